@@ -45,7 +45,7 @@ from pucli.solvers.ensemble.class_prior import hidden_share_of
 from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.hidden_share import estimate_prior
-from pucli.solvers.ensemble.members import Member
+from pucli.solvers.ensemble.members import Member, members_for
 from pucli.solvers.ensemble.refit import refit
 from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.ensemble.sar import positive_scores, probabilities_if_biased, relative_propensities, widened
@@ -59,8 +59,9 @@ LABELLINGS = ("scar", "sar")
 class AutoPU(PUClassifier):
     """Automatic PU classifier: an ensemble tuned, calibrated and cut on labelled positives and unlabeled rows alone.
 
-    Class-balanced kernel ridge regressions and forests of trees rank the rows. Their parameters are chosen by the AUC
-    of labelled against unlabeled held-out rows, which needs no prior. The same held-out scores give the prior, the
+    Class-balanced kernel ridge regressions, forests and boosted trees rank the rows. Parameters are chosen by the AUC
+    of labelled against unlabeled held-out rows, which needs no prior; with more than 300 labelled rows, weights of the
+    members as well (`pucli.solvers.ensemble.ensemble`). The same held-out scores give the prior, the
     cut, the probabilities, and estimates of the classifier's quality. Unless `labelling` is "sar", the labelled
     rows are assumed to be a random sample of the positives.
 
@@ -265,7 +266,7 @@ class AutoPU(PUClassifier):
         members = all_members() if self.members is None else tuple(self.members)
         with threadpool_limits(1):
             first = first_fit(X, labelled, self.scenario, members, seed, self.n_jobs, self.callback, self._groups)
-            _, X, labelled, population, folds, ensemble, scores, copies = first
+            _, X, labelled, population, folds, ensemble, scores, copies, weights = first
             held_out, grouped = first.held_out, first.grouped
             share = float(labelled[population].mean())
             hidden = gaussian_share(X, labelled) if self.labelling == "scar" else None
@@ -276,11 +277,12 @@ class AutoPU(PUClassifier):
             if self.labelling == "sar":
                 self._conclude_if_biased(held_out[population], grouped, int(labelled.sum()), seed, share)
             soft = self.calibration_.of(held_out)
-            again = refit(members, ensemble, X, labelled, folds, scores, soft, seed, self.n_jobs)
-            self.ensemble_ = ensemble if again is None else again
+            used = members_for(members, len(X))
+            again = refit(used, ensemble, X, labelled, folds, scores, soft, seed, self.n_jobs)
+            self.ensemble_ = ensemble.weighted(weights) if again is None else again
             raw = ensemble.views.one("raw", X)
             naive = baseline.naive_svc(raw, labelled, folds[0], population, stream(seed, "naive"))
-        self.leaderboard_ = leaderboard(self, ensemble, scores, labelled, population, naive)
+        self.leaderboard_ = leaderboard(self, first, naive)
         self.held_out_ = np.empty(len(X))
         self.held_out_[first.order] = held_out
         self.propensity_ = np.ones(len(X))

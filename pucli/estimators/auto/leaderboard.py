@@ -8,8 +8,8 @@ import numpy as np
 
 from pucli.estimators.auto import baseline
 from pucli.metrics.ranking import pu_auc, true_auc
-from pucli.solvers.ensemble.ensemble import Ensemble
 from pucli.solvers.ensemble.estimates import f1_of
+from pucli.solvers.ensemble.first_fit import FirstFit
 from pucli.solvers.ensemble.hidden_share import hidden_share
 from pucli.solvers.ensemble.sar import auc_and_recall
 from pucli.solvers.ensemble.threshold import recall_above
@@ -27,31 +27,27 @@ class _Fitted(Protocol):
     _curve: Any
 
 
-def leaderboard(
-    model: _Fitted,
-    first: Ensemble,
-    scores: np.ndarray,
-    labelled: np.ndarray,
-    population: np.ndarray,
-    naive: dict[str, Any],
-) -> list[dict[str, Any]]:
+def leaderboard(model: _Fitted, first: FirstFit, naive: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the lines by descending PU-AUC: members are cut at the ensemble's share, the SVC at its own cut.
 
     Parameters
     ----------
     model : AutoPU
         With prior, cut and estimates; the ensemble's line has its estimates.
-    first, scores : Ensemble and ndarray of shape (members, n)
-        The members, and their held-out scores.
-    labelled, population : ndarray of bool, shape (n,)
-        As in `pucli.solvers.ensemble.first_fit.FirstFit`.
+    first : FirstFit
+        The members and their held-out scores.
     naive : dict
         From `pucli.estimators.auto.baseline.naive_svc`.
     """
+    labelled, population = first.labelled, first.population
     share = model.chosen_cut_.share
-    held_out = {"ensemble": scores.mean(axis=0)}
-    held_out |= {member.name: row for member, row in zip(first.members, scores, strict=True)}
-    parameters = {member.name: member.parameters for member in first.members}
+    members = first.ensemble.members
+    held_out = {"ensemble": first.held_out}
+    held_out |= {member.name: row for member, row in zip(members, first.scores, strict=True)}
+    parameters = {member.name: member.parameters for member in members}
+    if first.weights is not None:
+        for member, weight in zip(members, first.weights, strict=True):
+            parameters[member.name] = {**member.parameters, "weight": float(weight)}
     found = []
     hidden = hidden_share(model.prior_, labelled, model.scenario)
     chance = model.calibration_.of(held_out["ensemble"])

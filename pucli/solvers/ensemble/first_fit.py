@@ -9,8 +9,8 @@ import numpy as np
 
 from pucli.core.seeding import stream
 from pucli.solvers.ensemble.copies import copied_rows, groups_of_copies
-from pucli.solvers.ensemble.ensemble import Ensemble, fit_members
-from pucli.solvers.ensemble.members import Member, make_views
+from pucli.solvers.ensemble.ensemble import Ensemble, chosen_weights, fit_members
+from pucli.solvers.ensemble.members import Member, make_views, members_for
 from pucli.solvers.ensemble.rows import canonical_order, feature_signs, number_of_folds, stratified_folds
 
 # Number of divisions of the rows into folds.
@@ -38,6 +38,8 @@ class FirstFit(NamedTuple):
         Standardised held-out scores.
     copies : int
         Number of labelled rows that have copies, which were kept in one fold.
+    weights : ndarray of shape (members,) or None
+        Weights of the members in the ensemble; None if all have the same.
     """
 
     order: np.ndarray
@@ -48,11 +50,12 @@ class FirstFit(NamedTuple):
     ensemble: Ensemble
     scores: np.ndarray
     copies: int = 0
+    weights: np.ndarray | None = None
 
     @property
     def held_out(self) -> np.ndarray:
         """The held-out score of each row by the ensemble, shape (n,)."""
-        mean: np.ndarray = self.scores.mean(axis=0)
+        mean: np.ndarray = self.scores.mean(axis=0) if self.weights is None else self.weights @ self.scores
         return mean
 
     @property
@@ -83,7 +86,7 @@ def first_fit(
     scenario : {"case-control", "single-training-set"}
         Whether the unlabeled rows or all rows are a sample of the population.
     members : sequence of Member
-        Members of the ensemble.
+        Members of the ensemble, of which those for a table of this size are used.
     seed : int
         Seed of folds, landmarks and trees.
     n_jobs : int, optional
@@ -109,5 +112,6 @@ def first_fit(
     folds = np.stack([stratified_folds(labelled, n_folds, rng, groups) for _ in range(REPEATS)])
     population = ~labelled if scenario == "case-control" else np.ones(len(X), bool)
     views = make_views(X, signs)
-    ensemble, scores = fit_members(members, views, X, labelled, population, folds, seed, n_jobs, callback)
-    return FirstFit(order, X, labelled, population, folds, ensemble, scores, copies)
+    used = members_for(members, len(X))
+    ensemble, scores = fit_members(used, views, X, labelled, population, folds, seed, n_jobs, callback)
+    return FirstFit(order, X, labelled, population, folds, ensemble, scores, copies, chosen_weights(scores, labelled))

@@ -9,7 +9,7 @@ rows are comparable.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -21,6 +21,9 @@ from pucli.solvers.ensemble.trees import Forest, Tree, grow, join
 # The most rows on which a tree of a forest, and a boosted tree, is grown.
 TREE_ROWS = 20_000
 BOOSTED_ROWS = 100_000
+# Forests on many rows: number of trees, rows of a tree for each labelled row, and the fewest rows of a tree if there
+# are as many.
+MANY_ROWS_TREES, PER_LABELLED, LEAST_TREE_ROWS = 200, 5, 4000
 EVERY_DEPTH = 60
 
 
@@ -56,6 +59,8 @@ class ForestKind:
         Whether thresholds are random.
     bootstrap : bool
         Whether each tree draws its rows with replacement.
+    rows : int
+        The most rows on which a tree is grown.
     """
 
     trees: int = 400
@@ -63,6 +68,12 @@ class ForestKind:
     features: float | str = "sqrt"
     random: bool = True
     bootstrap: bool = False
+    rows: int = TREE_ROWS
+
+    def for_many(self, labelled: int) -> ForestKind:
+        """Return the kind for many rows: fewer trees, on a few times as many rows as there are labelled ones."""
+        rows = min(TREE_ROWS, max(LEAST_TREE_ROWS, PER_LABELLED * labelled))
+        return replace(self, trees=min(self.trees, MANY_ROWS_TREES), rows=rows)
 
 
 def fit_forest(
@@ -106,7 +117,7 @@ def fit_forest(
     for tree in range(kind.trees):
         repeat, b = (tree // n_folds) % len(folds), tree % n_folds
         kept = [part[folds[repeat, part] != b] for part in kinds]
-        rows = np.concatenate(_drawn(kept, kind.bootstrap, rng))
+        rows = np.concatenate(_drawn(kept, kind.bootstrap, rng, kind.rows))
         weights = balanced_weights(labelled[rows])
         seed = np.uint64(rng.integers(0, 2**63))
         every = np.arange(len(rows))
@@ -134,9 +145,7 @@ def _tried(features: float | str, m: int) -> int:
     return max(1, round(np.sqrt(m)) if features == "sqrt" else round(float(features) * m))
 
 
-def _drawn(
-    kinds: Sequence[np.ndarray], bootstrap: bool, rng: np.random.Generator, most: int = TREE_ROWS
-) -> list[np.ndarray]:
+def _drawn(kinds: Sequence[np.ndarray], bootstrap: bool, rng: np.random.Generator, most: int) -> list[np.ndarray]:
     """Return the rows that a tree is drawn from, at most `most` of both kinds together."""
     sizes = [len(part) for part in kinds]
     if sum(sizes) > most:

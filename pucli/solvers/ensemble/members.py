@@ -7,13 +7,14 @@ with a method `score`, the held-out scores of the training rows, and the chosen 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from pucli.core.saved_state import Array, Held, State
+from pucli.solvers.ensemble.boosting.bags import BagKind, fit_bags
 from pucli.solvers.ensemble.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
 from pucli.solvers.ensemble.ridge import fit_kernel_ridge, refit_kernel_ridge
 from pucli.solvers.ensemble.rows import GaussianRanks, Standardise, make_gaussian_ranks, make_standardise
@@ -21,6 +22,9 @@ from pucli.solvers.ensemble.trees import Bins, make_bins
 
 # Soft labels are less noisy, so they are fitted with a smaller ridge (by this factor) and smaller leaves.
 SOFT_RIDGE, SOFT_LEAST = 0.3, 3
+# Tables with more than `SMALL` rows have bags of boosted trees in place of a single boosted model. Those with more than
+# `MEDIUM` rows do without the members that cost more than they add there: half of the ridges and the random forest.
+SMALL, MEDIUM = 800, 2000
 
 
 class Model(Protocol):
@@ -117,12 +121,22 @@ class Member:
     refit : callable, optional
         Takes the training rows, targets (n,) from -1 to 1, the first model, its parameters and a generator; returns the
         model and the held-out scores (n,).
+    above, most : int or None
+        The member is used for tables with more than `above` and at most `most` rows.
     """
 
     name: str
     view: str
     fit: Fit
     refit: Refit | None = None
+    above: int = 0
+    most: int | None = None
+
+
+def members_for(members: Sequence[Member], n: int) -> tuple[Member, ...]:
+    """Return the members that are used for a table with n rows; all of them if none is meant for it."""
+    found = tuple(member for member in members if member.above < n and (member.most is None or n <= member.most))
+    return found or tuple(members)
 
 
 def _ridge(kernel: str) -> Fit:
@@ -141,8 +155,9 @@ def _ridge_again(
 
 def _forest(kind: ForestKind) -> Fit:
     def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
-        model, held_out = fit_forest(rows.X, rows.labelled, rows.folds, kind, rng)
-        return model, held_out, {"trees": kind.trees, "least": kind.least}
+        grown = kind if len(rows.X) <= MEDIUM else kind.for_many(int(np.count_nonzero(rows.labelled)))
+        model, held_out = fit_forest(rows.X, rows.labelled, rows.folds, grown, rng)
+        return model, held_out, {"trees": grown.trees, "least": grown.least}
 
     return fit
 
@@ -164,15 +179,25 @@ def _boosting(kind: BoostingKind) -> Fit:
     return fit
 
 
+def _bags(kind: BagKind) -> Fit:
+    def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+        model, held_out = fit_bags(rows.X, rows.labelled, rows.folds, kind, rng)
+        return model, held_out, {name: asdict(kind)[name] for name in ("bags", "rounds", "rate", "leaves")}
+
+    return fit
+
+
 EXTRA = ForestKind()
 RANDOM = ForestKind(random=False, bootstrap=True)
 
 MEMBERS: tuple[Member, ...] = (
     Member("ridge-gaussian", "raw", _ridge("gaussian"), _ridge_again),
-    Member("ridge-laplace", "raw", _ridge("laplace"), _ridge_again),
-    Member("ridge-gaussian-ranks", "ranks", _ridge("gaussian"), _ridge_again),
+    Member("ridge-laplace", "raw", _ridge("laplace"), _ridge_again, most=MEDIUM),
+    Member("ridge-gaussian-ranks", "ranks", _ridge("gaussian"), _ridge_again, most=MEDIUM),
     Member("ridge-laplace-ranks", "ranks", _ridge("laplace"), _ridge_again),
     Member("extra-trees", "bins", _forest(EXTRA), _forest_again(replace(EXTRA, least=SOFT_LEAST))),
-    Member("random-forest", "bins", _forest(RANDOM), _forest_again(replace(RANDOM, least=SOFT_LEAST))),
-    Member("boosted-trees", "bins", _boosting(BoostingKind())),
+    Member("random-forest", "bins", _forest(RANDOM), _forest_again(replace(RANDOM, least=SOFT_LEAST)), most=MEDIUM),
+    Member("boosted-trees", "bins", _boosting(BoostingKind()), most=SMALL),
+    Member("boosted-small-trees", "bins", _bags(BagKind(leaves=8)), above=SMALL),
+    Member("boosted-large-trees", "bins", _bags(BagKind()), above=SMALL),
 )

@@ -24,10 +24,12 @@ from pucli.solvers.ensemble.rows import balanced_weights
 
 # The most landmarks, which are rows that span the kernel's features.
 LANDMARKS = 400
-# The most rows on which width and ridge are chosen.
+# The most rows that are all used to choose width and ridge.
 CHOOSING_ROWS = 2000
-# Above it, the final fit has more landmarks: as many as this number of products per sum over rows allows.
-MOST_LANDMARKS, FINAL_OPERATIONS = 1000, 1.6e10
+# Of more rows so many choose, with so many landmarks. The final fit has more landmarks: as many as this number of
+# products per sum over rows allows.
+SAMPLE_ROWS, SAMPLE_LANDMARKS = 1000, 300
+MOST_LANDMARKS, FINAL_OPERATIONS = 600, 3e9
 # Length scales in units of the median distance, and ridges per unit weight.
 WIDTHS = {"gaussian": (0.25, 0.5, 1.0, 2.0), "laplace": (0.25, 0.5, 1.0, 2.0, 4.0)}
 RIDGES = tuple(10.0 ** np.arange(-2.0, 3.0))
@@ -141,7 +143,7 @@ def pick_landmarks(labelled: np.ndarray, most: int, rng: np.random.Generator) ->
 
 def landmarks_for(n: int) -> int:
     """Return the number of landmarks of a final fit to n rows: the more rows, the fewer a sum over all can afford."""
-    return int(np.clip(np.sqrt(FINAL_OPERATIONS / n), LANDMARKS, MOST_LANDMARKS))
+    return int(np.clip(np.sqrt(FINAL_OPERATIONS / n), SAMPLE_LANDMARKS, MOST_LANDMARKS))
 
 
 class WeightedLeastSquares:
@@ -198,8 +200,8 @@ def fit_kernel_ridge(
 ) -> tuple[KernelRidge, np.ndarray, dict[str, float]]:
     """Fit kernel ridge regression with the width and the ridge that have the largest PU-AUC of held-out scores.
 
-    Both are chosen on at most `CHOOSING_ROWS` rows. The ridge is then chosen again on all rows, as the best ridge per
-    row becomes smaller with more of them.
+    Of more than `CHOOSING_ROWS` rows, `SAMPLE_ROWS` choose. The ridge is then chosen again on all rows, as the best
+    ridge per row becomes smaller with more of them.
 
     Parameters
     ----------
@@ -223,10 +225,10 @@ def fit_kernel_ridge(
     parameters : dict of {str: float}
         Chosen width and ridge.
     """
-    rows = pick_landmarks(labelled, CHOOSING_ROWS, rng)
-    small = len(rows) == len(X)
+    small = len(X) <= CHOOSING_ROWS
+    rows = np.arange(len(X)) if small else pick_landmarks(labelled, SAMPLE_ROWS, rng)
     X_choose, s, weights = X[rows], labelled[rows], balanced_weights(labelled[rows])
-    landmarks = X_choose[pick_landmarks(s, LANDMARKS, rng)]
+    landmarks = X_choose[pick_landmarks(s, LANDMARKS if small else SAMPLE_LANDMARKS, rng)]
     D_landmarks, D = _distances(kernel, landmarks, landmarks), _distances(kernel, X_choose, landmarks)
     unit = _typical(D_landmarks) ** (1.0 if kernel == "laplace" else 0.5)
     best: tuple[float, float, float, np.ndarray] | None = None
@@ -247,7 +249,7 @@ def fit_kernel_ridge(
     if not small:
         more = X_choose[pick_landmarks(s, landmarks_for(len(X)), rng)]
         model = replace(model, landmarks=more)
-        model, held_out, ridge = _chosen_on_all(model, X, labelled, folds[0], ridge)
+        model, held_out, ridge = _chosen_on_all(model, X, labelled, folds[0], ridge * CHOOSING_ROWS / len(rows))
     return model, held_out, {"width": float(factor), "ridge": float(ridge)}
 
 

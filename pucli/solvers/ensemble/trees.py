@@ -136,7 +136,7 @@ def join(trees: list[Tree]) -> Forest:
 
 
 @njit(cache=True, nogil=True)
-def _draw(state: AnyArray, count: int) -> Whole:
+def draw(state: AnyArray, count: int) -> Whole:
     """Return a random integer below `count` and advance the generator (splitmix64; Steele, Lea, Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
@@ -164,7 +164,7 @@ def _random_split(
         low, high = min(low, b), max(high, b)
     if low >= high:
         return -2.0, 0
-    cut = low + _draw(state, high - low)
+    cut = low + draw(state, high - low)
     g_left, h_left, g, h, count = 0.0, 0.0, 0.0, 0.0, 0
     for i in rows:
         g += gradient[i]
@@ -267,7 +267,7 @@ def _split(  # noqa: PLR0913
     best, feature, seen = -1.0, -1, 0
     m = len(features)
     for k in range(m):
-        at = k + _draw(state, m - k)
+        at = k + draw(state, m - k)
         features[k], features[at] = features[at], features[k]
         j = features[k]
         if random:

@@ -8,8 +8,8 @@ import pytest
 from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble import ridge
 from pucli.solvers.ensemble.ridge import (
-    LANDMARKS,
     MOST_LANDMARKS,
+    SAMPLE_LANDMARKS,
     WeightedLeastSquares,
     fit_kernel_ridge,
     kernel_matrix,
@@ -94,12 +94,12 @@ def test_more_rows_get_fewer_landmarks_within_bounds() -> None:
     found = [landmarks_for(n) for n in (2001, 16_000, 40_000, 100_000, 1_000_000)]
     assert found == sorted(found, reverse=True)
     assert found[0] == MOST_LANDMARKS
-    assert found[-1] == LANDMARKS
+    assert found[-1] == SAMPLE_LANDMARKS
 
 
 def test_the_final_fit_to_many_rows_has_more_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ridge, "CHOOSING_ROWS", 150)
-    monkeypatch.setattr(ridge, "LANDMARKS", 40)
+    monkeypatch.setattr(ridge, "SAMPLE_LANDMARKS", 40)
     monkeypatch.setattr(ridge, "MOST_LANDMARKS", 90)
     X, labelled, _ = two_clouds(400, labelled=60)
     folds = stratified_folds(labelled, 5, np.random.default_rng(0))[None]

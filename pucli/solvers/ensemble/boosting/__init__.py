@@ -1,0 +1,1 @@
+"""Bags of boosted trees with many leaves, a member of the automatic classifier."""

@@ -1,0 +1,274 @@
+"""Trees grown leaf by leaf, the largest gain first, on histograms of gradients, by compiled code.
+
+The histogram of the larger child is its parent's minus the smaller child's (Ke et al. 2017). Rows are stored as the
+numbers of their bins other than each feature's most frequent one, so that a feature that is nearly always zero costs
+next to nothing. Gains and values are those of `pucli.solvers.ensemble.trees`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.solvers.ensemble.trees import TIE, Tree, draw
+
+# The whole numbers of a leaf: its node, its first row and the one after its last, the place of its histogram, and the
+# feature and the bin of its best split. Its sums: of gradients and of weights, and the gain of that split.
+NODE, LOW, HIGH, PLACE, FEATURE, BIN = range(6)
+SUM_G, SUM_H, GAIN = range(3)
+LEAST_GAIN = 1e-12
+
+
+class Sparse(NamedTuple):
+    """Binned rows without the most frequent bin of each feature.
+
+    Attributes
+    ----------
+    entries : ndarray of int32
+        Numbers of bins, over all features, row after row.
+    start : ndarray of int of shape (n + 1,)
+        First entry of each row.
+    offset : ndarray of int of shape (m + 1,)
+        Number of the first bin of each feature.
+    usual : ndarray of int of shape (m,)
+        Number of the most frequent bin of each feature.
+    """
+
+    entries: AnyArray
+    start: Ints
+    offset: Ints
+    usual: Ints
+
+
+@njit(cache=True, nogil=True)
+def sparse_bins(bins: AnyArray) -> Sparse:
+    """Return binned rows (n, m) as `Sparse`."""
+    n, m = bins.shape
+    counts = np.zeros((m, 256), np.int64)
+    for i in range(n):
+        for j in range(m):
+            counts[j, bins[i, j]] += 1
+    offset, usual = np.zeros(m + 1, np.int64), np.zeros(m, np.int64)
+    total = 0
+    for j in range(m):
+        last, mode = 0, 0
+        for b in range(256):
+            if counts[j, b] > 0:
+                last = b
+            if counts[j, b] > counts[j, mode]:
+                mode = b
+        usual[j] = offset[j] + mode
+        offset[j + 1] = offset[j] + last + 1
+        total += n - counts[j, mode]
+    entries, start = np.empty(total, np.int32), np.zeros(n + 1, np.int64)
+    at = 0
+    for i in range(n):
+        for j in range(m):
+            e = offset[j] + bins[i, j]
+            if e != usual[j]:
+                entries[at] = e
+                at += 1
+        start[i + 1] = at
+    return Sparse(entries, start, offset, usual)
+
+
+@njit(cache=True, nogil=True)
+def _fill(
+    entries: AnyArray, start: Ints, offset: Ints, usual: Ints, derivatives: Floats, rows: Ints, histogram: Floats
+) -> None:
+    """Fill the histogram (bins, 3) of gradients, weights and numbers of some rows."""
+    for e in range(len(histogram)):
+        histogram[e, 0], histogram[e, 1], histogram[e, 2] = 0.0, 0.0, 0.0
+    g, h = 0.0, 0.0
+    for i in rows:
+        gradient, weight = derivatives[i, 0], derivatives[i, 1]
+        g += gradient
+        h += weight
+        for k in range(start[i], start[i + 1]):
+            e = entries[k]
+            histogram[e, 0] += gradient
+            histogram[e, 1] += weight
+            histogram[e, 2] += 1.0
+    for j in range(len(usual)):
+        g_usual, h_usual, count = g, h, float(len(rows))
+        for e in range(offset[j], offset[j + 1]):
+            g_usual -= histogram[e, 0]
+            h_usual -= histogram[e, 1]
+            count -= histogram[e, 2]
+        e = usual[j]
+        histogram[e, 0], histogram[e, 1], histogram[e, 2] = g_usual, h_usual, count
+
+
+@njit(cache=True, nogil=True)
+def _subtract(whole: Floats, part: Floats) -> None:
+    """Take the rows of the histogram `part` out of the histogram `whole`."""
+    for e in range(len(whole)):
+        for k in range(3):
+            whole[e, k] -= part[e, k]
+
+
+@njit(cache=True, nogil=True)
+def _find_split(
+    histogram: Floats, offset: Ints, tried: AnyArray, whole: Ints, sums: Floats, least: int, ridge: float
+) -> None:
+    """Write the best split of a leaf to its numbers `whole` and `sums`: feature (-1 if there is none), bin and gain."""
+    g, h, n = sums[SUM_G], sums[SUM_H], whole[HIGH] - whole[LOW]
+    best, whole[FEATURE] = -1.0, -1
+    for j in range(len(tried)):
+        if not tried[j]:
+            continue
+        g_left, h_left, count = 0.0, 0.0, 0.0
+        for e in range(offset[j], offset[j + 1] - 1):
+            if histogram[e, 2] == 0.0:
+                continue
+            g_left += histogram[e, 0]
+            h_left += histogram[e, 1]
+            count += histogram[e, 2]
+            if count < least:
+                continue
+            if n - count < least:
+                break
+            gain = g_left * g_left / (h_left + ridge) + (g - g_left) ** 2 / (max(h - h_left, 0.0) + ridge)
+            if gain > best + TIE * abs(best):
+                best, whole[FEATURE], whole[BIN] = gain, j, e - offset[j]
+    sums[GAIN] = best - g * g / (h + ridge)
+
+
+@njit(cache=True, nogil=True)
+def _best_leaf(whole: Ints, sums: Floats) -> int:
+    """Return the leaf with the largest gain, -1 if none can be split."""
+    leaf = -1
+    for k in range(len(whole)):
+        if whole[k, FEATURE] < 0 or sums[k, GAIN] <= LEAST_GAIN:
+            continue
+        if leaf < 0 or sums[k, GAIN] > sums[leaf, GAIN] * (1.0 + TIE):
+            leaf = k
+    return leaf
+
+
+@njit(cache=True, nogil=True)
+def _divide(
+    bins: AnyArray, derivatives: Floats, rows: Ints, spare: Ints, whole: Ints, sums: Floats, leaf: int, new: int
+) -> None:
+    """Divide the rows of `leaf` at its split: those above the border become the leaf `new`."""
+    j, border, low, high = whole[leaf, FEATURE], whole[leaf, BIN], whole[leaf, LOW], whole[leaf, HIGH]
+    left, right, g, h = low, 0, 0.0, 0.0
+    for k in range(low, high):
+        i = rows[k]
+        if bins[i, j] <= border:
+            rows[left] = i
+            left += 1
+            g += derivatives[i, 0]
+            h += derivatives[i, 1]
+        else:
+            spare[right] = i
+            right += 1
+    for k in range(right):
+        rows[left + k] = spare[k]
+    whole[new, LOW], whole[new, HIGH], whole[leaf, HIGH] = left, high, left
+    sums[new, SUM_G], sums[new, SUM_H] = sums[leaf, SUM_G] - g, max(sums[leaf, SUM_H] - h, 0.0)
+    sums[leaf, SUM_G], sums[leaf, SUM_H] = g, h
+
+
+@njit(cache=True, nogil=True)
+def _draw_features(m: int, tried: int, seed: np.uint64) -> AnyArray:
+    """Return which of m features are tried (m,)."""
+    state, features, chosen = np.array([seed], np.uint64), np.arange(m), np.zeros(m, np.bool_)
+    for k in range(tried):
+        at = k + draw(state, m - k)
+        features[k], features[at] = features[at], features[k]
+        chosen[features[k]] = True
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def grow_best_first(  # noqa: PLR0913
+    bins: AnyArray,
+    entries: AnyArray,
+    start: Ints,
+    offset: Ints,
+    usual: Ints,
+    derivatives: Floats,
+    histograms: Floats,
+    leaves: int,
+    least: int,
+    ridge: float,
+    tried: int,
+    seed: np.uint64,
+) -> tuple[Tree, Floats]:
+    """Return one tree as arrays, and its value for each row.
+
+    Parameters
+    ----------
+    bins : ndarray of uint8 of shape (n, m)
+        Rows, given by the bins of their features.
+    entries, start, offset, usual : ndarray
+        The same rows, as in `Sparse`.
+    derivatives : ndarray of shape (n, 2)
+        Gradient and weight of each row.
+    histograms : ndarray of shape (leaves, bins, 3)
+        Workspace.
+    leaves : int
+        Most leaves.
+    least : int
+        Fewest rows of a leaf.
+    ridge : float
+        Added to the sum of weights in the value of a leaf.
+    tried : int
+        Number of features tried, drawn at random.
+    seed : uint64
+        Seed of the features.
+
+    Returns
+    -------
+    tree : tuple of ndarray of shape (nodes,)
+        Feature (-1 in a leaf), cut, left child, and value of each node.
+    values : ndarray of shape (n,)
+        Value of each row's leaf.
+    """
+    n = len(bins)
+    chosen = _draw_features(bins.shape[1], tried, seed)
+    most = 2 * leaves - 1
+    feature, cut = np.full(most, -1, np.int32), np.zeros(most, np.uint8)
+    child, value, values = np.zeros(most, np.int32), np.zeros(most), np.empty(n)
+    rows, spare = np.arange(n), np.empty(n, np.int64)
+    whole, sums = np.full((leaves, 6), -1, np.int64), np.zeros((leaves, 3))
+    whole[0, NODE], whole[0, LOW], whole[0, HIGH], whole[0, PLACE] = 0, 0, n, 0
+    for i in range(n):
+        sums[0, SUM_G] += derivatives[i, 0]
+        sums[0, SUM_H] += derivatives[i, 1]
+    _fill(entries, start, offset, usual, derivatives, rows, histograms[0])
+    _find_split(histograms[0], offset, chosen, whole[0], sums[0], least, ridge)
+    count = 1
+    for new in range(1, leaves):
+        leaf = _best_leaf(whole[:new], sums[:new])
+        if leaf < 0:
+            break
+        node, children = whole[leaf, NODE], 2 * new - 1
+        feature[node], cut[node], child[node] = whole[leaf, FEATURE], whole[leaf, BIN], children
+        _divide(bins, derivatives, rows, spare, whole, sums, leaf, new)
+        whole[leaf, NODE], whole[new, NODE] = children, children + 1
+        count = new + 1
+        if count == leaves:
+            break
+        # the larger child takes the place of its parent's histogram
+        small, large = leaf, new
+        if whole[leaf, HIGH] - whole[leaf, LOW] > whole[new, HIGH] - whole[new, LOW]:
+            small, large = new, leaf
+        whole[large, PLACE], whole[small, PLACE] = whole[leaf, PLACE], new
+        part = rows[whole[small, LOW] : whole[small, HIGH]]
+        _fill(entries, start, offset, usual, derivatives, part, histograms[new])
+        _subtract(histograms[whole[large, PLACE]], histograms[new])
+        for k in (leaf, new):
+            _find_split(histograms[whole[k, PLACE]], offset, chosen, whole[k], sums[k], least, ridge)
+    for k in range(count):
+        total = sums[k, SUM_G] / (sums[k, SUM_H] + ridge)
+        value[whole[k, NODE]] = total
+        for at in range(whole[k, LOW], whole[k, HIGH]):
+            values[rows[at]] = total
+    nodes = 2 * count - 1
+    tree = feature[:nodes].copy(), cut[:nodes].copy(), child[:nodes].copy(), value[:nodes].copy()
+    return tree, values

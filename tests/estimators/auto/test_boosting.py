@@ -1,0 +1,114 @@
+"""Bags of boosted trees: the split, the leaves, held-out scores, model files, and where they are used."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pucli.core.saved_state import StateError, check_state
+from pucli.metrics.ranking import pu_auc
+from pucli.solvers.ensemble.boosting.bags import BagKind, boost, fit_bags
+from pucli.solvers.ensemble.boosting.best_first import grow_best_first, sparse_bins
+from pucli.solvers.ensemble.members import MEDIUM, MEMBERS, SMALL, members_for
+from pucli.solvers.ensemble.rows import stratified_folds
+from pucli.solvers.ensemble.trees import join, make_bins
+from tests.estimators.auto.helpers import two_clouds
+
+KIND = BagKind(leaves=6, bags=2, rounds=12)
+
+
+def one_tree(bins: np.ndarray, gradient: np.ndarray, weight: np.ndarray, leaves: int, least: int, ridge: float):
+    sparse = sparse_bins(bins)
+    workspace = np.empty((leaves, int(sparse.offset[-1]), 3))
+    derivatives = np.column_stack([gradient, weight])
+    return grow_best_first(bins, *sparse, derivatives, workspace, leaves, least, ridge, bins.shape[1], np.uint64(1))
+
+
+def test_splits_have_the_largest_gains_and_leaves_the_values_of_their_rows() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(300, 2)).round(1), rng.random(300) < 0.1])
+    gradient, weight, least, ridge = rng.normal(size=300) + (X[:, 0] > 0.5) + 2 * X[:, 2], rng.random(300) + 0.1, 9, 0.7
+    bins = make_bins(X).of(X)
+    tree, values = one_tree(bins, gradient, weight, 7, least, ridge)
+    part = [np.arange(300)]
+    while len(part) < 7:
+        found = []
+        for k, rows in enumerate(part):
+            whole = gradient[rows].sum() ** 2 / (weight[rows].sum() + ridge)
+            for j in range(3):
+                for b in range(int(bins[:, j].max())):
+                    left = bins[rows, j] <= b
+                    if min(left.sum(), (~left).sum()) >= least:
+                        gain = sum(
+                            gradient[r].sum() ** 2 / (weight[r].sum() + ridge) for r in (rows[left], rows[~left])
+                        )
+                        found.append((gain - whole, k, rows[left], rows[~left]))
+        _, k, left, right = max(found, key=lambda split: split[0])
+        part[k : k + 1] = [left, right]
+    for rows in part:
+        np.testing.assert_allclose(values[rows], gradient[rows].sum() / (weight[rows].sum() + ridge))
+    np.testing.assert_array_equal(join([tree]).sum(bins), values)
+
+
+def test_trees_end_where_no_split_is_possible() -> None:
+    bins = np.zeros((50, 2), np.uint8)
+    tree, values = one_tree(bins, np.ones(50), np.ones(50), 8, 5, 0.0)
+    assert len(tree[0]) == 1
+    np.testing.assert_allclose(values, 1.0)
+
+
+def test_held_out_scores_do_not_depend_on_the_labels_of_their_rows() -> None:
+    X, s, _ = two_clouds(120, labelled=40)
+    bins, fold = make_bins(X).of(X), stratified_folds(s, 5, np.random.default_rng(0))
+    _, before = fit_bags(bins, s, fold[None], KIND, np.random.default_rng(1))
+    rows = [np.flatnonzero((fold == 0) & (s == side))[0] for side in (True, False)]
+    swapped = s.copy()
+    swapped[rows] = ~s[rows]  # within fold 0: the other folds keep their rows and their order
+    _, after = fit_bags(bins, swapped, fold[None], KIND, np.random.default_rng(1))
+    # the first bag leaves out fold 0 first, so the draws before it are the same
+    np.testing.assert_array_equal(before[fold == 0], after[fold == 0])
+
+
+def test_labelled_and_hidden_positives_have_the_same_held_out_scores() -> None:
+    differences = []
+    for seed in range(6):
+        X, s, truth = two_clouds(500, labelled=170, apart=1.5, seed=seed)
+        folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
+        _, held_out = fit_bags(make_bins(X).of(X), s, folds, BagKind(rounds=20), np.random.default_rng(seed))
+        differences.append((held_out[s].mean() - held_out[truth & ~s].mean()) / held_out.std())
+    assert abs(np.mean(differences)) < 0.12  # the standard error is .04
+
+
+def test_bags_learn_an_interaction_and_are_determined_by_the_seed() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 4))
+    truth = (X[:, 0] > 0) == (X[:, 1] > 0)
+    s = truth & (rng.random(1200) < 0.4)
+    bins = make_bins(X).of(X)
+    folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
+    (model, held_out), (again, _) = (
+        fit_bags(bins, s, folds, BagKind(rounds=30), np.random.default_rng(3)) for _ in "ab"
+    )
+    assert pu_auc(held_out[~s], truth[~s]) > 0.9
+    np.testing.assert_array_equal(model.score(bins), again.score(bins))
+    assert len(boost(bins, s, KIND, np.random.default_rng(0))) == KIND.rounds
+
+
+def test_a_damaged_forest_is_refused_before_it_is_walked() -> None:
+    X, s, _ = two_clouds(200, labelled=60)
+    bins = make_bins(X).of(X)
+    model, _ = fit_bags(bins, s, np.tile(np.arange(len(s)) % 5, (1, 1)), KIND, np.random.default_rng(0))
+    check_state(model, "model", {"m": X.shape[1]})
+    model.forest.child[0] = 0
+    with pytest.raises(StateError, match="child"):
+        check_state(model, "model", {"m": X.shape[1]})
+
+
+def test_members_are_chosen_by_the_number_of_rows() -> None:
+    names = {n: [member.name for member in members_for(MEMBERS, n)] for n in (SMALL, SMALL + 1, MEDIUM, MEDIUM + 1)}
+    assert "boosted-trees" in names[SMALL] and "boosted-large-trees" not in names[SMALL]
+    assert names[SMALL + 1] == names[MEDIUM]
+    assert "boosted-large-trees" in names[MEDIUM] and "boosted-trees" not in names[MEDIUM]
+    assert set(names[MEDIUM + 1]) < set(names[MEDIUM])
+    late = [member for member in MEMBERS if member.above]
+    assert members_for(late, 10) == tuple(late)
