@@ -43,9 +43,17 @@ def table(path, *, split=False, noise=0, n=90, labelled=40, prior=0.4, seed=0):
 # --- prior ---------------------------------------------------------------------------------------------------------
 
 
-def test_prior_of_a_file(pucli, tmp_path):
+def test_prior_is_by_default_the_recommended_estimate_alone(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", prior=0.4)
-    done = pucli("prior", "--data", path, *WORDS, "--replicates", 5, "--json")
+    done = pucli("prior", "--data", path, *WORDS, "--json")
+    (found,) = done.document["estimates"]
+    assert found["method"] == "auto" and abs(found["prior"] - 0.4) < 0.12
+    assert pucli("prior", "--data", path, *WORDS, "--estimator", "auto", "--json").document["estimates"] == [found]
+
+
+def test_all_estimates_of_the_prior_of_a_file(pucli, tmp_path):
+    path = table(tmp_path / "rows.csv", prior=0.4)
+    done = pucli("prior", "--data", path, *WORDS, "--replicates", 5, "--estimator", "all", "--json")
     assert done.code == 0
     document = done.document
     assert (document["labelled"], document["unlabeled"]) == (40, 90)
@@ -59,7 +67,10 @@ def test_prior_of_a_file(pucli, tmp_path):
 
 def test_prior_of_a_single_labelled_row_leaves_out_what_holds_rows_out(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", n=40, labelled=1)
-    done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--json")
+    words = ("prior", "--data", path, *WORDS, "--replicates", 2, "--json")
+    (found,) = pucli(*words).document["estimates"]
+    assert found["method"] == "bbe"
+    done = pucli(*words, "--estimator", "all")
     assert [estimate["method"] for estimate in done.document["estimates"]] == ["bbe", "km2", "tice"]
     assert "with 1 labelled row the estimates" in done.err
     refused(pucli("prior", "--data", path, *WORDS, "--estimator", "auto"), "two labelled", "bbe needs one of each")

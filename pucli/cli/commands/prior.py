@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EXAMPLES = """
 pucli prior --data customers.csv --label bought --positive yes
 pucli prior --dataset wifi --label-frequency 0.25
-pucli prior --dataset wifi --estimator tice --replicates 200 --json
+pucli prior --dataset wifi --estimator all --replicates 200 --json
 """
 
 
@@ -25,14 +25,16 @@ def command(
     out: Output,
     where: opt.Rows,
     estimator: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--estimator",
             "-e",
-            help="auto, best-bin, density-ratio, bbe, km2, tice, or all of them.",
+            help="auto, best-bin, density-ratio, bbe, km2, tice, or all of them. By default auto; bbe with a single "
+            "labelled or unlabeled row, or more than 1,000 features.",
+            show_default=False,
             autocompletion=completion.words("auto", "best-bin", "density-ratio", "bbe", "km2", "tice", "all"),
         ),
-    ] = "all",
+    ] = None,
     replicates: Annotated[
         int, typer.Option("--replicates", "-r", help="Bootstrap estimates behind the interval.", min=0)
     ] = 50,
@@ -43,16 +45,16 @@ def command(
     This is the share that `--param prior` takes, in both scenarios. `pucli auto --scenario single-training-set` prints
     that among all rows, which is larger.
 
-    The first three are from the held-out scores of the ensemble of `pucli auto`: auto, its own estimate, has the
-    smallest error (benchmark `prior`) and is what methods take if no prior is given; best-bin and density-ratio use
-    one idea each. bbe takes best bins of one kernel ridge regression; km2 (kernel mean embedding) and tice (tree
-    induction) are too high where positives and negatives overlap. The value is recommended only where its interval is
-    narrow and the estimators agree. With a declared data set, split case-control, the true share is printed beside the
-    estimates.
+    The estimator is auto, that of `pucli auto`, from held-out scores of its ensemble: it has the smallest error
+    (benchmark `prior`) and is what methods take if no prior is given. --estimator all adds the others, which takes several
+    times as long: best-bin and density-ratio use one idea each on the same scores; bbe takes best bins of one kernel
+    ridge regression; km2 (kernel mean embedding) and tice (tree induction) are too high where positives and negatives
+    overlap. The value is recommended only where its interval is narrow and the estimators agree. With a declared data
+    set, split case-control, the true share is printed beside the estimates.
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import FEW_LABELLED
-    from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors, rows_of_each_kind
+    from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors, recommended, rows_of_each_kind
     from pucli.solvers.prior.estimate import LARGEST_SAMPLE
 
     if where.columns:
@@ -60,9 +62,11 @@ def command(
         return
     if not 0 < confidence < 1:
         raise UsageError(f"--confidence must be above 0 and below 1, not {confidence}; 0.95 is usual.")
-    names: tuple[str, ...] = ALL_METHODS if estimator == "all" else (opt.choice("estimator", estimator, ALL_METHODS),)
+    if estimator is not None:
+        opt.choice("estimator", estimator, (*ALL_METHODS, "all"))
     rows = rows_to_learn_from(out, "pu", where.source)
     labelled = rows.labelled
+    names = ALL_METHODS if estimator == "all" else (estimator or recommended(labelled, rows.X.shape[1]),)
     if labelled.sum() < FEW_LABELLED:
         rows_of = "row" if labelled.sum() == 1 else "rows"
         out.warn(f"with {labelled.sum()} labelled {rows_of} the estimates are little more than guesses.")

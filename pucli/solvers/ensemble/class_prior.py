@@ -92,7 +92,7 @@ def estimate_priors(
     without_ensemble.check_settings(others, replicates, confidence)
     if ensemble:
         seed = int(check_random_state(random_state).randint(2**31 - 1))
-        of_scores, separation = _of_the_ensemble(X, labelled, replicates, confidence, seed)
+        of_scores, separation = _of_the_ensemble(X, labelled, ensemble, replicates, confidence, seed)
         found |= of_scores
         if progress is not None:
             progress(len(ensemble), len(methods))
@@ -116,11 +116,20 @@ def rows_of_each_kind(features: int) -> int:
     return max(2, min(MOST_ROWS, MOST_CELLS // (2 * features)))
 
 
+def recommended(labelled: AnyArray, features: int) -> str:
+    """Return the name of the default estimator for rows of which `labelled` (n,) are labelled positives.
+
+    It is "auto", or "bbe" with a single row of a kind, which an ensemble cannot hold out, or with more than
+    `MOST_FEATURES` features.
+    """
+    few = min(np.count_nonzero(labelled), np.count_nonzero(~np.asarray(labelled, dtype=bool))) < 2
+    return "bbe" if few or features > MOST_FEATURES else "auto"
+
+
 def hidden_share_of(X: AnyArray, labelled: AnyArray, random_state: int | np.random.RandomState | None) -> PriorEstimate:
     """Return the default estimate of the share of positives among unlabeled rows, with its 90 % interval.
 
-    The estimator is "auto"; it is "bbe" with a single row of a kind, which an ensemble cannot hold out, or with more
-    than `MOST_FEATURES` features.
+    The estimator is that of `recommended`.
 
     Parameters
     ----------
@@ -131,15 +140,14 @@ def hidden_share_of(X: AnyArray, labelled: AnyArray, random_state: int | np.rand
     random_state : int, RandomState or None
         Seed of folds, trees, samples and bootstrap samples.
     """
-    few = min(np.count_nonzero(labelled), np.count_nonzero(~np.asarray(labelled, dtype=bool))) < 2
-    name = "bbe" if few or X.shape[1] > MOST_FEATURES else "auto"
+    name = recommended(labelled, X.shape[1])
     return estimate_priors(X, labelled, (name,), replicates=1, confidence=0.9, random_state=random_state).estimates[0]
 
 
 def _of_the_ensemble(
-    X: AnyArray, labelled: AnyArray, replicates: int, confidence: float, seed: int
+    X: AnyArray, labelled: AnyArray, methods: Sequence[str], replicates: int, confidence: float, seed: int
 ) -> tuple[dict[str, PriorEstimate], float]:
-    """Return the estimate of each of `ENSEMBLE_METHODS`, and the AUC that the scores and the first one imply."""
+    """Return the estimate of each of `methods`, and the AUC that the scores and "auto" imply."""
     rows, s = without_ensemble.checked_rows(X, labelled)
     few = sample_of_each_kind(s, stream(seed, "rows"), rows_of_each_kind(rows.shape[1]))
     rows, s = rows[few], s[few]
@@ -156,14 +164,17 @@ def _of_the_ensemble(
     wider = NormalDist().inv_cdf(0.5 + 0.5 * confidence) / NORMAL_90
     low, high = found.value - wider * (found.value - found.low), found.value + wider * (found.high - found.value)
     result = {"auto": _estimate("auto", found.value, (max(low, 0.0), min(high, 1.0)), confidence, replicates)}
-    samples = list(resampled(positive, population, stream(seed, "resampled")))
-    for name, of in _OF_SCORES.items():
+    separation = Scored(np.array([found.value]), found.value, ranking).separation(found.value)
+    asked = [name for name in _OF_SCORES if name in methods]
+    samples = list(resampled(positive, population, stream(seed, "resampled"))) if asked else []
+    for name in asked:
+        of = _OF_SCORES[name]
         scored = Scored(np.array([of(p, u) for p, u in samples]), of(positive, population), ranking)
         value = scored.prior if name == "best-bin" else scored.whole
         top, variance = max(value, scored.whole), float(scored.drawn.var())
         ends = without_ensemble.interval(name, value, top, variance, scored, confidence)
         result[name] = _estimate(name, value, ends, confidence, replicates)
-    return result, Scored(np.array([found.value]), found.value, ranking).separation(found.value)
+    return result, separation
 
 
 def _estimate(name: str, value: float, ends: tuple[float, float], confidence: float, replicates: int) -> PriorEstimate:
