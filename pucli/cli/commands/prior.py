@@ -46,7 +46,7 @@ def command(
     that among all rows, which is larger.
 
     The estimator is auto, that of `pucli auto`, from held-out scores of its ensemble: it has the smallest error
-    (benchmark `prior`) and is what methods take if no prior is given. --estimator all adds the others, which takes several
+    (benchmark `prior`) and is what methods take if no prior is given. --estimator all adds the others and takes several
     times as long: best-bin and density-ratio use one idea each on the same scores; bbe takes best bins of one kernel
     ridge regression; km2 (kernel mean embedding) and tice (tree induction) are too high where positives and negatives
     overlap. The value is recommended only where its interval is narrow and the estimators agree. With a declared data
@@ -54,7 +54,13 @@ def command(
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import FEW_LABELLED
-    from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors, recommended, rows_of_each_kind
+    from pucli.solvers.ensemble.class_prior import (
+        ALL_METHODS,
+        ENSEMBLE_METHODS,
+        estimate_priors,
+        recommended,
+        rows_of_each_kind,
+    )
     from pucli.solvers.prior.estimate import LARGEST_SAMPLE
 
     if where.columns:
