@@ -77,7 +77,9 @@ def command(
         rows_of = "row" if labelled.sum() == 1 else "rows"
         out.warn(f"with {labelled.sum()} labelled {rows_of} the estimates are little more than guesses.")
     if estimator == "all" and min(labelled.sum(), (~labelled).sum()) < 2:
-        names = tuple(name for name in ALL_METHODS if name not in ENSEMBLE_METHODS)  # which hold rows out
+        names: tuple[str, ...] = tuple(
+            name for name in ALL_METHODS if name not in ENSEMBLE_METHODS
+        )  # which hold rows out
     try:
         with out.progress("estimating", lines=True) as bar:
             report = estimate_priors(
