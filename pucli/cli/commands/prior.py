@@ -72,14 +72,14 @@ def command(
         opt.choice("estimator", estimator, (*ALL_METHODS, "all"))
     rows = rows_to_learn_from(out, "pu", where.source)
     labelled = rows.labelled
-    names = ALL_METHODS if estimator == "all" else (estimator or recommended(labelled, rows.X.shape[1]),)
+    names: tuple[str, ...] = (
+        ALL_METHODS if estimator == "all" else (estimator or recommended(labelled, rows.X.shape[1]),)
+    )
     if labelled.sum() < FEW_LABELLED:
         rows_of = "row" if labelled.sum() == 1 else "rows"
         out.warn(f"with {labelled.sum()} labelled {rows_of} the estimates are little more than guesses.")
     if estimator == "all" and min(labelled.sum(), (~labelled).sum()) < 2:
-        names: tuple[str, ...] = tuple(
-            name for name in ALL_METHODS if name not in ENSEMBLE_METHODS
-        )  # which hold rows out
+        names = tuple(name for name in ALL_METHODS if name not in ENSEMBLE_METHODS)  # which hold rows out
     try:
         with out.progress("estimating", lines=True) as bar:
             report = estimate_priors(
