@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LINES, WIDTH, INDENT = 22, 80, 14
 # Rows shown, warnings shown, and lines of a warning.
 LIKELIEST, WARNINGS, WARNING_LINES = 5, 2, 2
+# Rows shown where positives are rare, and the first rows by score of which it is said how many positives they hold.
+FEWER_LIKELIEST, FIRST_ROWS = 3, 200
 # Called rows to check by hand: their share of positives is then known to within 15 points, with 90 % confidence.
 CHECKED = 30
 # A smaller estimate is shown as 0.
@@ -80,9 +82,10 @@ def print_short(
     """
     lines = [
         *_item("learned from", _learned_from(title, document, positive)),
+        *_first(document),
         *_item("called", _called(found, document)),
         *_estimates(found, document),
-        *_likeliest(likeliest, found),
+        *_likeliest(likeliest, found, FEWER_LIKELIEST if document["first"] else LIKELIEST),
     ]
     concerns = _concerns(out, found, document)
     warned = [line for text in concerns[:WARNINGS] for line in _warning(text)]
@@ -172,6 +175,22 @@ def _learned_from(title: str, document: Mapping[str, Any], positive: str) -> str
     return f"{title}: {document['rows']:,} rows, {marked}, {document['unlabeled']:,} unlabeled"
 
 
+def _first(document: Mapping[str, Any]) -> list[str]:
+    """Return how many positives the first rows hold, if positives are rare."""
+    of = [first for first in document["first"] if first["rows"] <= FIRST_ROWS]
+    if not of:
+        return []
+    first = of[-1]
+    about, low, high = (f"{first['positives'][end]:,.0f}" for end in ("value", "low", "high"))
+    lift, least, most = (number(first["lift"][end], 2) for end in ("value", "low", "high"))
+    also = ", labelled ones included," if document["scenario"] != "case-control" else ""
+    return _item(
+        "first",
+        f"the first {first['rows']} rows{also} hold about {about} positives ({low} to {high}), {lift} times as many as "
+        f"random rows ({least} to {most})",
+    )
+
+
 def _called(found: Findings, document: Mapping[str, Any]) -> str:
     return f"{document['called_positive']:,} of {document['unlabeled']:,} unlabeled rows, {found.goal}"
 
@@ -228,15 +247,15 @@ def _rests_on(found: Findings, document: Mapping[str, Any]) -> str:
     )
 
 
-def _likeliest(rows: pd.DataFrame | None, found: Findings) -> list[str]:
-    """Return a line for each of the likeliest unlabeled rows."""
+def _likeliest(rows: pd.DataFrame | None, found: Findings, most: int) -> list[str]:
+    """Return a line for each of the `most` likeliest unlabeled rows."""
     if rows is None:
         return []
     known = found.known["prior"]
     own = list(rows.columns[: list(rows.columns).index("labelled")])
     shown = own[1:] or own
     lines: list[str] = []
-    for row in rows[rows["labelled"] == 0].head(LIKELIEST).to_dict("records"):
+    for row in rows[rows["labelled"] == 0].head(most).to_dict("records"):
         marks = ", ".join(
             f"{name} {textwrap.shorten(str(row[name]), LONGEST_MARK, placeholder='...')}" for name in shown
         )

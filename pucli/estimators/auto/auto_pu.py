@@ -42,14 +42,24 @@ from pucli.estimators.base.pu import PUClassifier
 from pucli.metrics.ranking import auc, chance_limit, true_auc
 from pucli.solvers.ensemble.calibration import least_end, make_calibration
 from pucli.solvers.ensemble.class_prior import hidden_share_of
-from pucli.solvers.ensemble.estimates import Estimate, estimates
+from pucli.solvers.ensemble.estimates import Estimate, FirstRows, estimates, first_rows
 from pucli.solvers.ensemble.first_fit import first_fit
-from pucli.solvers.ensemble.hidden_share import estimate_prior
+from pucli.solvers.ensemble.hidden_share import estimate_prior, rare_prior
 from pucli.solvers.ensemble.members import Member, members_for
 from pucli.solvers.ensemble.refit import refit
 from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.ensemble.sar import positive_scores, probabilities_if_biased, relative_propensities, widened
-from pucli.solvers.ensemble.threshold import GOALS, SHARES, Cut, check_wanted, expected_f1, make_cut, recall_curve
+from pucli.solvers.ensemble.threshold import (
+    GOALS,
+    SHARES,
+    Cut,
+    check_wanted,
+    cut_at_share,
+    expected_f1,
+    make_cut,
+    recall_curve,
+)
+from pucli.solvers.prior.binormal import Binormal, binormal
 from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 SCENARIOS = ("case-control", "single-training-set")
@@ -342,11 +352,14 @@ class AutoPU(PUClassifier):
         found = estimate_prior(self._positive, self._population, stream(seed, "prior"), grouped)
         if if_random is not None:
             found = widened(found, if_random, stream(seed, "labelling"))
+        rare = rare_prior(self._positive, self._population, share) if self.labelling == "scar" else None
+        found = rare or found
         self._prior_of_cut = found.value
         self._f1 = expected_f1(self._positive, self._population, found.draws, stream(seed, "expected F1"))
         found = replace(found, labelled=share)
         hidden = self.__dict__.pop("_gaussian_share", None)
-        if self.labelling == "scar":  # if clear positives are labelled first, the estimate is not too high
+        # if clear positives are labelled first, the estimate is not too high
+        if self.labelling == "scar" and rare is None:
             found = found.less_overlap(float(auc(self._positive, self._population)))
             if hidden is not None:
                 found = found.at(hidden, GAUSSIAN_ERROR)
@@ -367,13 +380,17 @@ class AutoPU(PUClassifier):
         """Set the cut and its estimates.
 
         The cut for F1 is at the prior before the overlap is taken off: a share that is too small costs more F1 than one
-        that is as much too large.
+        that is as much too large. Where positives are rare it is that of the binormal law.
         """
         even, prior = self.calibration_.even(), self._prior_of_cut if goal == "f1" else self.prior_
         ranking = float(true_auc(auc(self._positive, self._population), self.prior_))
-        self.chosen_cut_: Cut = make_cut(
-            goal, wanted, self._positive, self._population, prior, self._curve, self._f1, ranking, even
-        )
+        law = self._rare() if goal == "f1" else None
+        if law is not None:
+            self.chosen_cut_: Cut = cut_at_share(law.share_for_f1(), self._population, goal)
+        else:
+            self.chosen_cut_ = make_cut(
+                goal, wanted, self._positive, self._population, prior, self._curve, self._f1, ranking, even
+            )
         self.cut_ = self.chosen_cut_.value
         self.estimates_: dict[str, Estimate] = estimates(
             self._positive,
@@ -384,6 +401,30 @@ class AutoPU(PUClassifier):
             self._curve,
         )
         self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
+
+    def _rare(self) -> Binormal | None:
+        """Return the law of the scores if positives are rare and labelled at random."""
+        law = binormal(self._positive, self._population, self.prior_estimate_.labelled)
+        return law if self.labelling == "scar" and law.rare else None
+
+    def among_first(self, counts: Sequence[int]) -> list[FirstRows]:
+        """Return what the first rows of the population by score hold, if positives are rare; otherwise nothing.
+
+        Parameters
+        ----------
+        counts : sequence of int
+            Numbers of rows. Those above half of the population are left out.
+
+        Returns
+        -------
+        list of FirstRows
+            One for each number.
+        """
+        check_is_fitted(self)
+        law, rows = self._rare(), len(self._population)
+        if law is None:
+            return []
+        return [first_rows(law, k, rows, stream(self._seed, "first", k)) for k in counts if k <= rows / 2]
 
     def with_cut(self, goal: str, wanted: float | None = None) -> AutoPU:
         """Return the same fitted classifier with another cut, without training again.

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
     from pucli.estimators.auto.auto_pu import AutoPU
     from pucli.estimators.auto.random_labelling import RandomLabelling
+    from pucli.solvers.ensemble.estimates import FirstRows
 
 
 # Estimates that benchmark `labelling` found too high, mostly outside their intervals, with a model of biased labels.
 UNSURE_IF_BIASED = ("recall", "auc")
+# Numbers of rows with the highest scores whose positives are estimated where positives are rare.
+FIRST = (50, 200, 1000)
 MODELLED = "not assumed: the clearer a positive, the more readily it was labelled (--labelling sar)"
 
 
@@ -101,6 +104,11 @@ class Findings(NamedTuple):
         }
 
     @property
+    def first(self) -> list[FirstRows]:
+        """What the first `FIRST` rows by score hold, if positives are rare and the estimates are sound."""
+        return self.model.among_first(FIRST) if self.sound else []
+
+    @property
     def why(self) -> str:
         """The goal of the cut in words."""
         cut = self.model.chosen_cut_
@@ -175,6 +183,7 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "called_positive": found.called_positive,
         "cut": {**asdict(model.chosen_cut_), "why": found.why},
         "estimates": {name: {**asdict(estimate), "known": known[name]} for name, estimate in model.estimates_.items()},
+        "first": [asdict(first) for first in found.first],
         "leaderboard": model.leaderboard_,
         "random_labelling": {
             "p_value": test.p_value,

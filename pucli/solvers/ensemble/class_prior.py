@@ -19,7 +19,7 @@ from pucli.core.seeding import sample_of_each_kind, stream
 from pucli.metrics.ranking import auc
 from pucli.solvers.ensemble.estimates import estimates
 from pucli.solvers.ensemble.first_fit import first_fit
-from pucli.solvers.ensemble.hidden_share import NORMAL_90, estimate_prior, resampled
+from pucli.solvers.ensemble.hidden_share import NORMAL_90, estimate_prior, rare_prior, resampled
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.prior import estimate as without_ensemble
 from pucli.solvers.prior.best_bin import best_bin
@@ -160,6 +160,7 @@ def _of_the_ensemble(
     prior = estimate_prior(positive, population, stream(seed, "prior"), first.grouped).less_overlap(ranking)
     if (share := gaussian_share(first.X, first.labelled)) is not None:
         prior = prior.at(share, GAUSSIAN_ERROR)
+    prior = rare_prior(positive, population) or prior
     found = estimates(positive, population, 0.0, prior, stream(seed, "estimates"))["prior"]
     wider = NormalDist().inv_cdf(0.5 + 0.5 * confidence) / NORMAL_90
     low, high = found.value - wider * (found.value - found.low), found.value + wider * (found.high - found.value)

@@ -17,6 +17,7 @@ from pucli.core.saved_state import STATEMENT, State
 from pucli.metrics.ranking import auc, true_auc
 from pucli.solvers.ensemble.hidden_share import PriorEstimate, resampled
 from pucli.solvers.ensemble.threshold import recall_above
+from pucli.solvers.prior.binormal import Binormal
 from pucli.solvers.prior.estimate import FOLD, WIDEST
 
 # Standard deviation of the recall's error from choosing the models and the cut on the same labelled rows.
@@ -161,3 +162,39 @@ def _at(positive: np.ndarray, population: np.ndarray, cut: float, prior: float, 
     f1 = f1_of(recall, share, prior)
     ranking = float(true_auc(auc(positive, population), prior))
     return {"share": share, "recall": recall, "precision": precision, "f1": f1, "auc": ranking}
+
+
+@dataclass
+class FirstRows:
+    """What the rows with the highest scores hold: their number, and the positives, precision, recall and lift."""
+
+    rows: int
+    positives: Estimate
+    precision: Estimate
+    recall: Estimate
+    lift: Estimate
+
+
+def first_rows(law: Binormal, first: int, rows: int, rng: np.random.Generator) -> FirstRows:
+    """Return what the first rows by score hold where positives are rare, with 90 % intervals.
+
+    Parameters
+    ----------
+    law : Binormal
+        Posterior of the law of the scores.
+    first : int
+        Number of rows with the highest scores.
+    rows : int
+        Number of rows of the population.
+    rng : numpy.random.Generator
+        Source of the draws.
+    """
+    positives, recall = law.among_first(first, rows, rng)
+    of = {"positives": positives, "precision": positives / first, "recall": recall, "lift": recall * rows / first}
+    found = {}
+    for name, draws in of.items():
+        known = draws[~np.isnan(draws)]
+        low, high = np.quantile(known, [0.05, 0.95]) if len(known) else (0.0, float(name == "recall"))
+        value = float(np.median(known)) if len(known) else low
+        found[name] = Estimate(float(value), float(low), float(high))
+    return FirstRows(first, **found)

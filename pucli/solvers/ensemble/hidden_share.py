@@ -18,6 +18,7 @@ import numpy as np
 from pucli.core.saved_state import PORTION, Array, State
 from pucli.metrics.ranking import true_auc
 from pucli.solvers.prior.best_bin import best_bin
+from pucli.solvers.prior.binormal import binormal
 
 
 def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -255,3 +256,24 @@ def estimate_prior(
     draws = np.clip(value + deviation * rng.standard_normal(len(found)), least, 1.0)
     low, high = np.clip([value - NORMAL_90 * deviation, value + NORMAL_90 * deviation], least, 1.0)
     return PriorEstimate(float(np.clip(value, least, 1.0)), float(low), float(high), draws)
+
+
+def rare_prior(positive: np.ndarray, population: np.ndarray, labelled: float = 0.0) -> PriorEstimate | None:
+    """Return the prior by the binormal law of the scores if positives are rare, otherwise None.
+
+    `estimate_prior` is off by `LASTING_ERROR`, which is more than a small prior. The estimate is the posterior's mean,
+    and the draws are evenly spaced quantiles.
+
+    Parameters
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Held-out scores of labelled rows and of the population, each in ascending order.
+    labelled : float, default=0.0
+        Share of the population that is labelled.
+    """
+    law = binormal(positive, population, labelled)
+    if not law.rare:
+        return None
+    low, high = law.quantiles(np.array([0.05, 0.95]))
+    draws = law.quantiles((np.arange(BOOTSTRAPS) + 0.5) / BOOTSTRAPS)
+    return PriorEstimate(float(np.clip(law.mean, low, high)), float(low), float(high), draws, labelled)

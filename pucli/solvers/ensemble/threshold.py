@@ -280,6 +280,21 @@ def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | N
     return Cut(value, float(np.mean(population > value)), goal, wanted)
 
 
+def cut_at_share(share: float, population: np.ndarray, goal: str) -> Cut:
+    """Return the cut for a goal with a share of the population above it, at least one row.
+
+    Parameters
+    ----------
+    share : float
+        Wanted share.
+    population : ndarray of shape (n,)
+        Held-out scores of the population.
+    goal : str
+        One of `GOALS`, which needs no value.
+    """
+    return _at_share(max(share, 1.0 / len(population)), population, goal, None)
+
+
 def check_wanted(goal: str, wanted: float | None, n: int) -> float:
     """Return the value of a goal as a number, zero for "f1".
 

@@ -36,7 +36,11 @@ def test_intervals_follow_the_whole_range_of_a_prior_that_is_not_determined():
 def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="scar", **changed):
     known = {name: Estimate(0.5, 0.45, 0.55) for name in ("prior", "share", "recall", "precision", "f1", "auc")}
     model = SimpleNamespace(
-        estimates_=known | changed, chosen_cut_=Cut(0.0, 0.5, goal, wanted), scenario=scenario, labelling=labelling
+        estimates_=known | changed,
+        chosen_cut_=Cut(0.0, 0.5, goal, wanted),
+        scenario=scenario,
+        labelling=labelling,
+        among_first=lambda counts: [],
     )
     model.leaderboard_ = []
     return summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0), leaks), ["a"])

@@ -1,0 +1,178 @@
+"""The class prior and the best share to call where positives are rare: the binormal law of the scores.
+
+Best bins and groups of scores bound the prior from above, by about .1 at best: where one row in a hundred is positive,
+that is no help. Here the scores of negatives and positives are normal after a common monotone change: N(0, 1) and
+N(d, s^2), the law of most ROC curves (Metz 1986). With the prior a, a share q(z) = (1 - a) P(N > z) + a P(d + s N > z)
+of the population lies above z, and the labelled rows' places in the population, v = q(z), have the density
+L / (1 - a + a L), L the likelihood ratio at z, made monotone. It flattens at 1 / a: the larger the prior, the earlier
+the labelled rows stop crowding towards the top. So the places alone tell the prior, the share with the largest F1, and
+how many positives the first k rows hold. The posterior is computed on a grid: log-uniform in a, flat in d, log-normal
+in s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import ndtr
+
+from pucli.core.arrays import Floats
+
+PRIORS = np.geomspace(2e-4, 0.95, 42)
+DISTANCES, SPREADS = np.linspace(0.0, 5.0, 26), np.geomspace(0.6, 1.0 / 0.6, 5)
+# Standard deviation of log s.
+SPREAD = 0.5
+NORMAL_90 = 1.6448536269514722
+# Number of draws of what the first rows hold.
+DRAWS = 4000
+# Scores z, shares of the population at which recalls are stored, and places at which densities are.
+_SCORES = np.linspace(-7.0, 10.0, 341)
+SHARES = np.concatenate([np.geomspace(1e-4, 0.005, 20, endpoint=False), np.geomspace(0.005, 1.0, 80)])
+_PLACES = np.concatenate([np.geomspace(1e-5, 0.5, 100), 1.0 - np.geomspace(0.5, 1e-5, 40)[1:]])
+# More labelled rows than this count as so many: the law is not quite that of any table, and the posterior of many rows
+# would be too sure of it.
+MOST_LABELLED = 100
+# Positives are rare if the prior is at most RARE with this confidence, and the lower end (95 %) of the PU-AUC is at
+# least RANKING: below, the prior may be anything. No table of those tried with a prior of .2 or more passes for rare.
+RARE, CONFIDENCE, RANKING = 0.15, 0.9, 0.68
+
+
+@dataclass(frozen=True)
+class _Laws:
+    """All laws of the grid: prior (c,), log density at `_PLACES` (c, places), recall at `SHARES` (c, shares)."""
+
+    prior: Floats
+    log_density: Floats
+    recall: Floats
+    log_weight: Floats
+
+
+@dataclass(frozen=True)
+class Binormal:
+    """The posterior of the binormal law.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (c,)
+        Probability of each law of the grid.
+    ranking : float
+        Lower end (95 %) of the PU-AUC.
+    """
+
+    weights: Floats
+    ranking: float
+
+    @property
+    def mean(self) -> float:
+        """The mean of the prior."""
+        return float(self.weights @ _laws().prior)
+
+    def quantiles(self, levels: Floats) -> Floats:
+        """Return quantiles of the prior at some levels (q,), shape (q,)."""
+        weight = self.weights.reshape(len(PRIORS), -1).sum(axis=1)
+        # half of a value's probability lies on either side of it
+        found: Floats = np.interp(levels, np.cumsum(weight) - 0.5 * weight, PRIORS)
+        return found
+
+    @property
+    def rare(self) -> bool:
+        """Whether the prior is small for sure."""
+        return self.ranking >= RANKING and bool(self.quantiles(np.array([CONFIDENCE]))[0] <= RARE)
+
+    def share_for_f1(self) -> float:
+        """Return the share of the population to call positive.
+
+        It is the geometric mean of two shares: that with the largest expected F1, which heeds the larger priors most,
+        and that with the largest expected ratio of F1 to the best one can have, which heeds all priors alike.
+        """
+        laws = _laws()
+        f1 = 2.0 * laws.prior[:, None] * laws.recall / (SHARES + laws.prior[:, None])
+        largest = SHARES[int(np.argmax(self.weights @ f1))]
+        nearest = SHARES[int(np.argmax(self.weights @ (f1 / f1.max(axis=1, keepdims=True))))]
+        return float(np.sqrt(largest * nearest))
+
+    def among_first(self, first: int, rows: int, rng: np.random.Generator, draws: int = DRAWS) -> tuple[Floats, Floats]:
+        """Return draws of the number of positives among the first rows by score, and of their share of all positives.
+
+        Parameters
+        ----------
+        first : int
+            Number of rows with the highest scores.
+        rows : int
+            Number of rows of the population.
+        rng : numpy.random.Generator
+            Source of the draws.
+        draws : int, default=DRAWS
+            Their number.
+
+        Returns
+        -------
+        positives, recall : ndarray of shape (draws,)
+            The recall is NaN where there is no positive at all.
+        """
+        laws, share = _laws(), first / rows
+        places, recalls = np.append(0.0, SHARES), np.column_stack([np.zeros(len(laws.prior)), laws.recall])
+        right = min(int(np.searchsorted(places, share)), len(places) - 1)
+        part = (share - places[right - 1]) / (places[right] - places[right - 1])
+        recall = recalls[:, right - 1] + part * (recalls[:, right] - recalls[:, right - 1])
+        chosen = rng.choice(len(recall), draws, p=self.weights)
+        prior, recall = laws.prior[chosen], recall[chosen]
+        found = rng.binomial(first, np.minimum(1.0, prior * recall / share)).astype(np.float64)
+        others = prior * (1.0 - recall) / max(1.0 - share, 1e-12)
+        whole = found + rng.binomial(rows - first, np.minimum(1.0, others))
+        return found, np.where(whole > 0.0, found / np.maximum(whole, 1.0), np.nan)
+
+
+def binormal(positive: Floats, population: Floats, least: float = 0.0) -> Binormal:
+    """Return the posterior of the binormal law, given held-out scores.
+
+    Parameters
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Scores of labelled rows and of the population, each in ascending order.
+    least : float, default=0.0
+        The least possible prior, the share of the population that is labelled.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> hidden, negative = rng.normal(3, 1, 100), rng.normal(0, 1, 9900)
+    >>> law = binormal(np.sort(rng.normal(3, 1, 200)), np.sort(np.r_[hidden, negative]))
+    >>> law.rare, 0.005 < law.mean < 0.02
+    (True, True)
+    """
+    n, laws = len(population), _laws()
+    above = n - 0.5 * (np.searchsorted(population, positive) + np.searchsorted(population, positive, side="right"))
+    places = np.clip(above, 0.5, n - 0.5) / n
+    at = np.interp(places, _PLACES, np.arange(len(_PLACES)))
+    left = np.minimum(at.astype(int), len(_PLACES) - 2)
+    part = at - left
+    count = np.bincount(left, 1.0 - part, len(_PLACES)) + np.bincount(left + 1, part, len(_PLACES))
+    seen = min(1.0, MOST_LABELLED / len(places))
+    log_weight = seen * (laws.log_density @ count) + laws.log_weight
+    log_weight = np.where(laws.prior >= max(1.0 / n, min(least, PRIORS[-1])), log_weight, -np.inf)
+    weights = np.exp(log_weight - log_weight.max())
+    ranking = 1.0 - float(places.mean()) - NORMAL_90 * float(places.std()) / np.sqrt(len(places))
+    return Binormal(weights / weights.sum(), ranking)
+
+
+@lru_cache(maxsize=1)
+def _laws() -> _Laws:
+    """Return the laws of the grid, the prior outermost."""
+    widths = np.gradient(_PLACES)
+    density, recall, log_weight = [], [], []
+    shapes = [(d, s) for s in SPREADS for d in DISTANCES]
+    for prior in PRIORS:
+        for d, s in shapes:
+            z = (_SCORES - d) / s
+            # at most e^40: the density is then flat for every prior of the grid
+            ratio = np.exp(np.minimum(0.5 * (_SCORES**2 - z**2) - np.log(s), 40.0))
+            ratio = np.maximum.accumulate(ratio)
+            share = ((1.0 - prior) * ndtr(-_SCORES) + prior * ndtr(-z))[::-1]
+            at = np.interp(_PLACES, share, (ratio / (1.0 - prior + prior * ratio))[::-1])
+            density.append(np.log(np.maximum(at, 1e-12) / (at @ widths)))
+            recall.append(np.interp(SHARES, share, ndtr(-z)[::-1]))
+            log_weight.append(-0.5 * (np.log(s) / SPREAD) ** 2)
+    return _Laws(np.repeat(PRIORS, len(shapes)), np.array(density), np.array(recall), np.array(log_weight))
