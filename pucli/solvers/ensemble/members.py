@@ -22,8 +22,8 @@ from pucli.solvers.ensemble.trees import Bins, make_bins
 
 # Soft labels are less noisy, so they are fitted with a smaller ridge (by this factor) and smaller leaves.
 SOFT_RIDGE, SOFT_LEAST = 0.3, 3
-# Tables with more than `SMALL` rows have bags of boosted trees in place of a single boosted model. Those with more than
-# `MEDIUM` rows do without the members that cost more than they add there: half of the ridges and the random forest.
+# Tables with more than `SMALL` rows have bags of boosted trees in place of single boosted models, and do without the
+# members that cost more than they add there: half of the ridges and, above `MEDIUM` rows, the extra trees.
 SMALL, MEDIUM = 800, 2000
 
 
@@ -192,12 +192,12 @@ RANDOM = ForestKind(random=False, bootstrap=True)
 
 MEMBERS: tuple[Member, ...] = (
     Member("ridge-gaussian", "raw", _ridge("gaussian"), _ridge_again),
-    Member("ridge-laplace", "raw", _ridge("laplace"), _ridge_again, most=MEDIUM),
-    Member("ridge-gaussian-ranks", "ranks", _ridge("gaussian"), _ridge_again, most=MEDIUM),
+    Member("ridge-laplace", "raw", _ridge("laplace"), _ridge_again, most=SMALL),
+    Member("ridge-gaussian-ranks", "ranks", _ridge("gaussian"), _ridge_again, most=SMALL),
     Member("ridge-laplace-ranks", "ranks", _ridge("laplace"), _ridge_again),
-    Member("extra-trees", "bins", _forest(EXTRA), _forest_again(replace(EXTRA, least=SOFT_LEAST))),
-    Member("random-forest", "bins", _forest(RANDOM), _forest_again(replace(RANDOM, least=SOFT_LEAST)), most=MEDIUM),
+    Member("extra-trees", "bins", _forest(EXTRA), _forest_again(replace(EXTRA, least=SOFT_LEAST)), most=MEDIUM),
+    Member("random-forest", "bins", _forest(RANDOM), _forest_again(replace(RANDOM, least=SOFT_LEAST))),
     Member("boosted-trees", "bins", _boosting(BoostingKind()), most=SMALL),
-    Member("boosted-small-trees", "bins", _bags(BagKind(leaves=8)), above=SMALL),
+    Member("boosted-small-trees", "bins", _bags(BagKind(leaves=8)), above=MEDIUM),
     Member("boosted-large-trees", "bins", _bags(BagKind()), above=SMALL),
 )
