@@ -10,8 +10,9 @@ from pucli.metrics.comparison import (
     holm_adjusted,
     wilcoxon_paired,
 )
+from pucli.metrics.metric import Metric
 from pucli.metrics.pu import pu_counts, puf
-from pucli.metrics.registry import METRICS, Metric, all_metrics, classification_scores, computable, compute, get_metric
+from pucli.metrics.registry import METRICS, all_metrics, classification_scores, computable, compute, get_metric
 from pucli.metrics.scorers import pu_auc_scorer, puf_scorer
 
 __all__ = [

@@ -1,17 +1,20 @@
 """Metrics from labelled positives and unlabeled rows, without true classes.
 
-They are functions of four counts: labelled rows predicted positive, labelled rows, unlabeled rows predicted positive,
-unlabeled rows. Tuning has such counts for every grid point, repeat and fold at once; the functions are vectorised.
+Those of predictions are functions of four counts: labelled rows predicted positive, labelled rows, unlabeled rows
+predicted positive, unlabeled rows. Tuning has such counts for every grid point, repeat and fold at once; the functions
+are vectorised.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Floats, Ints
+from pucli.metrics.top import rows_at
 
 Denominator = Literal["unlabeled", "all"]
 
@@ -74,3 +77,86 @@ def predicted_positive(counts: ArrayLike) -> Floats:
     tp, n_labelled, found, n_unlabeled = np.moveaxis(np.asarray(counts, dtype=float), -1, 0)
     with np.errstate(invalid="ignore"):
         return np.asarray((tp + found) / (n_labelled + n_unlabeled), dtype=np.float64)
+
+
+def proxy_accuracy(counts: ArrayLike, denominator: Denominator, prior: float) -> Floats:
+    """Return the accuracy that follows from recall, class prior and the share predicted negative, shape (...).
+
+    It is 2 prior recall + P(predicted negative) - prior, the accuracy if labelled rows are a random sample of the
+    positives and the prior is right. Sampling may put it outside of [0, 1].
+
+    Parameters
+    ----------
+    counts : array-like of shape (..., 4)
+        As `pu_counts` returns them.
+    denominator : {"unlabeled", "all"}
+        The rows that are a sample of the population.
+    prior : float
+        Share of positives in the population.
+
+    Notes
+    -----
+    PU-Bench selects models by it without the term -prior, which changes no order.
+    """
+    tp, n_labelled, found, n_unlabeled = np.moveaxis(np.asarray(counts, dtype=float), -1, 0)
+    with np.errstate(invalid="ignore"):
+        called = found / n_unlabeled if denominator == "unlabeled" else (tp + found) / (n_labelled + n_unlabeled)
+        return np.asarray(2.0 * prior * tp / n_labelled + 1.0 - called - prior, dtype=np.float64)
+
+
+def recall_labelled_at(labelled: ArrayLike, decision: ArrayLike, denominator: Denominator, place: str) -> float:
+    """Return the share of the labelled rows that rank as high as the first rows of the population.
+
+    It estimates the recall there if labelled rows are a random sample of the positives, without the class prior.
+
+    Parameters
+    ----------
+    labelled : array-like of bool, shape (n,)
+        True for labelled positives.
+    decision : array-like of shape (n,)
+        Scores that rank the rows.
+    denominator : {"unlabeled", "all"}
+        The rows that are a sample of the population.
+    place : str
+        Number of rows of the population, or their share with "%".
+
+    Returns
+    -------
+    float
+        NaN without a labelled row, if the population has fewer rows, or where a score is not finite.
+    """
+    marked, scores = np.asarray(labelled, dtype=bool).ravel(), np.asarray(decision, dtype=float).ravel()
+    population = np.sort(scores if denominator == "all" else scores[~marked])[::-1]
+    count = rows_at(place, len(population)) if len(population) else math.nan
+    if not marked.any() or not math.isfinite(count) or not np.isfinite(scores).all():
+        return math.nan
+    last = population[int(count) - 1]
+    above, level = np.sum(population > last), np.sum(population == last)
+    return float(np.mean(scores[marked] > last) + (count - above) / level * np.mean(scores[marked] == last))
+
+
+def lift_labelled_at(labelled: ArrayLike, decision: ArrayLike, denominator: Denominator, place: str) -> float:
+    """Return how many times more labelled rows rank as high as the first rows of the population than by chance.
+
+    It estimates the lift there if labelled rows are a random sample of the positives, without the class prior.
+
+    Parameters
+    ----------
+    labelled : array-like of bool, shape (n,)
+        True for labelled positives.
+    decision : array-like of shape (n,)
+        Scores that rank the rows.
+    denominator : {"unlabeled", "all"}
+        The rows that are a sample of the population.
+    place : str
+        Number of rows of the population, or their share with "%".
+
+    Returns
+    -------
+    float
+        1 for a random order; NaN as `recall_labelled_at`.
+    """
+    marked = np.asarray(labelled, dtype=bool).ravel()
+    n = len(marked) if denominator == "all" else int((~marked).sum())
+    recall = recall_labelled_at(labelled, decision, denominator, place)
+    return recall * n / rows_at(place, n) if math.isfinite(recall) else math.nan

@@ -8,6 +8,7 @@ by it without knowing the prior.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Floats
 
@@ -52,6 +53,50 @@ def pu_auc(scores: np.ndarray, labelled: np.ndarray) -> float:
         True for labelled positives.
     """
     return auc(scores[labelled], scores[~labelled])
+
+
+def labelled_auc(labelled: ArrayLike, decision: ArrayLike) -> float:
+    """Return the PU-AUC, or NaN where there is one kind of rows only or a score is not finite.
+
+    It orders models as the true AUC does if labelled rows are a random sample of the positives.
+
+    Parameters
+    ----------
+    labelled : array-like of bool, shape (n,)
+        True for labelled positives.
+    decision : array-like of shape (n,)
+        Scores. Ties count half.
+    """
+    marked, scores = np.asarray(labelled, dtype=bool).ravel(), np.asarray(decision, dtype=float).ravel()
+    if marked.all() or not marked.any() or not np.isfinite(scores).all():
+        return float("nan")
+    return pu_auc(scores, marked)
+
+
+def likely_negative_auc(labelled: ArrayLike, decision: ArrayLike, reference: ArrayLike, prior: float) -> float:
+    """Return the AUC of labelled rows against likely negatives, the unlabeled rows that a reference ranks last.
+
+    It is free of the noise that the hidden positives among the unlabeled rows add to the PU-AUC. It assumes that
+    labelled rows are a random sample of the positives, and that the reference is better than chance and does not favour
+    a model: the mean rank over all models that are compared. Scores that are their own reference rank too high.
+
+    Parameters
+    ----------
+    labelled : array-like of bool, shape (n,)
+        True for labelled positives.
+    decision : array-like of shape (n,)
+        Scores of the model. Ties count half.
+    reference : array-like of shape (n,)
+        Scores by which the share 1 - `prior` of the unlabeled rows that rank last are the likely negatives.
+    prior : float
+        Share of positives among the unlabeled rows.
+    """
+    marked, scores = np.asarray(labelled, dtype=bool).ravel(), np.asarray(decision, dtype=float).ravel()
+    ordered = np.asarray(reference, dtype=float).ravel()
+    if marked.all() or not marked.any() or not np.isfinite([scores, ordered]).all():
+        return float("nan")
+    low = ~marked & (ordered <= np.quantile(ordered[~marked], 1.0 - prior))
+    return auc(scores[marked], scores[low])
 
 
 def chance_limit(labelled: int, unlabeled: int) -> float:

@@ -7,74 +7,19 @@ entries by the entry-point group ``pucli.metrics``; each entry point is a `Metri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.core.errors import unknown
 from pucli.core.plug_ins import named
-from pucli.metrics import classification, clustering, density, pu
+from pucli.metrics import classification, clustering, density, probabilities, pu, ranking, top
+from pucli.metrics.metric import Metric
 
 PLUG_INS = "pucli.metrics"
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One metric.
-
-    Parameters
-    ----------
-    name : str
-        Its name in experiments, tables and on the command line.
-    description : str
-        One line for help texts and legends.
-    function : callable, optional
-        Takes the inputs in `needs`, by position, and returns a number. If missing, the protocol measures the metric.
-    needs : tuple of str
-        Inputs of the function:
-
-        - ``truth``, ``predictions``: true and predicted classes, (n,);
-        - ``positive``: the positive class, where there are two classes;
-        - ``decision``: scores that rank the rows, (n,);
-        - ``counts``, ``denominator``: the four counts of `pucli.metrics.pu`, and which rows PUF divides by;
-        - ``clusters``: predicted clusters, (n,);
-        - ``log_density``: log-densities of test rows, (n,);
-        - ``generated``, ``centres``, ``sd``, ``mode_counts``: generated rows and the modes of the true density;
-        - ``unlabeled_truth``, ``unlabeled_signs``, ``signs``: classes and predicted signs of the USMO protocol.
-    unit : str
-        Unit in tables; "" if there is none, or if it is part of the name.
-    scale : float
-        Factor from stored values to that unit: 100 for fractions that tables show in per cent.
-    better : {"higher", "lower"} or None
-        The better side; None if there is none.
-    margin : float
-        Differences up to this have no practical meaning; in the unit of tables.
-    relative : bool
-        Whether `margin` is a share of the published figure instead.
-    """
-
-    name: str
-    description: str
-    function: Callable[..., Any] | None = None
-    needs: tuple[str, ...] = ()
-    unit: str = ""
-    scale: float = 1.0
-    better: Literal["higher", "lower"] | None = None
-    margin: float = 0.05
-    relative: bool = True
-
-    @property
-    def heading(self) -> str:
-        """Name and unit, as table headings show them."""
-        return f"{self.name} ({self.unit})" if self.unit else self.name
-
-    def margin_at(self, published: float) -> float:
-        """Return the margin around a published figure, in the unit of tables."""
-        return self.margin * abs(published) if self.relative else self.margin
 
 
 def _percent(name: str, description: str, function: Callable[..., Any] | None, *needs: str) -> Metric:
@@ -82,6 +27,8 @@ def _percent(name: str, description: str, function: Callable[..., Any] | None, *
     return Metric(name, description, function, needs, "%", 100.0, "higher", 5.0, relative=False)
 
 
+_RANKED = ("truth", "decision", "positive")
+_LABELLED = ("labelled", "decision", "denominator")
 _BINARY = ("truth", "predictions", "positive")
 _COUNTED = "rows counted on the test set"
 
@@ -99,6 +46,56 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             Metric("fp", f"false positives, {_COUNTED}", classification.false_positives, _BINARY),
             Metric("fn", f"false negatives, {_COUNTED}", classification.false_negatives, _BINARY),
             Metric("tn", f"true negatives, {_COUNTED}", classification.true_negatives, _BINARY),
+            # the rows that rank first; the part behind "@" is free
+            _percent(
+                "average_precision", "mean precision at the scores of the positives", top.average_precision, *_RANKED
+            ),
+            _percent("precision@10%", "share of positives among the rows that rank first", top.precision_at, *_RANKED),
+            _percent(
+                "recall@10%", "share of the positives that are among the rows that rank first", top.recall_at, *_RANKED
+            ),
+            Metric(
+                "lift@1%",
+                "precision among the rows that rank first over the share of positives: the enrichment factor",
+                top.lift_at,
+                _RANKED,
+                better="higher",
+            ),
+            Metric(
+                "bedroc@20",
+                "early recognition, with the weight alpha of the first rows (Truchon and Bayly 2007)",
+                top.bedroc,
+                _RANKED,
+                better="higher",
+                relative=False,
+            ),
+            Metric(
+                "boyce",
+                "continuous Boyce index of the positives against all rows",
+                top.boyce,
+                _RANKED,
+                better="higher",
+                relative=False,
+            ),
+            # probabilities
+            Metric(
+                "brier",
+                "mean squared difference of probability and class",
+                probabilities.brier,
+                ("truth", "probability", "positive"),
+                better="lower",
+                margin=0.02,
+                relative=False,
+            ),
+            Metric(
+                "calibration_error",
+                "expected calibration error, ten bins",
+                probabilities.calibration_error,
+                ("truth", "probability", "positive"),
+                better="lower",
+                margin=0.05,
+                relative=False,
+            ),
             # labelled positives and unlabeled rows
             Metric("recall_labelled", "share of labelled rows predicted positive", pu.recall_labelled, ("counts",)),
             Metric("predicted_positive", "share of rows predicted positive", pu.predicted_positive, ("counts",)),
@@ -108,6 +105,42 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
                 pu.puf,
                 ("counts", "denominator"),
                 better="higher",
+            ),
+            Metric(
+                "proxy_accuracy",
+                "accuracy from labelled and unlabeled rows with the class prior",
+                pu.proxy_accuracy,
+                ("counts", "denominator", "prior"),
+                better="higher",
+                relative=False,
+            ),
+            _percent("pu_auc", "AUC of labelled against unlabeled rows", ranking.labelled_auc, "labelled", "decision"),
+            _percent(
+                "likely_negative_auc",
+                "AUC of labelled rows against the unlabeled ones that the models together rank last",
+                ranking.likely_negative_auc,
+                *("labelled", "decision", "reference", "prior"),
+            ),
+            _percent(
+                "recall_labelled@10%",
+                "share of labelled rows that rank as high as the first rows of the population",
+                pu.recall_labelled_at,
+                *_LABELLED,
+            ),
+            Metric(
+                "lift_labelled@1%",
+                "lift among the rows that rank first, estimated from labelled rows",
+                pu.lift_labelled_at,
+                _LABELLED,
+                better="higher",
+            ),
+            Metric(
+                "boyce_labelled",
+                "continuous Boyce index of labelled rows against the population",
+                top.boyce_labelled,
+                _LABELLED,
+                better="higher",
+                relative=False,
             ),
             # the USMO protocol
             Metric(
@@ -221,9 +254,12 @@ def get_metric(name: str) -> Metric:
     if name in METRICS:
         return METRICS[name]
     metrics = all_metrics()
-    if name not in metrics:
-        raise unknown("metric", name, metrics)
-    return metrics[name]
+    if name in metrics:
+        return metrics[name]
+    for metric in metrics.values():
+        if metric.place and name.startswith(f"{metric.stem}@"):
+            return metric.at(name.partition("@")[2])
+    raise unknown("metric", name, metrics)
 
 
 def computable(inputs: Collection[str]) -> list[str]:
@@ -238,13 +274,15 @@ def computable(inputs: Collection[str]) -> list[str]:
     return [m.name for m in all_metrics().values() if m.function is not None and there.issuperset(m.needs)]
 
 
-def compute(given: Mapping[str, Any]) -> dict[str, float]:
+def compute(given: Mapping[str, Any], also: Sequence[str] = ()) -> dict[str, float]:
     """Return every metric whose inputs are all in `given`.
 
     Parameters
     ----------
     given : mapping of str to object
         The available inputs, by the names in `Metric.needs`. A value of None counts as missing.
+    also : sequence of str, default=()
+        Metrics at other places than those of the list, e.g. ``lift@5%``; those without their inputs are left out.
 
     Returns
     -------
@@ -257,16 +295,19 @@ def compute(given: Mapping[str, Any]) -> dict[str, float]:
     >>> round(found["f1"], 2), found["precision"]
     (0.67, 1.0)
     """
-    found, metrics = {}, all_metrics()
-    for name in computable([name for name, value in given.items() if value is not None]):
-        function = metrics[name].function
-        assert function is not None
-        found[name] = float(function(*(given[need] for need in metrics[name].needs)))
-    return found
+    there = {name for name, value in given.items() if value is not None}
+    metrics = [get_metric(name) for name in dict.fromkeys([*computable(there), *also])]
+    return {m.name: m.of(given) for m in metrics if m.function is not None and there.issuperset(m.needs)}
 
 
 def classification_scores(
-    y_true: ArrayLike, y_pred: ArrayLike, decision: ArrayLike | None = None, *, positive: object = None
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    decision: ArrayLike | None = None,
+    *,
+    positive: object = None,
+    probability: ArrayLike | None = None,
+    also: Sequence[str] = (),
 ) -> dict[str, float]:
     """Return every registered metric of one binary prediction.
 
@@ -278,13 +319,17 @@ def classification_scores(
         Scores that rank the rows; greater means more positive. Needed for the AUC.
     positive : object, optional
         The positive class; the greatest one in `y_true` and `y_pred` when omitted.
+    probability : array-like of shape (n,), optional
+        Probabilities of the positive class, for the metrics that need them.
+    also : sequence of str, default=()
+        Metrics at other places than those of the list, e.g. ``precision@100``.
 
     Returns
     -------
     dict of str to float
-        Among them f1, precision, recall, accuracy, auc (fractions) and the confusion counts tp, fp, fn, tn. Precision
-        and F1 are 0 where nothing is predicted positive. Recall and F1 are NaN without a positive row in `y_true`. The
-        AUC is NaN without `decision`, or where `y_true` has one class only.
+        Among them f1, precision, recall, accuracy, auc, average_precision (fractions) and the confusion counts tp, fp,
+        fn, tn. Precision and F1 are 0 where nothing is predicted positive. Recall and F1 are NaN without a positive row
+        in `y_true`. The AUC is NaN without `decision`, or where `y_true` has one class only.
 
     Raises
     ------
@@ -303,4 +348,5 @@ def classification_scores(
         positive = max(truth.max(), predictions.max())
     if decision is None:  # the AUC is then NaN rather than missing
         decision = np.full(len(truth), np.nan)
-    return compute({"truth": truth, "predictions": predictions, "positive": positive, "decision": decision})
+    given = {"truth": truth, "predictions": predictions, "positive": positive, "decision": decision}
+    return compute({**given, "probability": probability}, also)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 import warnings
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -380,7 +380,9 @@ def decision_values(pipeline: Any, X: Floats) -> Floats | None:
     return None
 
 
-def true_label_scores(pipeline: Any, X: Floats, y: AnyArray) -> dict[str, float]:
+def true_label_scores(
+    pipeline: Any, X: Floats, y: AnyArray, probability: Floats | None = None, also: Sequence[str] = ()
+) -> dict[str, float]:
     """Return the metrics of a fitted pipeline on rows with true labels.
 
     For more than two classes, only metrics without a positive class are returned.
@@ -393,6 +395,10 @@ def true_label_scores(pipeline: Any, X: Floats, y: AnyArray) -> dict[str, float]
         Rows.
     y : ndarray of shape (n,)
         True labels; the last class of the pipeline is positive.
+    probability : ndarray of shape (n,), optional
+        Probabilities of the last class.
+    also : sequence of str, default=()
+        Metrics at other places than those of the list, e.g. ``lift@5%``.
 
     Returns
     -------
@@ -406,10 +412,13 @@ def true_label_scores(pipeline: Any, X: Floats, y: AnyArray) -> dict[str, float]
         # without decision values, the AUC is NaN instead of missing
         given["decision"] = np.full(len(y), np.nan) if decision is None else checked_scores(decision, "score")
         given["positive"] = pipeline.classes_[-1]
-    return compute(given)
+        given["probability"] = probability
+    return compute(given, also)
 
 
-def labelled_scores(pipeline: Any, X: Floats, labelled: AnyArray, denominator: str) -> dict[str, float]:
+def labelled_scores(
+    pipeline: Any, X: Floats, labelled: AnyArray, denominator: str, *, ranked: bool = True, also: Sequence[str] = ()
+) -> dict[str, float]:
     """Return the metrics that need only labelled and unlabeled rows, such as PUF.
 
     Parameters
@@ -422,6 +431,10 @@ def labelled_scores(pipeline: Any, X: Floats, labelled: AnyArray, denominator: s
         True for labelled positives.
     denominator : {"unlabeled", "all"}
         Rows in which P(predicted positive) is counted: "unlabeled" for case-control data.
+    ranked : bool, default=True
+        Whether to return also those of the ranking and of the class prior; with true labels, better ones are there.
+    also : sequence of str, default=()
+        Metrics at other places than those of the list, e.g. ``lift_labelled@5%``.
 
     Returns
     -------
@@ -429,7 +442,14 @@ def labelled_scores(pipeline: Any, X: Floats, labelled: AnyArray, denominator: s
         Metrics by name.
     """
     counts = pu_counts(labelled, pipeline.predict(X), pipeline.classes_[-1])
-    return compute({"counts": counts, "denominator": denominator})
+    given: dict[str, Any] = {"counts": counts, "denominator": denominator}
+    if ranked:
+        prior = getattr(pipeline[-1], "prior_", None)
+        given |= {"labelled": labelled, "decision": decision_values(pipeline, X), "prior": prior}
+        of_population = hasattr(pipeline[-1], "prior_interval_")  # that of `auto`, others are of the unlabeled rows
+        if prior is not None and denominator == "all" and not of_population:
+            given["prior"] = (float(prior) * np.sum(~labelled) + np.sum(labelled)) / len(labelled)
+    return compute(given, also)
 
 
 def predicted_words(saved: SavedModel, X: Floats) -> list[str]:

@@ -198,21 +198,39 @@ def _predicted(saved: SavedModel, X: Floats, start: int) -> dict[str, AnyArray]:
     scores, groups = decision_values(pipeline, X), clusters(pipeline, X)
     if scores is not None:
         found["score"] = scores
+    probability = probabilities(saved, X, scores)
+    if probability is not None:
+        found["probability"] = probability
     if hasattr(pipeline, "predict_proba"):
-        shares = np.asarray(pipeline.predict_proba(X), dtype=np.float64)
-        found["probability"] = shares[:, -1] if shares.shape[1] == 2 else shares.max(axis=1)
         if hasattr(pipeline[-1], "probability_range"):
             found |= _range(saved, *pipeline[-1].probability_range(found["probability"]))
-    elif scores is not None and (curves := saved.metadata.get("probability")):
-        found["probability"] = np.interp(scores, curves["scores"], curves["probability"])
-        if curves["low"] != curves["high"]:
-            found |= _range(saved, *(np.interp(scores, curves["scores"], curves[end]) for end in ("low", "high")))
+    elif scores is not None and (curves := saved.metadata.get("probability")) and curves["low"] != curves["high"]:
+        found |= _range(saved, *(np.interp(scores, curves["scores"], curves[end]) for end in ("low", "high")))
     if groups is not None:
         found["cluster"] = groups
     for name in found:
         if name == "score" or name.startswith("probability"):
             found[name] = checked_scores(found[name], name.replace("_", " "), start, share=name != "score")
     return found
+
+
+def probabilities(saved: SavedModel, X: Floats, scores: Floats | None) -> Floats | None:
+    """Return the probabilities (n,) that predictions have: of the last of two classes, else of the predicted class.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        The model.
+    X : ndarray of shape (n, m)
+        Encoded rows.
+    scores : ndarray of shape (n,) or None
+        Their scores by the model, if it has any.
+    """
+    if hasattr(saved.pipeline, "predict_proba"):
+        shares = np.asarray(saved.pipeline.predict_proba(X), dtype=np.float64)
+        return shares[:, -1] if shares.shape[1] == 2 else np.asarray(shares.max(axis=1))
+    curves = saved.metadata.get("probability")
+    return np.interp(scores, curves["scores"], curves["probability"]) if curves and scores is not None else None
 
 
 def _range(saved: SavedModel, low: Floats, high: Floats) -> dict[str, AnyArray]:

@@ -107,6 +107,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("evaluate", "label"): Effect(EVALUATE, EVALUATE.replace("really", "reversed")),
     ("evaluate", "positive"): Effect(EVALUATE, f"{EVALUATE} --positive no"),
     ("evaluate", "labels"): Effect(EVALUATE, f"{EVALUATE} --labels pu"),
+    ("evaluate", "metrics"): Effect(EVALUATE, f"{EVALUATE} --metric lift@5%"),
     ("evaluate", "dataset"): Effect(
         "evaluate --model wine.model --dataset wine",
         "evaluate --model wine.model --dataset iris",

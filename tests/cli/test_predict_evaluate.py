@@ -44,9 +44,19 @@ def test_predict_and_evaluate_agree(pucli, customers, model, tmp_path):
 
 def test_evaluate_without_true_labels_gives_only_pu_metrics(pucli, customers, model):
     document = pucli("evaluate", "--model", model, "--data", customers.pu, "--labels", "pu", "--json").document
-    assert set(document["scores"]) == {"recall_labelled", "predicted_positive", "puf"}
+    ranked = {"pu_auc", "recall_labelled@10%", "lift_labelled@1%", "boyce_labelled"}
+    assert set(document["scores"]) == {"recall_labelled", "predicted_positive", "puf"} | ranked
     assert "true labels" not in document["needs"].values()
     assert document["positive_rows"] == 20
+
+
+def test_evaluate_takes_metrics_at_other_places(pucli, customers, model):
+    true = ("evaluate", "--model", model, "--data", customers.true, "--label", "really")
+    scores = pucli(*true, "--metric", "precision@7", "--metric", "bedroc@80", "--json").document["scores"]
+    assert scores["precision@7"] * 7 == pytest.approx(round(scores["precision@7"] * 7)) and 0 < scores["bedroc@80"] <= 1
+    assert 0 < scores["brier"] < 1 and {"average_precision", "boyce", "calibration_error"} <= set(scores)
+    refused(pucli(*true, "--metric", "lift_labelled@5%"), "--labels pu")
+    refused(pucli(*true, "--metric", "precision@7x"), "precision@100")
 
 
 def test_evaluate_prints_a_confusion_matrix(pucli, customers, model):

@@ -104,10 +104,19 @@ def test_metrics_and_certificate(experiment):
     cell = plan(experiment, methods=["gllc"])[0]
     result = pu.run_cell(cell, Context())
     m = result.metrics
-    assert set(m) == {"f1", "precision", "recall", "accuracy", "auc", "tp", "fp", "fn", "tn", "puf"}
+    ranked = {"average_precision", "precision@10%", "recall@10%", "lift@1%", "bedroc@20", "boyce"}
+    assert set(m) == {"f1", "precision", "recall", "accuracy", "auc", "tp", "fp", "fn", "tn", "puf"} | ranked
     share = (m["tp"] + m["fp"]) / (m["tp"] + m["fp"] + m["fn"] + m["tn"])
     assert m["puf"] == pytest.approx(m["recall"] ** 2 / share)
     assert result.certificate["dual_gap"] <= 1e-6 * max(1, abs(result.certificate["objective"]))
+
+
+def test_metrics_at_other_places_are_part_of_the_key(experiment, tmp_path):
+    (tmp_path / "places.yaml").write_text(yaml.safe_dump({**DECLARED, "metrics": ["f1", "precision@20"]}))
+    (tmp_path / "plain.yaml").write_text(yaml.safe_dump({**DECLARED, "metrics": ["f1", "recall@10%"]}))
+    cells = [plan(load_experiment(tmp_path / f"{name}.yaml"), methods=["fixed"])[0] for name in ("places", "plain")]
+    assert cells[1].key == plan(experiment, methods=["fixed"])[0].key != cells[0].key
+    assert 0 < pu.run_cell(cells[0], Context()).metrics["precision@20"] <= 1
 
 
 def test_edge_and_one_class_are_flagged(experiment, tmp_path):

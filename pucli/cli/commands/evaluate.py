@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,13 +20,26 @@ if TYPE_CHECKING:
     from pucli.data.rows.scored_rows import ScoredRows
     from pucli.models.saved import SavedModel
 
-TRUE_LABEL_INPUTS = ("truth", "predictions", "positive", "decision")  # metrics that need true labels of two classes
+TRUE_LABEL_INPUTS = (
+    "truth",
+    "predictions",
+    "positive",
+    "decision",
+    "probability",
+)  # metrics that need true labels of two classes
 
-PU_INPUTS = ("counts", "denominator")  # metrics that need labelled positives and unlabeled rows
+PU_INPUTS = (
+    "counts",
+    "denominator",
+    "labelled",
+    "decision",
+    "prior",
+)  # metrics that need labelled positives and unlabeled rows
 
 EXAMPLES = """
 pucli evaluate --model bought.model --data checked.csv --label bought --positive yes
 pucli evaluate --model bought.model --data customers.csv --label bought --positive yes --labels pu
+pucli evaluate --model bought.model --data checked.csv --metric precision@100 --metric lift@5%
 pucli evaluate --model wifi.model --dataset wifi
 """
 
@@ -59,6 +73,15 @@ def command(  # noqa: PLR0913
         int | None,
         typer.Option("--repeat", help="Repeat of --split; by default that of the model.", min=0, show_default=False),
     ] = None,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            metavar="NAME",
+            help="Also this metric, e.g. precision@100, recall@5%, lift@2%, bedroc@80; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     mirror: opt.Mirror = None,
     offline: opt.Offline = False,
 ) -> None:
@@ -74,6 +97,7 @@ def command(  # noqa: PLR0913
     from pucli.models.saved import load_model
 
     opt.choice("kind of labels", labels, ("true", "pu"))
+    _check_metrics(metrics or (), labels)
     saved = load_model(model)
     if saved.metadata.get("kind") == "density":
         raise UsageError(
@@ -100,7 +124,7 @@ def command(  # noqa: PLR0913
         out.warn(line)
     if labels == "pu":
         warn_of_doubts(out, saved)
-    document = _scores(saved, rows, labels)
+    document = _scores(saved, rows, labels, metrics or ())
     out.document(
         {
             "model": model,
@@ -111,6 +135,18 @@ def command(  # noqa: PLR0913
         }
     )
     _print(out, {**document, "labels": labels})
+
+
+def _check_metrics(names: Sequence[str], labels: str) -> None:
+    """Raise UsageError for an unknown metric, or one that needs other inputs than these labels give."""
+    from pucli.metrics import get_metric
+
+    inputs = {*TRUE_LABEL_INPUTS, "clusters", "counts", "denominator"} if labels == "true" else set(PU_INPUTS)
+    for name in names:
+        metric = get_metric(name)
+        if metric.function is None or not inputs.issuperset(metric.needs):
+            other = "pu" if labels == "true" else "true"
+            raise UsageError(f"--metric {name} cannot be computed with --labels {labels}; see --labels {other}.")
 
 
 def more_help() -> str:
@@ -154,16 +190,21 @@ def _held_out(
     return ScoredRows(rows.X_test, rows.y_test, warnings=[other] if seen else [])
 
 
-def _scores(saved: SavedModel, rows: ScoredRows, labels: str) -> dict[str, Any]:
+def _scores(saved: SavedModel, rows: ScoredRows, labels: str, also: Sequence[str]) -> dict[str, Any]:
     """Return the scores and the labels that each of them needs."""
-    from pucli.models.fitting import labelled_scores, true_label_scores
+    from pucli.models.fitting import decision_values, labelled_scores, true_label_scores
+    from pucli.models.prediction import probabilities
 
     pu = saved.metadata.get("kind") == "pu"
-    found = true_label_scores(saved.pipeline, rows.X, rows.y) if labels == "true" else {}
+    found = {}
+    if labels == "true":
+        probability = probabilities(saved, rows.X, decision_values(saved.pipeline, rows.X))
+        found = true_label_scores(saved.pipeline, rows.X, rows.y, probability, also)
     if pu:
         # With true labels, every row also counts as unlabeled: the denominator is the number of all rows.
         denominator = "all" if labels == "true" else saved.metadata.get("denominator", "unlabeled")
-        found |= labelled_scores(saved.pipeline, rows.X, rows.y == 1, denominator)
+        ranked = labels == "pu"
+        found |= labelled_scores(saved.pipeline, rows.X, rows.y == 1, denominator, ranked=ranked, also=also)
         if labels == "true":
             del found["recall_labelled"]  # the same as recall
     return {

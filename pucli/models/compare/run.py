@@ -220,9 +220,12 @@ def _score(name: str, division: Division, task: Task, plan: _Plan, seed: int) ->
     given: dict[str, Any]
     if task.known:
         given = {"truth": division.truth, "predictions": predictions, "positive": 1, "decision": decision}
+        if hasattr(model, "predict_proba"):
+            given["probability"] = np.asarray(model.predict_proba(division.X_test))[:, -1]
     else:
         given = {"counts": pu_counts(division.truth, predictions, 1), "denominator": task.denominator}
-    found = compute(given)
+        given |= {"labelled": division.truth == 1, "decision": decision}
+    found = compute(given, [plan.metric])
     if plan.metric not in found:
         there = ", ".join(metric for metric in found if get_metric(metric).better is not None)
         why = "cannot be computed of these methods" if task.known else "needs true labels, which these rows do not have"

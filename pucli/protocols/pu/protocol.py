@@ -113,6 +113,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                                 setting={**parameters, "label_frequency": frequency},
                                 data=data,
                                 split=division,
+                                **_places(experiment),
                             ),
                             n_fits=1 + _tuning_fits(method),
                             open_ended=bool(tuning and tuning["greedy_step"]),
@@ -120,6 +121,14 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                         for repeat in range(scope.repeats)
                     ]
     return planned
+
+
+def _places(experiment: Experiment) -> dict[str, Any]:
+    """Return the metrics at other places than those of the list, which every cell has; part of the key if any."""
+    from pucli.metrics import all_metrics
+
+    own = [name for name in experiment.metrics if name not in all_metrics()]
+    return {"metrics": own} if own else {}
 
 
 def _checked(experiment: Experiment, scope: Scope) -> Options:
@@ -198,18 +207,21 @@ def run_cell(cell: Cell, context: Context, prepare: Callable[[Cell, Context], Pr
     if seen["not converged"] or result.certificate.get("converged") is False:
         result.flags.append("not converged")
     result.predictions = predictions
-    result.metrics = _scored(rows, predictions, decision)
+    probability = np.asarray(model.predict_proba(rows.X_test))[:, 1] if hasattr(model, "predict_proba") else None
+    result.metrics = _scored(rows, predictions, decision, probability, cell.declared.get("metrics", ()))
     used = _used_features(model)
     if used is not None and rows.relevant < len(used):
         result.metrics["irrelevant_zeroed"] = float(np.mean(~used[rows.relevant :]))
     return result
 
 
-def _scored(rows: Prepared, predictions: Ints, decision: Floats | None) -> dict[str, float]:
+def _scored(
+    rows: Prepared, predictions: Ints, decision: Floats | None, probability: Floats | None, also: Sequence[str]
+) -> dict[str, float]:
     """Return the metrics of predictions for the test rows; test labels are read only here."""
     from pucli.metrics import classification_scores, pu_counts, puf
 
-    metrics = classification_scores(rows.y_test, predictions, decision, positive=1)
+    metrics = classification_scores(rows.y_test, predictions, decision, positive=1, probability=probability, also=also)
     # with the recall of all positives, which the recall on labelled rows estimates
     metrics["puf"] = float(puf(pu_counts(rows.y_test == 1, predictions, 1), "all"))
     return metrics

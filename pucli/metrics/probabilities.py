@@ -1,0 +1,50 @@
+"""Metrics of probabilities: the Brier score and the expected calibration error."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+BINS = 10
+
+
+def brier(truth: ArrayLike, probability: ArrayLike, positive: object) -> float:
+    """Return the mean squared difference of probability and class (1 or 0).
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        True classes.
+    probability : array-like of shape (n,)
+        Probabilities of the positive class.
+    positive : object
+        The positive class.
+    """
+    marked = np.asarray(truth).ravel() == positive
+    return float(np.mean((np.asarray(probability, dtype=float).ravel() - marked) ** 2))
+
+
+def calibration_error(truth: ArrayLike, probability: ArrayLike, positive: object) -> float:
+    """Return the expected calibration error: mean difference of probability and share of positives over ten bins.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n,)
+        True classes.
+    probability : array-like of shape (n,)
+        Probabilities of the positive class.
+    positive : object
+        The positive class.
+
+    Notes
+    -----
+    The bins of the probability are (0, 0.1], ..., (0.9, 1], the first one with 0, and count by their rows (Naeini,
+    Cooper, Hauskrecht 2015).
+    """
+    marked = np.asarray(truth).ravel() == positive
+    p = np.asarray(probability, dtype=float).ravel()
+    if not np.isfinite(p).all():
+        return float("nan")
+    bins = np.clip(np.ceil(p * BINS).astype(int) - 1, 0, BINS - 1)
+    excess = np.bincount(bins, weights=p - marked, minlength=BINS)
+    return float(np.abs(excess).sum() / len(p))
