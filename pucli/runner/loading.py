@@ -125,16 +125,17 @@ def _check_data(experiment: Experiment, file: str) -> None:
 
 def _check_metrics(experiment: Experiment, file: str) -> None:
     """Check that every metric is registered."""
-    from pucli.metrics import all_metrics
+    from pucli.metrics import get_metric
 
-    known = all_metrics()
     named = {f"metrics.{number}": name for number, name in enumerate(experiment.metrics)}
     named |= {f"published.{number}.metric": source.metric for number, source in enumerate(experiment.published)}
     named |= {f"notes.{number}.metric": note.metric for number, note in enumerate(experiment.notes) if note.metric}
     named |= {f"figures.{number}.metric": figure.metric for number, figure in enumerate(experiment.figures)}
     for key, name in named.items():
-        if name not in known:
-            raise UsageError(f"{file}: {key}: {unknown('metric', name, known)}")
+        try:
+            get_metric(name)
+        except UsageError as error:
+            raise UsageError(f"{file}: {key}: {error}") from None
 
 
 def _check_methods(experiment: Experiment, file: str) -> None:
