@@ -49,6 +49,7 @@ def write_files() -> None:
     rows.assign(bought=["yes" if row < 25 else "" for row in range(150)]).to_csv("customers.csv", index=False)
     rows.assign(bought=["yes"] * 60 + ["no"] * 90).to_csv("checked.csv", index=False)
     rows.to_csv("new.csv", index=False)
+    rows.to_csv("next_year.csv", index=False)
     classes = np.where(np.arange(150) < 60, "a", "b")
     known = np.arange(150) % 5 == 0
     numbers = rows[["age", "income", "visits"]]

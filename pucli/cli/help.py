@@ -18,10 +18,10 @@ MORE = "More"
 # Most options before "More".
 MOST = 12
 # Commands that read a model file, where --model belongs to the model.
-READERS = frozenset({"predict", "evaluate"})
+READERS = frozenset({"predict", "evaluate", "shift"})
 # The commands by what a new user wants; all others are under the last.
 GROUPS = {
-    "Start here": ("auto", "predict", "evaluate", "new"),
+    "Start here": ("auto", "predict", "shift", "evaluate", "new"),
     "Single methods": ("train", "tune", "advise", "prior", "compare"),
     "Published experiments": ("reproduce", "status", "report", "merge", "site"),
     "Data sets and maintenance": (),

@@ -36,6 +36,7 @@ ORDER = [
     "auto",
     "train",
     "predict",
+    "shift",
     "evaluate",
     "tune",
     "advise",

@@ -128,6 +128,8 @@ class Fitted:
             "doubt": self.doubt,
             "probability": self.probability,
             "denominator": rows.denominator,
+            "labelled": rows.n_labelled,
+            "unlabeled": len(rows.labelled) - rows.n_labelled,
             "preprocessing": "standardise" if self.standardised else "none",
             "reading": rows.reading.record(),
         }

@@ -261,6 +261,8 @@ _METADATA: dict[str, tuple[type, ...]] = {
     "doubt": (str,),
     "probability": (dict,),
     "denominator": (str,),
+    "labelled": (int,),
+    "unlabeled": (int,),
     "preprocessing": (str,),
     "reading": (dict,),
 }

@@ -101,6 +101,8 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("predict", "top"): Effect(
         "predict --model own.model --data new.csv", "predict --model own.model --data new.csv --top 3"
     ),
+    ("shift", "model"): Effect("shift --model own.model --data new.csv", "shift --model other.model --data new.csv"),
+    ("shift", "data"): Effect("shift --model own.model --data new.csv", "shift --model own.model --data shifted.csv"),
     ("auto", "safe"): Effect(AUTO, f"{AUTO} --spreadsheet-safe", refused="applies to --scored FILE"),
     ("evaluate", "model"): Effect(EVALUATE, EVALUATE.replace("own", "other")),
     ("evaluate", "data"): Effect(EVALUATE, EVALUATE.replace("true.csv", "few.csv")),
@@ -199,6 +201,8 @@ SHOWN = {
     },
     ("compare", "sheet"): "test_reading.py::test_compare_reads_with_the_options",
     ("train", "model"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",
+    **{("shift", name): "test_shift.py::test_shift_reads_with_the_options" for name in (*OF_READING, "sheet")},
+    ("predict", "adapt"): "test_shift.py::test_shift_and_adapted_predictions",
     ("predict", "safe"): "test_ids.py::test_texts_get_an_apostrophe_for_spreadsheets_alone",
     ("predict", "destination"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",
     ("predict", "recall"): "test_every_option.py::test_where_the_scores_are_cut",

@@ -36,9 +36,10 @@ CHOSEN = {
     "shard", "share", "skip_rows", "top",
 }  # fmt: skip
 ANY = {
+    "adapt",
     "allow_changes", "boosting", "catalogue", "columns", "data", "dataset", "destination", "drop", "dry", "everything",
-    "experiment", "folder", "grid", "ids", "json_document", "kinds", "label", "labels", "mirror", "missing",
-    "model",
+    "experiment", "folder", "grid", "ids", "json_document", "kinds", "label", "labels", "metrics", "mirror",
+    "missing", "model",
     "offline", "only", "only_collect", "only_failed", "page", "parent", "plot", "predictions", "quiet", "report",
     "results", "safe", "scheduler", "scored", "sheet", "split", "standardise", "tex", "trials", "tune", "verbose",
     "watch",

@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from pucli.data.reading import Reading
     from pucli.data.rows.row_hashes import KnownRows
     from pucli.models.saved import SavedModel
+    from pucli.models.shift import Shift
 
 EXAMPLES = """
 pucli predict --model bought.model --data new.csv
 pucli predict --model bought.model --data new.csv --out scored.csv --id customer
 pucli predict --model bought.model --data new.parquet --top 100
 pucli predict --model bought.model --data new.csv --recall 0.9
+pucli predict --model bought.model --data next_year.csv --adapt
 zcat huge.csv.gz | pucli predict --model bought.model --data - --out scored.parquet
 """
 
@@ -67,6 +69,12 @@ def command(  # noqa: PLR0913
         int | None,
         typer.Option("--top", metavar="N", help="Only the N rows with the highest scores.", min=1, show_default=False),
     ] = None,
+    adapt: Annotated[
+        bool,
+        typer.Option(
+            "--adapt", help="Estimate the share of positives of the file; set probabilities and threshold by it."
+        ),
+    ] = False,
     safe: SpreadsheetSafe = False,
 ) -> None:
     """Predict the label of every row of a file.
@@ -81,6 +89,9 @@ def command(  # noqa: PLR0913
 
     --for, --recall, --precision and --share move the threshold of a model of `pucli auto` without retraining. --share
     is that of the rows of the file, which is read twice; from stdin, that of the training rows.
+
+    --adapt reads the file twice: it estimates the share of positives as `pucli shift` does, adapts the probabilities to
+    it, and sets the threshold to the largest expected F1.
 
     The file is read with the options with which the training file was read (--sep, --missing ...) unless they are given
     here. CSV and Parquet files are read, scored and written in blocks, so they may be larger than memory.
@@ -112,10 +123,29 @@ def command(  # noqa: PLR0913
         _write(out, columns, rows, destination, safe)
     else:
         wanted = bool(unkept_recall(cut, saved.estimator))
-        _labels(out, saved, (data, how), destination, ids, top, all_wanted=wanted, safe=safe)
+        shift = _shift(out, saved, (data, how), cut) if adapt else None
+        _labels(out, saved, (data, how), destination, ids, top, all_wanted=wanted, safe=safe, shift=shift)
 
 
-def _labels(
+def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], cut: MovedCut) -> Shift:
+    """Return the answer of `pucli shift` for the file, and say it."""
+    from pucli.data.files.spool import is_stream
+    from pucli.models.shift import shift_of
+
+    if any(is_stream(path) for path in source[0]):
+        raise UsageError("--adapt reads the rows twice, and stdin can be read only once; write them to a file first.")
+    if cut.chosen is not None:
+        raise UsageError(f"--adapt sets the threshold itself; leave --{cut.chosen[0]} or --adapt out.")
+    found = shift_of(saved, *source)
+    out.document({"shift": {"verdict": found.verdict, "prior": found.prior._asdict()}})
+    low, high = 100 * found.prior.low, 100 * found.prior.high
+    out.remark(f"adapted to {100 * found.prior.value:.0f} % positives ({low:.0f} to {high:.0f} %)")
+    if found.verdict == "more":
+        out.warn("more than the share of positives has changed (`pucli shift`): do not rely on what is adapted to it.")
+    return found
+
+
+def _labels(  # noqa: PLR0913
     out: Output,
     saved: SavedModel,
     source: tuple[list[Path], Reading],
@@ -125,6 +155,7 @@ def _labels(
     *,
     all_wanted: bool,
     safe: bool,
+    shift: Shift | None,
 ) -> None:
     """Write the predictions of a model that predicts labels."""
     from collections import Counter
@@ -135,6 +166,7 @@ def _labels(
     from pucli.models.prediction import predicted_blocks, top_rows
 
     data, how = source
+    words = saved.metadata.get("words", {})
     tally, counts, top_counts = Tally(), Counter[str](), Counter[str]()
     trained = RowCounter(saved.metadata.get("data", {}))
     carried = list(saved.metadata.get("id_columns", ())) if ids is None else [normal(name) for name in ids if name]
@@ -142,7 +174,8 @@ def _labels(
     def counted() -> Iterator[pd.DataFrame]:
         try:
             with out.progress("rows", lines=destination is not None) as bar:
-                for block in predicted_blocks(saved, data, how=how, ids=carried, tally=tally, trained=trained):
+                found = predicted_blocks(saved, data, how=how, ids=carried, tally=tally, trained=trained)
+                for block in found if shift is None else shift.adapt(found, (words.get("0", "0"), words.get("1", "1"))):
                     counts.update(block["prediction"].tolist())
                     yield block
                     bar(counts.total())
@@ -171,7 +204,7 @@ def _labels(
         if not all_wanted:
             tuned = "train with tuned parameters (`pucli tune`)"
             way_out = "move the threshold, e.g. with --share" if saved.method == "auto" else tuned
-            _warn_of_one_class(out, ordered, saved.metadata.get("words", {}).get("1", "1"), way_out)
+            _warn_of_one_class(out, ordered, words.get("1", "1"), way_out)
         warn_of_doubts(out, saved)
         _warn_of_training_rows(out, trained.found(), saved.metadata.get("denominator") == "all")
     warn_of_probability(out, saved)

@@ -168,6 +168,25 @@ class Tally:
         self._compared += len(some)
         self._usual = (names, usual)
 
+    def compared(self) -> tuple[list[str], Usual, np.ndarray, int] | None:
+        """Return what was seen of the distribution of each feature; None if the training rows left nothing to compare.
+
+        Returns
+        -------
+        columns : list of str
+            The column of each of the k features.
+        usual : Usual
+            Distribution of the training rows.
+        shares : ndarray of shape (k, 5)
+            Shares of the new rows up to each point of `usual`.
+        rows : int
+            Number of new rows that were looked at.
+        """
+        if self._usual is None or not self._compared:
+            return None
+        names, usual = self._usual
+        return [column for column, _ in names], usual, np.asarray(self._up_to) / self._compared, self._compared
+
     def lines(self) -> list[str]:
         """Return one line per column and kind of problem."""
         told = [*self._narrow(), *self._without_meaning(), *self._beyond()]

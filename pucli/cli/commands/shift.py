@@ -1,0 +1,108 @@
+"""``pucli shift``: compare new rows with those of training, and estimate their share of positives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pucli.cli.options import ReadingOptions
+from pucli.cli.output import Output
+from pucli.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from pucli.models.shift import Shift
+
+EXAMPLES = """
+pucli shift --model bought.model --data next_year.csv
+pucli predict --model bought.model --data next_year.csv --adapt --out scored.csv
+"""
+# Columns that are named.
+MOST_NAMED = 5
+
+
+def command(
+    out: Output,
+    model: Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")],
+    data: Annotated[
+        list[Path],
+        typer.Option("--data", metavar="FILE", help="File with the columns of the model. Repeatable. - reads stdin."),
+    ],
+    reading: ReadingOptions,
+) -> None:
+    """Estimate the share of positives of new rows, and test them for drift.
+
+    The share is the most likely one of the probabilities of the model (Saerens, Latinne, Decaestecker 2002), with a
+    90 % interval. It holds if nothing else has changed, which is tested for each column; a change of combinations of
+    columns is not seen. `pucli predict --adapt` sets probabilities and threshold by that share.
+    """
+    from pucli.data.files.several_files import title_of
+    from pucli.models.saved import load_model
+    from pucli.models.shift import shift_of
+
+    saved = load_model(model)
+    if saved.metadata.get("kind") != "pu":
+        raise UsageError(
+            f"`pucli shift` needs a model of labelled positives and unlabeled rows; {saved.method} is none."
+        )
+    found = shift_of(saved, data, saved.reading.over(reading.reading(data)))
+    out.document(
+        {
+            "model": model,
+            "data": data[0] if len(data) == 1 else data,
+            "rows": found.rows,
+            "verdict": found.verdict,
+            "prior": found.prior._asdict(),
+            "training_prior": {"value": found.trained.value, "low": found.trained.low, "high": found.trained.high},
+            "p_same": found.p_same,
+            "p_only_prior": found.p_prior,
+            "columns": list(found.columns),
+        }
+    )
+    for line in lines(found, title_of(data)):
+        out.text(line)
+    for line in found.warnings:
+        out.warn(line)
+    if found.verdict == "more":
+        out.warn("more than the share of positives has changed: do not rely on this share; train again on such rows.")
+    out.remark("The share holds if nothing else has changed; combinations of columns are not tested.")
+
+
+def lines(found: Shift, title: str) -> list[str]:
+    """Return the answer.
+
+    Parameters
+    ----------
+    found : Shift
+        The answer.
+    title : str
+        Name of the file.
+    """
+    said = {
+        "same": "no sign; single columns are distributed as in training",
+        "prior": "the share of positives only, by the test of columns",
+        "more": f"more than the share of positives: {_named(found.columns)}",
+        "untested": "not tested; this model keeps no distribution of its columns",
+    }[found.verdict]
+    tests = {"same": found.p_same, "prior": found.p_prior, "more": found.p_prior}
+    p = tests.get(found.verdict)
+    old, new = found.trained, found.prior
+    return [
+        f"positives  {_share(new.value, new.low, new.high)} of {found.rows:,} rows of {title}",
+        f"training   {_share(old.value, old.low, old.high)}",
+        f"change     {said}" + ("" if p is None else f" (p {_p(p)})"),
+    ]
+
+
+def _share(value: float, low: float, high: float) -> str:
+    return f"{100 * value:.0f} % ({100 * low:.0f} to {100 * high:.0f} %)"
+
+
+def _p(p: float) -> str:
+    return "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".")
+
+
+def _named(columns: tuple[str, ...]) -> str:
+    rest = len(columns) - MOST_NAMED
+    return ", ".join(columns[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")

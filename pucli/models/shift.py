@@ -1,0 +1,198 @@
+"""New rows beside those of training: their share of positives, whether more has changed, and adapted predictions.
+
+The share of positives follows from the probabilities of the model, the test from the shares of training rows in the
+bins of each feature that a model file keeps for its warnings (`pucli.data.encode.drift`). Held-out scores are no use
+for the test: the scores of the model of all rows differ from them enough to raise a false alarm for every fourth file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from pucli.core.arrays import Floats
+from pucli.core.errors import UsageError
+from pucli.core.seeding import stream
+from pucli.data.encode.drift import Tally, Usual
+from pucli.data.reading import Reading
+from pucli.models.prediction import predicted_blocks
+from pucli.solvers.ensemble.estimates import Estimate
+from pucli.solvers.prior.shift import LEVEL, FeatureShares, NewPrior, adapted, changed_features, new_prior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pucli.models.saved import SavedModel
+
+FEWEST = 30  # rows of a file for which there are answers
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Answer for a file.
+
+    Attributes
+    ----------
+    rows : int
+        Number of rows of the file.
+    trained : Estimate
+        Share of positives in the population of training.
+    prior : NewPrior
+        Share of positives in the file.
+    verdict : {"same", "prior", "more", "untested"}
+        Whether the rows look like those of training, only the share of positives has changed, or more has.
+    p_same, p_prior : float or None
+        p-values of no change, and of no change but of the share of positives.
+    columns : tuple of str
+        Columns that changed in another way, the clearest first.
+    cut : float
+        The score above which the expected F1 of the file is largest, with the adapted probabilities.
+    warnings : tuple of str
+        Cells and columns that are unlike those of training.
+    """
+
+    rows: int
+    trained: Estimate
+    prior: NewPrior
+    verdict: Literal["same", "prior", "more", "untested"]
+    p_same: float | None
+    p_prior: float | None
+    columns: tuple[str, ...]
+    cut: float
+    warnings: tuple[str, ...]
+
+    def adapt(self, blocks: Iterator[pd.DataFrame], words: tuple[str, str]) -> Iterator[pd.DataFrame]:
+        """Yield blocks of predictions with adapted probabilities, scores and labels.
+
+        Parameters
+        ----------
+        blocks : iterator of pandas.DataFrame
+            The result of `predicted_blocks` for the file.
+        words : tuple of str
+            The words for other rows and for positives.
+        """
+        for block in blocks:
+            p = block["probability"].to_numpy()
+            found: dict[str, Any] = {"score": block["score"] - self.cut, "probability": self._of(p, self.prior.value)}
+            found["prediction"] = np.array(words, dtype=object)[(found["score"] > 0.0).astype(int)]
+            if "probability_low" in block:
+                found["probability_low"] = self._of(p, self.prior.low)
+                found["probability_high"] = self._of(p, self.prior.high)
+            yield block.assign(**found)
+
+    def _of(self, p: Floats, new: float) -> Floats:
+        return adapted(p, self.trained.value, new)
+
+
+def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None = None) -> Shift:
+    """Compare the rows of a file with those of training; the file is read once.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        Model of a PU method with probabilities.
+    path : Path or sequence of Path
+        The file, or several with the same columns.
+    how : Reading, optional
+        Options for reading; by default those of the training file.
+
+    Raises
+    ------
+    UsageError
+        The model has no probabilities, or the file has fewer than 30 rows.
+    """
+    trained = _trained_prior(saved)
+    tally, scores, parts = Tally(), [], []
+    for block in predicted_blocks(saved, path, how=how, tally=tally):
+        scores.append(block["score"].to_numpy())
+        parts.append(block["probability"].to_numpy())
+    score, p = np.concatenate(scores), np.concatenate(parts)
+    if len(p) < FEWEST:
+        raise UsageError(f"a share of positives needs at least {FEWEST} rows; there are {len(p)}.")
+    counts = _numbers_of_rows(saved)
+    known = counts[0] if counts else 0
+    prior = new_prior(p, trained.value, (trained.low, trained.high), known, stream(0, "prior shift"))
+    cut = _cut(score, adapted(p, trained.value, prior.value))
+    alike, other, columns = _tested(saved, tally, counts) if counts else (None, None, ())
+    verdict: Literal["same", "prior", "more", "untested"] = "untested"
+    if alike is not None and other is not None:
+        verdict = "same" if alike > LEVEL else "prior" if other > LEVEL else "more"
+    named = columns if verdict == "more" else ()
+    return Shift(len(p), trained, prior, verdict, alike, other, named, cut, tuple(tally.lines()))
+
+
+def _trained_prior(saved: SavedModel) -> Estimate:
+    """Return the share of positives on which the probabilities of a model rest."""
+    model = saved.estimator
+    if hasattr(model, "prior_interval_"):
+        return Estimate(float(model.prior_), *map(float, model.prior_interval_))
+    if (curve := saved.metadata.get("probability")) and saved.metadata.get("kind") == "pu":
+        return Estimate(curve["prior"], curve["prior_low"], curve["prior_high"])
+    raise UsageError(
+        f"a model of {saved.method} has no probabilities from labelled positives and unlabeled rows; train one with "
+        "`pucli auto`."
+    )
+
+
+def _numbers_of_rows(saved: SavedModel) -> tuple[int, int] | None:
+    """Return the numbers of labelled and unlabeled training rows; None if the file does not say."""
+    if "labelled" in saved.metadata:
+        return saved.metadata["labelled"], saved.metadata["unlabeled"]
+    model = saved.estimator
+    return (len(model._positive), len(model._population)) if hasattr(model, "_population") else None
+
+
+def _tested(
+    saved: SavedModel, tally: Tally, counts: tuple[int, int]
+) -> tuple[float | None, float | None, tuple[str, ...]]:
+    """Return the p-values of no change and of another share of positives alone, and the columns that contradict it."""
+    found = tally.compared()
+    if found is None:
+        return None, None, ()
+    names, usual, here, rows = found
+    labelled, population = old_shares(usual, counts, single=saved.metadata.get("denominator") == "all")
+    new = FeatureShares(binned(here), rows)
+    alike, _ = changed_features(labelled, population, new, any_prior=False)
+    other, of_each = changed_features(labelled, population, new, any_prior=True)
+    order = [k for k in np.argsort(of_each, kind="stable") if of_each[k] <= LEVEL]
+    return alike, other, tuple(dict.fromkeys(names[k] for k in order))
+
+
+def old_shares(usual: Usual, counts: tuple[int, int], *, single: bool) -> tuple[FeatureShares, FeatureShares]:
+    """Return the shares of labelled rows and of the population: of the unlabeled rows, or of all in a single sample.
+
+    Parameters
+    ----------
+    usual : Usual
+        Distribution of the training rows.
+    counts : tuple of two int
+        Numbers of labelled and of unlabeled rows.
+    single : bool
+        Whether all rows are one sample of the population.
+    """
+    n_labelled, n_unlabeled = counts
+    total = n_labelled + n_unlabeled
+    difference = total * usual.shares_of_all - n_unlabeled * usual.shares
+    labelled = np.clip(binned(difference / max(n_labelled, 1)), 0.0, None)
+    labelled /= np.maximum(labelled.sum(axis=1, keepdims=True), 1e-12)
+    population = FeatureShares(binned(usual.shares_of_all), total) if single else None
+    return FeatureShares(labelled, n_labelled), population or FeatureShares(binned(usual.shares), n_unlabeled)
+
+
+def binned(up_to: Floats) -> Floats:
+    """Return shares by bin (k, 6) from shares up to the points between them (k, 5)."""
+    return np.diff(up_to, axis=1, prepend=0.0, append=1.0)
+
+
+def _cut(scores: Floats, p: Floats) -> float:
+    """Return the score above which the expected F1 of rows with probabilities p is largest."""
+    order = np.argsort(-scores, kind="stable")
+    ordered, found = scores[order], np.cumsum(p[order])
+    last = np.append(np.diff(ordered) != 0.0, True)
+    f1 = np.where(last, 2.0 * found / (np.arange(1, len(p) + 1) + found[-1]), -1.0)
+    k = int(np.argmax(f1))
+    return float(np.nextafter(ordered[-1], -np.inf) if k == len(p) - 1 else 0.5 * (ordered[k] + ordered[k + 1]))

@@ -1,0 +1,203 @@
+"""Prior shift: the class prior of new rows from probabilities, and whether only the prior has changed.
+
+If only the share of positives changes, the density of new rows is theta p(x | 1) + (1 - theta) p(x | 0), and the class
+prior theta of largest likelihood follows from calibrated probabilities of the old population alone (Saerens, Latinne,
+Decaestecker 2002). The same mixture holds for each single feature, which is what `changed_features` tests.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pucli.core.arrays import Floats
+
+# Probabilities are counted in so many bins: the estimate changes by less than 1e-3.
+BINS = 1000
+HALVINGS = 30
+BOOTSTRAPS = 200
+LEVELS = (0.05, 0.95)
+# Standard deviation of the error of calibrated probabilities that more new rows do not reduce, with up to MANY labelled
+# rows; more rows reduce it as a square root.
+CALIBRATION_ERROR, MANY = 0.04, 50
+# Priors and probabilities are kept this far from 0 and 1.
+EDGE = 1e-4
+# A feature with a smaller p-value contradicts a mixture.
+LEVEL = 0.05
+# Weights of the labelled rows in the mixture that the test of features tries, and rows that a bin needs.
+GRID, FEWEST = 61, 8.0
+
+
+class NewPrior(NamedTuple):
+    """The share of positives in new rows, with its 90 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def adapted(probabilities: Floats, prior: float, new: float) -> Floats:
+    """Return the probabilities of rows of a population with another share of positives (eq. 2.4 of Saerens et al.).
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n,)
+        Probabilities of a positive in the old population.
+    prior : float
+        Share of positives in the old population.
+    new : float
+        That of the new one.
+    """
+    prior, p = _inside(prior), np.clip(probabilities, 0.0, 1.0)
+    up, down = p * new / prior, (1.0 - p) * (1.0 - new) / (1.0 - prior)
+    total = up + down
+    return np.divide(up, total, out=np.array(p, dtype=np.float64), where=total > 0.0)
+
+
+def new_prior(
+    probabilities: Floats, prior: float, ends: tuple[float, float], labelled: int, rng: np.random.Generator
+) -> NewPrior:
+    """Return the share of positives in new rows.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n,)
+        Probabilities of the new rows by the old model.
+    prior : float
+        Share of positives in the old population, which the probabilities rest on.
+    ends : tuple of two float
+        Its 90 % interval.
+    labelled : int
+        Number of labelled rows behind the probabilities.
+    rng : numpy.random.Generator
+        Source of the bootstrap samples.
+
+    Notes
+    -----
+    The interval is of bootstrap samples of the new rows, each with a prior drawn from its interval, with which the
+    probabilities rise or fall in proportion, and an error of the calibration.
+    """
+    n = len(probabilities)
+    counts = np.bincount(np.minimum((np.clip(probabilities, 0.0, 1.0) * BINS).astype(int), BINS - 1), minlength=BINS)
+    middles = (np.arange(BINS) + 0.5) / BINS
+    there = counts > 0
+    counts, p = counts[there], middles[there]
+    value = float(_most_likely(counts[None].astype(float), p[None], np.array([prior]))[0])
+    drawn = rng.multinomial(n, counts / n, size=BOOTSTRAPS).astype(float)
+    low, high = min(ends[0], prior), max(ends[1], prior)
+    below, above = (abs(end - prior) / 1.645 for end in (low, high))
+    z = rng.normal(size=BOOTSTRAPS)
+    priors = np.clip(prior + np.where(z < 0.0, below, above) * z, low, high)
+    factor = np.clip(priors, EDGE, None) / _inside(prior)
+    found = _most_likely(drawn, np.minimum(p[None] * factor[:, None], 1.0), priors)
+    found += CALIBRATION_ERROR * np.sqrt(min(1.0, MANY / max(labelled, 1))) * rng.normal(size=BOOTSTRAPS)
+    least, most = np.clip(np.quantile(found, LEVELS), 0.0, 1.0)
+    return NewPrior(value, min(float(least), value), max(float(most), value))
+
+
+def _most_likely(counts: Floats, p: Floats, prior: Floats) -> Floats:
+    """Return the most likely share of positives for each row of counts (b, k) of probabilities (b, k), shape (b,).
+
+    The likelihood is concave in the share: its derivative is halved to zero, where EM arrives, too.
+    """
+    prior = np.clip(prior, EDGE, 1.0 - EDGE)[:, None]
+    p = np.clip(p, EDGE, 1.0 - EDGE)
+    up, down = p / prior, (1.0 - p) / (1.0 - prior)
+    low, high = np.zeros(len(counts)), np.ones(len(counts))
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        slope = np.sum(counts * (up - down) / (middle[:, None] * up + (1.0 - middle[:, None]) * down), axis=1)
+        low, high = np.where(slope > 0.0, middle, low), np.where(slope > 0.0, high, middle)
+    return 0.5 * (low + high)
+
+
+class FeatureShares(NamedTuple):
+    """Shares of rows in each bin of each of k features, (k, bins), and the number of rows."""
+
+    shares: Floats
+    rows: int
+
+
+def changed_features(
+    labelled: FeatureShares, population: FeatureShares, new: FeatureShares, *, any_prior: bool
+) -> tuple[float, Floats]:
+    """Return the p-value of new rows being from the old population, and that of each feature.
+
+    Parameters
+    ----------
+    labelled, population, new : FeatureShares
+        Of labelled positives, of a sample of the old population, and of the new rows.
+    any_prior : bool
+        Whether another share of positives is no change. New rows are then a mixture of labelled rows and population.
+
+    Returns
+    -------
+    p : float
+        With the mixture that is the least contradicted by any feature, so that the test is conservative.
+    of_each : ndarray of shape (k,)
+        With the mixture that the fewest features contradict; a feature that is the same in all rows has 1. All are
+        adjusted for their number (Bonferroni).
+    """
+    from scipy.stats import f
+
+    fewest = min(population.rows, new.rows, 2 * labelled.rows if any_prior else new.rows)
+    samples = _with_enough_rows((labelled, population, new), fewest)
+    found = []
+    for a in np.linspace(-1.0, 1.0, GRID).tolist() if any_prior else [0.0]:
+        statistic, degrees = _distance(samples, a)
+        d, of = np.maximum(degrees, 1), _degrees_of_freedom(samples, a)
+        rest = np.maximum(of - d + 1.0, 1.0)
+        p = np.where(degrees > 0, f.sf(statistic * rest / (of * d), d, rest), 1.0)
+        found.append(np.minimum(1.0, p * len(p)))
+    agreed = max(found, key=lambda p: (int(np.sum(p > LEVEL)), float(p.sum())))
+    return max(float(p.min()) for p in found), agreed
+
+
+def _degrees_of_freedom(samples: list[FeatureShares], a: float) -> float:
+    """Return those of the covariance of new rows and mixture (Satterthwaite), of Hotelling's test for few rows."""
+    parts = [weight**2 / sample.rows for sample, weight in zip(samples, (a, 1.0 - a, 1.0), strict=True)]
+    return sum(parts) ** 2 / sum(v**2 / max(sample.rows - 1, 1) for v, sample in zip(parts, samples, strict=True))
+
+
+def _with_enough_rows(samples: tuple[FeatureShares, ...], rows: int) -> list[FeatureShares]:
+    """Return the samples with bins merged until `rows` rows of population and new rows expect `FEWEST` in each."""
+    _, population, new = samples
+    pooled = (population.shares * population.rows + new.shares * new.rows) / (population.rows + new.rows)
+    place = np.zeros(pooled.shape, dtype=int)
+    for k, shares in enumerate(pooled * rows):
+        at, full = 0, 0.0
+        for j, expected in enumerate(shares):
+            place[k, j] = at
+            full += expected
+            if full >= FEWEST and shares[j + 1 :].sum() >= FEWEST:
+                at, full = at + 1, 0.0
+    merged = []
+    for sample in samples:
+        shares = np.zeros(pooled.shape)
+        np.add.at(shares, (np.arange(len(pooled))[:, None], place), sample.shares)
+        merged.append(FeatureShares(shares, sample.rows))
+    return merged
+
+
+def _distance(samples: list[FeatureShares], a: float) -> tuple[Floats, np.ndarray]:
+    """Return the Wald statistics (k,) of new = a labelled + (1 - a) population, and their degrees of freedom."""
+    labelled, population, new = samples
+    expected = a * labelled.shares + (1.0 - a) * population.shares
+    gap = new.shares - expected
+    # the shares of new rows if the mixture is true
+    both = (new.rows * new.shares + population.rows * np.maximum(expected, 0.0)) / (new.rows + population.rows)
+    both = both / both.sum(axis=1, keepdims=True)
+    old = both if a == 0.0 else (population.shares * population.rows + both) / (population.rows + 1.0)
+    known = (labelled.shares * labelled.rows + both) / (labelled.rows + 1.0)
+    covariance = sum(
+        weight**2 / sample.rows * (p[:, :, None] * np.eye(p.shape[1]) - p[:, :, None] * p[:, None, :])
+        for sample, p, weight in ((new, both, 1.0), (population, old, 1.0 - a), (labelled, known, a))
+    )
+    inverse = np.linalg.pinv(covariance, rcond=1e-9, hermitian=True)
+    statistic = np.einsum("ki,kij,kj->k", gap, inverse, gap)
+    return np.maximum(statistic, 0.0), np.maximum((both > 0.0).sum(axis=1) - 1, 0)
+
+
+def _inside(prior: float) -> float:
+    return min(max(prior, EDGE), 1.0 - EDGE)

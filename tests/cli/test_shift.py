@@ -1,0 +1,85 @@
+"""shift and predict --adapt: the share of positives of a new file, and what else has changed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.cli.helpers import refused
+
+
+def rows(n: int, share: float, seed: int, move: float = 0.0) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    X = rng.normal(size=(n, 3)) + np.outer(y, [2.5, 1.5, 0.0]) + [0.0, 0.0, move]
+    return pd.DataFrame(X, columns=["age", "income", "visits"]), y
+
+
+@pytest.fixture
+def model(pucli, tmp_path):
+    """A model of `pucli auto`, and new files beside it."""
+    table, y = rows(500, 0.25, 0)
+    labelled = y & (np.random.default_rng(1).random(500) < 0.5)
+    table.assign(bought=np.where(labelled, "yes", "")).to_csv(tmp_path / "old.csv", index=False)
+    for name, share, move in (("same", 0.11, 0.0), ("more", 0.7, 0.0), ("other", 0.25, 1.5)):
+        found, truth = rows(400, share, 2, move)
+        found.to_csv(tmp_path / f"{name}.csv", index=False)
+        np.save(tmp_path / f"{name}.npy", truth)
+    words = ("--data", "old.csv", "--label", "bought", "--positive", "yes", "--model", "m.model")
+    assert pucli("auto", *words).code == 0
+    return "m.model"
+
+
+def test_shift_reads_with_the_options(pucli, model, tmp_path):
+    table = pd.read_csv(tmp_path / "more.csv").rename(columns={"visits": "visités"})
+    old = pd.read_csv(tmp_path / "old.csv").rename(columns={"visits": "visités"})
+    old.to_csv(tmp_path / "old.csv", index=False)
+    words = ("--data", "old.csv", "--label", "bought", "--positive", "yes")
+    assert pucli("train", "--method", "gllc", *words, "--model", "g.model").code == 0
+    table.loc[3, "age"] = np.nan
+    table.to_csv(tmp_path / "plain.csv", index=False)
+    text = "a title\n" + table.to_csv(index=False, sep=";", decimal=",", na_rep="??")
+    (tmp_path / "other.csv").write_bytes(text.encode("latin-1"))
+    with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
+        table.iloc[:50].to_excel(book, sheet_name="a", index=False)
+        table.to_excel(book, sheet_name="b", index=False)
+    reading = ("--sep", ";", "--decimal", ",", "--encoding", "latin-1", "--skip-rows", "1", "--missing", "??")
+    asked = [("plain.csv",), ("other.csv", *reading), ("book.xlsx", "--sheet", "b")]
+    found = [pucli("shift", "--model", "g.model", "--data", *words, "--json").document for words in asked]
+    assert [document["rows"] for document in found] == [400] * 3
+    assert found[0]["prior"] == found[1]["prior"] == found[2]["prior"]
+
+
+def test_shift_and_adapted_predictions(pucli, model, tmp_path):
+    asked = {name: pucli("shift", "--model", model, "--data", f"{name}.csv", "--json").document
+             for name in ("same", "more", "other")}  # fmt: skip
+    assert {name: found["verdict"] for name, found in asked.items()} == {
+        "same": "same", "more": "prior", "other": "more",
+    }  # fmt: skip
+    assert asked["other"]["columns"] == ["visits"]  # the only one that was moved
+    prior, truth = asked["more"]["prior"], np.load(tmp_path / "more.npy")
+    assert abs(prior["value"] - truth.mean()) < 0.08 and prior["low"] <= truth.mean() <= prior["high"]
+
+    done = pucli("predict", "--model", model, "--data", "more.csv", "--adapt", "--out", "adapted.csv", "--json")
+    assert done.document["shift"] == {"verdict": "prior", "prior": prior}
+    assert pucli("predict", "--model", model, "--data", "more.csv", "--out", "plain.csv").code == 0
+    adapted, plain = pd.read_csv(tmp_path / "adapted.csv"), pd.read_csv(tmp_path / "plain.csv")
+    assert ((adapted["score"] > 0) == (adapted["prediction"] == "yes")).all()
+    assert np.allclose(np.diff(adapted["score"] - plain["score"]), 0.0)  # only the threshold moves
+    assert np.mean((adapted["probability"] - truth) ** 2) < np.mean((plain["probability"] - truth) ** 2)
+    assert (adapted["probability_low"] <= adapted["probability_high"]).all()
+
+    text = pucli("shift", "--model", model, "--data", "other.csv")
+    assert "more than the share of positives: visits" in text.out and "train again" in text.err
+    assert max(map(len, text.out.splitlines())) <= 80
+
+
+def test_shift_refuses_what_it_cannot_answer(pucli, model, tmp_path):
+    pd.read_csv(tmp_path / "more.csv").iloc[:20].to_csv(tmp_path / "few.csv", index=False)
+    refused(pucli("shift", "--model", model, "--data", "few.csv"), "at least 30 rows")
+    refused(pucli("predict", "--model", model, "--data", "more.csv", "--adapt", "--recall", "0.9"), "--recall")
+    words = ("--data", "old.csv", "--label", "bought", "--positive", "yes")
+    assert pucli("train", "--method", "gllc", *words, "--model", "g.model").code == 0
+    found = pucli("shift", "--model", "g.model", "--data", "more.csv", "--json").document
+    assert found["verdict"] == "prior" and 0.5 < found["prior"]["value"] < 0.9
