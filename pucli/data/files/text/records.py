@@ -25,6 +25,7 @@ FIELD_LIMIT = min(sys.maxsize, 2**31 - 1)
 
 _CHUNK = 2**18
 _LONGEST = 2**24  # bytes in which a quoted cell must end, or the file is read record by record
+_TAIL = 2**13  # bytes in which the last record usually begins
 _MARK = b"\xef\xbb\xbf"  # byte-order mark
 _NEWLINE, _RETURN, _QUOTE, _BLANK, _TAB = b'\n\r" \t'
 
@@ -232,6 +233,8 @@ class CheckedRecords:
         self._last_line = 0  # of the last record
         self._each: Iterator[bytes] | None = None  # the rest of the file, record by record
         self._blank_lines = self._blanks = self._first_blank = 0  # lines between records, lines since the last record
+        n_delimiters = shape.n_fields - (shape.separator != " ")  # between blanks, beginnings of cells
+        self._line_of_delimiters = shape.separator.encode() * n_delimiters + b"\n"
         self._n_short = self._last_short = self._n_headers = self._first_header = 0
         self._first_short = (0, 0)  # line and number of fields
 
@@ -322,40 +325,33 @@ class CheckedRecords:
             block = block.removeprefix(_MARK).replace(b"\n" + _MARK, b"\n")
         if self._shape.escape or b"\0" in block or _has_bare_return(block):
             return self._one_by_one(block)
-        cells = np.frombuffer(block, dtype=np.uint8)
-        newlines = cells == _NEWLINE
-        ends, marks = np.flatnonzero(newlines), self._marks(cells, newlines)
-        n_lines = len(ends)
-        if b'"' in block:
-            quotes = np.flatnonzero(cells == _QUOTE)
-            if self._shape.separator == " " or not _regular(cells, quotes, ord(self._shape.separator)):
-                return self._one_by_one(block)
-            ends, marks = _outside(ends, quotes), _outside(marks, quotes)
-        header = self._shape.header_line
-        repeated = header and (b"\n" + header in block or block.startswith(header))
-        if repeated or not self._is_even(ends, marks):
+        header, fields = self._shape.header_line, self._delimiters(block)
+        if fields is None:
+            return self._one_by_one(block)
+        n_lines = len(fields) // len(self._line_of_delimiters)
+        repeated = header and header in block and (b"\n" + header in block or block.startswith(header))
+        if repeated or fields != self._line_of_delimiters * n_lines:
             return b"".join(self._records(iter(io.BytesIO(block))))
         self._blank_lines += self._blanks
         self._blanks = 0
-        self._line += n_lines
+        self._line += block.count(b"\n") if b'"' in block else n_lines
         self._last_line = self._line - 1
         return block
 
-    def _marks(self, cells: np.ndarray, newlines: np.ndarray) -> np.ndarray:
-        """Return the places of the separators or, between blanks, of the beginnings of the cells."""
-        if self._shape.separator != " ":
-            return np.flatnonzero(cells == ord(self._shape.separator))
-        gaps = (cells == _BLANK) | (cells == _TAB) | (cells == _RETURN) | newlines
-        marks = ~gaps
-        marks[1:] &= gaps[:-1]
-        return np.flatnonzero(marks)
-
-    def _is_even(self, ends: np.ndarray, marks: np.ndarray) -> bool:
-        """Return whether every line has the fields of the shape."""
-        each = self._shape.n_fields - (self._shape.separator != " ")
-        if len(marks) != each * len(ends):
-            return False
-        return not each or bool((marks[each - 1 :: each] < ends).all() and (marks[each::each] > ends[:-1]).all())
+    def _delimiters(self, block: bytes) -> bytes | None:
+        """Return the separators and line ends outside quotes, as they follow; None if a quote stands within a cell."""
+        cells = np.frombuffer(block, dtype=np.uint8)
+        if self._shape.separator == " ":
+            return None if b'"' in block else _between_blanks(cells)
+        wanted = cells == _NEWLINE
+        wanted |= cells == ord(self._shape.separator)
+        if b'"' in block:
+            quotes = cells == _QUOTE
+            if not _regular(cells, np.flatnonzero(quotes), ord(self._shape.separator)):
+                return None
+            wanted |= quotes
+            return _unquoted(cells.compress(wanted).tobytes())
+        return cells.compress(wanted).tobytes()
 
     def _one_by_one(self, begun: bytes) -> bytes:
         """Read the rest of the file, of which `begun` comes first, record by record."""
@@ -470,19 +466,27 @@ def _end_of_records(data: bytes) -> int:
     end = data.rfind(b"\n") + 1
     if b'"' not in data or not data.count(b'"', 0, end) % 2:
         return end
-    cells = np.frombuffer(data, dtype=np.uint8)[:end]
-    ends = _outside(np.flatnonzero(cells == _NEWLINE), np.flatnonzero(cells == _QUOTE))
-    return int(ends[-1]) + 1 if len(ends) else 0
+    for begin in (max(end - _TAIL, 0), 0):
+        cells = np.frombuffer(data, dtype=np.uint8)[begin:end]
+        outside = np.cumsum(cells == _QUOTE) % 2 == data.count(b'"', 0, begin) % 2
+        ends = np.flatnonzero((cells == _NEWLINE) & outside)
+        if len(ends):
+            return begin + int(ends[-1]) + 1
+    return 0
 
 
-def _outside(places: np.ndarray, quotes: np.ndarray) -> np.ndarray:
-    """Return those places before which all quotes are closed."""
-    n_pairs = len(quotes) // 2
-    before = np.searchsorted(places, quotes)
-    if len(quotes) % 2 == 0 and np.array_equal(before[0::2][:n_pairs], before[1::2]):
-        return places  # none lies within quotes
-    kept: np.ndarray = places[np.searchsorted(quotes, places) % 2 == 0]
-    return kept
+def _unquoted(delimiters: bytes) -> bytes:
+    """Return separators and line ends without the quotes and what lies within them."""
+    return b"".join(delimiters.replace(b'""', b"").split(b'"')[::2])
+
+
+def _between_blanks(cells: np.ndarray) -> bytes:
+    """Return a blank for the beginning of each cell, and the line ends."""
+    newlines = cells == _NEWLINE
+    gaps = (cells == _BLANK) | (cells == _TAB) | (cells == _RETURN) | newlines
+    begins = ~gaps
+    begins[1:] &= gaps[:-1]
+    return np.where(newlines, np.uint8(_NEWLINE), np.uint8(_BLANK)).compress(begins | newlines).tobytes()
 
 
 def _has_bare_return(block: bytes) -> bool:

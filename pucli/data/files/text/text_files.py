@@ -47,6 +47,7 @@ UNNAMED = "Unnamed: "
 """Beginning of the name of a column without a name, before its position from 0, as pandas has it."""
 EVEN = 0.5  # share of the first records that must have the same number of fields
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,14}")
+_PADDED = re.compile(r"(?<![\d.])0\d")  # a digit after a leading zero, not after a decimal point
 _RECORDS = 2000  # from which the layout is inferred
 _AS_IT_IS = Reading()
 _NA = [
@@ -295,6 +296,8 @@ def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
 
     Only the first lines are looked at.
     """
+    if not _PADDED.search(head):
+        return {}
     shape = layout.shape
     head = head.replace("\r", "\n") if shape.returns else head
     records = [
