@@ -110,3 +110,23 @@ def test_a_far_cell_is_refused_and_a_header_alone_has_no_rows(sheet):
         sheet([["a", "y"], [1, 0]], change=far)
     frame = sheet([["a", "y"]]).frame
     assert (list(frame.columns), len(frame)) == (["a", "y"], 0)
+
+
+@pytest.mark.parametrize(
+    ("number_format", "number", "shown"),
+    [
+        ('"C-"0000', 12, "C-0012"),
+        ("000\\-00\\-0000", 12345678, "012-34-5678"),
+        ("00000;-00000", 7, "00007"),
+        ('000"/A"', 12345, "12345/A"),
+        ('"no number"', 5, "5"),
+        ("#,##0", 1234, "1234"),
+        ("0.00", 3, "3"),
+    ],
+)
+def test_an_id_leaves_as_its_number_format_shows_it(sheet, number_format, number, shown):
+    def form(book):
+        book.active["A2"].number_format = number_format
+
+    frame = sheet([["id", "a", "y"], [number, 1, 0], [8, 2, 1]], change=form, keep=["id"]).frame
+    assert frame["id"].tolist() == [shown, "8"]

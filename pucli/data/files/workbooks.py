@@ -24,7 +24,7 @@ from pucli.data.frames import cell_text
 if TYPE_CHECKING:
     import pandas as pd
 
-_ZEROS = re.compile("0+")  # number format of codes with leading zeros
+_PARTS = re.compile(r'"([^"]*)"|\\(.)|([-/ ()+:])|(0)')  # of the number format of codes: literals, and digits
 _EXACT = 2**53
 _LOOKED_AT = 20  # rows among which the header is
 
@@ -76,7 +76,7 @@ def read_sheet(
     as_text : collection of str
         Columns whose cells become text.
     as_shown : collection of str
-        Columns whose cells become text as the sheet shows it: TRUE, and 00123 for 123 in the number format 00000.
+        Columns whose cells become text as the sheet shows it: TRUE, and C-0123 for 123 in the number format "C-"0000.
 
     Raises
     ------
@@ -273,9 +273,25 @@ def _shown(cell: Any) -> str:
     value = _integer(cell.value)
     if isinstance(value, bool):
         return str(value).upper()
-    if isinstance(value, int) and value >= 0 and _ZEROS.fullmatch(cell.number_format or ""):
-        return str(value).zfill(len(cell.number_format))
+    if isinstance(value, int) and value >= 0 and (shown := _formatted(value, cell.number_format or "")):
+        return shown
     return _text(cell)
+
+
+def _formatted(value: int, number_format: str) -> str:
+    """Return a number in a format of literals and zeros, such as `"C-"0000` or `000-00-0000`, "" for other formats."""
+    form = number_format.partition(";")[0]  # of positive numbers
+    if _PARTS.sub("", form):
+        return ""
+    parts = _PARTS.findall(form)
+    n_digits = sum(bool(digit) for *_, digit in parts)
+    digits = str(value).zfill(n_digits)
+    first, rest = digits[: len(digits) - n_digits + 1], iter(digits[len(digits) - n_digits + 1 :])
+    shown = ""
+    for *literals, digit in parts:
+        shown += (first or next(rest)) if digit else "".join(literals)
+        first = "" if digit else first
+    return shown if n_digits else ""
 
 
 def _letter(place: int) -> str:
