@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -28,6 +29,8 @@ hypothesis.settings.register_profile("nightly", derandomize=True, max_examples=1
 if not os.environ.get("HYPOTHESIS_SEEK"):
     hypothesis.settings.load_profile("day")
 
+BY_METHOD = ("test_every_method.py", "test_committed_cells.py", "test_every_option.py")
+
 # settings of the person who runs the tests
 for _name in [name for name in os.environ if name.startswith("PUCLI_")]:
     del os.environ[_name]
@@ -39,6 +42,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("nightly")])
     items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each worker whole files, and of a file with a test per method whole methods.
+
+    Tests of one file need the same compiled functions, plans and fits; two workers would make them twice.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file, _, test = nodeid.partition("::")
+            method = re.search(r"\[([\w-]+)", test) if file.endswith(BY_METHOD) else None
+            return f"{file}[{method[1]}]" if method else file
+
+    return ByFile(config, log)
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def test_the_limit_of_chance_holds_its_level():
     """A fixed ranking of noise, looked at on overlapping parts: above the limit in about one of twenty cases."""
     random = np.random.default_rng(0)
     above = []
-    for _ in range(400):
+    for _ in range(150):
         truth, score = np.arange(100) < 40, random.normal(size=100)
         ranked = [Ranked.of(truth[part].astype(int), score[part]) for part in _parts(random)]
         above.append(np.mean([one.area for one in ranked]) > chance(ranked, 30 / 70))

@@ -97,7 +97,7 @@ def test_no_range_ends_at_zero() -> None:
     """Positives with scores that no labelled row has are rare, but not impossible."""
     rng = np.random.default_rng(0)
     held = []
-    for _ in range(200):
+    for _ in range(60):
         truth = rng.random(3000) < 0.3
         population = np.where(truth, rng.normal(2.0, 1.0, 3000), rng.normal(-1.0, 1.0, 3000))
         curve = curve_of(rng.normal(2.0, 1.0, 40), population, Estimate(0.3, 0.25, 0.35))

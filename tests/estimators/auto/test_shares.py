@@ -12,10 +12,11 @@ from pucli.solvers.ensemble import class_prior as shares
 from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors, hidden_share_of
 from pucli.solvers.prior.estimate import estimate_prior
 from tests.estimators.auto.helpers import two_clouds
+from tests.helpers import by_night
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("prior", [0.15, 0.35, 0.55])
+@pytest.mark.parametrize("prior", by_night([0.15, 0.35, 0.55], by_day=[0.35]))
 def test_estimates_are_near_the_known_prior(prior: float) -> None:
     errors = []
     for seed in range(3):

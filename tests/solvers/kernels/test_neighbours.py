@@ -35,6 +35,7 @@ def test_a_row_is_not_among_its_neighbours_whatever_the_blocks(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly  # pynndescent compiles for a minute
 def test_a_descent_finds_nearly_all_neighbours_and_the_same_objective(monkeypatch):
     pytest.importorskip("pynndescent", reason="the extra [scale] is not installed")
     from pucli.estimators import GLLC

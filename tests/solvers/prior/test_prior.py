@@ -12,7 +12,7 @@ from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior, estimate_priors
 from pucli.solvers.prior.km2 import hull_distance, nearest_in_hull
 from pucli.solvers.prior.tice import lower_bound, tice, unlabeled_prior
-from tests.helpers import examples
+from tests.helpers import by_night, examples
 from tests.oracles import clarabel
 
 
@@ -88,7 +88,7 @@ def test_an_estimate_does_not_depend_on_the_methods_after_it():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("distance", [1.0, 2.0, 4.0])
+@pytest.mark.parametrize("distance", by_night([1.0, 2.0, 4.0], by_day=[2.0]))
 @pytest.mark.parametrize("prior", [0.114, 0.4])
 def test_intervals_contain_the_prior_if_the_groups_overlap(prior, distance):
     found = []
