@@ -77,7 +77,7 @@ class Backend:
             raise UsageError("--backend dask takes one --data; name several files as 'folder/*.parquet'.")
         if words := where.reading(()).words:
             raise UsageError(f"{words} cannot be used with --backend dask, which reads Parquet files.")
-        if where.kinds or where.ids or where.rows or where.split:
+        if where.kinds or where.ids or where.groups or where.rows or where.split:
             raise UsageError(
                 "--as, --id, --rows and --split cannot be used with --backend dask, which reads numeric files."
             )

@@ -325,6 +325,17 @@ Ids = Annotated[
         show_default=False,
     ),
 ]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--groups",
+        metavar="COLUMN",
+        help="Column whose equal cells mark rows that belong together, such as the customer of an order; not a "
+        "feature. Rows of one group are never on both sides of a fold or split; repeatable: equal cells in any of the "
+        "columns.",
+        show_default=False,
+    ),
+]
 Columns = Annotated[bool, typer.Option("--columns", help="Only show how the columns of --data are interpreted.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.", envvar="PUCLI_OFFLINE")]
 
@@ -373,6 +384,7 @@ class SourceOptions:
     drop: Drop = None
     only: Only = None
     ids: Ids = None
+    groups: Groups = None
     columns: Columns = False
 
 
@@ -395,13 +407,22 @@ class Rows(ReadingOptions, SourceOptions):
         """Return the options as a `RowSource`."""
         from pucli.data.rows.training_rows import RowSource
 
-        own = {"data", "kinds", "drop", "only", "ids", "columns", *(part.name for part in fields(ReadingOptions))}
+        own = {
+            "data",
+            "kinds",
+            "drop",
+            "only",
+            "ids",
+            "groups",
+            "columns",
+            *(part.name for part in fields(ReadingOptions)),
+        }
         options = {name: value for name, value in vars(self).items() if name not in own}
         return RowSource(
             **options,
             data=self.file,
             more=self.files[1:],
-            choice=column_choice(self.kinds, self.drop, self.only, self.ids),
+            choice=column_choice(self.kinds, self.drop, self.only, self.ids, self.groups),
             reading=self.reading(self.files),
         )
 
@@ -424,7 +445,8 @@ class Rows(ReadingOptions, SourceOptions):
             value = getattr(self, name)
             if value != getattr(type(self), name):
                 words += [f"--{name.replace('_', '-')}", shlex.quote(str(value))]
-        for option, values in (("as", self.kinds), ("drop", self.drop), ("only", self.only), ("id", self.ids)):
+        named = {"as": self.kinds, "drop": self.drop, "only": self.only, "id": self.ids, "groups": self.groups}
+        for option, values in named.items():
             for value in values or ():
                 words += [f"--{option}", shlex.quote(value)]
         words.append(self.reading(self.files).words)
@@ -432,7 +454,12 @@ class Rows(ReadingOptions, SourceOptions):
 
 
 def column_choice(
-    kinds: list[str] | None, drop: list[str] | None, only: list[str] | None, ids: list[str] | None
+    kinds: list[str] | None,
+    drop: list[str] | None,
+    only: list[str] | None,
+    ids: list[str] | None,
+    groups: list[str] | None = None,
+    time: str | None = None,
 ) -> ColumnChoice:
     """Return the options about columns as a `ColumnChoice`. None stands for an option that was not given.
 
@@ -446,10 +473,15 @@ def column_choice(
         --only, the only feature columns.
     ids : list of str or None
         --id, columns that identify rows.
+    groups : list of str or None
+        --groups, columns whose equal cells mark rows that belong together.
+    time : str or None
+        --time, column with the time of each row.
     """
     from pucli.data.rows.user_file import ColumnChoice
 
-    return ColumnChoice(column_kinds(kinds), *(tuple(map(normal, names or ())) for names in (drop, only, ids)))
+    out, sole, rows, together = (tuple(map(normal, names or ())) for names in (drop, only, ids, groups))
+    return ColumnChoice(column_kinds(kinds), out, sole, rows, together, time or "")
 
 
 def choice(kind: str, value: str, choices: Iterable[str]) -> str:

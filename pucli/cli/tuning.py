@@ -68,6 +68,7 @@ def choose(
                 params=params,
                 grid=grid,
                 denominator=rows.denominator,
+                groups=rows.groups,
                 seed=seed,
                 progress=bar,
                 route="stages",

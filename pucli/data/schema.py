@@ -127,7 +127,11 @@ class Published(_Declared):
 
 
 class Entry(_Declared):
-    """A data set. Exactly one of `files`, `sklearn` and `generator` declares its origin."""
+    """A data set. Exactly one of `files`, `sklearn` and `generator` declares its origin.
+
+    `groups`: columns whose equal cells mark rows that belong together. Rows of one group are never on both sides of a
+    split or a fold; the columns are no features unless `features.take` names them.
+    """
 
     like: str | None = Field(default=None, description="entry of the same file whose keys hold where not given here")
     name: str | None = None
@@ -143,6 +147,7 @@ class Entry(_Declared):
     target: Target = Target()
     rows: Rows = Rows()
     features: Features = Features()
+    groups: Column | list[Column] | None = None
     prior: float | None = Field(default=None, gt=0, lt=1)
     selection: Literal["known", "guessed"] = "known"
     note: str = ""
@@ -154,6 +159,8 @@ class Entry(_Declared):
         origins = [name for name in ("files", "sklearn", "generator") if getattr(self, name)]
         if len(origins) != 1:
             raise ValueError(f"needs exactly one of 'files', 'sklearn', 'generator'; has {origins or 'none'}")
+        if self.groups is not None and self.generator:
+            raise ValueError("'groups' names columns of a file; a generated data set has none")
         if self.selection == "guessed" and not self.note:
             raise ValueError("a guessed selection needs a 'note' with the reason for the guess")
         if self.target.negative and not self.target.positive:
@@ -165,6 +172,11 @@ class Entry(_Declared):
                 if packaging.sha256 is None and self.content_sha256 is None:
                     raise ValueError(f"file {packaging.name!r} has no 'sha256'; declare 'content_sha256' instead")
         return self
+
+    @property
+    def group_columns(self) -> list[Column]:
+        """Return the columns that identify groups."""
+        return self.groups if isinstance(self.groups, list) else [] if self.groups is None else [self.groups]
 
     @property
     def origin(self) -> str:

@@ -242,7 +242,7 @@ def fit(
     pipeline = make_pipeline(estimator, standardise=standardise)
     started = time.perf_counter()
     try:
-        pipeline.fit(rows.X) if rows.y is None else pipeline.fit(rows.X, rows.y)
+        pipeline.fit(rows.X) if rows.y is None else pipeline.fit(rows.X, rows.y, **_with_groups(pipeline, rows))
     except ImportError as error:
         raise UsageError(str(error)) from error
     except FloatingPointError as error:
@@ -252,6 +252,13 @@ def fit(
     if reports:
         estimator.set_params(report=None)
     return Fitted(method, pipeline, rows, standardise, time.perf_counter() - started)
+
+
+def _with_groups(pipeline: Pipeline, rows: TrainingRows) -> dict[str, Any]:
+    """Return the groups of the rows as arguments of the fit, if the method makes folds of its own."""
+    name, estimator = pipeline.steps[-1]
+    takes = rows.groups is not None and "groups" in inspect.signature(estimator.fit).parameters
+    return {f"{name}__groups": rows.groups} if takes else {}
 
 
 def _check_fit(method: str, rows: TrainingRows) -> None:

@@ -108,7 +108,7 @@ class HeldOutScores(NamedTuple):
     prior: float | None
 
 
-def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | None:
+def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints | None = None) -> HeldOut | None:
     """Cross-validate a fitted PU pipeline with the parameters it has.
 
     Parameters
@@ -121,17 +121,21 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOut | 
         True for labelled positives.
     seed : int
         Seed of the rows and the folds.
+    groups : ndarray of int of shape (n,), optional
+        Group of each row; by default copies of labelled rows are groups.
 
     Returns
     -------
     HeldOut or None
         None where `held_out_scores` returns None.
     """
-    found = held_out_scores(pipeline, X, labelled, seed)
+    found = held_out_scores(pipeline, X, labelled, seed, groups)
     return None if found is None else judged(found)
 
 
-def held_out_scores(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> HeldOutScores | None:
+def held_out_scores(
+    pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints | None = None
+) -> HeldOutScores | None:
     """Score rows by cross-validation of a fitted PU pipeline with the parameters it has.
 
     All folds use the class prior that the model estimated and, if its objective is an average over rows, the ridge that
@@ -147,23 +151,26 @@ def held_out_scores(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> Hel
         True for labelled positives.
     seed : int
         Seed of the rows and the folds.
+    groups : ndarray of int of shape (n,), optional
+        As in `held_out`.
 
     Returns
     -------
     HeldOutScores or None
-        None if there are too few rows of a kind, the method cannot be fitted to a part of the rows, or weights were set
-        for more than `MOST_ROWS` rows, so that no sample can use them.
+        None if there are too few rows, or groups, of a kind, the method cannot be fitted to a part of the rows, or
+        weights were set for more than `MOST_ROWS` rows, so that no sample can use them.
     """
     rows = _usable(pipeline[-1], labelled, seed)
     if rows is None:
         return None
     X, s = X[rows], labelled[rows]
-    if min(int(s.sum()), int((~s).sum())) < FOLDS:
+    given = None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
+    if number_of_folds(s, given) < FOLDS:
         return None
     known = _prior(pipeline[-1])
     kept = _kept(pipeline[-1], known)
     fold, scores = np.empty(len(s), dtype=np.int64), np.empty(len(s))
-    for k, (train, test) in enumerate(_folds(X, s, seed)):
+    for k, (train, test) in enumerate(_folds(X, s, seed, given)):
         values = _scores(pipeline, kept, X[train], s[train].astype(int), X[test])
         if values is None:
             return None
@@ -171,16 +178,19 @@ def held_out_scores(pipeline: Any, X: Floats, labelled: Bools, seed: int) -> Hel
     return HeldOutScores(rows, s, fold, scores, known)
 
 
-def _folds(X: Floats, labelled: Bools, seed: int) -> list[tuple[Ints, Ints]]:
-    """Return training and test rows of each fold; copies of labelled rows stay in one fold."""
-    groups = None if issparse(X) else groups_of_copies(X, labelled)
+def _folds(X: Floats, labelled: Bools, seed: int, groups: Ints | None = None) -> list[tuple[Ints, Ints]]:
+    """Return training and test rows of each fold; groups, or copies of labelled rows, stay in one fold."""
+    if groups is None and not issparse(X):
+        groups = groups_of_copies(X, labelled)
     if groups is None or number_of_folds(labelled, groups) < FOLDS:
         return list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(labelled, labelled))
     fold = stratified_folds(labelled, FOLDS, stream(seed, "folds of groups"), groups)
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(FOLDS)]
 
 
-def held_out_classes(pipeline: Any, X: Floats, y: Ints, labelled: Bools, seed: int) -> tuple[Floats, Bools] | None:
+def held_out_classes(
+    pipeline: Any, X: Floats, y: Ints, labelled: Bools, seed: int, groups: Ints | None = None
+) -> tuple[Floats, Bools] | None:
     """Score labelled rows of two classes by cross-validation of a fitted semi-supervised pipeline.
 
     Parameters
@@ -195,6 +205,8 @@ def held_out_classes(pipeline: Any, X: Floats, y: Ints, labelled: Bools, seed: i
         True for rows with a known class.
     seed : int
         Seed of the rows and the folds.
+    groups : ndarray of int of shape (n,), optional
+        Group of each row; rows of one group are held out together.
 
     Returns
     -------
@@ -209,9 +221,18 @@ def held_out_classes(pipeline: Any, X: Floats, y: Ints, labelled: Bools, seed: i
     if len(classes) != 2 or counts.min() < FOLDS:
         return None
     scores = np.empty(len(known))
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    for _, test in folds.split(known, y[known]):
-        train = np.setdiff1d(np.arange(len(rows)), known[test])
+    if groups is None:
+        parts = [test for _, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(known, y[known])]
+        together = np.arange(len(rows))
+    else:
+        together = np.unique(groups[rows], return_inverse=True)[1]
+        of_known = np.unique(together[known], return_inverse=True)[1]
+        if number_of_folds(y[known] == classes[-1], of_known) < FOLDS:
+            return None
+        fold = stratified_folds(y[known] == classes[-1], FOLDS, stream(seed, "folds of groups"), of_known)
+        parts = [np.flatnonzero(fold == k) for k in range(FOLDS)]
+    for test in parts:
+        train = np.flatnonzero(~np.isin(together, together[known[test]]))
         values = _scores(pipeline, {}, X[train], y[train], X[known[test]])
         if values is None:
             return None

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pucli.core.arrays import AnyArray, Floats
+from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.errors import UsageError
 from pucli.core.seeding import seed_words
 from pucli.runner.cells import Cell, Context, canonical_json
@@ -90,9 +90,14 @@ class Planner:
         return Cell(dataset, setting or {}, repeat, column, declared, group)
 
     def _identity(self, dataset: str) -> str:
-        from pucli.data import data_sha256
+        from pucli.data import data_sha256, dataset_entry
 
         if dataset not in self._identities:
+            if self.protocol != "pu" and dataset_entry(dataset).groups is not None:
+                raise UsageError(
+                    f"{self.experiment.name}: {dataset} declares groups, and the protocol {self.protocol} does not "
+                    "keep them together; take the protocol pu, or an entry without groups."
+                )
             self._identities[dataset] = data_sha256(dataset)
         return self._identities[dataset]
 
@@ -227,6 +232,16 @@ def read_rows(name: str, context: Context, *, multiclass: bool = False) -> tuple
         Classes.
     """
     return _read(name, multiclass, context.mirror, context.offline)
+
+
+def read_groups(name: str, context: Context) -> Ints | None:
+    """Return the group (n,) of each row of a declared data set, None if its entry declares no groups."""
+    from pucli.data import dataset_entry, load_dataset
+
+    if dataset_entry(name).groups is None:
+        return None
+    found: Ints | None = load_dataset(name, mirror=context.mirror, offline=context.offline).groups
+    return found
 
 
 def check_two_classes(name: str, y: AnyArray, way_out: str = "name them in datasets.yaml (target)") -> None:

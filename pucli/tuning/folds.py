@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from pucli.core.arrays import AnyArray, Ints
+from pucli.core.arrays import AnyArray, Bools, Ints
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
+from pucli.solvers.ensemble.rows import stratified_folds
 
 Fold = tuple[Ints, Ints]
 
 
-def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1) -> list[list[Fold]]:
+def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1, groups: Ints | None = None) -> list[list[Fold]]:
     """Return, for each repeat, `n_folds` pairs (training rows, validation rows) of sorted row numbers.
 
     Labelled and unlabeled rows are shuffled and assigned to the folds in turn, so their counts differ by at most one.
@@ -26,11 +27,13 @@ def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1) -> list[lis
         Seed of the shuffling; each repeat has its own random stream.
     repeats : int, default 1
         Number of cross-validations, each with new folds.
+    groups : ndarray of int of shape (n,), optional
+        Group of each row; rows of one group are in one fold.
 
     Raises
     ------
     UsageError
-        Fewer labelled (or unlabeled) rows than folds.
+        Fewer labelled (or unlabeled) rows, or groups of them, than folds.
     """
     labelled, unlabeled = np.flatnonzero(s == 1), np.flatnonzero(s != 1)
     for rows, kind in ((labelled, "labelled"), (unlabeled, "unlabeled")):
@@ -42,8 +45,25 @@ def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1) -> list[lis
     result = []
     for repeat in range(repeats):
         rng = stream(seed, "folds", repeat)
+        if groups is not None:
+            home = _grouped(s == 1, n_folds, rng, groups)
+            result.append([(np.flatnonzero(home != fold), np.flatnonzero(home == fold)) for fold in range(n_folds)])
+            continue
         home = np.empty(len(s), dtype=np.int64)
         home[rng.permutation(labelled)] = np.arange(len(labelled)) % n_folds
         home[rng.permutation(unlabeled)] = np.arange(len(unlabeled)) % n_folds
         result.append([(np.flatnonzero(home != fold), np.flatnonzero(home == fold)) for fold in range(n_folds)])
     return result
+
+
+def _grouped(labelled: Bools, n_folds: int, rng: np.random.Generator, groups: Ints) -> Ints:
+    """Return the fold of each row (n,), the same within a group; each fold has rows of both kinds."""
+    home = stratified_folds(labelled, n_folds, rng, np.unique(groups, return_inverse=True)[1]).astype(np.int64)
+    for kind, what in ((labelled, "labelled"), (~labelled, "unlabeled")):
+        filled = len(np.unique(home[kind]))
+        if filled < n_folds:
+            raise UsageError(
+                f"the groups of the {what} rows fill {filled} of {n_folds} folds, and each fold needs one. "
+                f"Use fewer folds (--cv {max(filled, 2)}) or smaller groups."
+            )
+    return home

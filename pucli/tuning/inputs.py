@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pucli.core.arrays import AnyArray, Bools
+from pucli.core.arrays import AnyArray, Bools, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.core.seeding import sample_of_each_kind, stream
 from pucli.estimators.base.labels import positive_label
@@ -138,7 +138,9 @@ def estimator_of_prior(method: Method, fixed: Point, grid: Point) -> str | None:
 PRIOR_ROWS, PRIOR_RANGE = 800, (0.02, 0.98)
 
 
-def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int, estimator: str = "auto") -> float:
+def share_of_positives(
+    X: Any, labelled: Bools, denominator: str, seed: int, estimator: str = "auto", groups: Ints | None = None
+) -> float:
     """Return the estimated share of positives among the unlabeled rows, or among all rows (denominator "all").
 
     Parameters
@@ -153,6 +155,8 @@ def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int, est
         Seed of the sample and of the folds.
     estimator : str, default "auto"
         The estimate of `pucli.AutoPU`, or a method of `pucli.solvers.prior.estimate`.
+    groups : ndarray of int of shape (n,), optional
+        Group of each row, which "auto" keeps in one fold.
     """
     from scipy.sparse import issparse
 
@@ -163,7 +167,7 @@ def share_of_positives(X: Any, labelled: Bools, denominator: str, seed: int, est
     few = X[rows].toarray() if issparse(X) else X[rows]
     low, high = PRIOR_RANGE
     if estimator == "auto":
-        found = hidden_share_of(few, labelled[rows], seed).prior
+        found = hidden_share_of(few, labelled[rows], seed, None if groups is None else groups[rows]).prior
     else:
         found = estimate_prior(few, labelled[rows], estimator, random_state=seed).prior
     hidden = float(np.clip(found, low, high))

@@ -214,6 +214,7 @@ def tune(  # noqa: PLR0913
     seed: int = 0,
     route: str = "auto",
     n_jobs: int = 1,
+    groups: AnyArray | None = None,
     cache: dict[Any, Any] | None = None,
     progress: Progress | None = None,
 ) -> TuneResult:
@@ -258,6 +259,8 @@ def tune(  # noqa: PLR0913
     n_jobs : int, default 1
         Number of processes, each of which handles one fold at a time; -1 for the number of processors. The result does
         not depend on it.
+    groups : array-like of shape (n,), optional
+        Group of each row, such as the person of a visit: rows of one group are in one fold.
     cache : dict, optional
         Values for these rows that the path-wise routes of several methods share.
     progress : callable, optional
@@ -292,11 +295,13 @@ def tune(  # noqa: PLR0913
     grid = resolve(entry.grid if grid is None else grid)
     check_parameters(entry, fixed, grid)
     X, s = X if issparse(X) else np.asarray(X, dtype=np.float64), labelling(s, fixed.get("pos_label"))
+    if groups is not None:
+        groups = np.unique(groups, return_inverse=True)[1]
     fixed = in_numbers(estimator_class(entry), fixed, grid, X, s == 1)
     by = rule_for(entry, rule, denominator, fixed)
     pooled, estimator = by.name in ("f1", RANKING), estimator_of_prior(entry, fixed, grid)
     if pooled or estimator == "auto":
-        hidden = share_of_positives(X, s == 1, "unlabeled", seed)
+        hidden = share_of_positives(X, s == 1, "unlabeled", seed, groups=groups)
     if pooled:
         by = by._replace(prior=in_population(hidden, s == 1, by.denominator))
     if estimator == "auto":
@@ -313,10 +318,10 @@ def tune(  # noqa: PLR0913
         # the systems are small: several BLAS threads would be slower, and the bits would depend on their number
         with threadpool_limits(limits=1):
             if route == "stages":
-                staged = StagedPoints(entry, X, s, fixed, (folds, cv_repeats), seed, by, n_jobs)
+                staged = StagedPoints(entry, X, s, fixed, (folds, cv_repeats), seed, by, n_jobs, groups)
                 evaluator, points = _in_stages(staged, search, points, progress)
             else:
-                folded = FoldedRows(X, s, pu_folds(s, folds, seed, cv_repeats))
+                folded = FoldedRows(X, s, pu_folds(s, folds, seed, cv_repeats, groups))
                 evaluator = make_route(route, entry, folded, fixed, cache, n_jobs, by.name == RANKING, score_error)
                 search.take_grid(points, search.seen(evaluator, points, progress, points))
             if greedy_step is not None:

@@ -156,9 +156,11 @@ class StagedPoints:
     rule : Rule
         Rule by which points are compared.
     n_jobs : int
+    groups : ndarray of int of shape (n,), optional
+        Group of each row; rows of one group are in one fold.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         method: Method,
         X: Floats,
@@ -168,15 +170,18 @@ class StagedPoints:
         seed: int,
         rule: Rule,
         n_jobs: int = 1,
+        groups: Ints | None = None,
     ) -> None:
         self.method, self.X, self.s, self.fixed = method, X, s, fixed
         self.cut, self.seed, self.rule, self.n_jobs = cut, seed, rule, n_jobs
+        self.groups = groups
         self.defaults = estimator_class(method)().get_params()
 
     def route(self, stage: Stage, sample: Sample) -> Route:
         """Return the route of a stage; for a sample, points must be `weighed`."""
         X, s = (self.X, self.s) if len(sample.rows) == len(self.s) else (self.X[sample.rows], self.s[sample.rows])
-        folds = pu_folds(s, self.cut[0], self.seed, 1 if stage.once else self.cut[1])
+        groups = None if self.groups is None else self.groups[sample.rows]
+        folds = pu_folds(s, self.cut[0], self.seed, 1 if stage.once else self.cut[1], groups)
         fixed, scores = self.weighed(dict(self.fixed), sample, self.defaults), self.rule.name == RANKING
         if stage.rank is not None:
             params = {**self.defaults, **fixed}

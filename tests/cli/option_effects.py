@@ -47,6 +47,7 @@ ROWS = {
     "drop": (OWN, f"{OWN} --drop income"),
     "only": (OWN, f"{OWN} --only income --only age"),
     "ids": (OWN, f"{OWN} --id income"),
+    "groups": (OWN, f"{OWN} --groups visits"),
     "columns": (OWN, f"{OWN} --columns"),
 }
 TRAIN = LEARNERS["train"].format(rows=OWN)
@@ -244,6 +245,10 @@ SHOWN = {
     **{("compare", name): "test_compare.py::test_what_decides_and_how_often" for name in OF_COMPARISON},
     **{("compare", name): "test_compare.py::test_page_and_latex" for name in ("page", "tex", "dataset")},
     ("compare", "methods"): "test_compare.py::test_page_and_latex",
+    **{
+        ("compare", name): "test_groups.py::test_compare_divides_by_groups_and_by_time"
+        for name in ("groups", "by_time")
+    },
     ("compare", "mirror"): "test_compare.py::test_a_mirror_is_used",
     ("status", "watch"): "test_status.py::test_watching_ends_when_all_cells_are_done",
     ("status", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",

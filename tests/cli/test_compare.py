@@ -53,7 +53,7 @@ def test_the_corrected_test_holds_its_level_where_the_plain_one_does_not():
 def test_auto_learns_from_the_rows_of_one_sample(monkeypatch):
     told = []
     monkeypatch.setattr(
-        "pucli.estimators.auto.auto_pu.AutoPU.fit", lambda self, X, y: told.append(self.scenario) or 1 / 0
+        "pucli.estimators.auto.auto_pu.AutoPU.fit", lambda self, X, y, **_: told.append(self.scenario) or 1 / 0
     )
     one = replace(noise(0), scenario="single-training-set")
     found = compare(["auto", "blssvm"], [one], repeats=2)

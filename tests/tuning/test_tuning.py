@@ -289,7 +289,7 @@ def test_no_f1_above_what_the_recall_allows_is_told():
 @pytest.mark.parametrize("rule", ["f1", "pu-auc"])
 def test_a_prior_that_is_too_high_is_told(monkeypatch, rule):
     X, s = pu_data(6)
-    monkeypatch.setattr("pucli.tuning.search.share_of_positives", lambda *_: 0.9)
+    monkeypatch.setattr("pucli.tuning.search.share_of_positives", lambda *_, **__: 0.9)
     found = tune("gllc", X, s, grid={"lam": [0.1, 1.0]}, rule=rule)
     assert found.f1 <= 1.0 and any("is too high for these rows" in note for note in found.notes)
 

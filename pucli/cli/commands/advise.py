@@ -141,7 +141,7 @@ def _ranked(rows: TrainingRows, seed: int) -> dict[str, HeldOut]:
     }
     found = {}
     for name, estimator in quick.items():
-        checked = held_out(make_pipeline(estimator, standardise=True), rows.X, rows.labelled, seed)
+        checked = held_out(make_pipeline(estimator, standardise=True), rows.X, rows.labelled, seed, rows.groups)
         if checked is not None:
             found[name] = checked
     return found

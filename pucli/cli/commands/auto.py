@@ -119,7 +119,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
         _check_top(cut.top, rows)
         tell_of_compiling(out)
         fitted = _fit(out, rows, {**params, "n_jobs": n_jobs}, where.seed, model)
-        test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed)
+        test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed, rows.groups)
         found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks, rows.repeated)
         names, title = rows.feature_names, rows.title
         repeated = shape(rows.X, names).duplicate_rows
@@ -209,7 +209,7 @@ def _at_precision(fitted: Fitted, wanted: float, seed: int, model: Path | None) 
     except UsageError as error:
         kept = "Add --model FILE to save the model; `pucli predict` can then move its threshold."
         if model is not None:
-            _doubted(fitted, labelling_of(fitted.estimator, rows.X, rows.labelled, seed)).save(model)
+            _doubted(fitted, labelling_of(fitted.estimator, rows.X, rows.labelled, seed, rows.groups)).save(model)
             kept = f"The model is saved in {model}, with the threshold for F1; `pucli predict` can move it."
         raise UsageError(f"--precision {wanted:g}: {error} {kept}") from error
     moved._measure(rows.X, rows.labelled)

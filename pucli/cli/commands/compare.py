@@ -73,6 +73,18 @@ def command(  # noqa: PLR0913
     drop: opt.Drop = None,
     only: opt.Only = None,
     ids: opt.Ids = None,
+    groups: opt.Groups = None,
+    by_time: Annotated[
+        str | None,
+        typer.Option(
+            "--time",
+            metavar="COLUMN",
+            help="With --data: split by the time in this column; the test rows of each split are newer than its "
+            "training rows.",
+            callback=opt.normal_name,
+            show_default=False,
+        ),
+    ] = None,
     mirror: opt.Mirror = None,
     offline: opt.Offline = False,
 ) -> None:
@@ -88,7 +100,7 @@ def command(  # noqa: PLR0913
 
     opt.choice("value of --labels", labels, ("pu", "true"))
     opt.output_files({"--out": page, "--tex": tex}, *(data or ()))
-    choice = opt.column_choice(kinds, drop, only, ids)
+    choice = opt.column_choice(kinds, drop, only, ids, groups, by_time)
     how = reading.reading(data or ())
     ways = "--dataset NAME, once or more, or --data FILE --label COLUMN"
     check_one_source(bool(dataset), bool(data), ways)
@@ -138,10 +150,14 @@ def _remark(out: Output, tasks: list[Task]) -> None:
 
 def _splits(tasks: list[Task], scores: Scores, label_frequency: float, seed: int) -> str:
     repeats = scores.values.shape[2]
+    together = "" if tasks[0].groups is None else ", no group on both sides"
+    if tasks[0].times is not None:
+        hidden = f", label frequency {label_frequency:g}, seed {seed}" if tasks[0].known else ""
+        return f"{repeats} splits by time, each trained on all rows older than its test rows{hidden}{together}"
     if tasks[0].known:
         kind = f"{repeats} {tasks[0].scenario} splits"
-        return f"{kind} of each data set with label frequency {label_frequency:g}, seed {seed}"
-    return f"{repeats} divisions of the labelled and of the unlabeled rows, 70 % for training, seed {seed}"
+        return f"{kind} of each data set with label frequency {label_frequency:g}, seed {seed}{together}"
+    return f"{repeats} divisions of the labelled and of the unlabeled rows, 70 % for training, seed {seed}{together}"
 
 
 def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -> None:

@@ -90,6 +90,7 @@ def command(
                 confidence=confidence,
                 random_state=where.seed,
                 progress=bar,
+                groups=rows.groups,
             )
     except ValueError as error:
         raise UsageError(f"{rows.title}: {error}") from error

@@ -58,10 +58,13 @@ def command(  # noqa: PLR0913
     output_file("--out", path)
     dataset = load_dataset(name, mirror=mirror, offline=offline or None)
     biased = {} if labelling == "scar" else {"labelling": labelling, "X": dataset.X}
+    together = {} if dataset.groups is None else {"groups": dataset.groups}
     splits = repeated_splits(
-        scenario, dataset.y, label_frequency, repeats=repeats, seed=seed, name=dataset.name, **biased
+        scenario, dataset.y, label_frequency, repeats=repeats, seed=seed, name=dataset.name, **biased, **together
     )
     settings = {"scenario": scenario, "label_frequency": label_frequency, "seed": seed, "labelling": labelling}
+    if dataset.groups is not None:
+        settings["groups"] = int(dataset.groups.max()) + 1
     save_splits(
         path,
         splits,

@@ -200,9 +200,9 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
     from pucli.models.validation import held_out_classes, held_out_scores, judged
 
     if entry.kind != "pu":
-        found = held_out_classes(fitted.pipeline, rows.X, rows.y, rows.labelled, seed)
+        found = held_out_classes(fitted.pipeline, rows.X, rows.y, rows.labelled, seed, rows.groups)
         return fitted if found is None else replace(fitted, probability=class_curve(*found).record()), None
-    scores = held_out_scores(fitted.pipeline, rows.X, rows.y == 1, seed)
+    scores = held_out_scores(fitted.pipeline, rows.X, rows.y == 1, seed, rows.groups)
     if scores is None:
         return fitted, None
     checked, given = judged(scores), None if prior_estimated else fitted.params.get("prior")

@@ -45,6 +45,9 @@ def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: boo
         out.remark(f"columns: {rows.X.shape[1]} numeric, sparse")
     elif rows.encoder is not None and not rows.encoder.is_plain:
         out.remark(f"columns: {summary(rows.encoder)} (--columns shows each)")
+    if rows.groups is not None and source.choice.groups:
+        names = ", ".join(map(repr, source.choice.groups))
+        out.remark(f"groups: {int(rows.groups.max()) + 1:,} of {names}, each kept in one fold")
     for line in rows.warnings:
         out.warn(line)
     if kind == "pu" and source.data is not None and source.positive is None:

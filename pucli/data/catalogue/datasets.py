@@ -13,10 +13,11 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pucli.core.arrays import AnyArray, Floats
+from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.atomic_files import replacing
 from pucli.core.errors import PucliError, RunError, UsageError
 from pucli.data.catalogue.download import Progress, Source, make_source, obtain
@@ -52,6 +53,8 @@ class Dataset:
         The class of each row in the source.
     prior : float or None
         Share of positives that a publication assumes to be known; None if not declared.
+    groups : ndarray of int of shape (n,) or None
+        Group of each row, from 0; None if the entry declares none.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Dataset:
     notes: tuple[str, ...] = ()
     classes: AnyArray | None = None
     prior: float | None = None
+    groups: Ints | None = None
 
 
 def content_hash(X: AnyArray, y: AnyArray) -> str:
@@ -169,6 +173,8 @@ def _identity(entry: Entry) -> str:
         del chosen["target"]["above"]
     if not entry.rows.without:
         del chosen["rows"]["without"]
+    if entry.groups is not None:
+        chosen["groups"] = entry.group_columns
     chosen["files"] = [[file.sha256 for file in slot.packagings()] for slot in entry.files]
     chosen["versions"] = [_PARSER, VERSION if entry.generator else 0]
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
@@ -213,6 +219,7 @@ def _parse(key: str, entry: Entry, source: Source) -> Dataset:
     except RunError as error:
         raise RunError(f"data set {key!r} from {origin}: {error}") from error
     dataset = _dataset(key, entry, chosen.X, chosen.y, chosen.classes, chosen.feature_names, chosen.notes)
+    dataset = replace(dataset, groups=chosen.groups)
     if entry.content_sha256 is not None and dataset.content_sha256 != entry.content_sha256:
         raise RunError(
             f"data set {key!r} from {origin}: the resulting (X, y) of {dataset.X.shape[0]} rows and "
@@ -239,15 +246,17 @@ def _read_parsed(path: Path, key: str, entry: Entry) -> Dataset | None:
             X, y, classes = saved["X"], saved["y"], saved["classes"]
             names, notes = saved["feature_names"].tolist(), saved["notes"].tolist()
             expected = str(saved["content_sha256"])
+            groups = saved["groups"] if "groups" in saved.files else None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
     if content_hash(X, y) != (entry.content_sha256 or expected):
         return None
-    return _dataset(key, entry, X, y, classes, names, notes)
+    return replace(_dataset(key, entry, X, y, classes, names, notes), groups=groups)
 
 
 def _write_parsed(path: Path, dataset: Dataset) -> None:
     """Store the parsed copy if possible; without it, the next load is only slower."""
+    groups: dict[str, Any] = {} if dataset.groups is None else {"groups": dataset.groups}
     noticed = [note for note in dataset.notes if not note.startswith(_GUESSED)]
     with contextlib.suppress(PucliError), replacing(path) as partial, partial.open("wb") as stream:
         np.savez(
@@ -258,4 +267,5 @@ def _write_parsed(path: Path, dataset: Dataset) -> None:
             feature_names=np.array(dataset.feature_names, dtype=str),
             notes=np.array(noticed, dtype=str),
             content_sha256=np.array(dataset.content_sha256),
+            **groups,
         )

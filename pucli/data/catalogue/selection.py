@@ -10,6 +10,7 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import RunError
 from pucli.data.labels import LABEL
 from pucli.data.schema import Column, Entry, Features, Rows, Sort, Target
+from pucli.data.splits.groups import row_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,8 @@ class Selected(NamedTuple):
         m names.
     notes : list of str
         Missing values that were replaced or dropped.
+    groups : ndarray of int of shape (n,) or None
+        Group of each row, if the entry declares groups.
     """
 
     X: Floats
@@ -37,6 +40,7 @@ class Selected(NamedTuple):
     classes: AnyArray
     feature_names: list[str]
     notes: list[str]
+    groups: Ints | None = None
 
 
 def columns_needed(entry: Entry) -> set[Column] | None:
@@ -44,7 +48,7 @@ def columns_needed(entry: Entry) -> set[Column] | None:
     if entry.features.take is None or entry.target.column is None:
         return None
     sort = set() if entry.rows.sort is None else {entry.rows.sort.column}
-    return {*entry.features.take, entry.target.column} | sort
+    return {*entry.features.take, entry.target.column, *entry.group_columns} | sort
 
 
 def select(frame: pd.DataFrame, entry: Entry) -> Selected:
@@ -63,16 +67,18 @@ def select(frame: pd.DataFrame, entry: Entry) -> Selected:
     if entry.rows.take is not None:
         keep = _first_of_each(label, {str(value): count for value, count in entry.rows.take.items()})
         frame, label = frame[keep], label[keep]
-    features = frame.drop(columns=target)
+    named = [_found(frame, name) for name in entry.group_columns]
+    features = frame.drop(columns=[target, *named])
     if entry.features.take is not None:
         features = frame[[_found(frame, name) for name in entry.features.take]]
     features = features.drop(columns=[_found(frame, name) for name in entry.features.drop])
     features, present, notes = _encode(features, entry.features)
     label = label[present]
+    groups = row_groups(frame[present], named) if named else None
     X = features.to_numpy(dtype=np.float64)
     classes = _numbers_if_integers(label)
     y = _plus_minus(label, classes, entry.target)
-    return Selected(np.ascontiguousarray(X), y, classes, [str(name) for name in features.columns], notes)
+    return Selected(np.ascontiguousarray(X), y, classes, [str(name) for name in features.columns], notes, groups)
 
 
 def _keep_rows(frame: pd.DataFrame, rows: Rows) -> pd.DataFrame:

@@ -19,7 +19,9 @@ from pucli.data.reading import Reading
 from pucli.data.rows.label_column import UNLABELED, labelled_positives, partly_labelled
 from pucli.data.rows.row_hashes import fingerprints, labelled_twins, repeated_ids, repeated_labels
 from pucli.data.rows.tables import read_labelled
-from pucli.data.rows.user_file import ColumnChoice, fit_file, leak_warnings
+from pucli.data.rows.times import row_times
+from pucli.data.rows.user_file import ColumnChoice, fit_file, groups_not_given, leak_warnings
+from pucli.data.splits.groups import one_of_each, row_groups
 from pucli.data.splits.saved_splits import load_splits
 from pucli.data.splits.scenarios import SCENARIOS, held_out_rows, hidden_classes, make_split, split_stream
 
@@ -134,6 +136,10 @@ class TrainingRows:
         The number of each row in its source, from 1, and its cells in `id_columns`.
     reading : Reading
         How the file was read, to read new files alike.
+    groups : array of int of shape (n,) or None
+        Group of each row; rows of one group are never on both sides of a fold.
+    times : array of shape (n,) or None
+        Time of each row, for splits by time.
     """
 
     X: Floats
@@ -155,6 +161,8 @@ class TrainingRows:
     repeated: str = ""
     marks: pd.DataFrame | None = None
     reading: Reading = field(default_factory=Reading)
+    groups: Ints | None = None
+    times: Floats | None = None
 
     @property
     def labelled(self) -> Bools:
@@ -225,6 +233,8 @@ def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:
         X=rows.X[kept],
         y=None if rows.y is None else rows.y[kept],
         marks=None if rows.marks is None else rows.marks.iloc[kept],
+        groups=None if rows.groups is None else rows.groups[kept],
+        times=None if rows.times is None else rows.times[kept],
         about={**rows.about, "rows_drawn": len(kept)},
         title=f"{rows.title}, {len(kept)} of {n} rows",
     )
@@ -328,7 +338,7 @@ def _one_source(source: RowSource, file_options: str) -> None:
 
 def _no_choice(source: RowSource, why: str) -> None:
     if source.choice != ColumnChoice():
-        raise UsageError(f"--as, --drop, --only and --id {why}.")
+        raise UsageError(f"--as, --drop, --only, --id and --groups {why}.")
     if source.data is None and source.reading != Reading():
         raise UsageError(f"{source.reading.words} needs --data; a declared data set has its own reader.")
 
@@ -373,6 +383,7 @@ def _declared(kind: str, source: RowSource) -> TrainingRows:
         notes=tuple(dataset.notes),
         unlabeled=0 if kind == "pu" else UNLABELED,
         marks=_marks(train),
+        groups=None if dataset.groups is None else dataset.groups[train],
     )
 
 
@@ -416,7 +427,7 @@ def _pu_labels(dataset: Dataset, source: RowSource) -> tuple[Ints, Ints, Ints, d
             "repeat": source.repeat,
         }
         rng = split_stream(source.seed, dataset.name, source.scenario, source.label_frequency, source.repeat)
-        split = make_split(source.scenario, dataset.y, source.label_frequency, rng=rng)
+        split = make_split(source.scenario, dataset.y, source.label_frequency, rng=rng, groups=dataset.groups)
     return split.train, split.test, split.s.astype(np.int64), about
 
 
@@ -428,13 +439,22 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     assert file.labels is not None
     y, words = labelled_positives(file.labels, source.positive) if kind == "pu" else partly_labelled(file.labels)
     doubts = (*file.labels.doubts(words["1"]), *labelled_twins(file.X, y == 1)) if kind == "pu" else ()
-    repeated = repeated_labels(file.X, y == 1) if kind == "pu" else ""
-    ids = file.table.frame[list(dict.fromkeys(source.choice.ids))]
-    again = [f"{repeated}."] if repeated else repeated_ids(ids, y == 1 if kind == "pu" else y != UNLABELED)
+    choice, frame = source.choice, file.table.frame
+    groups = row_groups(frame, choice.groups) if choice.groups else None
+    each = slice(None) if groups is None else one_of_each(groups, y == 1)
+    repeated = repeated_labels(file.X[each], y[each] == 1) if kind == "pu" else ""
+    ids = frame[list(dict.fromkeys(choice.ids))]
+    grouped = groups is not None and set(choice.ids) <= set(choice.groups)
+    same_case = [] if grouped else repeated_ids(ids, y == 1 if kind == "pu" else y != UNLABELED)
+    again = [f"{repeated}."] if repeated else same_case
     # the last class if the class of every row is known
     labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
     about = {**_named(source), "label": source.label, **fingerprints(file.X, y)}
+    if groups is not None:
+        about["groups"] = {"columns": list(choice.groups), "number": int(groups.max()) + 1}
     telling = tuple(leak_warnings(file, labelled, kind == "pu"))
+    named = {*choice.named, *choice.groups}
+    apart = groups_not_given(file.encoder.columns_, named) if groups is None else ()
     return TrainingRows(
         X=file.X,
         y=y,
@@ -451,8 +471,10 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         unlabeled=0 if kind == "pu" else UNLABELED,
         encoder=file.encoder,
         id_columns=source.choice.ids,
-        warnings=(*doubts, *file.warnings, *telling, *again),
+        warnings=(*doubts, *file.warnings, *telling, *again, *apart),
         leaks=telling,
         repeated=repeated,
         marks=_marks(np.arange(len(y)), ids),
+        groups=groups,
+        times=row_times(frame, choice.time, choice.kinds.get(choice.time), file.table) if choice.time else None,
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+# A column may identify groups if it has so many different values, and so many rows for each on average.
+LEAST_VALUES, LEAST_ROWS, MOST_ROWS = 40, 1.2, 50.0
+# Share of the values with a digit from which on words look like codes.
+CODES = 0.9
+_DIGIT = re.compile(r"\d")
+
+
 @dataclass(frozen=True)
 class ColumnChoice:
     """The user's choice of columns of a file.
@@ -40,17 +48,23 @@ class ColumnChoice:
         If not empty, the feature columns, in this order.
     ids : sequence of str
         Columns that identify a row: not features, but copied to the predictions.
+    groups : sequence of str
+        Columns whose equal cells mark rows that belong together: not features.
+    time : str
+        Column with the time of each row, "" for none.
     """
 
     kinds: Mapping[str, str] = field(default_factory=dict)
     drop: Sequence[str] = ()
     only: Sequence[str] = ()
     ids: Sequence[str] = ()
+    groups: Sequence[str] = ()
+    time: str = ""
 
     @property
     def as_text(self) -> set[str]:
         """Return the columns whose cells are read as text."""
-        return {name for name, kind in self.kinds.items() if kind != "number"} | set(self.ids)
+        return {name for name, kind in self.kinds.items() if kind != "number"} | {*self.ids, *self.groups}
 
     @property
     def as_number(self) -> set[str]:
@@ -60,7 +74,7 @@ class ColumnChoice:
     @property
     def named(self) -> set[str]:
         """Return all columns that are named."""
-        return {*self.kinds, *self.drop, *self.only, *self.ids}
+        return {*self.kinds, *self.drop, *self.only, *self.ids, *self.groups, *filter(None, [self.time])}
 
     def features(self, path: Path, table: Table, label: str | None) -> list[str]:
         """Return the feature columns of a table, in order.
@@ -83,11 +97,11 @@ class ColumnChoice:
             existing_column(path, table, name)
         if label is not None and label in self.only:
             raise UsageError(f"{path}: {label!r} is the label column and cannot be a feature")
-        out = {*self.drop, *self.ids, label}
+        out = {*self.drop, *self.ids, *self.groups, label}
         names = [name for name in self.only or table.frame.columns if name not in out]
         if not names:
-            left_out = sorted({*self.drop, *self.ids} - {label})
-            why = f"; --drop and --id leave out {', '.join(map(repr, left_out))}" if left_out else ""
+            left_out = sorted({*self.drop, *self.ids, *self.groups} - {label})
+            why = f"; --drop, --id and --groups leave out {', '.join(map(repr, left_out))}" if left_out else ""
             raise UsageError(f"{path} has no columns besides the label {label!r} to learn from{why}")
         return names
 
@@ -143,7 +157,12 @@ def fit_file(
         if choice != ColumnChoice():
             raise UsageError(f"{path} is sparse; all of its {wide.X.shape[1]} columns are numeric features")
         return _wide_file(path, wide, TableEncoder.of_sparse(wide.names), label, how)
-    columns = {"known": choice.named, "as_text": choice.as_text, "as_number": choice.as_number, "keep": choice.ids}
+    columns = {
+        "known": choice.named,
+        "as_text": choice.as_text,
+        "as_number": choice.as_number,
+        "keep": {*choice.ids, *choice.groups},
+    }
     table = _filled(path, open_files(files, label, how=how, **columns))  # type: ignore[arg-type]
     labels = None if label is None else label_column(path, table, label)
     frame = table.frame[choice.features(path, table, label)]
@@ -253,6 +272,34 @@ def leak_warnings(encoded: EncodedFile, labelled: Bools, hidden: bool) -> list[s
     """
     warnings = leaks(encoded.table.frame, labelled, encoded.encoder.columns_, hidden)
     return [f"column {name!r} {text}" for name, text in warnings.items()]
+
+
+def groups_not_given(columns: Sequence[Column], named: Collection[str]) -> list[str]:
+    """Return a warning for each column that looks like an identifier, has values in several rows and was not given.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        Feature columns as described by the encoder.
+    named : collection of str
+        Columns that the user named as groups or gave a kind.
+    """
+    found = []
+    for column in columns:
+        n, filled = column.n_distinct or 0, column.n_filled
+        if column.name in named or n < LEAST_VALUES or not LEAST_ROWS * n <= filled <= MOST_ROWS * n:
+            continue
+        coded = _share_with_digit(column.values) if column.kind == "category" else 0.0
+        if column.kind == "identifier" or coded >= CODES:
+            found.append(
+                f"column {column.name!r} looks like an identifier and has {n:,} values in {filled:,} rows; if rows "
+                f"with the same one are alike, results are too good: keep them together with --groups {column.name}"
+            )
+    return found
+
+
+def _share_with_digit(texts: Sequence[str]) -> float:
+    return sum(_DIGIT.search(text) is not None for text in texts) / max(len(texts), 1)
 
 
 def label_column(path: Path, table: Table, label: str) -> LabelColumn:

@@ -14,14 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.core.seeding import stream
+from pucli.data.splits.groups import held_out_groups
 from pucli.data.splits.labelling import labelling_tilt
+
+# Share of the rows, or of the unlabeled rows, in the training set.
+TRAIN = 0.7
 
 
 @dataclass(frozen=True)
@@ -47,9 +52,10 @@ def case_control(
     y: AnyArray,
     label_frequency: float,
     *,
-    unlabeled_train: float = 0.7,
+    unlabeled_train: float = TRAIN,
     rng: np.random.Generator,
     tilt: Floats | None = None,
+    held: Bools | None = None,
 ) -> Split:
     """Split in the case-control scenario.
 
@@ -69,6 +75,9 @@ def case_control(
         Source of randomness.
     tilt : array of shape (n,), optional
         Log of the relative chance of each row to be the next one labelled; None for equal chances.
+    held : array of bool of shape (n,), optional
+        Rows of the test set, in place of a share 1 - t drawn at random. A share g of all positives is labelled, and the
+        labelled ones among these rows are left out.
 
     Returns
     -------
@@ -82,6 +91,11 @@ def case_control(
     positive = _positives(y)
     _check_share("label_frequency", label_frequency)
     _check_share("unlabeled_train", unlabeled_train)
+    if held is not None:
+        labelled = np.zeros(len(y), dtype=bool)
+        labelled[_drawn(positive, tilt, rng)[: _nearest(label_frequency * len(positive))]] = True
+        marked, rest, test = (np.flatnonzero(kind) for kind in (labelled & ~held, ~labelled & ~held, ~labelled & held))
+        return _split(marked, rest, test, len(positive), label_frequency, rng)
     share = unlabeled_train * label_frequency / (1.0 - (1.0 - unlabeled_train) * label_frequency)
     order = _drawn(positive, tilt, rng)
     count = _nearest(share * len(positive))
@@ -94,9 +108,10 @@ def single_training_set(
     y: AnyArray,
     label_frequency: float,
     *,
-    train: float = 0.7,
+    train: float = TRAIN,
     rng: np.random.Generator,
     tilt: Floats | None = None,
+    held: Bools | None = None,
 ) -> Split:
     """Split in the single-training-set scenario.
 
@@ -114,6 +129,8 @@ def single_training_set(
         Source of randomness.
     tilt : array of shape (n,), optional
         Log of the relative chance of each row to be the next one labelled; None for equal chances.
+    held : array of bool of shape (n,), optional
+        Rows of the test set, in place of a share drawn at random.
 
     Returns
     -------
@@ -129,6 +146,8 @@ def single_training_set(
     _check_share("train", train)
     order = rng.permutation(len(y))
     kept = _nearest(train * len(y))
+    if held is not None:
+        order, kept = np.concatenate([order[~held[order]], order[held[order]]]), int(np.count_nonzero(~held))
     is_positive = np.zeros(len(y), dtype=bool)
     is_positive[positive] = True
     candidates = order[:kept][is_positive[order[:kept]]]
@@ -148,6 +167,8 @@ def make_split(
     *,
     rng: np.random.Generator,
     tilt: Floats | None = None,
+    groups: Ints | None = None,
+    held: Bools | None = None,
     **options: float,
 ) -> Split:
     """Split (X, y) in a scenario.
@@ -164,6 +185,10 @@ def make_split(
         Source of randomness.
     tilt : array of shape (n,), optional
         Log of the relative chance of each row to be the next one labelled; None for equal chances.
+    groups : array of int of shape (n,), optional
+        Group of each row, from 0; rows of one group are never both training and test rows.
+    held : array of bool of shape (n,), optional
+        Rows of the test set, in place of rows or groups drawn at random.
     **options : object
         `unlabeled_train` or `train`, the share of the scenario.
 
@@ -175,10 +200,12 @@ def make_split(
     """
     if scenario not in SCENARIOS:
         raise unknown("scenario", scenario, SCENARIOS)
-    return SCENARIOS[scenario](y, label_frequency, rng=rng, tilt=tilt, **options)
+    if groups is not None and held is None:
+        held = held_out_groups(groups, 1.0 - next(iter(options.values()), TRAIN), rng)
+    return SCENARIOS[scenario](y, label_frequency, rng=rng, tilt=tilt, held=held, **options)
 
 
-def repeated_splits(
+def repeated_splits(  # noqa: PLR0913
     scenario: str,
     y: AnyArray,
     label_frequency: float,
@@ -188,7 +215,8 @@ def repeated_splits(
     name: str = "",
     labelling: str = "scar",
     X: Floats | None = None,
-    **options: float,
+    groups: Ints | None = None,
+    **options: Any,
 ) -> list[Split]:
     """Return repeated splits; each depends only on (seed, name, scenario, label frequency, repeat) and the labelling.
 
@@ -210,6 +238,8 @@ def repeated_splits(
         How positives are labelled, see `pucli.data.splits.labelling`.
     X : array of shape (n, m), optional
         Rows, which a labelling other than "scar" needs.
+    groups : array of int of shape (n,), optional
+        As in `make_split`.
     **options : object
         See `make_split`.
     """
@@ -222,6 +252,7 @@ def repeated_splits(
             label_frequency,
             rng=split_stream(seed, name, scenario, label_frequency, repeat),
             tilt=None if X is None else labelling_tilt(labelling, X, y, stream(seed, "labelling", name, repeat)),
+            groups=groups,
             **options,
         )
         for repeat in range(repeats)

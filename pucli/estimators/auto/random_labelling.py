@@ -18,6 +18,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from threadpoolctl import threadpool_limits
 
 from pucli.core.seeding import stream
+from pucli.data.splits.groups import one_of_each
 from pucli.solvers.ensemble.hidden_share import hidden_share, isotonic_ratio
 from pucli.solvers.ensemble.ridge import LANDMARKS, kernel_matrix, pick_landmarks
 from pucli.solvers.ensemble.rows import make_gaussian_ranks, number_of_folds, stratified_folds
@@ -107,7 +108,9 @@ def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.
     return RandomLabelling((1 + above) / (1 + REPLICATES), worst, float(observed[worst]))
 
 
-def labelling_of(model: AutoPU, X: np.ndarray, labelled: np.ndarray, seed: int) -> RandomLabelling:
+def labelling_of(
+    model: AutoPU, X: np.ndarray, labelled: np.ndarray, seed: int, groups: np.ndarray | None = None
+) -> RandomLabelling:
     """Test the labelling of the training rows of a fitted model, with its estimate of the class prior.
 
     Parameters
@@ -120,7 +123,12 @@ def labelling_of(model: AutoPU, X: np.ndarray, labelled: np.ndarray, seed: int) 
         True for labelled positives.
     seed : int
         Seed of the simulation.
+    groups : ndarray of int of shape (n,), optional
+        Group of each row; the test takes one row of each.
     """
+    if groups is not None:
+        rows = one_of_each(groups, labelled)
+        X, labelled = X[rows], labelled[rows]
     share = hidden_share(model.prior_, labelled, model.scenario)
     with threadpool_limits(1):
         return random_labelling(X, labelled, share, stream(seed, "random labelling"))

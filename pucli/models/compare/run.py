@@ -71,6 +71,7 @@ class _Plan:
     seed: int
     label_frequency: float
     tune: bool
+    repeats: int
 
 
 def compare(  # noqa: PLR0913
@@ -134,7 +135,7 @@ def compare(  # noqa: PLR0913
         raise UsageError(f"the metric {metric} has no better side; `pucli list metrics` shows which have.")
     if repeats < 2:
         raise UsageError(f"--repeats {repeats}: a test needs at least two.")
-    plan = _Plan(tuple(names), metric, seed, label_frequency, tune)
+    plan = _Plan(tuple(names), metric, seed, label_frequency, tune, repeats)
     jobs = [(number, repeat) for number in range(len(tasks)) for repeat in range(repeats)]
     work = ((tasks[number], number, repeat, plan) for number, repeat in jobs)
     results = starmap(_one, work) if n_jobs == 1 else in_workers(_one, work, n_jobs, ordered=False)
@@ -153,7 +154,7 @@ def _collected(splits: list[_Split], tasks: Sequence[Task], plan: _Plan) -> Scor
     rivals = scale * np.array([split.rival for split in splits]).reshape(len(tasks), -1)
     said = Counter(remark for split in splits for remark in split.remarks)
     remarks = [f"{remark} ({count} of {len(splits)} splits)" for remark, count in sorted(said.items())]
-    shares = [task.test_share(plan.label_frequency) for task in tasks]
+    shares = [task.test_share(plan.label_frequency, plan.repeats) for task in tasks]
     useless = []
     for m, name in enumerate(plan.methods):
         faults = 0
@@ -181,10 +182,15 @@ def _checked_methods(methods: Sequence[str]) -> list[str]:
 
 def _one(task: Task, number: int, repeat: int, plan: _Plan) -> _Split:
     """Return the results of one split, NaN where a method failed."""
-    division = task.division(repeat, seed=plan.seed, label_frequency=plan.label_frequency)
+    how = {"seed": plan.seed, "label_frequency": plan.label_frequency, "repeats": plan.repeats}
+    division = task.division(repeat, **how)  # type: ignore[arg-type]
     scaler = Standardiser().fit(division.X_train)
     division = Division(
-        scaler.transform(division.X_train), division.s, scaler.transform(division.X_test), division.truth
+        scaler.transform(division.X_train),
+        division.s,
+        scaler.transform(division.X_test),
+        division.truth,
+        division.groups,
     )
     scored, ranked, said = [], [], []
     for name in plan.methods:
@@ -213,8 +219,11 @@ def _score(name: str, division: Division, task: Task, plan: _Plan, seed: int) ->
     if "scenario" in signature(estimator_of(name)).parameters:
         params = {**params, "scenario": task.scenario}
     if plan.tune and get_method(name).grid:
-        params = tune(name, division.X_train, division.s, params=params, denominator=task.denominator, seed=seed).params
-    model = make_estimator(name, **params).fit(division.X_train, division.s)
+        how = {"denominator": task.denominator, "seed": seed, "groups": division.groups}
+        params = tune(name, division.X_train, division.s, params=params, **how).params  # type: ignore[arg-type]
+    model = make_estimator(name, **params)
+    takes = division.groups is not None and "groups" in signature(model.fit).parameters
+    model.fit(division.X_train, division.s, **({"groups": division.groups} if takes else {}))
     predictions = np.asarray(model.predict(division.X_test) == model.classes_[-1]).astype(int)
     decision = decision_values(model, division.X_test)
     given: dict[str, Any]

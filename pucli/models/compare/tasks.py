@@ -13,14 +13,19 @@ from pathlib import Path
 
 import numpy as np
 
-from pucli.core.arrays import AnyArray, Bools, Floats
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.core.seeding import stream
 from pucli.data.reading import Reading
 from pucli.data.rows.user_file import ColumnChoice
+from pucli.data.splits.groups import held_out_groups
 from pucli.data.splits.scenarios import SCENARIOS, make_split, split_stream
 
 HELD_OUT = 0.3
+# Share of the rows, the oldest, that are never test rows of a split by time.
+OLDEST = 0.5
+# Fewest rows of each kind to divide.
+LEAST = 5
 
 
 @dataclass(frozen=True)
@@ -35,12 +40,15 @@ class Division:
     X_test : array of shape (k, m)
     truth : array of shape (k,)
         1 and 0: the classes of the test rows, or, where these are not known, whether a row is a known positive.
+    groups : array of shape (n,) or None
+        Groups of the training rows.
     """
 
     X_train: Floats
     s: AnyArray
     X_test: Floats
     truth: AnyArray
+    groups: Ints | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,10 @@ class Task:
         Remarks of the reader of the rows.
     scenario : str
         "case-control", or "single-training-set": labelled and unlabeled rows are one sample.
+    groups : array of int of shape (n,) or None
+        Group of each row, from 0; no group is in both the training and the test rows.
+    times : array of shape (n,) or None
+        Time of each row; with it, test rows are newer than training rows.
     """
 
     name: str
@@ -69,6 +81,8 @@ class Task:
     known: bool
     notes: tuple[str, ...] = ()
     scenario: str = "case-control"
+    groups: Ints | None = None
+    times: Floats | None = None
 
     def __post_init__(self) -> None:
         if self.scenario not in SCENARIOS:
@@ -79,7 +93,7 @@ class Task:
         """The rows in which metrics without classes count the share predicted positive: "all" or "unlabeled"."""
         return "all" if self.scenario == "single-training-set" else "unlabeled"
 
-    def division(self, repeat: int, *, seed: int, label_frequency: float) -> Division:
+    def division(self, repeat: int, *, seed: int, label_frequency: float, repeats: int = 10) -> Division:
         """Return the training and test rows of a repeat.
 
         They depend on the arguments and the task's name alone, so every method gets the same rows.
@@ -92,25 +106,66 @@ class Task:
             Seed of all repeats.
         label_frequency : float
             Share of the positives that stay labelled; used only if the classes are known.
+        repeats : int, default=10
+            Number of repeats; used only for splits by time.
+
+        Raises
+        ------
+        UsageError
+            A split by time leaves too few rows of a kind.
         """
+        if self.times is not None:
+            return self._by_time(repeat, repeats, seed, label_frequency)
         if self.known:
             y = np.where(self.positive, 1, -1)
             rng = split_stream(seed, self.name, self.scenario, label_frequency, repeat)
-            split = make_split(self.scenario, y, label_frequency, rng=rng)
-            return Division(
-                self.X[split.train], split.s.astype(np.int64), self.X[split.test], self.positive[split.test].astype(int)
-            )
+            split = make_split(self.scenario, y, label_frequency, rng=rng, groups=self.groups)
+            return self._divided(split.train, split.s.astype(np.int64), split.test)
         rng = stream(seed, "compare", self.name, repeat)
-        kinds = [rng.permutation(np.flatnonzero(kind)) for kind in (self.positive, ~self.positive)]
-        cuts = [round(len(rows) * HELD_OUT) for rows in kinds]
-        test = np.sort(np.concatenate([rows[:cut] for rows, cut in zip(kinds, cuts, strict=True)]))
-        train = np.sort(np.concatenate([rows[cut:] for rows, cut in zip(kinds, cuts, strict=True)]))
-        return Division(self.X[train], self.positive[train].astype(int), self.X[test], self.positive[test].astype(int))
+        kinds = (self.positive, ~self.positive)
+        if self.groups is not None:
+            held = held_out_groups(self.groups, HELD_OUT, rng, kinds)
+        else:
+            held = np.zeros(len(self.X), dtype=bool)
+            for kind in kinds:
+                rows = rng.permutation(np.flatnonzero(kind))
+                held[rows[: round(len(rows) * HELD_OUT)]] = True
+        train, test = np.flatnonzero(~held), np.flatnonzero(held)
+        return self._divided(train, self.positive[train].astype(int), test)
 
-    def test_share(self, label_frequency: float) -> float:
-        """Return the number of test rows over that of training rows."""
-        division = self.division(0, seed=0, label_frequency=label_frequency)
-        return len(division.X_test) / len(division.X_train)
+    def _by_time(self, repeat: int, repeats: int, seed: int, label_frequency: float) -> Division:
+        """Return a block of the newer half of the rows as test rows, and all rows older than it for training."""
+        assert self.times is not None
+        older = np.searchsorted(np.sort(self.times), self.times) / len(self.times)
+        block = np.floor((older - OLDEST) / (1.0 - OLDEST) * repeats)  # rows of one time are in one block
+        held, train = block == repeat, block < repeat
+        if self.groups is not None:
+            train &= ~np.isin(self.groups, self.groups[held])
+        for rows, what in ((held, "test"), (train, "training")):
+            for kind, of in ((self.positive, "positive"), (~self.positive, "other")):
+                if np.count_nonzero(kind & rows) < (1 if what == "test" else LEAST):
+                    raise UsageError(
+                        f"--time: the {what} rows of split {repeat + 1} of {repeats} have too few {of} rows; use fewer "
+                        "--repeats"
+                    )
+        if not self.known:
+            train_rows = np.flatnonzero(train)
+            return self._divided(train_rows, self.positive[train_rows].astype(int), np.flatnonzero(held))
+        used = np.flatnonzero(held | train)
+        y = np.where(self.positive[used], 1, -1)
+        rng = split_stream(seed, self.name, self.scenario, label_frequency, repeat)
+        split = make_split(self.scenario, y, label_frequency, rng=rng, held=held[used])
+        return self._divided(used[split.train], split.s.astype(np.int64), used[split.test])
+
+    def _divided(self, train: Ints, s: AnyArray, test: Ints) -> Division:
+        groups = None if self.groups is None else self.groups[train]
+        return Division(self.X[train], s, self.X[test], self.positive[test].astype(int), groups)
+
+    def test_share(self, label_frequency: float, repeats: int = 10) -> float:
+        """Return the number of test rows over that of training rows, for a split by time the mean over the repeats."""
+        number = range(1 if self.times is None else repeats)
+        made = [self.division(k, seed=0, label_frequency=label_frequency, repeats=repeats) for k in number]
+        return float(np.mean([len(one.X_test) / len(one.X_train) for one in made]))
 
 
 def declared_task(
@@ -139,7 +194,7 @@ def declared_task(
     data = load_dataset(name, mirror=mirror, offline=offline)
     if set(np.unique(data.y)) != {-1, 1}:
         raise UsageError(f"{data.name} has no positive and negative class, which a comparison needs.")
-    return Task(data.name, data.X, np.asarray(data.y == 1), True, data.notes, scenario)
+    return Task(data.name, data.X, np.asarray(data.y == 1), True, data.notes, scenario, data.groups)
 
 
 def own_task(
@@ -187,8 +242,8 @@ def own_task(
     rows = training_rows("pu", source)
     if not isinstance(rows.X, np.ndarray):
         raise UsageError(f"{path} is sparse and wide, which a comparison does not take.")
-    least = 5
     for kind, count in (("labelled", rows.n_labelled), ("other", len(rows.X) - rows.n_labelled)):
-        if count < least:
-            raise UsageError(f"{path}: {count} {kind} rows; a comparison divides them and needs at least {least}.")
-    return Task(path.name, rows.X, rows.labelled, known, (*rows.notes, *rows.warnings), scenario)
+        if count < LEAST:
+            raise UsageError(f"{path}: {count} {kind} rows; a comparison divides them and needs at least {LEAST}.")
+    notes = (*rows.notes, *rows.warnings)
+    return Task(path.name, rows.X, rows.labelled, known, notes, scenario, rows.groups, rows.times)

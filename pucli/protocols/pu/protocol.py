@@ -12,6 +12,7 @@ in `options.cut_at_prior` is moved, after tuning, to where that share of the unl
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ from pydantic import Field
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.core.seeding import stream
+from pucli.data.catalogue.entries import dataset_entry
 from pucli.data.splits.labelling import LABELLINGS, labelling_tilt
 from pucli.data.splits.scenarios import Split
 from pucli.models.certificates import certificate, watched
@@ -32,6 +34,7 @@ from pucli.protocols.common import (
     check_two_classes,
     declared_method,
     make,
+    read_groups,
     read_rows,
     seed_of,
     standardised,
@@ -79,6 +82,7 @@ class Prepared:
     prior: float
     notes: list[str]
     shared: dict[Any, Any]
+    groups: Ints | None = None
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
@@ -101,6 +105,8 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                 division = {"scenario": split.scenario, "label_frequency": frequency, "fraction": fraction}
                 if split.labelling != "scar":  # the default is not in the key
                     division["labelling"] = split.labelling
+                if together := dataset_entry(dataset).group_columns:
+                    division["groups"] = together
                 for column, method in columns.items():
                     tuning = method["tuning"]
                     planned += [
@@ -196,7 +202,9 @@ def run_cell(cell: Cell, context: Context, prepare: Callable[[Cell, Context], Pr
 
     with watched() as seen:
         with timed(result.seconds, "fit"):
-            model = make(method, result.params).fit(rows.X_train, rows.s)
+            model = make(method, result.params)
+            takes = rows.groups is not None and "groups" in inspect.signature(model.fit).parameters
+            model.fit(rows.X_train, rows.s, **({"groups": rows.groups} if takes else {}))
         with timed(result.seconds, "predict"):
             predictions = predicted_classes(model, rows.X_test)
             if "cut" in method:
@@ -283,6 +291,7 @@ def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellRe
             seed=seed_of(cell, "folds"),
             route=tuning["route"],
             cache=rows.shared,
+            groups=rows.groups,
         )
     result.trials = _columns(tuned.trials)
     result.n_fits = tuned.n_fits
@@ -329,7 +338,8 @@ def _prepare(cell: Cell, context: Context) -> Prepared:
     from pucli.data.encode.duplicates import is_constant
 
     X, y, relevant = _load(cell, context)
-    chosen = split_of(cell, X, y)
+    groups = read_groups(cell.dataset, context)
+    chosen = split_of(cell, X, y, groups)
     X_train, X_test = X[chosen.train], X[chosen.test]
     constant = int(np.count_nonzero(is_constant(X_train)))
     notes = [f"{constant} of {X.shape[1]} features are constant in the training rows"] if constant else []
@@ -337,10 +347,11 @@ def _prepare(cell: Cell, context: Context) -> Prepared:
     s = np.asarray(chosen.s)
     unlabeled = np.concatenate([chosen.train[s == 0], chosen.test])
     prior = float(np.mean(y[unlabeled] == 1))
-    return Prepared(X_train, s, X_test, y[chosen.test], relevant, prior, notes, {})
+    together = None if groups is None else groups[chosen.train]
+    return Prepared(X_train, s, X_test, y[chosen.test], relevant, prior, notes, {}, together)
 
 
-def split_of(cell: Cell, X: Floats, y: AnyArray) -> Split:
+def split_of(cell: Cell, X: Floats, y: AnyArray, groups: Ints | None = None) -> Split:
     """Return the split of a cell.
 
     Parameters
@@ -351,6 +362,8 @@ def split_of(cell: Cell, X: Floats, y: AnyArray) -> Split:
         All rows of the data set; a labelling other than SCAR depends on them.
     y : array of shape (n,)
         True classes, -1 or +1.
+    groups : array of int of shape (n,), optional
+        Group of each row.
     """
     from pucli.data.splits.scenarios import make_split, split_stream
 
@@ -360,7 +373,7 @@ def split_of(cell: Cell, X: Floats, y: AnyArray) -> Split:
     options = {} if fraction is None else {SCENARIOS[scenario]: fraction}
     how = stream(split["seed"], "labelling", _set_name(cell), cell.repeat)
     tilt = labelling_tilt(split.get("labelling", "scar"), X, y, how)
-    return make_split(scenario, y, frequency, rng=rng, tilt=tilt, **options)
+    return make_split(scenario, y, frequency, rng=rng, tilt=tilt, groups=groups, **options)
 
 
 def _set_name(cell: Cell) -> str:

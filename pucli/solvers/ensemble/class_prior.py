@@ -21,6 +21,7 @@ from pucli.solvers.ensemble.estimates import estimates
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.hidden_share import NORMAL_90, estimate_prior, rare_prior, resampled
 from pucli.solvers.ensemble.members import MEMBERS
+from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.prior import estimate as without_ensemble
 from pucli.solvers.prior.best_bin import best_bin
 from pucli.solvers.prior.density_ratio import density_ratio
@@ -45,6 +46,7 @@ def estimate_priors(
     confidence: float = 0.95,
     random_state: int | np.random.RandomState | None = 0,
     progress: Callable[[int, int], object] | None = None,
+    groups: AnyArray | None = None,
 ) -> PriorReport:
     """Estimate the share of positives among unlabeled rows by several methods, with and without the ensemble.
 
@@ -66,6 +68,8 @@ def estimate_priors(
         unlabeled rows, if none are left out (`rows_of_each_kind`) and they were given case-control.
     progress : callable, optional
         Called after each method with the number of finished methods and their total number.
+    groups : array of shape (n,), optional
+        Group of each row; the ensemble keeps rows of one group in one fold.
 
     Returns
     -------
@@ -92,7 +96,7 @@ def estimate_priors(
     without_ensemble.check_settings(others, replicates, confidence)
     if ensemble:
         seed = int(check_random_state(random_state).randint(2**31 - 1))
-        of_scores, separation = _of_the_ensemble(X, labelled, ensemble, replicates, confidence, seed)
+        of_scores, separation = _of_the_ensemble(X, labelled, ensemble, replicates, confidence, seed, groups)
         found |= of_scores
         if progress is not None:
             progress(len(ensemble), len(methods))
@@ -126,7 +130,12 @@ def recommended(labelled: AnyArray, features: int) -> str:
     return "bbe" if few or features > MOST_FEATURES else "auto"
 
 
-def hidden_share_of(X: AnyArray, labelled: AnyArray, random_state: int | np.random.RandomState | None) -> PriorEstimate:
+def hidden_share_of(
+    X: AnyArray,
+    labelled: AnyArray,
+    random_state: int | np.random.RandomState | None,
+    groups: AnyArray | None = None,
+) -> PriorEstimate:
     """Return the default estimate of the share of positives among unlabeled rows, with its 90 % interval.
 
     The estimator is that of `recommended`.
@@ -139,22 +148,34 @@ def hidden_share_of(X: AnyArray, labelled: AnyArray, random_state: int | np.rand
         True for labelled positives.
     random_state : int, RandomState or None
         Seed of folds, trees, samples and bootstrap samples.
+    groups : array of shape (n,), optional
+        As in `estimate_priors`.
     """
     name = recommended(labelled, X.shape[1])
-    return estimate_priors(X, labelled, (name,), replicates=1, confidence=0.9, random_state=random_state).estimates[0]
+    how = {"confidence": 0.9, "random_state": random_state, "groups": groups}
+    return estimate_priors(X, labelled, (name,), replicates=1, **how).estimates[0]  # type: ignore[arg-type]
 
 
 def _of_the_ensemble(
-    X: AnyArray, labelled: AnyArray, methods: Sequence[str], replicates: int, confidence: float, seed: int
+    X: AnyArray,
+    labelled: AnyArray,
+    methods: Sequence[str],
+    replicates: int,
+    confidence: float,
+    seed: int,
+    groups: AnyArray | None = None,
 ) -> tuple[dict[str, PriorEstimate], float]:
     """Return the estimate of each of `methods`, and the AUC that the scores and "auto" imply."""
     rows, s = without_ensemble.checked_rows(X, labelled)
     few = sample_of_each_kind(s, stream(seed, "rows"), rows_of_each_kind(rows.shape[1]))
     rows, s = rows[few], s[few]
+    if groups is not None:
+        groups = np.unique(np.asarray(groups)[few], return_inverse=True)[1]
+        groups = groups if number_of_folds(s, groups) > 1 else None
     if min(np.count_nonzero(s), np.count_nonzero(~s)) < 2:
         raise ValueError("estimates by an ensemble need two labelled and two unlabeled rows; bbe needs one of each.")
     with threadpool_limits(1):
-        first = first_fit(rows, s, "case-control", MEMBERS, seed)
+        first = first_fit(rows, s, "case-control", MEMBERS, seed, groups=groups)
     positive, population = np.sort(first.held_out[first.labelled]), np.sort(first.held_out[first.population])
     ranking = float(auc(positive, population))
     prior = estimate_prior(positive, population, stream(seed, "prior"), first.grouped).less_overlap(ranking)

@@ -407,3 +407,16 @@ def test_an_entry_like_one_that_is_not_there_names_those_that_are(tmp_path, othe
     (tmp_path / "mine.yaml").write_text(LIKE % ("0" * 63 + "a", "0" * 63 + "b", other))
     with pytest.raises(UsageError, match=r"two\.like.*one"):
         load_catalogue(tmp_path / "mine.yaml")
+
+
+def test_groups_are_declared(tmp_path):
+    rows = [f"{k % 3},{k // 2},{k},{int(k % 4 < 2)}" for k in range(40)]
+    text = "\n".join(["site,person,a,class", *rows]) + "\n"
+    toy = {"catalogue": declare(tmp_path, text, "  groups: person\n"), "cache": tmp_path / "cache"}
+    for _ in range(2):  # parsed, and from the parsed copy
+        found = load_dataset("toy", mirror=tmp_path, offline=True, **toy)
+        assert found.feature_names == ("site", "a")
+        assert found.groups.tolist() == [k // 2 for k in range(40)]
+    with pytest.raises(UsageError, match="one group"):
+        catalogue = declare(tmp_path, "\n".join(["p,a,class", *(f"1,{k},{k % 2}" for k in range(9))]), "  groups: p\n")
+        load_dataset("toy", mirror=tmp_path, offline=True, catalogue=catalogue, cache=tmp_path / "other")

@@ -1,0 +1,108 @@
+"""Groups of rows that belong together, such as the visits of one person, which no split divides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pucli.core.arrays import Bools, Ints
+from pucli.core.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def row_groups(frame: pd.DataFrame, names: Sequence[str | int]) -> Ints:
+    """Return the group of each row (n,), from 0: rows with the same cell in any of the columns are one group.
+
+    Empty cells join nothing.
+
+    Parameters
+    ----------
+    frame : DataFrame of n rows
+        Table with the columns.
+    names : sequence of str or int
+        Columns that identify groups.
+
+    Raises
+    ------
+    UsageError
+        All rows are one group.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> row_groups(pd.DataFrame({"person": ["a", "b", "b", None], "house": [1, 1, 2, 3]}), ["person", "house"])
+    array([0, 0, 0, 1])
+    """
+    import pandas as pd
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n, rows, nodes, used = len(frame), [], [], 0
+    for name in names:
+        cells = frame[name]
+        codes = pd.factorize(cells.mask(cells.astype(str) == ""))[0]
+        there = np.flatnonzero(codes >= 0)
+        rows.append(there)
+        nodes.append(n + used + codes[there])
+        used += int(codes.max(initial=-1)) + 1
+    ends = np.concatenate(rows), np.concatenate(nodes)
+    links = coo_array((np.ones(len(ends[0])), ends), shape=(n + used, n + used))
+    found = connected_components(links, directed=False)[1][:n]
+    groups = np.asarray(pd.factorize(found)[0], dtype=np.int64)
+    if n > 1 and groups.max() == 0:
+        shown = ", ".join(map(repr, names))
+        joined = "; rows with the same cell in any of them are one group" if len(names) > 1 else ""
+        raise UsageError(f"groups {shown}: all rows are one group, which cannot be divided{joined}.")
+    return groups
+
+
+def one_of_each(groups: Ints, labelled: Bools) -> Ints:
+    """Return the number of one row of each group, ascending: the first labelled one, or the first.
+
+    Parameters
+    ----------
+    groups : ndarray of int of shape (n,)
+        Group of each row.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled rows.
+    """
+    order = np.argsort(~labelled, kind="stable")
+    first = np.unique(groups[order], return_index=True)[1]
+    return np.sort(order[first])
+
+
+def held_out_groups(groups: Ints, share: float, rng: np.random.Generator, kinds: Sequence[Bools] = ()) -> Bools:
+    """Return which rows (n,) are held out: whole groups, drawn at random.
+
+    In random order, a group is held out if this brings the number of held-out rows of each kind nearer to `share`.
+
+    Parameters
+    ----------
+    groups : ndarray of int of shape (n,)
+        Group of each row, from 0.
+    share : float
+        Share of the rows to hold out.
+    rng : numpy.random.Generator
+        Order of the groups.
+    kinds : sequence of ndarray of bool of shape (n,), optional
+        Kinds of rows of which the share is to be held out; by default all rows are one.
+
+    Examples
+    --------
+    >>> held_out_groups(np.repeat([0, 1, 2, 3], 5), 0.5, np.random.default_rng(0)).sum()
+    np.int64(10)
+    """
+    kinds = kinds or [np.ones(len(groups), dtype=bool)]
+    counts = np.column_stack([np.bincount(groups, weights=kind) for kind in kinds])
+    shares = counts / np.maximum(counts.sum(axis=0), 1.0)
+    held, missing = np.zeros(len(counts), dtype=bool), np.full(len(kinds), share)
+    for group in rng.permutation(len(counts)):
+        after = missing - shares[group]
+        if after @ after < missing @ missing:
+            held[group], missing = True, after
+    found: Bools = held[groups]
+    return found
