@@ -77,9 +77,10 @@ class Backend:
             raise UsageError("--backend dask takes one --data; name several files as 'folder/*.parquet'.")
         if words := where.reading(()).words:
             raise UsageError(f"{words} cannot be used with --backend dask, which reads Parquet files.")
-        if where.kinds or where.ids or where.groups or where.rows or where.split:
+        if where.kinds or where.ids or where.groups or where.negative or where.rows or where.split:
             raise UsageError(
-                "--as, --id, --rows and --split cannot be used with --backend dask, which reads numeric files."
+                "--as, --id, --groups, --negative, --rows and --split cannot be used with --backend dask, which reads "
+                "numeric files."
             )
         try:
             found = find_blocks(str(where.file))

@@ -158,6 +158,24 @@ PositiveValue = Annotated[
         show_default=False,
     ),
 ]
+UnlabeledValue = Annotated[
+    str | None,
+    typer.Option(
+        "--unlabeled",
+        metavar="VALUE",
+        help="Value in the label column of rows that nobody has labelled, such as no, where every row has a value.",
+        show_default=False,
+    ),
+]
+NegativeValue = Annotated[
+    str | None,
+    typer.Option(
+        "--negative",
+        metavar="VALUE",
+        help="Value in the label column of rows that are known to be negative; rows of other values are unlabeled.",
+        show_default=False,
+    ),
+]
 SpreadsheetSafe = Annotated[
     bool,
     typer.Option(
@@ -372,6 +390,8 @@ class SourceOptions:
     data: DataFiles = None
     label: LabelColumn = None
     positive: PositiveValue = None
+    unlabeled: UnlabeledValue = None
+    negative: NegativeValue = None
     scenario: Scenario = "case-control"
     label_frequency: LabelFrequency = 0.5
     seed: Seed = 0
@@ -433,6 +453,8 @@ class Rows(ReadingOptions, SourceOptions):
             "dataset",
             "label",
             "positive",
+            "unlabeled",
+            "negative",
             "split",
             "repeat",
             "scenario",

@@ -65,6 +65,8 @@ class Method:
         Whether a step on such features costs the cube of their number.
     colour : str, default=""
         One of `COLOURS`; by default derived from the name.
+    without_negatives : str, default="the method cannot learn from known negatives"
+        Why the method cannot learn from known negatives; "" if its `fit` takes them.
     when, when_not : str, default=""
         A sentence each on when to use the method, and when not to.
     package, package_version : str, default=""
@@ -93,6 +95,7 @@ class Method:
     features_path: str = ""
     cubic: bool = False
     colour: str = ""
+    without_negatives: str = "the method cannot learn from known negatives"
     when: str = ""
     when_not: str = ""
     package: str = ""

@@ -47,6 +47,8 @@ ROWS = {
     "drop": (OWN, f"{OWN} --drop income"),
     "only": (OWN, f"{OWN} --only income --only age"),
     "ids": (OWN, f"{OWN} --id income"),
+    "unlabeled": (OWN, f"{OWN} --unlabeled no"),
+    "negative": (OWN, f"{OWN} --negative no"),
     "groups": (OWN, f"{OWN} --groups visits"),
     "columns": (OWN, f"{OWN} --columns"),
 }

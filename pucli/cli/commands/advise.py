@@ -62,7 +62,8 @@ def command(
         return
     opt.output_file("--plot", plot, *where.files, where.split)
     _check(prior, plot)
-    rows = rows_to_learn_from(out, "pu", where.source)
+    why = "`pucli advise` uses labelled positives and unlabeled rows alone"
+    rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)
     try:
         found = advise(rows.X, rows.labelled, prior, where.seed)
     except ValueError as error:

@@ -89,6 +89,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
     from pucli.data.encode.duplicates import shape
     from pucli.data.files.writers import check_writable_format
     from pucli.estimators.auto.random_labelling import labelling_of
+    from pucli.methods import get_method
     from pucli.models.auto.summary import Findings, scored_rows, summary
     from pucli.models.prediction import OWN_COLUMNS, check_ids
 
@@ -115,7 +116,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
     elif boosting:
         raise UsageError("--boosting is for --backend dask; without it, auto trains boosted trees of its own.")
     else:
-        rows = rows_to_learn_from(out, "pu", where.source)
+        rows = rows_to_learn_from(out, "pu", where.source, without_negatives=get_method("auto").without_negatives)
         _check_top(cut.top, rows)
         tell_of_compiling(out)
         fitted = _fit(out, rows, {**params, "n_jobs": n_jobs}, where.seed, model)

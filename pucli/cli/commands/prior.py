@@ -70,7 +70,8 @@ def command(
         raise UsageError(f"--confidence must be above 0 and below 1, not {confidence}; 0.95 is usual.")
     if estimator is not None:
         opt.choice("estimator", estimator, (*ALL_METHODS, "all"))
-    rows = rows_to_learn_from(out, "pu", where.source)
+    why = "`pucli prior` uses labelled positives and unlabeled rows alone"
+    rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)
     labelled = rows.labelled
     names: tuple[str, ...] = (
         ALL_METHODS if estimator == "all" else (estimator or recommended(labelled, rows.X.shape[1]),)

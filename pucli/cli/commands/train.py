@@ -129,7 +129,8 @@ def _rows(out: Output, entry: Method, where: opt.Rows, *, sparse: bool) -> Train
 
     if entry.kind == "density":
         return density_rows(entry.name, where.source, allow_missing=takes_missing(entry.name))
-    return rows_to_learn_from(out, entry.kind, where.source, sparse=sparse)
+    why = "--tune does not use known negatives" if not sparse else entry.without_negatives
+    return rows_to_learn_from(out, entry.kind, where.source, sparse=sparse, without_negatives=why)
 
 
 def _warn_of_poor_rows(out: Output, rows: TrainingRows) -> None:

@@ -99,7 +99,8 @@ def command(  # noqa: PLR0913
     params = {**entry.params, **fixed}
     chosen_grid = _grid(entry, params, wanted)
     warn_of_unused(out, method, [*fixed, *(wanted or ())], {**params, **chosen_grid})
-    rows = rows_to_learn_from(out, "pu", where.source)
+    why = "`pucli tune` compares by labelled and unlabeled rows alone"
+    rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)
     opt.warn_of_prior(out, method, {**params, **chosen_grid})
     warn_of_far_prior(out, fixed, rows, where.seed)
     tell_of_compiling(out)

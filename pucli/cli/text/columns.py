@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from pucli.data.rows.training_rows import RowSource, TrainingRows
 
 
-def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: bool = False) -> TrainingRows:
+def rows_to_learn_from(
+    out: Output, kind: str, source: RowSource, *, sparse: bool = False, without_negatives: str = ""
+) -> TrainingRows:
     """Return the training rows; for a file, print how its columns were interpreted and warn about suspicious ones.
 
     Parameters
@@ -26,15 +29,22 @@ def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: boo
         The data set or the files, and the options for reading.
     sparse : bool, default=False
         Whether the command takes sparse rows.
+    without_negatives : str, default=""
+        Why known negatives cannot be used, "" if they can.
 
     Raises
     ------
     UsageError
-        The rows are sparse and wide, and `sparse` is false.
+        The rows are sparse and wide, and `sparse` is false, or some are known negatives that cannot be used.
     """
     from pucli.data.rows.training_rows import training_rows
 
     rows = training_rows(kind, source)
+    if rows.negative is not None and without_negatives:
+        raise UsageError(
+            f"--negative {source.negative}: {without_negatives}; `pucli auto` learns from known negatives, "
+            f"--unlabeled {source.negative} treats these rows as unlabeled."
+        )
     if rows.encoder is not None and rows.encoder.sparse_:
         if not sparse:
             from pucli.models.fitting import keep_sparse
@@ -50,9 +60,27 @@ def rows_to_learn_from(out: Output, kind: str, source: RowSource, *, sparse: boo
         out.remark(f"groups: {int(rows.groups.max()) + 1:,} of {names}, each kept in one fold")
     for line in rows.warnings:
         out.warn(line)
+    if rows.opposite:
+        _ask_or_warn(out, rows)
     if kind == "pu" and source.data is not None and source.positive is None:
         say_which_class(out, rows.words["1"], rows.words["0"], rows.label_column, rows.n_labelled)
     return rows
+
+
+def _ask_or_warn(out: Output, rows: TrainingRows) -> None:
+    """Stop at a terminal, or warn in a script, where the label column may hold the class of every row."""
+    yes, no, count = rows.words["1"], rows.opposite, len(rows.X) - rows.n_labelled
+    column = f"label column {rows.label_column!r} is {yes!r} or {no!r} in every row"
+    if sys.stdin is not None and sys.stdin.isatty():
+        raise UsageError(
+            f"{column}: are the {count:,} rows with {no!r} unlabeled or known negatives? Add --unlabeled {no} if "
+            f"nobody has looked at them, so that positives may hide among them; add --negative {no} if they are known "
+            "to be negative."
+        )
+    out.warn(
+        f"{column}, and {no!r} counts as unlabeled; add --unlabeled {no} if so, or --negative {no} if these rows are "
+        "known to be negative"
+    )
 
 
 def say_which_class(out: Output, marked: str, rest: str, column: str, n_labelled: int) -> None:

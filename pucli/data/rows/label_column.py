@@ -12,7 +12,7 @@ import numpy as np
 from pucli.core.arrays import AnyArray, Bools, Ints
 from pucli.core.errors import UsageError
 from pucli.data.catalogue.selection import class_text
-from pucli.data.labels import positive_of_two, says_not_labelled
+from pucli.data.labels import NO, YES, positive_of_two, says_not_labelled
 from pucli.data.reading import normal
 
 if TYPE_CHECKING:
@@ -148,13 +148,30 @@ class LabelColumn:
         """Return which rows (n,) have the class `marked`, in any spelling."""
         return np.isin(self.text, [marked, *self.spellings(marked)]) & ~self.empty
 
-    def doubts(self, marked: str) -> list[str]:
-        """Return what a user may not expect of the classes, if `marked` marks the labelled positives."""
+    def opposite(self, marked: str) -> str:
+        """Return the class of all other rows if `marked` means yes, it means no and no cell is empty, else ""."""
+        rest = {value.casefold() for value in self.present} - {marked.casefold()}
+        if self.empty.any() or len(rest) != 1 or marked.casefold() not in YES or not rest <= NO:
+            return ""
+        return next(value for value in self.present if value.casefold() in rest)
+
+    def doubts(self, marked: str, named: Sequence[str] = ()) -> list[str]:
+        """Return what a user may not expect of the classes.
+
+        Parameters
+        ----------
+        marked : str
+            Class that marks the labelled positives.
+        named : sequence of str
+            Other classes whose meaning the user has given.
+        """
         found = []
         other = [f"{value!r} ({np.sum(self.text == value)} rows)" for value in self.spellings(marked)]
         if other:
             found.append(f"{self.where}: {', '.join(other)} counted as {marked!r} too; write them alike")
-        rest = [value for value in self.present if value.casefold() != marked.casefold()]
+        rest = [
+            value for value in self.present if value.casefold() not in {word.casefold() for word in (marked, *named)}
+        ]
         known = sum(int(np.sum(self.text == value)) for value in rest if not says_not_labelled(value))
         if known and (self.empty.any() or len(rest) > 1):
             shown = ", ".join(map(repr, rest[:3])) + (", ..." if len(rest) > 3 else "")
@@ -193,6 +210,44 @@ def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints,
     others = [value for value in labels.present if value.casefold() != marked.casefold()]
     rest = others[0] if len(others) == 1 and not labels.empty.any() else f"not {marked}"
     return labels.is_class(marked).astype(np.int64), {"1": marked, "0": rest}
+
+
+def known_negatives(labels: LabelColumn, marked: str, unlabeled: str | None, negative: str | None) -> Bools | None:
+    """Return which rows (n,) are known to be negative, None if the user names none.
+
+    Parameters
+    ----------
+    labels : LabelColumn
+        The label column.
+    marked : str
+        Class that marks the labelled positives.
+    unlabeled, negative : str or None
+        Classes that the user gave for unlabeled rows and for known negatives.
+
+    Raises
+    ------
+    UsageError
+        No row has a class, two of the three are the same, or no row is left unlabeled.
+    """
+    words: dict[str, str] = {}
+    for option, word in (("--unlabeled", unlabeled), ("--negative", negative)):
+        if word is None:
+            continue
+        found = _as_written(word, labels.present)
+        if found is None:
+            raise UsageError(f"{option} {word}: {labels.where} has no such class; its classes: {labels.counts}")
+        if found.casefold() == marked.casefold() or found in words.values():
+            raise UsageError(f"{option} {word}: this class has another meaning already; name another one.")
+        words[option] = found
+    if "--negative" not in words:
+        return None
+    rows = labels.is_class(words["--negative"])
+    if (rows | labels.is_class(marked)).all():
+        raise UsageError(
+            f"--negative {negative}: then every row of {labels.where} has a known class and none is unlabeled, so that "
+            f"any classifier of two classes suits; if nobody has looked at these rows, give --unlabeled {negative}."
+        )
+    return rows
 
 
 def _as_numbers(text: AnyArray) -> AnyArray:

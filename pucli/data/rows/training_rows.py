@@ -16,7 +16,7 @@ from pucli.core.seeding import stream
 from pucli.data.files.several_files import title_of
 from pucli.data.files.spool import spooled_size
 from pucli.data.reading import Reading
-from pucli.data.rows.label_column import UNLABELED, labelled_positives, partly_labelled
+from pucli.data.rows.label_column import UNLABELED, known_negatives, labelled_positives, partly_labelled
 from pucli.data.rows.row_hashes import fingerprints, labelled_twins, repeated_ids, repeated_labels
 from pucli.data.rows.tables import read_labelled
 from pucli.data.rows.times import row_times
@@ -49,6 +49,8 @@ class RowSource:
         Label column of `data`.
     positive : str or None
         Class in that column that marks labelled positives; None to infer it from the column.
+    unlabeled, negative : str or None
+        Classes in that column of rows that nobody has labelled, and of rows that are known to be negative.
     scenario : str
         "case-control" or "single-training-set". For a file, it only sets the denominator of PUF.
     label_frequency : float
@@ -75,6 +77,8 @@ class RowSource:
     data: Path | None = None
     label: str | None = None
     positive: str | None = None
+    unlabeled: str | None = None
+    negative: str | None = None
     scenario: str = "case-control"
     label_frequency: float = 0.5
     seed: int = 0
@@ -140,6 +144,10 @@ class TrainingRows:
         Group of each row; rows of one group are never on both sides of a fold.
     times : array of shape (n,) or None
         Time of each row, for splits by time.
+    negative : array of bool of shape (n,) or None
+        Rows that are known to be negative, whose label in `y` is that of unlabeled rows.
+    opposite : str
+        Class of all rows that are not labelled, if it means no and nobody has said whether they are unlabeled.
     """
 
     X: Floats
@@ -163,6 +171,8 @@ class TrainingRows:
     reading: Reading = field(default_factory=Reading)
     groups: Ints | None = None
     times: Floats | None = None
+    negative: Bools | None = None
+    opposite: str = ""
 
     @property
     def labelled(self) -> Bools:
@@ -194,8 +204,10 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
     if source.scenario not in SCENARIOS:
         raise unknown("scenario", source.scenario, SCENARIOS)
     if source.dataset is not None:
-        if source.label is not None or source.positive is not None:
-            raise UsageError("--label and --positive need --data; a declared data set has its own labels.")
+        if {source.label, source.positive, source.unlabeled, source.negative} != {None}:
+            raise UsageError(
+                "--label, --positive, --unlabeled and --negative need --data; a declared data set has its own labels."
+            )
         _no_choice(source, "need --data; the columns of a declared data set are fixed")
         return _drawn(_declared(kind, source), source)
     if source.split is not None:
@@ -235,6 +247,7 @@ def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:
         marks=None if rows.marks is None else rows.marks.iloc[kept],
         groups=None if rows.groups is None else rows.groups[kept],
         times=None if rows.times is None else rows.times[kept],
+        negative=None if rows.negative is None else rows.negative[kept],
         about={**rows.about, "rows_drawn": len(kept)},
         title=f"{rows.title}, {len(kept)} of {n} rows",
     )
@@ -433,12 +446,18 @@ def _pu_labels(dataset: Dataset, source: RowSource) -> tuple[Ints, Ints, Ints, d
 
 def _own_file(kind: str, source: RowSource) -> TrainingRows:
     """Read the user's file; its label column marks the labelled rows."""
-    if kind != "pu" and source.positive is not None:
-        raise UsageError("--positive marks labelled positives, but this method learns from classes; leave it out.")
+    if kind != "pu" and {source.positive, source.unlabeled, source.negative} != {None}:
+        raise UsageError(
+            "--positive, --unlabeled and --negative are for labelled positives, but this method learns from classes; "
+            "leave them out."
+        )
     file = fit_file(source.files, str(source.label), source.choice, source.reading)
     assert file.labels is not None
     y, words = labelled_positives(file.labels, source.positive) if kind == "pu" else partly_labelled(file.labels)
-    doubts = (*file.labels.doubts(words["1"]), *labelled_twins(file.X, y == 1)) if kind == "pu" else ()
+    named, negative = [one for one in (source.unlabeled, source.negative) if one is not None], None
+    if kind == "pu" and named:
+        negative = known_negatives(file.labels, words["1"], source.unlabeled, source.negative)
+    doubts = (*file.labels.doubts(words["1"], named), *labelled_twins(file.X, y == 1)) if kind == "pu" else ()
     choice, frame = source.choice, file.table.frame
     groups = row_groups(frame, choice.groups) if choice.groups else None
     each = slice(None) if groups is None else one_of_each(groups, y == 1)
@@ -453,8 +472,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     if groups is not None:
         about["groups"] = {"columns": list(choice.groups), "number": int(groups.max()) + 1}
     telling = tuple(leak_warnings(file, labelled, kind == "pu"))
-    named = {*choice.named, *choice.groups}
-    apart = groups_not_given(file.encoder.columns_, named) if groups is None else ()
+    apart = groups_not_given(file.encoder.columns_, choice.named) if groups is None else ()
     return TrainingRows(
         X=file.X,
         y=y,
@@ -476,5 +494,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         repeated=repeated,
         marks=_marks(np.arange(len(y)), ids),
         groups=groups,
+        negative=negative,
+        opposite="" if kind != "pu" or named else file.labels.opposite(words["1"]),
         times=row_times(frame, choice.time, choice.kinds.get(choice.time), file.table) if choice.time else None,
     )
