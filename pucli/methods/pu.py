@@ -29,6 +29,7 @@ DECLARED = [
         source="ensemble of kernel ridge regressions and trees, chosen by PU-AUC; see pucli.solvers.ensemble",
         version=8,
         needs={"wanted": ({"goal": ("recall", "precision", "share", "top")},)},
+        without_negatives="",
         when=(
             "You have a table with some known positives and want an answer with its uncertainty, without choosing "
             "anything."

@@ -48,6 +48,9 @@ STATEMENTS = (
 # Approximate number of copies of the rows in a fit: standardised rows, rows of each kind, and working arrays.
 FIT_COPIES = 3
 
+# The label of known negatives; labelled positives have 1 and unlabeled rows 0.
+NEGATIVE = -1
+
 # Rounding may raise a probability above 1 by this much.
 ROUNDED = 1e-9
 
@@ -240,9 +243,13 @@ def fit(
     if isinstance(rows.X, np.ndarray):
         _check_fit(method, rows)
     pipeline = make_pipeline(estimator, standardise=standardise)
+    y = rows.y
+    if y is not None and rows.negative is not None:
+        estimator.set_params(neg_label=NEGATIVE)
+        y = np.where(rows.negative, NEGATIVE, y)
     started = time.perf_counter()
     try:
-        pipeline.fit(rows.X) if rows.y is None else pipeline.fit(rows.X, rows.y, **_with_groups(pipeline, rows))
+        pipeline.fit(rows.X) if rows.y is None else pipeline.fit(rows.X, y, **_with_groups(pipeline, rows))
     except ImportError as error:
         raise UsageError(str(error)) from error
     except FloatingPointError as error:

@@ -221,6 +221,7 @@ SHOWN = {
     ("auto", "report"): "test_outputs.py::test_missing_folders_are_made",
     ("auto", "scored"): "test_auto.py::test_auto_trains_saves_and_ranks",
     ("auto", "verbose"): "test_auto.py::test_the_summary_has_cut_estimates_and_members",
+    ("auto", "negatives_are"): "test_yes_no.py::test_auto_learns_from_known_negatives",
     ("auto", "labelling"): "test_auto.py::test_labels_that_are_no_random_sample_are_modelled",
     ("auto", "n_jobs"): "test_every_option.py::test_jobs_are_passed_on",
     ("tune", "n_jobs"): "test_every_option.py::test_jobs_are_passed_on",

@@ -61,3 +61,17 @@ def test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them(pucli)
     assert "another class" not in pucli(*three, "--unlabeled", "no").err
     refused(pucli("train", "--method", "gllc", "--dataset", "wine", "--negative", "no"), "--negative", "--data")
     assert pd.read_csv("rows.csv")["label"].notna().sum() == 20
+
+
+@pytest.mark.slow  # two fits of the whole ensemble
+def test_auto_learns_from_known_negatives(pucli):
+    small_table(120).assign(label=["yes"] * 20 + ["no"] * 20 + [""] * 80).to_csv("rows.csv", index=False)
+    words = ("auto", "--data", "rows.csv", "--label", "label", "--positive", "yes", "--negative", "no")
+    done = pucli(*words, "--negatives-are", "random", "--scored", "scored.csv", "--model", "m.model", "--json").document
+    assert (done["known_negatives"], done["negatives"], done["unlabeled"]) == (20, "random", 80)
+    assert "--negative no" in done["command"] and done["command"].endswith("--negatives-are random")
+    assert pd.read_csv("scored.csv")["labelled"].tolist() == [0] * 80 + [1] * 20 + [-1] * 20
+    assert pucli("predict", "--model", "m.model", "--data", "rows.csv", "--top", 5).code == 0
+    shown = pucli(*words)
+    assert "20 known negative (biased)" in " ".join(shown.out.split())
+    refused(pucli(*words[:-2], "--negatives-are", "random"), "--negative VALUE")

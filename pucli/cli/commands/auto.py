@@ -44,6 +44,15 @@ def command(  # noqa: C901, PLR0913, PLR0915
             autocompletion=completion.words(*LABELLINGS),
         ),
     ] = "scar",
+    negatives_are: Annotated[
+        str,
+        typer.Option(
+            "--negatives-are",
+            help="With --negative: biased (looked at for a reason; they train only) or random (a random sample of the "
+            "negatives; they also give the class prior).",
+            autocompletion=completion.words("biased", "random"),
+        ),
+    ] = "biased",
     model: Annotated[
         Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.", show_default=False)
     ] = None,
@@ -88,7 +97,6 @@ def command(  # noqa: C901, PLR0913, PLR0915
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.encode.duplicates import shape
     from pucli.data.files.writers import check_writable_format
-    from pucli.estimators.auto.random_labelling import labelling_of
     from pucli.methods import get_method
     from pucli.models.auto.summary import Findings, scored_rows, summary
     from pucli.models.prediction import OWN_COLUMNS, check_ids
@@ -104,7 +112,11 @@ def command(  # noqa: C901, PLR0913, PLR0915
     if scored is not None:
         check_writable_format(scored)
         check_ids(where.ids or (), (*OWN_COLUMNS, "labelled"))
+    opt.choice("value of --negatives-are", negatives_are, ("biased", "random"))
+    if negatives_are == "random" and where.negative is None:
+        raise UsageError("--negatives-are random is for known negatives; name their class with --negative VALUE.")
     params = {"labelling": labelling, "goal": chosen[0], "wanted": chosen[1], "random_state": where.seed}
+    params |= {} if negatives_are == "biased" else {"negatives": negatives_are}
     if not verbose and not out.as_json:
         out.hold()
     likeliest, positive = None, ""
@@ -120,8 +132,8 @@ def command(  # noqa: C901, PLR0913, PLR0915
         _check_top(cut.top, rows)
         tell_of_compiling(out)
         fitted = _fit(out, rows, {**params, "n_jobs": n_jobs}, where.seed, model)
-        test = labelling_of(fitted.estimator, rows.X, rows.labelled, where.seed, rows.groups)
-        found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks, rows.repeated)
+        test = _labelling(fitted, where.seed)
+        found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks, rows.repeated, rows.negative)
         names, title = rows.feature_names, rows.title
         repeated = shape(rows.X, names).duplicate_rows
         about = {"data": rows.about, "notes": rows.notes, "duplicate_rows": repeated, "seconds": fitted.seconds}
@@ -131,8 +143,8 @@ def command(  # noqa: C901, PLR0913, PLR0915
         out.warn(unkept)
     results = {**summary(found, names), "seed": where.seed}
     if not backend.in_blocks:
-        results["command"] = _again(where, labelling, chosen)
-        likeliest = scored_rows(found, rows.labelled, rows.words, rows.marks)
+        results["command"] = _again(where, labelling, chosen, negatives_are)
+        likeliest = scored_rows(found, rows.labelled, rows.words, rows.marks, rows.negative)
         positive = f"{rows.label_column} = {rows.words['1']}" if where.file is not None else ""
     if scored is not None and likeliest is not None:
         _write(scored, likeliest, safe)
@@ -151,6 +163,16 @@ def command(  # noqa: C901, PLR0913, PLR0915
         print_whole(out, document)
 
 
+def _labelling(fitted: Fitted, seed: int) -> RandomLabelling:
+    """Test whether the labelled rows are a random sample of the positives, without known negatives."""
+    from pucli.estimators.auto.random_labelling import labelling_of
+
+    rows = fitted.rows
+    kept = rows.labelled | True if rows.negative is None else ~rows.negative
+    groups = None if rows.groups is None else rows.groups[kept]
+    return labelling_of(fitted.estimator, rows.X[kept], rows.labelled[kept], seed, groups)
+
+
 def _check_top(top: int | None, rows: TrainingRows) -> None:
     """Raise UsageError if more rows are to be predicted positive than there are in the population."""
     single = rows.denominator == "all"
@@ -159,11 +181,12 @@ def _check_top(top: int | None, rows: TrainingRows) -> None:
         raise UsageError(f"--top {top}: {rows.title} has only {most} {'' if single else 'unlabeled '}rows.")
 
 
-def _again(where: opt.Rows, labelling: str, cut: tuple[str, float | None]) -> str:
+def _again(where: opt.Rows, labelling: str, cut: tuple[str, float | None], negatives_are: str) -> str:
     """Return the command that trains the same classifier again."""
     goal, wanted = cut
     words = [] if goal == "f1" else [f"--{goal}", str(wanted)]
     words += [] if labelling == "scar" else ["--labelling", labelling]
+    words += [] if negatives_are == "biased" else ["--negatives-are", negatives_are]
     return " ".join(["pucli auto", where.words, *words])
 
 
@@ -201,8 +224,6 @@ def _at_precision(fitted: Fitted, wanted: float, seed: int, model: Path | None) 
     """Move the threshold to a precision; if none reaches it, keep the model as it is and say so."""
     from sklearn.pipeline import Pipeline
 
-    from pucli.estimators.auto.random_labelling import labelling_of
-
     rows = fitted.rows
     try:
         name, estimator = fitted.pipeline.steps[-1]
@@ -210,7 +231,7 @@ def _at_precision(fitted: Fitted, wanted: float, seed: int, model: Path | None) 
     except UsageError as error:
         kept = "Add --model FILE to save the model; `pucli predict` can then move its threshold."
         if model is not None:
-            _doubted(fitted, labelling_of(fitted.estimator, rows.X, rows.labelled, seed, rows.groups)).save(model)
+            _doubted(fitted, _labelling(fitted, seed)).save(model)
             kept = f"The model is saved in {model}, with the threshold for F1; `pucli predict` can move it."
         raise UsageError(f"--precision {wanted:g}: {error} {kept}") from error
     moved._measure(rows.X, rows.labelled)

@@ -171,8 +171,10 @@ def _warning(text: str) -> list[str]:
 
 
 def _learned_from(title: str, document: Mapping[str, Any], positive: str) -> str:
+    known = document.get("known_negatives")
+    negative = f", {known:,} known negative ({document['negatives']})" if known else ""
     marked = f"{document['labelled']:,} labelled{f' ({positive})' if positive else ''}"
-    return f"{title}: {document['rows']:,} rows, {marked}, {document['unlabeled']:,} unlabeled"
+    return f"{title}: {document['rows']:,} rows, {marked}, {document['unlabeled']:,} unlabeled{negative}"
 
 
 def _first(document: Mapping[str, Any]) -> list[str]:
@@ -241,6 +243,11 @@ def _rests_on(found: Findings, document: Mapping[str, Any]) -> str:
     if not document["sound"]:
         return ""
     test = document["random_labelling"]
+    if document.get("negatives") == "random":
+        return (
+            "90 % intervals, if positives and negatives were labelled at random. The data cannot reveal this (test of "
+            f"random labels of positives: p = {test['p_value']:.2g}, no proof)."
+        )
     return (
         "90 % intervals, if labelled at random; the last two also need nearly all top rows to be positive. The data "
         f"cannot reveal either (test of random labels: p = {test['p_value']:.2g}, no proof)."

@@ -37,6 +37,7 @@ from pucli.core.seeding import stream
 from pucli.estimators.auto import baseline
 from pucli.estimators.auto.leaderboard import leaderboard
 from pucli.estimators.auto.member_list import SavedTypes, all_members
+from pucli.estimators.base.labels import without_negatives
 from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.metrics.ranking import auc, chance_limit, true_auc
@@ -45,6 +46,7 @@ from pucli.solvers.ensemble.class_prior import hidden_share_of
 from pucli.solvers.ensemble.estimates import Estimate, FirstRows, estimates, first_rows
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.hidden_share import estimate_prior, rare_prior
+from pucli.solvers.ensemble.known_negatives import FEWEST, with_negatives
 from pucli.solvers.ensemble.members import Member, members_for
 from pucli.solvers.ensemble.refit import refit
 from pucli.solvers.ensemble.rows import number_of_folds
@@ -64,6 +66,7 @@ from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 SCENARIOS = ("case-control", "single-training-set")
 LABELLINGS = ("scar", "sar")
+NEGATIVES = ("biased", "random")
 
 
 class AutoPU(PUClassifier):
@@ -95,6 +98,12 @@ class AutoPU(PUClassifier):
     pos_label : label or None, default=None
         The label of y that marks labelled positives. None means the greater of two numbers or booleans, and of two
         words the positive one, if it is also the last in sorted order.
+    neg_label : label or None, default=None
+        The label of y that marks known negatives; y then has up to three labels. None means that y has two.
+    negatives : {"biased", "random"}, default="biased"
+        "biased": known negatives are those that were looked at for a reason; they train, but do not calibrate.
+        "random": they are a random sample of the negatives; from ten of them on, they give the class prior as well, and
+        with it cut, probabilities and estimates (`pucli.solvers.ensemble.known_negatives`).
     n_jobs : int, default=None
         Number of threads; the result does not depend on it.
     random_state : int, RandomState or None, default=0
@@ -166,6 +175,7 @@ class AutoPU(PUClassifier):
     _parameter_constraints: ClassVar[Constraints] = {
         "scenario": [one_of(*SCENARIOS)],
         "labelling": [one_of(*LABELLINGS)],
+        "negatives": [one_of(*NEGATIVES)],
         "goal": [one_of(*GOALS)],
         "wanted": [Real, None],
         "n_jobs": [Integral, None],
@@ -190,6 +200,7 @@ class AutoPU(PUClassifier):
         "leaderboard_": Each(Record(name=Word(), pu_auc=STATEMENT, auc=STATEMENT, f1=STATEMENT, parameters=Plain()), 1),
         "held_out_": Array("n"),
         "propensity_": Array("n", low=0.0, high=1.0 + 1e-9),
+        "n_negative_": Whole(0),
     }
 
     def __init__(  # noqa: PLR0913
@@ -201,6 +212,8 @@ class AutoPU(PUClassifier):
         wanted: float | None = None,
         members: Sequence[Member] | None = None,
         pos_label: Label | None = None,
+        neg_label: Label | None = None,
+        negatives: str = "biased",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
         callback: Callable[[str, int, int], None] | None = None,
@@ -211,6 +224,8 @@ class AutoPU(PUClassifier):
         self.wanted = wanted
         self.members = members
         self.pos_label = pos_label
+        self.neg_label = neg_label
+        self.negatives = negatives
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.callback = callback
@@ -223,7 +238,8 @@ class AutoPU(PUClassifier):
         X : array-like of shape (n, m)
             Rows, labelled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. With `neg_label`, a third
+            one marks known negatives; a y without it means the same as without `neg_label`.
         groups : array-like of shape (n,), optional
             Group of each row, such as the person of a visit: the rows of a group are in one fold. By default, equal
             and nearly equal labelled rows form groups.
@@ -243,10 +259,13 @@ class AutoPU(PUClassifier):
             given = column_or_1d(groups)
             check_consistent_length(X, given)
             self._groups = np.unique(given, return_inverse=True)[1]
+        self._negative: Bools | None = None
+        if self.neg_label is not None:
+            y, self._negative = without_negatives(y, self.neg_label, self.pos_label)
         try:
             return super().fit(X, y)
         finally:
-            del self._groups
+            del self._groups, self._negative
 
     def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
         """Raise StateError if something is missing that the commands need to move the threshold."""
@@ -275,9 +294,13 @@ class AutoPU(PUClassifier):
         check_wanted(self.goal, self.wanted, unlabeled if self.scenario == "case-control" else len(X))
         members = all_members() if self.members is None else tuple(self.members)
         with threadpool_limits(1):
-            first = first_fit(X, labelled, self.scenario, members, seed, self.n_jobs, self.callback, self._groups)
-            _, X, labelled, population, folds, ensemble, scores, copies, weights = first
+            first = first_fit(
+                X, labelled, self.scenario, members, seed, self.n_jobs, self.callback, self._groups, self._negative
+            )
+            _, X, labelled, population, folds, ensemble, scores, copies, weights, negative = first
             held_out, grouped = first.held_out, first.grouped
+            self.n_negative_ = 0 if negative is None else int(negative.sum())
+            self._negative_scores = held_out[negative] if self._calibrates else None
             share = float(labelled[population].mean())
             hidden = gaussian_share(X, labelled) if self.labelling == "scar" else None
             if hidden is not None and self.scenario != "case-control":
@@ -287,6 +310,8 @@ class AutoPU(PUClassifier):
             if self.labelling == "sar":
                 self._conclude_if_biased(held_out[population], grouped, int(labelled.sum()), seed, share)
             soft = self.calibration_.of(held_out)
+            if negative is not None:
+                soft[negative] = 0.0
             used = members_for(members, len(X))
             again = refit(used, ensemble, X, labelled, folds, scores, soft, seed, self.n_jobs)
             self.ensemble_ = ensemble.weighted(weights) if again is None else again
@@ -320,6 +345,11 @@ class AutoPU(PUClassifier):
         (ranking,) = [line["pu_auc"] for line in self.leaderboard_ if line["name"] == "ensemble"]
         labelled, unlabeled = len(self._positive), len(self._population)
         return ranking, chance_limit(labelled, unlabeled if self.scenario == "case-control" else unlabeled - labelled)
+
+    @property
+    def _calibrates(self) -> bool:
+        """Whether known negatives give the class prior."""
+        return self.negatives == "random" and self.labelling == "scar" and getattr(self, "n_negative_", 0) >= FEWEST
 
     @property
     def ranks_(self) -> bool:
@@ -363,6 +393,11 @@ class AutoPU(PUClassifier):
             found = found.less_overlap(float(auc(self._positive, self._population)))
             if hidden is not None:
                 found = found.at(hidden, GAUSSIAN_ERROR)
+        negative = self.__dict__.pop("_negative_scores", None)
+        if negative is not None:
+            found = with_negatives(found, self._positive, self._population, negative)
+            self._prior_of_cut = found.value
+            self._f1 = expected_f1(self._positive, self._population, found.draws, stream(seed, "expected F1"))
         self.prior_estimate_, self.prior_ = found, found.value
         self.calibration_ = make_calibration(self._positive, self._population, self.prior_, stream(seed, "calibration"))
         self._curve = recall_curve(self.calibration_.of(self._population))
@@ -399,6 +434,7 @@ class AutoPU(PUClassifier):
             self.prior_estimate_,
             stream(self._seed, "estimates"),
             self._curve,
+            known_prior=self._calibrates,
         )
         self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
 

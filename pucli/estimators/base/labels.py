@@ -49,6 +49,47 @@ def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
     return labels[0] if found == first else labels[1]
 
 
+def without_negatives(y: Any, neg_label: Any, pos_label: Any = None) -> tuple[AnyArray, Any]:
+    """Return labels with known negatives as unlabeled rows, and the mask (n,) of the known negatives.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Up to three labels: of labelled positives, of known negatives and of unlabeled rows.
+    neg_label : label
+        The label of known negatives. Without one in y, the mask is None.
+    pos_label : label or None
+        The label of labelled positives, if given.
+
+    Raises
+    ------
+    ValueError
+        No row is left unlabeled, or both labels are the same.
+
+    Examples
+    --------
+    >>> without_negatives([1, 0, -1], neg_label=-1)
+    (array([1, 0, 0]), array([False, False,  True]))
+    """
+    refuse_missing_labels(y)
+    labels = np.array(y)
+    negative = np.array([_same(label, neg_label) for label in labels.tolist()], dtype=bool)
+    if not negative.any():
+        return labels, None
+    rest = np.unique(labels[~negative])
+    if pos_label is not None and _same(neg_label, pos_label):
+        raise ValueError(f"neg_label and pos_label are both {_shown(neg_label)}; they mark different rows.")
+    if len(rest) < 2:
+        raise ValueError(
+            f"besides the known negatives, {_shown(neg_label)}, y has {len(rest)} label"
+            f"{'s' * (len(rest) != 1)}; there must be labelled positives and unlabeled rows."
+        )
+    if len(rest) == 2:
+        positive = positive_label(rest, pos_label)
+        labels[negative] = rest[0] if positive == rest[1] else rest[1]
+    return labels, negative
+
+
 def check_order(labels: AnyArray, positive: Any, pos_label: Any) -> None:
     """Raise ValueError if the positive of two words is not the last one; warn instead if `pos_label` names it.
 

@@ -61,6 +61,7 @@ class Findings(NamedTuple):
         test: RandomLabelling,
         leaks: tuple[str, ...] = (),
         repeated: str = "",
+        negative: np.ndarray | None = None,
     ) -> Findings:
         """Return the findings of a model whose training rows are available.
 
@@ -76,9 +77,12 @@ class Findings(NamedTuple):
             Warnings of columns that probably leak the label.
         repeated : str, default=""
             Warning that labelled rows seem to repeat the same cases.
+        negative : ndarray of bool of shape (n,), optional
+            Known negatives, which are not unlabeled.
         """
-        called = (model.held_out_ > model.cut_) & ~labelled
-        return cls(model, int(labelled.sum()), int((~labelled).sum()), int(called.sum()), test, leaks, repeated)
+        rest = ~labelled if negative is None else ~labelled & ~negative
+        called = (model.held_out_ > model.cut_) & rest
+        return cls(model, int(labelled.sum()), int(rest.sum()), int(called.sum()), test, leaks, repeated)
 
     @property
     def sound(self) -> bool:
@@ -178,6 +182,8 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "labelled": found.labelled,
         "unlabeled": found.unlabeled,
         "few_labelled": found.labelled < FEW_LABELLED,
+        "known_negatives": getattr(model, "n_negative_", 0),
+        "negatives": model.negatives,
         "scenario": model.scenario,
         "labelling": model.labelling,
         "called_positive": found.called_positive,
@@ -217,7 +223,11 @@ def training_probabilities(model: AutoPU, labelled: np.ndarray) -> tuple[Floats,
 
 
 def scored_rows(
-    found: Findings, labelled: np.ndarray, words: Mapping[str, str], marks: pd.DataFrame | None = None
+    found: Findings,
+    labelled: np.ndarray,
+    words: Mapping[str, str],
+    marks: pd.DataFrame | None = None,
+    negative: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """Return the held-out prediction of each training row, unlabeled rows first, each kind by descending score.
 
@@ -231,16 +241,19 @@ def scored_rows(
         Names of the labels "0" and "1".
     marks : DataFrame with n rows, optional
         Number and identifiers of each row; by default the rows are numbered from 1.
+    negative : ndarray of bool of shape (n,), optional
+        Known negatives; their column "labelled" is -1, and they come last.
     """
     import pandas as pd
 
     model, scores = found.model, found.model.held_out_
-    order = np.lexsort((np.arange(len(scores)), -scores, labelled))
+    known = labelled.astype(int) if negative is None else labelled.astype(int) - negative
+    order = np.lexsort((np.arange(len(scores)), -scores, known < 0, known != 0))
     named = pd.DataFrame({"row": np.arange(len(scores)) + 1}) if marks is None else marks
     probabilities, *ends = training_probabilities(model, labelled)
     low, high = (0.0, 1.0) if found.leaks or found.repeated else ends
     columns = {
-        "labelled": labelled.astype(int),
+        "labelled": known,
         "prediction": np.where(scores > model.cut_, words.get("1", "1"), words.get("0", "0")),
         "score": scores - model.cut_,
         "probability": probabilities,

@@ -62,6 +62,8 @@ def estimates(
     prior: PriorEstimate,
     rng: np.random.Generator,
     curve: np.ndarray | None = None,
+    *,
+    known_prior: bool = False,
 ) -> dict[str, Estimate]:
     """Return the estimates at a cut, from held-out scores.
 
@@ -80,6 +82,8 @@ def estimates(
     curve : ndarray of shape (shares,), optional
         Expected recall at each of `pucli.solvers.ensemble.threshold.SHARES`; by default the recall comes from the
         labelled rows alone.
+    known_prior : bool, default=False
+        Whether a random sample of negatives gives the prior; no doubt about overlapping classes is then added to it.
 
     Returns
     -------
@@ -90,12 +94,12 @@ def estimates(
     if curve is not None:
         recall = recall_above(positive, float(np.mean(population > cut)), cut, curve)
     value = _at(positive, population, cut, prior.value, recall)
-    plain = prior.with_overlap(float(auc(positive, population)))
-    prior = plain.with_few_labelled(positive, population)
+    plain = prior if known_prior else prior.with_overlap(float(auc(positive, population)))
+    prior = plain if known_prior else plain.with_few_labelled(positive, population)
     draws = ends = [_draws(positive, population, cut, plain.draws, rng)]
     if prior.high > plain.high:
         ends = [_draws(positive, population, cut, prior.draws, rng)]
-    if value["auc"] < OVERLAP:
+    if value["auc"] < OVERLAP and not known_prior:
         prior = replace(prior, low=max(0.5 / len(population), min(prior.labelled, prior.value)))
         # estimates that depend on the prior may lie anywhere between their values at its ends
         same = np.ones(len(prior.draws))

@@ -40,6 +40,8 @@ class FirstFit(NamedTuple):
         Number of labelled rows that have copies, which were kept in one fold.
     weights : ndarray of shape (members,) or None
         Weights of the members in the ensemble; None if all have the same.
+    negative : ndarray of bool of shape (n,) or None
+        Rows that are known to be negative.
     """
 
     order: np.ndarray
@@ -51,6 +53,7 @@ class FirstFit(NamedTuple):
     scores: np.ndarray
     copies: int = 0
     weights: np.ndarray | None = None
+    negative: np.ndarray | None = None
 
     @property
     def held_out(self) -> np.ndarray:
@@ -65,7 +68,7 @@ class FirstFit(NamedTuple):
         return self.scores[trees][:, self.population] if any(trees) else None
 
 
-def first_fit(
+def first_fit(  # noqa: PLR0913
     X: np.ndarray,
     labelled: np.ndarray,
     scenario: str,
@@ -74,6 +77,7 @@ def first_fit(
     n_jobs: int | None = None,
     callback: Callable[[str, int, int], None] | None = None,
     groups: np.ndarray | None = None,
+    negative: np.ndarray | None = None,
 ) -> FirstFit:
     """Return the first fit of members: models, and held-out scores of the rows.
 
@@ -95,6 +99,9 @@ def first_fit(
         Called after each member with its name, the number of fitted members, and the number of all members.
     groups : ndarray of int of shape (n,), optional
         Group of each row; rows of a group stay in one fold. By default, copies of a row are a group.
+    negative : ndarray of bool of shape (n,), optional
+        Rows that are known to be negative. They train as the unlabeled rows do; of case-control rows, they are no part
+        of the population.
     """
     signs = feature_signs(X, labelled)
     order = canonical_order(X, labelled, signs)
@@ -111,7 +118,11 @@ def first_fit(
     rng = stream(seed, "folds")
     folds = np.stack([stratified_folds(labelled, n_folds, rng, groups) for _ in range(REPEATS)])
     population = ~labelled if scenario == "case-control" else np.ones(len(X), bool)
+    if negative is not None:
+        negative = negative[order]
+        population &= ~negative if scenario == "case-control" else True
     views = make_views(X, signs)
     used = members_for(members, len(X))
     ensemble, scores = fit_members(used, views, X, labelled, population, folds, seed, n_jobs, callback)
-    return FirstFit(order, X, labelled, population, folds, ensemble, scores, copies, chosen_weights(scores, labelled))
+    weights = chosen_weights(scores, labelled)
+    return FirstFit(order, X, labelled, population, folds, ensemble, scores, copies, weights, negative)

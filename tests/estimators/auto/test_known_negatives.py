@@ -1,0 +1,88 @@
+"""Known negatives: a third label, in training alone or for the class prior as well."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pucli import AutoPU
+from pucli.solvers.ensemble.known_negatives import share_of_means
+
+
+def rows(n: int = 600, share: float = 0.4, seed: int = 0, distance: float = 1.2) -> tuple[np.ndarray, ...]:
+    """Return rows of overlapping classes, whether positive, and y: 60 labelled positives, 40 random negatives."""
+    random = np.random.default_rng(seed)
+    positive = random.random(n) < share
+    X = random.normal(size=(n, 3)) + distance * positive[:, None] * np.r_[1.0, 0.5, 0.0]
+    y = np.zeros(n, int)
+    y[np.flatnonzero(positive)[:60]] = 1
+    y[np.flatnonzero(~positive)[:40]] = -1
+    return X, positive, y
+
+
+def test_without_the_third_value_nothing_changes() -> None:
+    X, _, y = rows(200)
+    plain, named = (
+        AutoPU(**how).fit(X, (y == 1).astype(int)) for how in ({}, {"neg_label": -1, "negatives": "random"})
+    )
+    assert np.array_equal(plain.held_out_, named.held_out_)
+    assert plain.prior_ == named.prior_ and plain.estimates_ == named.estimates_
+
+
+def test_three_labels_need_neg_label() -> None:
+    X, _, y = rows(100)
+    with pytest.raises(ValueError, match="y has 3 labels"):
+        AutoPU().fit(X, y)
+    with pytest.raises(ValueError, match="there must be labelled positives and unlabeled rows"):
+        AutoPU(neg_label=-1).fit(X, np.where(y == 0, -1, y))
+    with pytest.raises(ValueError, match="both 1"):
+        AutoPU(neg_label=1, pos_label=1).fit(X, y)
+    words = np.array(["no", "unknown", "yes"])[y + 1]
+    model = AutoPU(neg_label="no").fit(X, words)
+    assert model.classes_.tolist() == ["unknown", "yes"]
+    assert np.array_equal(model.held_out_, AutoPU(neg_label=-1).fit(X, y).held_out_)
+
+
+def test_random_negatives_give_the_share_of_positives() -> None:
+    errors, given = [], []
+    for seed in range(200):
+        random = np.random.default_rng(seed)
+        share = random.uniform(0.1, 0.9)
+        positive = random.random(400) < share
+        found, error = share_of_means(
+            random.normal(1.0, 1.0, 50), np.where(positive, 1.0, 0.0) + random.normal(size=400), random.normal(size=50)
+        )
+        errors.append((found - share) / error)
+        given.append(error)
+    assert np.mean(np.abs(errors) < 1.645) > 0.84
+    assert np.mean(given) < 0.15
+
+
+@pytest.mark.slow  # six fits of the whole ensemble
+def test_random_negatives_make_the_prior_and_the_precision_known() -> None:
+    """Where classes overlap, labelled and unlabeled rows alone leave the prior open."""
+    apart = []
+    for seed in range(3):
+        X, positive, y = rows(seed=seed)
+        known = AutoPU(neg_label=-1, negatives="random").fit(X, y)
+        without = AutoPU(neg_label=-1).fit(X, y)
+        share = positive[y == 0].mean()
+        apart.append((abs(known.prior_ - share), abs(without.prior_ - share)))
+        precision, called = known.estimates_["precision"], (known.held_out_ > known.cut_) & (y == 0)
+        assert precision.low < positive[called].mean() < precision.high
+        wide = without.estimates_["precision"]
+        assert precision.high - precision.low < wide.high - wide.low
+        assert np.ptp(known.prior_interval_) < np.ptp(without.prior_interval_)
+        assert np.array_equal(known.with_cut("share", 0.2).prior_interval_, known.prior_interval_)
+    assert np.mean(apart, axis=0)[0] < 0.08
+
+
+def test_known_negatives_are_no_part_of_the_population() -> None:
+    X, _, y = rows(200)
+    model = AutoPU(neg_label=-1).fit(X, y)
+    assert len(model._population) == np.count_nonzero(y == 0)
+    assert model.n_negative_ == 40
+    single = AutoPU(neg_label=-1, scenario="single-training-set").fit(X, y)
+    assert len(single._population) == len(X)
+    random = np.random.default_rng(0).permutation(len(X))
+    assert np.array_equal(model.held_out_[random], AutoPU(neg_label=-1).fit(X[random], y[random]).held_out_)
