@@ -190,6 +190,7 @@ DECLARED = [
         refine=("lam", "width", "learning_rate", "weight_decay"),
         needs={
             **_WITHOUT_PRIOR,
+            "eta": ({"loss": ("squared",)},),
             **dict.fromkeys(("lam", "kernel"), ({"loss": _CONVEX},)),
             **dict.fromkeys(("width", "max_rank"), ({"loss": _CONVEX, "kernel": ("rbf",)},)),
             **dict.fromkeys(("tol", "max_iter"), ({"loss": ("double-hinge",)},)),
@@ -198,6 +199,7 @@ DECLARED = [
             ),
         },
         sparse={"loss": "double-hinge", "prior": "SHARE"},
+        without_negatives="",
         colour="purple",
         when=(
             "The class prior is known and a linear or kernel model is enough; the risk is unbiased and convex for the "
@@ -233,6 +235,9 @@ DECLARED = [
         cubic=True,
         needs=_SUPPORT,
         sparse={"kernel": "linear", "prior": "SHARE"},
+        without_negatives=(
+            "usmo's multipliers belong to unlabeled rows, and its algorithm has no case for a third kind of rows"
+        ),
         colour="blue",
         when=(
             "The class prior is known, the double hinge loss and a kernel are wanted, and memory must stay linear in "

@@ -134,7 +134,12 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints 
 
 
 def held_out_scores(
-    pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints | None = None
+    pipeline: Any,
+    X: Floats,
+    labelled: Bools,
+    seed: int,
+    groups: Ints | None = None,
+    negative: Bools | None = None,
 ) -> HeldOutScores | None:
     """Score rows by cross-validation of a fitted PU pipeline with the parameters it has.
 
@@ -153,6 +158,8 @@ def held_out_scores(
         Seed of the rows and the folds.
     groups : ndarray of int of shape (n,), optional
         As in `held_out`.
+    negative : ndarray of bool of shape (n,), optional
+        Known negatives, which train with the label -1 and are not scored.
 
     Returns
     -------
@@ -170,12 +177,15 @@ def held_out_scores(
     known = _prior(pipeline[-1])
     kept = _kept(pipeline[-1], known)
     fold, scores = np.empty(len(s), dtype=np.int64), np.empty(len(s))
+    known_no = np.zeros(len(s), dtype=bool) if negative is None else negative[rows]
+    labels = s.astype(int) - known_no
     for k, (train, test) in enumerate(_folds(X, s, seed, given)):
-        values = _scores(pipeline, kept, X[train], s[train].astype(int), X[test])
+        values = _scores(pipeline, kept, X[train], labels[train], X[test])
         if values is None:
             return None
         fold[test], scores[test] = k, values
-    return HeldOutScores(rows, s, fold, scores, known)
+    shown = ~known_no
+    return HeldOutScores(rows[shown], s[shown], fold[shown], scores[shown], known)
 
 
 def _folds(X: Floats, labelled: Bools, seed: int, groups: Ints | None = None) -> list[tuple[Ints, Ints]]:

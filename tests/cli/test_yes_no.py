@@ -75,3 +75,13 @@ def test_auto_learns_from_known_negatives(pucli):
     shown = pucli(*words)
     assert "20 known negative (biased)" in " ".join(shown.out.split())
     refused(pucli(*words[:-2], "--negatives-are", "random"), "--negative VALUE")
+
+
+def test_upu_learns_from_known_negatives(pucli):
+    small_table(120).assign(label=["yes"] * 20 + ["no"] * 20 + [""] * 80).to_csv("rows.csv", index=False)
+    words = ("train", "--method", "upu", *GLLC[3:], "--positive", "yes", "--param", "prior=0.3", "--negative", "no")
+    done = pucli(*words, "--param", "loss=squared", "--model", "m.model", "--json")
+    assert done.document["held_out"]["unlabeled"] == 80
+    assert pucli("predict", "--model", "m.model", "--data", "rows.csv").code == 0
+    refused(pucli(*words), "loss='squared'")
+    refused(pucli("train", "--method", "usmo", *words[3:9], "--negative", "no"), "no case for a third kind")

@@ -203,7 +203,7 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
     if entry.kind != "pu":
         found = held_out_classes(fitted.pipeline, rows.X, rows.y, rows.labelled, seed, rows.groups)
         return fitted if found is None else replace(fitted, probability=class_curve(*found).record()), None
-    scores = held_out_scores(fitted.pipeline, rows.X, rows.y == 1, seed, rows.groups)
+    scores = held_out_scores(fitted.pipeline, rows.X, rows.y == 1, seed, rows.groups, rows.negative)
     if scores is None:
         return fitted, None
     checked, given = judged(scores), None if prior_estimated else fitted.params.get("prior")

@@ -46,7 +46,6 @@ from pucli.solvers.ensemble.class_prior import hidden_share_of
 from pucli.solvers.ensemble.estimates import Estimate, FirstRows, estimates, first_rows
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.hidden_share import estimate_prior, rare_prior
-from pucli.solvers.ensemble.known_negatives import FEWEST, with_negatives
 from pucli.solvers.ensemble.members import Member, members_for
 from pucli.solvers.ensemble.refit import refit
 from pucli.solvers.ensemble.rows import number_of_folds
@@ -62,6 +61,7 @@ from pucli.solvers.ensemble.threshold import (
     recall_curve,
 )
 from pucli.solvers.prior.binormal import Binormal, binormal
+from pucli.solvers.prior.known_negatives import FEWEST, with_negatives
 from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 SCENARIOS = ("case-control", "single-training-set")
@@ -103,7 +103,7 @@ class AutoPU(PUClassifier):
     negatives : {"biased", "random"}, default="biased"
         "biased": known negatives are those that were looked at for a reason; they train, but do not calibrate.
         "random": they are a random sample of the negatives; from ten of them on, they give the class prior as well, and
-        with it cut, probabilities and estimates (`pucli.solvers.ensemble.known_negatives`).
+        with it cut, probabilities and estimates (`pucli.solvers.prior.known_negatives`).
     n_jobs : int, default=None
         Number of threads; the result does not depend on it.
     random_state : int, RandomState or None, default=0
@@ -395,9 +395,8 @@ class AutoPU(PUClassifier):
                 found = found.at(hidden, GAUSSIAN_ERROR)
         negative = self.__dict__.pop("_negative_scores", None)
         if negative is not None:
-            found = with_negatives(found, self._positive, self._population, negative)
-            self._prior_of_cut = found.value
-            self._f1 = expected_f1(self._positive, self._population, found.draws, stream(seed, "expected F1"))
+            spread = float(found.draws.std())
+            found = found.at(*with_negatives(found.value, spread, self._positive, self._population, negative))
         self.prior_estimate_, self.prior_ = found, found.value
         self.calibration_ = make_calibration(self._positive, self._population, self.prior_, stream(seed, "calibration"))
         self._curve = recall_curve(self.calibration_.of(self._population))

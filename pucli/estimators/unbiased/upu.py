@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_random_state
@@ -16,6 +18,7 @@ from pucli.core.saved_state import STATEMENT, Array, Parts, State, Whole
 from pucli.estimators.base.certificate import ROUNDING
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective, resolve_prior
 from pucli.estimators.base.data_defaults import Rule, median_distance, ridge_of_means
+from pucli.estimators.base.labels import without_negatives
 from pucli.estimators.base.parameters import (
     CUT,
     FROM_ONE,
@@ -24,6 +27,7 @@ from pucli.estimators.base.parameters import (
     SHARE,
     Constraints,
     Label,
+    NumberIn,
     RandomState,
     one_of,
 )
@@ -31,7 +35,7 @@ from pucli.estimators.global_local.feature_model import FeatureModel
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.row_losses.losses import Scale
 from pucli.solvers.upu.network import Network, Training, network_score, train_network, train_until_learned
-from pucli.solvers.upu.squared import solve_squared_upu
+from pucli.solvers.upu.squared import solve_squared_pnu, solve_squared_upu
 from pucli.solvers.usmo.problem import double_hinge_losses
 
 # Steps of Adam if the number of epochs is not given.
@@ -263,6 +267,11 @@ class UPU(_NetworkPU, FeatureModel):
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
+    neg_label : label or None, default=None
+        The label of y that marks known negatives (squared loss only); y then has up to three labels. The risk is that
+        of Sakai et al. (2017), which takes them for a random sample of the negatives.
+    eta : float from -1 to 1, default=0.5
+        Weight of the unlabeled rows in that risk: (1 - eta) R_PN + eta R_PU, below zero (1 + eta) R_PN - eta R_NU.
 
     Attributes
     ----------
@@ -285,7 +294,7 @@ class UPU(_NetworkPU, FeatureModel):
 
     References
     ----------
-    du Plessis, Niu, Sugiyama (2014, 2015); Kiryo et al. (2017); Wang (2024), eq. (2.13).
+    du Plessis, Niu, Sugiyama (2014, 2015); Kiryo et al. (2017); Sakai et al. (2017); Wang (2024), eq. (2.13).
 
     Examples
     --------
@@ -311,6 +320,7 @@ class UPU(_NetworkPU, FeatureModel):
         "lam": [POSITIVE, one_of("scale")],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
+        "eta": [NumberIn(Real, -1.0, 1.0, closed="both")],
     }
 
     def __init__(  # noqa: PLR0913
@@ -332,6 +342,8 @@ class UPU(_NetworkPU, FeatureModel):
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,
+        neg_label: Label | None = None,
+        eta: float = 0.5,
     ) -> None:
         self.prior = prior
         self.loss = loss
@@ -350,6 +362,39 @@ class UPU(_NetworkPU, FeatureModel):
         self.random_state = random_state
         self.pos_label = pos_label
         self.cut = cut
+        self.neg_label = neg_label
+        self.eta = eta
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. With `neg_label`, a third
+            one marks known negatives; a y without it means the same as without `neg_label`.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            As without known negatives, or if there are some and the loss is not "squared".
+        """
+        self._negative: Bools | None = None
+        if self.neg_label is not None:
+            y, self._negative = without_negatives(y, self.neg_label, self.pos_label)
+            if self._negative is not None and self.loss != "squared":
+                raise ValueError(f"known negatives need loss='squared', not {self.loss!r}; only its risk has them.")
+        try:
+            return super().fit(X, y)
+        finally:
+            del self._negative
 
     @property
     def _sparse_format(self) -> str | bool:
@@ -360,13 +405,18 @@ class UPU(_NetworkPU, FeatureModel):
             self._train(X, labelled, False)
             return
         random = check_random_state(self.random_state)
-        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
+        kept = slice(None) if self._negative is None else ~self._negative
+        self.prior_ = resolve_prior(self.prior, X[kept], labelled[kept], random, self.prior_estimator)
         if issparse(X):
             self._fit_double_hinge(X, labelled)
             return
         Z = self._rows(X)
         if self.loss == "squared":
-            result = solve_squared_upu(Z, labelled, self.prior_, self.lam_)
+            if self._negative is None:
+                result = solve_squared_upu(Z, labelled, self.prior_, self.lam_)
+            else:
+                three = labelled.astype(np.int64) - self._negative
+                result = solve_squared_pnu(Z, three, self.prior_, self.lam_, self.eta)
             self._keep_coef(result.coef)
             self._keep_certificate(result)
         else:

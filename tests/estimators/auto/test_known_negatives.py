@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pucli import AutoPU
-from pucli.solvers.ensemble.known_negatives import share_of_means
+from pucli.solvers.prior.known_negatives import share_of_means
 
 
 def rows(n: int = 600, share: float = 0.4, seed: int = 0, distance: float = 1.2) -> tuple[np.ndarray, ...]:

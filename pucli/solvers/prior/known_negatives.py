@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pucli.solvers.ensemble.hidden_share import PriorEstimate
-
 # With fewer random negatives the class prior stays that of labelled and unlabeled rows.
 FEWEST = 10
 # Standard deviation of the errors that more rows do not reduce: of this estimate, and of one without negatives.
@@ -41,18 +39,20 @@ def share_of_means(positive: np.ndarray, population: np.ndarray, negative: np.nd
 
 
 def with_negatives(
-    found: PriorEstimate, positive: np.ndarray, population: np.ndarray, negative: np.ndarray
-) -> PriorEstimate:
-    """Return the estimate joined with that of random negatives, each weighted by its precision.
+    value: float, deviation: float, positive: np.ndarray, population: np.ndarray, negative: np.ndarray
+) -> tuple[float, float]:
+    """Return an estimate of the class prior joined with that of random negatives, and its standard error.
+
+    Each is weighted by its precision.
 
     Parameters
     ----------
-    found : PriorEstimate
-        Estimate from labelled positives and the population.
+    value, deviation : float
+        Estimate from labelled positives and the population, and the standard deviation of its draws.
     positive, population, negative : ndarray of shape (p,), (n,) and (k,)
         As in `share_of_means`.
     """
     share, error = share_of_means(positive, population, negative)
     own = 1.0 / (error**2 + OWN_ERROR**2)
-    other = 1.0 / (float(found.draws.var()) + OTHER_ERROR**2)
-    return found.at((own * share + other * found.value) / (own + other), (own + other) ** -0.5)
+    other = 1.0 / (deviation**2 + OTHER_ERROR**2)
+    return (own * share + other * value) / (own + other), float((own + other) ** -0.5)
