@@ -7,7 +7,7 @@ A file of any length needs the memory of one block. Blocks do not depend on the 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from pucli.data.rows.blocks import BLOCK, read_blocks
 from pucli.data.rows.row_hashes import RowCounter, row_hashes
 from pucli.data.rows.user_file import fitted_width
 from pucli.models.fitting import checked_scores, clusters, decision_values
+from pucli.models.reasons import reasons, usual_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +45,7 @@ def predicted_blocks(
     tally: Tally | None = None,
     trained: RowCounter | None = None,
     rows: int = BLOCK,
+    why: Why | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Predict the labels of the rows of a file.
 
@@ -63,6 +65,8 @@ def predicted_blocks(
         Counter of rows on which the model was trained.
     rows : int, default=`BLOCK`
         Number of rows in a block.
+    why : Why, optional
+        Add the column "why": what raises the scores of rows.
 
     Yields
     ------
@@ -70,7 +74,7 @@ def predicted_blocks(
         Columns "row" (from 1), the identifiers, "prediction" (as written in the training file) and, if available,
         "score" (above 0 for the last of two classes), "probability" (of the last of two classes, or of the predicted
         class of several), "probability_low" and "probability_high" (what few rows and an estimated prior leave open; 0
-        and 1 if a column gave the label away in training) and "cluster".
+        and 1 if a column gave the label away in training), "cluster" and "why".
 
     Raises
     ------
@@ -79,7 +83,7 @@ def predicted_blocks(
     """
     import pandas as pd
 
-    check_ids(ids)
+    check_ids(ids, OWN_COLUMNS if why is None else (*OWN_COLUMNS, "why"))
     how = saved.reading if how is None else how
     encoder = saved.table_encoder.written_with(how.decimal)
     how = replace(how, formed=encoder.formed)
@@ -102,10 +106,56 @@ def predicted_blocks(
         _count(trained, X)
         found: dict[str, Any] = {"row": np.arange(start + 1, start + len(frame) + 1)}
         found |= {name: frame[name].array for name in ids}
-        yield pd.DataFrame(found | _predicted(saved, X, start))
+        found |= _predicted(saved, X, start)
+        if why is not None:
+            found["why"] = why.of(X, found)
+        yield pd.DataFrame(found)
         start += len(frame)
     if not start:
-        yield _no_predictions(saved, ids)
+        empty = _no_predictions(saved, ids)
+        yield empty if why is None else empty.assign(why="")
+
+
+class Why:
+    """Reasons for the scores of a saved model: of the rows that it predicts positive, or of the likeliest.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        A model with scores and the distribution of its features.
+    most : int or None
+        Number of the likeliest rows of a block that get reasons; None for the rows predicted positive.
+
+    Raises
+    ------
+    UsageError
+        The model has no scores, or its file does not hold what is usual in its columns.
+    """
+
+    def __init__(self, saved: SavedModel, most: int | None = None) -> None:
+        self.pipeline, self.encoder, self.most = saved.pipeline, saved.table_encoder, most
+        self.usual = usual_of(self.encoder)
+
+    def of(self, X: Floats, found: Mapping[str, AnyArray]) -> AnyArray:
+        """Return the reasons of n encoded rows, "" where none are asked for, shape (n,).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, m)
+            Encoded rows.
+        found : mapping of str to ndarray of shape (n,)
+            Their predictions, with "score".
+        """
+        if "score" not in found:
+            raise UsageError("--why needs scores, but this model predicts only labels")
+        score = np.asarray(found["score"])
+        chosen = np.flatnonzero(score > 0) if self.most is None else np.argsort(-score, kind="stable")[: self.most]
+        texts = np.full(len(X), "", dtype=object)
+        texts[chosen] = reasons(self._score, self.encoder, self.usual, X[chosen])
+        return texts
+
+    def _score(self, X: Floats) -> Floats:
+        return np.asarray(decision_values(self.pipeline, X))
 
 
 def _no_predictions(saved: SavedModel, ids: Sequence[str]) -> pd.DataFrame:

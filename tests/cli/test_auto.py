@@ -44,7 +44,7 @@ def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> 
     with Path("s.csv").open() as stream:
         lines = list(csv.DictReader(stream))
     assert len(lines) == found["rows"]
-    assert list(lines[0]) == ["row", "d", "labelled", *PREDICTED]
+    assert list(lines[0]) == ["row", "d", "labelled", *PREDICTED, "why"]
     assert {line["prediction"] for line in lines} == {"yes", "not yes"}
     with customers.open() as stream:
         written = {str(number): line["d"] for number, line in enumerate(csv.DictReader(stream), start=1)}

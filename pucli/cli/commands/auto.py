@@ -86,7 +86,8 @@ def command(  # noqa: C901, PLR0913, PLR0915
 
     --scored writes for each row, from models trained without it, what `pucli predict` writes for new rows: its number,
     the columns of --id, the label, the score and the probability, and what the probability would be with the prior at
-    either end of its interval.
+    either end of its interval. For the likeliest unlabeled rows, at most 100, the column why names the three columns
+    that raise the score most.
 
     --labelling sar is for labels that are not a random sample: it assumes that a positive's chance of being labelled
     grows with the square of its probability of being positive. The rows alone cannot confirm this. In benchmark
@@ -98,7 +99,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
     from pucli.data.encode.duplicates import shape
     from pucli.data.files.writers import check_writable_format
     from pucli.methods import get_method
-    from pucli.models.auto.summary import Findings, scored_rows, summary
+    from pucli.models.auto.summary import Findings, reasons_of_likeliest, scored_rows, summary
     from pucli.models.prediction import OWN_COLUMNS, check_ids
 
     if where.columns:
@@ -111,7 +112,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
         raise UsageError("--spreadsheet-safe applies to --scored FILE; give both.")
     if scored is not None:
         check_writable_format(scored)
-        check_ids(where.ids or (), (*OWN_COLUMNS, "labelled"))
+        check_ids(where.ids or (), (*OWN_COLUMNS, "labelled", "why"))
     opt.choice("value of --negatives-are", negatives_are, ("biased", "random"))
     if negatives_are == "random" and where.negative is None:
         raise UsageError("--negatives-are random is for known negatives; name their class with --negative VALUE.")
@@ -119,7 +120,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
     params |= {} if negatives_are == "biased" else {"negatives": negatives_are}
     if not verbose and not out.as_json:
         out.hold()
-    likeliest, positive = None, ""
+    likeliest, why, positive = None, None, ""
     if backend.in_blocks:
         if report is not None or scored is not None:
             raise UsageError("--report and --scored need all rows at once; with --backend dask use --predictions DIR.")
@@ -144,16 +145,18 @@ def command(  # noqa: C901, PLR0913, PLR0915
     results = {**summary(found, names), "seed": where.seed}
     if not backend.in_blocks:
         results["command"] = _again(where, labelling, chosen, negatives_are)
-        likeliest = scored_rows(found, rows.labelled, rows.words, rows.marks, rows.negative)
+        if scored is not None or report is not None:
+            why = reasons_of_likeliest(found.model, rows)
+        likeliest = scored_rows(found, rows.labelled, rows.words, rows.marks, rows.negative, why)
         positive = f"{rows.label_column} = {rows.words['1']}" if where.file is not None else ""
     if scored is not None and likeliest is not None:
         _write(scored, likeliest, safe)
-    if report is not None:
+    files = {"model": model, "report": report, "scored": scored}
+    if report is not None and why is not None:
         from pucli.models.auto.page import write_report
 
         with out.progress("report", lines=True) as shown:
-            write_report(report, found.model, rows.X, rows.labelled, names, results, title, rows.marks, shown)
-    files = {"model": model, "report": report, "scored": scored}
+            write_report(report, found, rows, {**results, **files}, why, shown)
     document = {**about, **results, **files}
     out.document(document)
     if scored is not None or report is not None or model is not None:

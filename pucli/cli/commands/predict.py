@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 
     from pucli.data.reading import Reading
     from pucli.data.rows.row_hashes import KnownRows
+    from pucli.models.prediction import Why
     from pucli.models.saved import SavedModel
     from pucli.models.shift import Shift
 
 EXAMPLES = """
 pucli predict --model bought.model --data new.csv
 pucli predict --model bought.model --data new.csv --out scored.csv --id customer
-pucli predict --model bought.model --data new.parquet --top 100
+pucli predict --model bought.model --data new.parquet --top 100 --why
 pucli predict --model bought.model --data new.csv --recall 0.9
 pucli predict --model bought.model --data next_year.csv --adapt
 zcat huge.csv.gz | pucli predict --model bought.model --data - --out scored.parquet
@@ -75,6 +76,12 @@ def command(  # noqa: PLR0913
             "--adapt", help="Estimate the share of positives of the file; set probabilities and threshold by it."
         ),
     ] = False,
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why", help="Add the column why: the three columns that raise the score most, of rows predicted positive."
+        ),
+    ] = False,
     safe: SpreadsheetSafe = False,
 ) -> None:
     """Predict the label of every row of a file.
@@ -86,6 +93,9 @@ def command(  # noqa: PLR0913
     prior at either end of its interval; probability_high is never 0, since the few labelled rows cannot exclude a
     positive. classtering adds the cluster. A density model gives the log-likelihood of each row;
     gaussian-mcpl also fills each missing cell with its expected value.
+
+    --why adds a text such as "visits = 8; member = yes": the three columns that raise the score most above that of
+    the row with typical cells there, for rows predicted positive or, with --top, the likeliest.
 
     --for, --recall, --precision and --share move the threshold of a model of `pucli auto` without retraining. --share
     is that of the rows of the file, which is read twice; from stdin, that of the training rows.
@@ -99,7 +109,7 @@ def command(  # noqa: PLR0913
     from pucli.core.atomic_files import is_stdout
     from pucli.data.files.spool import is_stream
     from pucli.data.files.writers import check_writable_format
-    from pucli.models.prediction import cut_at_share
+    from pucli.models.prediction import Why, cut_at_share
     from pucli.models.saved import load_model
 
     if destination is not None and (destination == Path("-") or is_stdout(destination)):
@@ -116,15 +126,16 @@ def command(  # noqa: PLR0913
         out.warn("stdin is read only once, so --share sets the threshold by the training rows, not by these rows.")
     out.document({"model": model, "data": data[0] if len(data) == 1 else data, "file": destination})
     if saved.metadata.get("kind") == "density":
-        if ids or top is not None:
-            raise UsageError("--id and --top need a model that predicts labels; this one models a density.")
+        if ids or top is not None or why:
+            raise UsageError("--id, --top and --why need a model that predicts labels; this one models a density.")
         columns, rows = _densities(saved, data, how)
         out.document({"rows": len(rows)})
         _write(out, columns, rows, destination, safe)
     else:
         wanted = bool(unkept_recall(cut, saved.estimator))
         shift = _shift(out, saved, (data, how), cut) if adapt else None
-        _labels(out, saved, (data, how), destination, ids, top, all_wanted=wanted, safe=safe, shift=shift)
+        reasons = Why(saved, top) if why else None
+        _labels(out, saved, (data, how), destination, ids, top, reasons, all_wanted=wanted, safe=safe, shift=shift)
 
 
 def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], cut: MovedCut) -> Shift:
@@ -152,6 +163,7 @@ def _labels(  # noqa: PLR0913
     destination: Path | None,
     ids: list[str] | None,
     top: int | None,
+    why: Why | None,
     *,
     all_wanted: bool,
     safe: bool,
@@ -174,7 +186,7 @@ def _labels(  # noqa: PLR0913
     def counted() -> Iterator[pd.DataFrame]:
         try:
             with out.progress("rows", lines=destination is not None) as bar:
-                found = predicted_blocks(saved, data, how=how, ids=carried, tally=tally, trained=trained)
+                found = predicted_blocks(saved, data, how=how, ids=carried, tally=tally, trained=trained, why=why)
                 for block in found if shift is None else shift.adapt(found, (words.get("0", "0"), words.get("1", "1"))):
                     counts.update(block["prediction"].tolist())
                     yield block

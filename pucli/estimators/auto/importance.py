@@ -1,9 +1,9 @@
-"""Permutation importance of the features for the PU-AUC, and partial dependence."""
+"""Permutation importance of columns for the PU-AUC, and partial dependence. A column may have several features."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,26 +13,8 @@ from pucli.solvers.ensemble.ridge import pick_landmarks
 if TYPE_CHECKING:
     from pucli.estimators.auto.auto_pu import AutoPU
 
-ROWS, PERMUTATIONS, MOST_FEATURES = 400, 3, 50
-GRID, AVERAGED = 12, 100
-
-
-class Dependence(NamedTuple):
-    """Mean probability of a positive as a function of one feature.
-
-    Attributes
-    ----------
-    feature : int
-        Column of the feature.
-    values : ndarray of shape (k,)
-        Ascending values of the feature.
-    probabilities : ndarray of shape (k,)
-        Mean probability at each value.
-    """
-
-    feature: int
-    values: np.ndarray
-    probabilities: np.ndarray
+ROWS, PERMUTATIONS, MOST_COLUMNS = 400, 3, 50
+AVERAGED = 100
 
 
 def importances(
@@ -40,12 +22,13 @@ def importances(
     X: np.ndarray,
     labelled: np.ndarray,
     rng: np.random.Generator,
+    columns: Sequence[slice] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> np.ndarray:
-    """Return the permutation importance of each feature: the decrease of the PU-AUC when its values are shuffled.
+    """Return the permutation importance of each column: the decrease of the PU-AUC when its cells are shuffled.
 
     The importance is measured on training rows: it shows what the model uses, not what it would lose without the
-    feature.
+    column.
 
     Parameters
     ----------
@@ -57,35 +40,39 @@ def importances(
         True for labelled positives.
     rng : numpy.random.Generator
         Draws the rows and shuffles.
+    columns : sequence of k slices, optional
+        Features of each column, which are shuffled together; by default each feature is a column.
     progress : callable, optional
-        Called after each feature with the numbers of finished and of all features to try.
+        Called after each column with the numbers of finished and of all columns to try.
 
     Returns
     -------
-    ndarray of shape (m,)
-        NaN for features not tried: only the `MOST_FEATURES` features are tried that alone separate labelled and
-        unlabeled rows best.
+    ndarray of shape (k,)
+        NaN for columns not tried: only the `MOST_COLUMNS` columns are tried of which a feature alone separates labelled
+        and unlabeled rows best.
     """
     rows = pick_landmarks(labelled, ROWS, rng)
     X, s = X[rows], labelled[rows]
     whole = pu_auc(model.score_rows(X), s)
-    alone = np.array([abs(pu_auc(column, s) - 0.5) for column in X.T])
-    found = np.full(X.shape[1], np.nan)
-    tried = np.argsort(-alone, kind="stable")[:MOST_FEATURES]
-    for done, j in enumerate(tried, start=1):
+    places = [slice(j, j + 1) for j in range(X.shape[1])] if columns is None else columns
+    each = np.array([abs(pu_auc(feature, s) - 0.5) for feature in X.T])
+    alone = np.array([each[place].max() for place in places])
+    found = np.full(len(places), np.nan)
+    tried = np.argsort(-alone, kind="stable")[:MOST_COLUMNS]
+    for done, k in enumerate(tried, start=1):
         falls = []
         for _ in range(PERMUTATIONS):
             shuffled = X.copy()
-            shuffled[:, j] = rng.permutation(X[:, j])
+            shuffled[:, places[k]] = X[rng.permutation(len(X))][:, places[k]]
             falls.append(whole - pu_auc(model.score_rows(shuffled), s))
-        found[j] = np.mean(falls)
+        found[k] = np.mean(falls)
         if progress is not None:
             progress(done, len(tried))
     return found
 
 
-def dependence(model: AutoPU, X: np.ndarray, feature: int, rng: np.random.Generator) -> Dependence:
-    """Return the partial dependence of the probability on one feature.
+def dependence(model: AutoPU, X: np.ndarray, place: slice, cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the partial dependence of the probability on one column: its mean, (k,), with each of `cells`.
 
     Parameters
     ----------
@@ -93,16 +80,17 @@ def dependence(model: AutoPU, X: np.ndarray, feature: int, rng: np.random.Genera
         Fitted model.
     X : ndarray of shape (n, m)
         Rows; the mean is over a random `AVERAGED` of them.
-    feature : int
-        Column of the feature.
+    place : slice
+        Features of the column.
+    cells : ndarray of shape (k, features of the column)
+        Features of k cells.
     rng : numpy.random.Generator
         Draws the rows.
     """
     rows = X[np.sort(rng.permutation(len(X))[:AVERAGED])]
-    values = np.unique(np.quantile(X[:, feature], np.linspace(0.02, 0.98, GRID)))
     means = []
-    for value in values:
+    for features in cells:
         changed = rows.copy()
-        changed[:, feature] = value
+        changed[:, place] = features
         means.append(float(model.predict_proba(changed)[:, 1].mean()))
-    return Dependence(feature, values, np.array(means))
+    return np.array(means)

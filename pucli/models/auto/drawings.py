@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 import numpy as np
 
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 420, 240, 46, 36, 10
+from pucli.data.encode.decoding import day, shortest
+
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 420, 240, 54, 36, 10
+TICKS = 5
+BAR, NAMES = 26, 130
+LONGEST_NAME = 18
+
+Numbers = Sequence[float] | np.ndarray
 
 
 class Axes:
@@ -17,15 +24,16 @@ class Axes:
         self.x, self.y = x, y
         self.parts: list[str] = []
         self.labels = (x_label, y_label)
+        self.x_ticks: Callable[[float, float], list[tuple[float, str]]] = round_ticks
 
-    def points(self, x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> str:
+    def points(self, x: Numbers, y: Numbers) -> str:
         """Return the coordinates of points in the drawing."""
         spans = [max(high - low, 1e-12) for low, high in (self.x, self.y)]
-        across = LEFT + (np.asarray(x) - self.x[0]) / spans[0] * (WIDTH - LEFT - 8)
+        across = LEFT + (np.asarray(x) - self.x[0]) / spans[0] * (WIDTH - LEFT - 12)
         up = HEIGHT - BOTTOM - (np.asarray(y) - self.y[0]) / spans[1] * (HEIGHT - BOTTOM - TOP)
         return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
 
-    def line(self, x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, kind: str) -> None:
+    def line(self, x: Numbers, y: Numbers, kind: str) -> None:
         """Add a line.
 
         Parameters
@@ -55,14 +63,14 @@ class Axes:
     def svg(self, title: str) -> str:
         """Return the drawing with its axes; `title` is the text for screen readers."""
         ticks = []
-        for value, anchor in zip(np.linspace(*self.x, 5), ("middle",) * 4 + ("end",), strict=True):
-            a, b = self.points([value], [self.y[0]]).split(",")
-            at = float(a) + (8 if anchor == "end" else 0)  # the last one ends at the edge of the drawing
-            text = _short(value, self.x[1] - self.x[0])
-            ticks.append(f'<text x="{at:.1f}" y="{float(b) + 15:.1f}" text-anchor="{anchor}">{text}</text>')
-        for value in np.linspace(*self.y, 5):
-            a, b = self.points([self.x[0]], [value]).split(",")
-            ticks.append(f'<text x="{float(a) - 5:.1f}" y="{float(b) + 4:.1f}" text-anchor="end">{value:.2g}</text>')
+        for value, text in self.x_ticks(*self.x):
+            a, b = (float(one) for one in self.points([value], [self.y[0]]).split(","))
+            ticks.append(f'<path class="axis" d="M{a:.1f} {b:.1f}v4"/>')
+            at = min(a, WIDTH - 3.1 * len(text))
+            ticks.append(f'<text x="{at:.1f}" y="{b + 16:.1f}" text-anchor="middle">{escape(text)}</text>')
+        for value, text in round_ticks(*self.y):
+            a, b = (float(one) for one in self.points([self.x[0]], [value]).split(","))
+            ticks.append(f'<text x="{a - 6:.1f}" y="{b + 4:.1f}" text-anchor="end">{text}</text>')
         corner = self.points([self.x[0], self.x[0], self.x[1]], [self.y[1], self.y[0], self.y[0]])
         middle = (HEIGHT - BOTTOM + TOP) / 2
         names = (
@@ -76,11 +84,98 @@ class Axes:
         )
 
 
-def _short(value: float, span: float) -> str:
-    """Return a number with as many digits as tell five ticks over `span` apart."""
-    if abs(value) >= 1e6 or span < 1e-4:
-        return f"{value:.3g}"
-    return f"{value:.{int(np.clip(2 - np.floor(np.log10(span)), 0, 6))}f}"
+def round_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return at most `TICKS` + 1 multiples of 1, 2 or 5 times a power of ten between two ends, each with its text.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of an axis.
+
+    Examples
+    --------
+    >>> [text for _, text in round_ticks(17.3, 68.1)]
+    ['20', '30', '40', '50', '60']
+    """
+    span = max(high - low, 1e-12 * max(abs(low), 1.0))
+    power = 10.0 ** np.floor(np.log10(span / TICKS))
+    step = next(k * power for k in (1, 2, 5, 10) if k * power >= span / (TICKS + 0.5))
+    first, last = int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9))
+    unit, sign = (1e6, " M") if max(abs(low), abs(high)) >= 1e6 else (1.0, "")
+    values = [float(f"{k * step:.10g}") for k in range(first, last + 1)]
+    return [(value, f"{shortest(value / unit)}{sign if value else ''}") for value in values]
+
+
+def date_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return the first days of years or months, or days, between two ends in days since 1970-01-01, with their text.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of an axis.
+
+    Examples
+    --------
+    >>> [text for _, text in date_ticks(20_450.0, 20_640.0)]
+    ['2026-01', '2026-03', '2026-05', '2026-07']
+    """
+    months = np.arange(np.datetime64(int(low), "D"), np.datetime64(int(high) + 32, "D")).astype("datetime64[M]")
+    starts = np.unique(months)
+    days = starts.astype("datetime64[D]").astype(np.int64)
+    kept = (days >= low) & (days <= high)
+    starts, days = starts[kept].astype(np.int64), days[kept]
+    if len(days) < 3:
+        return [(value, day(round(value))) for value, _ in round_ticks(low, high) if value == round(value)][:4]
+    step = next((k for k in (1, 2, 3, 6, 12, 24, 60, 120, 240, 600) if len(days) / k <= 5), 1200)
+    form = "%Y-%m" if step < 12 else "%Y"
+    chosen = starts % step == 0
+    return [(float(value), day(float(value), form)) for value in days[chosen]]
+
+
+def bars(names: Sequence[str], values: Numbers, title: str) -> str:
+    """Return an SVG with a horizontal bar for each name, up to the largest value.
+
+    Parameters
+    ----------
+    names : sequence of n str
+        Names beside the bars.
+    values : array-like of shape (n,)
+        Lengths, at least 0, written behind the bars.
+    title : str
+        Text for screen readers.
+    """
+    longest = max(float(np.max(values)), 1e-12)
+    parts = []
+    for k, (name, value) in enumerate(zip(names, values, strict=True)):
+        y, length = BAR * k + 4, (WIDTH - NAMES - 50) * float(value) / longest
+        short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
+        parts.append(
+            f'<text x="{NAMES - 8}" y="{y + 13}" text-anchor="end">{escape(short)}</text>'
+            f'<rect class="filled" x="{NAMES}" y="{y}" width="{length:.1f}" height="{BAR - 8}"/>'
+            f'<text x="{NAMES + length + 6:.1f}" y="{y + 13}">{value:.2g}</text>'
+        )
+    height = BAR * len(names) + 4
+    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img"><title>{escape(title)}</title>{"".join(parts)}</svg>'
+
+
+def gains(shares: np.ndarray, low: np.ndarray, middle: np.ndarray, high: np.ndarray, called: float) -> str:
+    """Return an SVG of the share of the positives found in each share of the rows, with its 90 % band.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n,)
+        Shares of the rows, the likeliest first.
+    low, middle, high : ndarray of shape (n,)
+        Recall in each: lower end of the band, estimate, upper end.
+    called : float
+        Share of the rows that are called positive.
+    """
+    axes = Axes((0.0, 100.0), (0.0, 100.0), "% of the rows looked at, the likeliest first", "% of positives found")
+    axes.area(100 * shares, 100 * low, 100 * high, "area p")
+    axes.line([0.0, 100.0], [0.0, 100.0], "chance")
+    axes.line(100 * shares, 100 * middle, "strong")
+    axes.line([100 * called] * 2, [0.0, 100.0], "cut")
+    return axes.svg("Share of the positives found in each share of the rows, the likeliest first, with 90 % band")
 
 
 def histogram(labelled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
@@ -104,7 +199,7 @@ def histogram(labelled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
         axes.area(steps, np.zeros(len(steps)), np.concatenate([[0.0], np.repeat(height, 2), [0.0]]), f"area {kind}")
     if low <= cut <= high:
         axes.line([cut, cut], list(axes.y), "cut")
-    return axes.svg("Held-out scores of labelled and unlabeled rows, with the cut")
+    return axes.svg("Held-out scores of labelled and unlabeled rows, with the threshold")
 
 
 def precision_recall(recall: np.ndarray, low: np.ndarray, middle: np.ndarray, high: np.ndarray) -> str:
@@ -123,19 +218,25 @@ def precision_recall(recall: np.ndarray, low: np.ndarray, middle: np.ndarray, hi
     return axes.svg("Estimated precision at each recall, with 90 % band")
 
 
-def dependence_line(values: np.ndarray, probabilities: np.ndarray, name: str) -> str:
-    """Return an SVG of the partial dependence on one feature.
+def dependence_line(values: np.ndarray, probabilities: np.ndarray, name: str, *, dates: bool = False) -> str:
+    """Return an SVG of the partial dependence on one column.
 
     Parameters
     ----------
     values : ndarray of shape (n,)
-        Ascending values of the feature.
+        Ascending cells of the column; dates in days since 1970-01-01.
     probabilities : ndarray of shape (n,)
         Mean probability of a positive at each value.
     name : str
-        Name of the feature, for the axis.
+        Name of the column, for the axis.
+    dates : bool
+        Whether the values are dates.
     """
     low, high = float(values[0]), float(values[-1])
-    axes = Axes((low, high if high > low else low + 1.0), (0.0, 1.0), name, "mean probability")
+    top = round_ticks(0.0, 1.1 * max(float(probabilities.max()), 1e-6))
+    highest = min(1.0, top[-1][0] + (top[1][0] - top[0][0]))
+    axes = Axes((low, high if high > low else low + 1.0), (0.0, highest), name, "mean probability")
+    if dates:
+        axes.x_ticks = date_ticks
     axes.line(values, probabilities, "strong")
     return axes.svg(f"Mean probability of a positive as {name} varies")

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pucli.core.atomic_files import replacing
+from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.core.version import __version__
+from pucli.data.encode.column_encoders import Category, ColumnEncoder, Date, Number, YesNo
+from pucli.data.encode.decoding import cell, features_of_days, spans
+from pucli.data.labels import YES
 from pucli.estimators.auto.importance import dependence, importances
-from pucli.models.auto.drawings import dependence_line, histogram, precision_recall
-from pucli.models.auto.summary import training_probabilities
+from pucli.models.auto.drawings import bars, dependence_line, gains, histogram, precision_recall
+from pucli.models.auto.summary import encoder_of, likeliest_first, training_probabilities
 from pucli.solvers.ensemble.estimates import Estimate, f1_of
 from pucli.solvers.ensemble.hidden_share import resampled
 from pucli.solvers.ensemble.rows import number_of_folds
@@ -21,46 +28,45 @@ from pucli.solvers.ensemble.threshold import SHARES
 from pucli.solvers.prior.best_bin import shares_above
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from pucli.data.rows.training_rows import TrainingRows
     from pucli.estimators.auto.auto_pu import AutoPU
+    from pucli.models.auto.summary import Findings
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
-SHOWN_ROWS, SHOWN_FEATURES, SHOWN_DEPENDENCES = 10, 12, 4
+FIRST_ROWS, SHOWN_ROWS, SHOWN_CELLS, SHOWN_COLUMNS, SHOWN_DEPENDENCES = 15, 8, 6, 12, 6
 RECALLS = np.linspace(0.02, 1.0, 50)
+# Shares of the rows at which the recall is estimated, and those for which the lift is printed.
+LOOKED_AT = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+LIFTS = (0.01, 0.05, 0.1)
+GRID, MOST_BARS = 12, 8
+# Ends of words that say what somebody or something did.
+_DID = re.compile(r"^\w+ed$|^(bought|paid|left|won|lost|sold|went|came|fell|quit|broke|died|sent|met|said)$", re.I)
 
 
-def write_report(  # noqa: PLR0913
+def write_report(
     path: Path,
-    model: AutoPU,
-    X: np.ndarray,
-    labelled: np.ndarray,
-    names: Sequence[str],
+    found: Findings,
+    rows: TrainingRows,
     about: dict[str, Any],
-    title: str,
-    marks: pd.DataFrame | None = None,
+    why: np.ndarray,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
-    """Write the page.
+    """Write the page: whom to look at first, what is known and what is not, then how the model works.
 
     Parameters
     ----------
     path : Path
         File to write.
-    model : AutoPU
-        Fitted model.
-    X, labelled : ndarray of shape (n, m) and (n,)
-        Training rows, and True for labelled positives.
-    names : sequence of str
-        Names of the m features.
+    found : Findings
+        Findings of the fitted model.
+    rows : TrainingRows
+        Its training rows.
     about : dict
-        From `pucli.models.auto.summary.summary`.
-    title : str
-        Title of the page, which describes the rows.
-    marks : DataFrame of n rows or None
-        Numbers of the rows in their file, column "row", and their identifiers; None means 1 to n.
+        From `pucli.models.auto.summary.summary`; the command, the seed and the names of the files written, if known.
+    why : ndarray of shape (n,)
+        From `pucli.models.auto.summary.reasons_of_likeliest`.
     progress : callable or None
-        Called with the numbers of finished and of all features.
+        Called with the numbers of finished and of all columns.
     """
     from jinja2 import Environment
 
@@ -68,37 +74,139 @@ def write_report(  # noqa: PLR0913
         TEMPLATE.read_text(encoding="utf-8")
     )
     text = template.render(
-        **_content(model, X, labelled, names, marks, progress), about=about, title=title, version=__version__
+        **_content(found, rows, why, progress),
+        about=about,
+        source=rows.title.rpartition(", label column ")[0] or rows.title,
+        positive=f"{rows.label_column} = {rows.words['1']}" if rows.label_column else "",
+        question=question(rows.label_column, rows.words.get("1", "")),
+        version=__version__,
+        date=datetime.now(UTC).date().isoformat(),
     )
     with replacing(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
+def question(label: str, word: str) -> str:
+    """Return what the page answers, in the words of the label column.
+
+    Parameters
+    ----------
+    label : str
+        Name of the label column, "" if there is none.
+    word : str
+        The word of the positives in it.
+
+    Examples
+    --------
+    >>> question("bought", "yes"), question("is_fraud", "1"), question("status", "active")
+    ('Who else bought?', 'Which other rows are fraud?', 'Which other rows have status active?')
+    """
+    if not label:
+        return "Which other rows are positive?"
+    name = re.sub(r"[_\s]+", " ", label).strip() or label
+    if word.strip().casefold() not in YES:
+        return f"Which other rows have {name} {word}?"
+    if is_a := re.fullmatch(r"(is|was|has|had) (.+)", name, re.I):
+        return f"Which other rows {'are' if is_a[1].lower() in ('is', 'was') else 'have'} {is_a[2]}?"
+    return f"Who else {name}?" if _DID.match(name) else f"Which other rows have {name}?"
+
+
 def _content(
-    model: AutoPU,
-    X: np.ndarray,
-    labelled: np.ndarray,
-    names: Sequence[str],
-    marks: pd.DataFrame | None,
-    progress: Callable[[int, int], object] | None,
+    found: Findings, rows: TrainingRows, why: np.ndarray, progress: Callable[[int, int], object] | None
 ) -> dict[str, Any]:
-    rng = stream(0, "report")
-    fall = importances(model, X, labelled, rng, progress)
-    used = [int(j) for j in np.argsort(-np.nan_to_num(fall, nan=-np.inf), kind="stable")[:SHOWN_FEATURES]]
-    used = [j for j in used if fall[j] > 0]
-    curves = [dependence(model, X[~labelled], j, rng) for j in used[:SHOWN_DEPENDENCES]]
+    model, X, labelled = found.model, rows.X, rows.labelled
+    rng, columns = stream(0, "report"), list(spans(encoder_of(rows)))
+    fall = importances(model, X, labelled, rng, [place for _, place in columns], progress)
+    order = [int(k) for k in np.argsort(-np.nan_to_num(fall, nan=-np.inf), kind="stable")]
+    used = [k for k in order[:SHOWN_COLUMNS] if fall[k] > 0]
+    drawn = [_dependence(model, X[~labelled], *columns[k], rng) for k in used[:SHOWN_DEPENDENCES]]
+    looked_at = _recalls(model)
     scores = model.held_out_
     return {
         "ranks": model.ranks_,
         "folds": number_of_folds(labelled),
+        "known": found.known,
+        "gains": _gains(model, looked_at),
+        "lifts": _lifts(looked_at),
+        "lift": _lift(model.estimates_["recall"], model.estimates_["share"]),
+        "population": len(model._population),
         "scores": histogram(scores[labelled], scores[~labelled], model.cut_),
         "curve": precision_recall(RECALLS, *_precision_band(model)),
-        "importances": [(names[j], float(fall[j]), float(fall[j] / fall[used[0]])) for j in used],
-        "dependences": [dependence_line(c.values, c.probabilities, names[c.feature]) for c in curves],
+        "importances": [(columns[k][0].name, float(fall[k]), float(fall[k] / fall[used[0]])) for k in used],
+        "dependences": [drawing for drawing in drawn if drawing],
         "if_prior": _if_prior(model),
-        "marks": ["row"] if marks is None else list(marks.columns),
-        "rows": _rows(model, labelled, marks),
+        "marks": ["row"] if rows.marks is None else list(rows.marks.columns),
+        "cells": [columns[k][0].name for k in order[:SHOWN_CELLS]],
+        "rows": _rows(model, rows, why, [columns[k] for k in order[:SHOWN_CELLS]]),
     }
+
+
+def _recalls(model: AutoPU) -> list[tuple[float, Estimate, Estimate]]:
+    """Return the recall and the share above the threshold, at each of `LOOKED_AT` of which there is a row."""
+    found = []
+    for share in LOOKED_AT:
+        try:
+            estimates = model.with_cut("share", share).estimates_
+        except UsageError:
+            continue
+        if estimates["share"].low > 0.0:
+            found.append((share, estimates["recall"], estimates["share"]))
+    return found
+
+
+def _gains(model: AutoPU, looked_at: list[tuple[float, Estimate, Estimate]]) -> str:
+    """Return the drawing of the recall at each share of the rows."""
+    shares = np.array([0.0, *(share.value for _, _, share in looked_at), 1.0])
+    low, middle, high = (
+        np.array([0.0, *(getattr(recall, end) for _, recall, _ in looked_at), 1.0]) for end in ("low", "value", "high")
+    )
+    low = np.minimum.accumulate(low[::-1])[::-1]
+    return gains(
+        shares, low, np.maximum.accumulate(middle), np.maximum.accumulate(high), model.estimates_["share"].value
+    )
+
+
+def _lift(recall: Estimate, share: Estimate) -> Estimate | None:
+    """Return recall over share, with both intervals taken at their far ends; None if no row is called."""
+    if min(share.value, share.low) <= 0.0:
+        return None
+    return Estimate(recall.value / share.value, recall.low / share.high, recall.high / share.low)
+
+
+def _lifts(looked_at: list[tuple[float, Estimate, Estimate]]) -> list[dict[str, Any]]:
+    """Return recall and lift at each of `LIFTS`."""
+    return [
+        {"share": asked, "recall": recall, "lift": _lift(recall, share)}
+        for asked, recall, share in looked_at
+        if asked in LIFTS
+    ]
+
+
+def _dependence(model: AutoPU, X: np.ndarray, column: ColumnEncoder, place: slice, rng: np.random.Generator) -> str:
+    """Return a drawing of the mean probability for the cells of a column; "" for texts."""
+    width = len(column.features)
+    values = np.unique(np.quantile(X[:, place.start], np.linspace(0.02, 0.98, GRID)))
+    names: list[str] = []
+    match column:
+        case Number():
+            cells = np.zeros((len(values), width))
+            cells[:, 0] = values
+        case Date():
+            values = np.unique(np.round(values))
+            cells = features_of_days(column, values)
+        case YesNo():
+            cells, names = np.array([[0.0] * width, [1.0] + [0.0] * (width - 1)]), [column.no or "empty", column.yes]
+        case Category():
+            frequent = np.argsort(-X[:, place].mean(axis=0), kind="stable")[:MOST_BARS]
+            cells = np.eye(width)[frequent]
+            names = [cell(column, one) for one in cells]
+        case _:
+            return ""
+    means = dependence(model, X, place, cells, rng)
+    if names:
+        return f"<h3>{escape(column.name)}</h3>{bars(names, means, f'Mean probability by {column.name}')}"
+    drawing = dependence_line(values, means, column.name, dates=isinstance(column, Date))
+    return f"<h3>{escape(column.name)}</h3>{drawing}"
 
 
 def _precision_band(model: AutoPU) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -141,14 +249,17 @@ def _if_prior(model: AutoPU) -> list[dict[str, float]]:
     ]
 
 
-def _rows(model: AutoPU, labelled: np.ndarray, marks: pd.DataFrame | None) -> dict[str, list[dict[str, Any]]]:
+def _rows(
+    model: AutoPU, rows: TrainingRows, why: np.ndarray, columns: list[tuple[ColumnEncoder, slice]]
+) -> dict[str, list[dict[str, Any]]]:
     """Return the likeliest positives, the least certain rows, and the labelled rows that look least like positives."""
+    labelled, marks = rows.labelled, rows.marks
     p, low, high = training_probabilities(model, labelled)
     unlabeled, marked = np.flatnonzero(~labelled), np.flatnonzero(labelled)
     orders = {
-        "likeliest": unlabeled[np.argsort(-model.held_out_[unlabeled], kind="stable")],
-        "uncertain": unlabeled[np.argsort(np.abs(p[unlabeled] - 0.5), kind="stable")],
-        "odd": marked[np.argsort(model.held_out_[marked], kind="stable")],
+        "likeliest": likeliest_first(model, labelled)[:FIRST_ROWS],
+        "uncertain": unlabeled[np.argsort(np.abs(p[unlabeled] - 0.5), kind="stable")][:SHOWN_ROWS],
+        "odd": marked[np.argsort(model.held_out_[marked], kind="stable")][:SHOWN_ROWS],
     }
     return {
         name: [
@@ -157,8 +268,10 @@ def _rows(model: AutoPU, labelled: np.ndarray, marks: pd.DataFrame | None) -> di
                 "probability": float(p[i]),
                 "low": float(low[i]),
                 "high": float(high[i]),
+                "why": why[i],
+                "cells": [(cell(column, rows.X[i, place]), isinstance(column, Number)) for column, place in columns],
             }
-            for i in order[:SHOWN_ROWS]
+            for i in order
         ]
         for name, order in orders.items()
     }

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.core.arrays import Floats
+from pucli.data.encode.drift import Usual
+from pucli.data.encode.encoder import TableEncoder
+from pucli.models.reasons import explainable, reasons
 from pucli.solvers.ensemble.estimates import FEW_LABELLED, FROM_PRIOR
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pucli.data.rows.training_rows import TrainingRows
     from pucli.estimators.auto.auto_pu import AutoPU
     from pucli.estimators.auto.random_labelling import RandomLabelling
     from pucli.solvers.ensemble.estimates import FirstRows
@@ -222,12 +226,43 @@ def training_probabilities(model: AutoPU, labelled: np.ndarray) -> tuple[Floats,
     return p, np.minimum(low, p), np.maximum(high, p)
 
 
+def encoder_of(rows: TrainingRows) -> TableEncoder:
+    """Return the encoder of the columns; the features of a declared data set or of sparse rows are numbers."""
+    if rows.encoder is None or rows.encoder.sparse_:
+        return TableEncoder.of_numbers(rows.feature_names)
+    return rows.encoder
+
+
+def likeliest_first(model: AutoPU, labelled: np.ndarray) -> np.ndarray:
+    """Return the positions of the unlabeled rows, those with the highest held-out scores first."""
+    unlabeled = np.flatnonzero(~labelled)
+    return unlabeled[np.argsort(-model.held_out_[unlabeled], kind="stable")]
+
+
+def reasons_of_likeliest(model: AutoPU, rows: TrainingRows) -> np.ndarray:
+    """Return what raises the scores of the likeliest unlabeled rows (`pucli.models.reasons`), "" for all others, (n,).
+
+    Parameters
+    ----------
+    model : AutoPU
+        Fitted model.
+    rows : TrainingRows
+        Its training rows.
+    """
+    encoder, usual = encoder_of(rows), Usual.of(rows.X, ~rows.labelled)
+    first = likeliest_first(model, rows.labelled)[: explainable(encoder, usual)]
+    found = np.full(len(rows.X), "", dtype=object)
+    found[first] = reasons(model.score_rows, encoder, usual, rows.X[first])
+    return found
+
+
 def scored_rows(
     found: Findings,
     labelled: np.ndarray,
     words: Mapping[str, str],
     marks: pd.DataFrame | None = None,
     negative: np.ndarray | None = None,
+    why: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """Return the held-out prediction of each training row, unlabeled rows first, each kind by descending score.
 
@@ -243,6 +278,8 @@ def scored_rows(
         Number and identifiers of each row; by default the rows are numbered from 1.
     negative : ndarray of bool of shape (n,), optional
         Known negatives; their column "labelled" is -1, and they come last.
+    why : ndarray of shape (n,), optional
+        From `reasons_of_likeliest`.
     """
     import pandas as pd
 
@@ -260,4 +297,6 @@ def scored_rows(
         "probability_low": low,
         "probability_high": high,
     }
+    if why is not None:
+        columns["why"] = why
     return named.reset_index(drop=True).assign(**columns).iloc[order]

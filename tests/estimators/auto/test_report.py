@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -10,21 +11,30 @@ import pandas as pd
 import pytest
 
 from pucli import AutoPU
+from pucli.data.rows.training_rows import TrainingRows
 from pucli.estimators.auto.importance import importances
 from pucli.estimators.auto.random_labelling import labelling_of
-from pucli.models.auto.page import _precision_band, write_report
-from pucli.models.auto.summary import Findings, summary
+from pucli.models.auto.drawings import date_ticks, round_ticks
+from pucli.models.auto.page import _lifts, _precision_band, _recalls, question, write_report
+from pucli.models.auto.summary import Findings, encoder_of, reasons_of_likeliest, scored_rows, summary
 from tests.estimators.auto.helpers import two_clouds
 
 
-def text_of(path: Path, X: np.ndarray, s: np.ndarray, leaks: tuple[str, ...] = ()) -> str:
-    """Return the words of the page about a classifier of these rows."""
+def written(path: Path, X: np.ndarray, s: np.ndarray, names: list[str], leaks: tuple[str, ...] = ()) -> str:
+    """Write the page about a classifier of these rows, and return it."""
     model = AutoPU().fit(X, s)
-    names = [f"f{k}" for k in range(X.shape[1])]
-    about = summary(Findings.of(model, s, labelling_of(model, X, s, 0), leaks), names)
     marks = pd.DataFrame({"row": np.arange(len(X)) + 1001, "customer": [f"c{i}" for i in range(len(X))]})
-    write_report(path, model, X, s, names, about, "rows.csv", marks)
-    page = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<[^>]+>", " ", path.read_text(encoding="utf-8"), flags=re.S)
+    rows = TrainingRows(
+        X, s.astype(int), names, None, None, "unlabeled", {}, "rows.csv", "bought", {"1": "yes"}, marks=marks
+    )
+    found = Findings.of(model, s, labelling_of(model, X, s, 0), leaks)
+    write_report(path, found, rows, summary(found, names), reasons_of_likeliest(model, rows))
+    return path.read_text(encoding="utf-8")
+
+
+def words_of(page: str) -> str:
+    """Return the words of a page."""
+    page = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<[^>]+>", " ", page, flags=re.S)
     return re.sub(r"\s+", " ", page.replace("&nbsp;", " "))
 
 
@@ -34,27 +44,71 @@ NAMES = ["shift", "a & b", "<script>", "d"]
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     X, s, _ = two_clouds(150, labelled=40)
-    model = AutoPU().fit(X, s)
-    path = tmp_path_factory.mktemp("page") / "page.html"
-    about = summary(Findings.of(model, s, labelling_of(model, X, s, 0)), NAMES)
-    write_report(path, model, X, s, NAMES, about, "customers.csv")
-    return path.read_text(encoding="utf-8")
+    return written(tmp_path_factory.mktemp("page") / "page.html", X, s, NAMES)
 
 
 def test_the_page_is_small_and_has_no_external_resources(page: str) -> None:
-    assert len(page.encode()) < 2_000_000
+    assert len(page.encode()) < 300_000
     assert not re.findall(r"""(?:src|href)=|url\(|@import|https?://""", page)
 
 
-def test_names_of_features_are_escaped(page: str) -> None:
+def test_names_of_columns_are_escaped(page: str) -> None:
     assert "<script>" not in page
     assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan", "", page)
 
 
-def test_the_page_has_its_sections_and_drawings(page: str) -> None:
-    for part in ("Leaderboard", "SVC, unlabeled as negative", "cannot be known", "labelling random", "most\nworth"):
-        assert part in page
-    assert page.count("<svg") >= 3
+def test_the_page_answers_first_and_gives_details_later(page: str) -> None:
+    assert "<h1>Who else bought?</h1>" in page
+    parts = (
+        "Look at these first", "How far down the list?", "What is known, and what is not", "What to do next",
+        "What the order goes by", "Members of the ensemble", "SVC, unlabeled as negative", "pucli ",
+    )  # fmt: skip
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+    assert page.count("<svg") >= 4
+
+
+def test_the_likeliest_rows_show_identifier_reasons_and_cells(page: str) -> None:
+    first = page[page.index("Look at these first") : page.index("How far down the list?")]
+    assert re.search(r'<th scope="row">c\d+</th>', first)
+    reasons = [unescape(text) for text in re.findall(r"<td class=\"why\">(.*?)</td>", first)]
+    assert len(reasons) == 15 and all(re.match(r"shift = |.*; shift = ", text) for text in reasons)
+    assert all(len(text.split("; ")) <= 3 for text in reasons)
+
+
+def test_questions_are_in_the_words_of_the_label_column() -> None:
+    assert question("bought", "YES") == "Who else bought?"
+    assert question("churned", "1") == "Who else churned?"
+    assert question("fraud", "true") == "Which other rows have fraud?"
+    assert question("has_sepsis", "1") == "Which other rows have sepsis?"
+    assert question("status", "active") == "Which other rows have status active?"
+    assert question("", "") == "Which other rows are positive?"
+
+
+def test_ticks_are_round_and_within_the_axis() -> None:
+    for low, high in ((0.0, 1.0), (17.3, 68.1), (-1.2, 3.7), (1040.0, 2900.0)):
+        values = [value for value, _ in round_ticks(low, high)]
+        assert 3 <= len(values) <= 7 and low - 1e-9 <= values[0] and values[-1] <= high + 1e-9
+        assert all(len(text) <= 4 for _, text in round_ticks(low, high))
+    assert [text for _, text in date_ticks(20_000.0, 20_600.0)] == ["2025-01", "2025-07", "2026-01"]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", text) for _, text in date_ticks(20_000.0, 20_010.0))
+
+
+def test_the_lift_of_a_share_is_recall_over_share() -> None:
+    X, s, _ = two_clouds(300, labelled=60)
+    model = AutoPU().fit(X, s)
+    lines = _lifts(_recalls(model))
+    assert [line["share"] for line in lines] == [0.01, 0.05, 0.1]
+    for line in lines:
+        lift = line["lift"]
+        assert lift.low <= lift.value <= lift.high
+        assert lift.value == pytest.approx(line["recall"].value / line["share"], rel=0.5)
+    found = Findings.of(model, s, labelling_of(model, X, s, 0))
+    rows = TrainingRows(X, s.astype(int), ["a", "b", "c", "d"], None, None, "unlabeled", {}, "rows.csv")
+    why = reasons_of_likeliest(model, rows)
+    table = scored_rows(found, s, {"0": "no", "1": "yes"}, None, why)
+    assert encoder_of(rows).needed == ["a", "b", "c", "d"]
+    assert (table["why"].iloc[:50].str.contains("a = ")).all() and (table["why"][table["labelled"] == 1] == "").all()
 
 
 @pytest.mark.slow
@@ -64,29 +118,30 @@ def test_the_feature_that_separates_the_classes_is_most_important() -> None:
     fall = importances(model, X, s, np.random.default_rng(0))
     assert np.argmax(fall) == 0
     assert fall[0] > 0.05
+    assert np.argmax(importances(model, X, s, np.random.default_rng(0), [slice(2, 4), slice(0, 2)])) == 1
 
 
 @pytest.mark.filterwarnings("ignore::pucli.core.errors.DegenerateModelWarning")
 @pytest.mark.slow
 def test_what_noise_does_not_determine_is_not_stated(tmp_path: Path) -> None:
     X = np.random.default_rng(3).normal(size=(120, 2))
-    text = text_of(tmp_path / "page.html", X, np.arange(120) < 20)
+    text = words_of(written(tmp_path / "page.html", X, np.arange(120) < 20, ["f0", "f1"]))
     assert "may be useless" in text
-    assert "What share of the unlabeled rows are positives is not determined" in text
-    assert "How many of these are positive is not determined" in text
-    assert "AUC and F1 are not determined by these rows" in text
-    rows = text.partition("likeliest positives Row customer Probability")[2].partition("Unlabeled")[0].split()
-    assert all(float(low) < 0.05 for low in rows[2::5]) and rows[3::5] == ["to"] * 10
-    numbers = [int(number) for number in rows[::5]]
-    assert min(numbers) > 1000 and rows[1::5] == [f"c{number - 1001}" for number in numbers]
+    assert "the order may be chance" in text
+    unknown = text[text.index("Not determined by these rows") :]
+    assert "How many of the rows called positive are positive" in unknown and "F1 and AUC" in unknown
+    assert "What share of the unlabeled rows is positive" in unknown
+    rows = re.findall(r"c(\d+) (\d\.\d\d) to (\d\.\d\d)", text.partition("How far down")[0])
+    assert len(rows) == 15 and all(float(low) < 0.05 for _, low, _ in rows)
 
 
 @pytest.mark.slow
 def test_a_page_about_a_leak_states_nothing(tmp_path: Path) -> None:
     X, s, _ = two_clouds(80, labelled=20)
-    text = text_of(tmp_path / "page.html", X, s, ("column 'f0' is filled for the labelled rows",))
+    text = words_of(written(tmp_path / "p.html", X, s, list("abcd"), ("column 'f0' is filled for the labelled rows",)))
     assert "column 'f0' is filled" in text.replace("&#39;", "'")
-    assert text.count("? not determined") == 5
+    assert "Recall, lift, precision, share of positives, F1 and AUC: a column gives the label away" in text
+    assert "They hold about" not in text and "of the positives (" not in text
 
 
 def test_the_band_of_the_precision_has_the_width_of_the_printed_prior() -> None:

@@ -1,0 +1,91 @@
+"""Which columns raise the score of a row: the fall of the score as a column takes its typical cells instead.
+
+The score of the row is compared with the mean score of copies of it in which the column has typical cells of the
+unlabeled training rows and the others are the same. It explains the model, not the world: of two columns that say the
+same, either may be named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pucli.core.arrays import Floats
+from pucli.core.errors import UsageError
+from pucli.data.encode.decoding import said, spans, typical
+from pucli.data.encode.drift import Usual
+from pucli.data.encode.encoder import TableEncoder
+
+NAMED = 3
+# Rows of `--scored` with reasons, and scores that these may take.
+EXPLAINED, BUDGET = 100, 60_000
+
+
+def reasons(score: Callable[[Floats], Floats], encoder: TableEncoder, usual: Usual, X: Floats) -> list[str]:
+    """Return the `NAMED` columns that raise the score of each row most, with their cells.
+
+    Parameters
+    ----------
+    score : callable
+        Function from rows (n, m) to scores (n,).
+    encoder : TableEncoder
+        Encoder of the columns.
+    usual : Usual
+        Distribution of the features in the training rows.
+    X : ndarray of shape (n, m)
+        Encoded rows.
+
+    Returns
+    -------
+    list of n str
+        Such as "visits = 8; member = yes"; "" if no column raises the score.
+    """
+    if not len(X):
+        return []
+    columns = list(spans(encoder))
+    raised = np.empty((len(X), len(columns)))
+    base = score(X)
+    for k, (column, place) in enumerate(columns):
+        cells, weights = typical(column, place, usual)
+        raised[:, k] = base
+        for features, weight in zip(cells, weights, strict=True):
+            changed = X.copy()
+            changed[:, place] = features
+            raised[:, k] -= weight * score(changed)
+    order = np.argsort(-raised, axis=1, kind="stable")[:, :NAMED]
+    noise = 1e-9 * max(1.0, float(np.abs(base).max()))
+    return [
+        "; ".join(said(columns[k][0], X[i, columns[k][1]]) for k in best if raised[i, k] > noise)
+        for i, best in enumerate(order)
+    ]
+
+
+def explainable(encoder: TableEncoder, usual: Usual) -> int:
+    """Return of how many rows reasons can be had in a few seconds, at most `EXPLAINED`.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        Encoder of the columns.
+    usual : Usual
+        Distribution of the features in the training rows.
+    """
+    scores = sum(len(typical(column, place, usual)[1]) for column, place in spans(encoder))
+    return int(np.clip(BUDGET // max(scores, 1), 10, EXPLAINED))
+
+
+def usual_of(encoder: TableEncoder) -> Usual:
+    """Return the distribution of the features that a saved encoder holds.
+
+    Raises
+    ------
+    UsageError
+        It holds none: its rows were sparse, or an old version saved it.
+    """
+    if encoder.sparse_:
+        raise UsageError("--why needs a table with columns; the model was trained on sparse rows.")
+    found = getattr(encoder, "usual_", None)
+    if found is None:
+        raise UsageError("--why needs a model that holds what is usual in its columns; train it again.")
+    return Usual(*found)
