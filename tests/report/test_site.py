@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -100,6 +101,31 @@ def test_the_front_page_counts_by_publication_and_is_small(site):
     assert "Wang 2024, GLPUAL thesis" in page.text and "by a variant" in page.text
     assert (site / "index.html").stat().st_size < 300_000
     assert "http" not in "".join(link for link in page.links)  # nothing comes from elsewhere
+
+
+def test_the_front_page_puts_tables_first_and_checks_last_with_a_bar_per_publication(tmp_path):
+    results = tmp_path / "results"
+    results.mkdir()
+    for name in ("ceiling-4.1", "table-4.2", "wang-figure-3.4"):
+        (results / name).symlink_to(ROOT / "results" / name)
+    write_site(tmp_path / "out", results)
+    text = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    places = [
+        text.index(words) for words in ("table-4.2.html", "wang-figure-3.4.html", "<h3>Checks", "ceiling-4.1.html")
+    ]
+    assert places == sorted(places)
+    assert text.count('class="stack"') == 1
+
+
+def test_every_figure_is_filtered_without_a_script_and_its_notes_are_folded(site):
+    text = (site / "tables" / "table-3.1.html").read_text(encoding="utf-8")
+    every = text[text.index('class="every"') :]
+    for value in ("reproduced", "worse"):
+        assert f'tr:not([data-verdict="{value}"])' in every and f'data-verdict="{value}"' in every
+    body = re.sub(r"<details>.*?</details>", "", every[every.index("<tbody>") : every.index("</tbody>")], flags=re.S)
+    assert max(len(cell) for cell in re.findall(r'<td class="note">(.*?)</td>', body, flags=re.S)) < 60
+    style = (site / "style.css").read_text(encoding="utf-8")
+    assert re.search(r"\.every \.scroll \{ max-height: \d+rem; \}", style) and "thead th { " in style
 
 
 def test_the_pages_of_a_method_and_a_data_set_show_their_results(site):

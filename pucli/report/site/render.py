@@ -164,6 +164,7 @@ def experiment_page(
         rest=[figure for figure in figures if figure["title"] != FIRST_TITLE],
         pairs=pairs(report.comparisons),
         listed=listed(report, cells, stored or {}),
+        choices=choices(report),
         downloads=downloads,
         made=made,
         legend=legend(),
@@ -233,6 +234,17 @@ def listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[di
         found.append({"row": row, "words": words, "repeats": _aligned(row.metric, lines)})
         seen.add(place)
     return found
+
+
+def choices(report: Report) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Return the filters of the list of every figure: name, attribute of a row, and each value with its text."""
+    sets = list(dict.fromkeys(row.dataset for row in report.rows))
+    verdicts = list(dict.fromkeys(_plain(row.verdict) for row in report.rows if row.verdict))
+    filters = [
+        ("by-verdict", "verdict", [(verdict, f"{SIGNS.get(verdict, '')} {verdict}") for verdict in verdicts]),
+        ("by-set", "set", [(name, name) for name in sets]),
+    ]
+    return [one for one in filters if len(one[2]) > 1]
 
 
 def legend() -> str:

@@ -28,6 +28,8 @@ from pucli.runner.plan import DEFAULT_RESULTS
 
 # runs on the front page
 NEWEST = 5
+# Beginnings of the names of experiments that check others: bounds, variants, selections of rows, other scales.
+CHECKS = ("ceiling-", "variants-", "selections-", "raw-", "plain-")
 DOWNLOADS = (("table.csv", "table as CSV"), ("table.tex", "LaTeX"), ("comparisons.csv", "tests as CSV"))
 
 
@@ -109,7 +111,7 @@ def write_site(
     newest = sorted(shown, key=lambda one: one.finished, reverse=True)[:NEWEST]
     front = render(
         "index.html",
-        reports=reports,
+        groups=by_importance(shown, [name for name, _ in verdicts]),
         publications=verdicts,
         shown=present,
         story=story,
@@ -127,6 +129,27 @@ def write_site(
         ),
     ]
     return written + _methods(shown, out) + _datasets(shown, out)
+
+
+def by_importance(shown: Sequence[Shown], publications: Sequence[str]) -> list[tuple[str, list[Report]]]:
+    """Return the reports by publication, printed tables before figures, and the checks of others at the end.
+
+    Parameters
+    ----------
+    shown : sequence of Shown
+        All experiments.
+    publications : sequence of str
+        Publications with judged figures, the one with most of them first; the others follow by name.
+    """
+    groups: dict[str, list[Report]] = {}
+    for one in shown:
+        source = one.experiment.source
+        check = one.report.name.startswith(CHECKS)
+        name = "Checks" if check else source.document if source is not None else "Without a publication"
+        groups.setdefault(name, []).append(one.report)
+    order = [*publications, *sorted(groups.keys() - {*publications, "Checks", "Without a publication"})]
+    named = [(name, groups[name]) for name in (*order, "Without a publication", "Checks") if name in groups]
+    return [(name, sorted(own, key=lambda report: ("table" not in report.name, report.name))) for name, own in named]
 
 
 def _prose(results: Path, out: Path) -> tuple[bool, list[tuple[str, str]], list[Path]]:
@@ -233,7 +256,8 @@ def _by_publication(shown: Sequence[Shown], results: Path) -> list[tuple[str, di
         if row.primary:
             counts.setdefault(documents.get(row.experiment, "other"), Counter())[row.verdict] += 1
     return [
-        (name, {verdict: own[verdict] for verdict in VERDICTS if own[verdict]}) for name, own in sorted(counts.items())
+        (name, {verdict: own[verdict] for verdict in VERDICTS if own[verdict]})
+        for name, own in sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
     ]
 
 

@@ -1,4 +1,5 @@
-// Sort tables by a click on a heading, and filter rows by words and by verdict. Without it everything can be read.
+// Sort tables by a click on a heading, and filter rows by words. Without it everything can be read; radio buttons filter
+// by verdict and data set (style sheet).
 "use strict";
 for (const table of document.querySelectorAll("table.sortable")) {
   const headings = [...table.tHead.rows[0].cells];
@@ -38,19 +39,14 @@ for (const tools of document.querySelectorAll(".tools")) {
   tools.hidden = false;
   const rows = [...document.getElementById(tools.dataset.table).tBodies[0].rows];
   const words = tools.querySelector("input");
-  const verdict = tools.querySelector("select");
   const count = tools.querySelector("output");
   const show = () => {
     const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    for (const row of rows) {
-      const text = row.dataset.words;
-      row.hidden = !(wanted.every((word) => text.includes(word)) && (!verdict.value || row.dataset.verdict === verdict.value));
-      shown += row.hidden ? 0 : 1;
-    }
+    for (const row of rows) row.hidden = !wanted.every((word) => row.dataset.words.includes(word));
+    const shown = rows.filter((row) => getComputedStyle(row).display !== "none").length;
     count.textContent = `${shown} of ${rows.length} rows`;
   };
   words.addEventListener("input", show);
-  verdict.addEventListener("change", show);
+  tools.parentElement.addEventListener("change", show);
   show();
 }
