@@ -18,6 +18,7 @@ version = release = pucli.__version__
 
 extensions = [
     "generated_pages",
+    "real_output",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
@@ -56,6 +57,8 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "pucli"
 html_static_path = ["_static"]
+html_css_files = ["pucli.css"]
+html_js_files = ["pucli.js"]
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,

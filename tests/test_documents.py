@@ -171,3 +171,36 @@ def test_every_page_is_in_a_table_of_contents():
     for path in PAGES[1:]:
         if path.name not in {"index.md", "reference.md"}:
             assert f"\n{path.stem}\n" in contents[path.parent], path
+
+
+def test_every_example_has_a_title_that_states_its_finding():
+    for path in sorted((ROOT / "examples" / "gallery").glob("plot_*.py")):
+        assert "title(" in path.read_text(), path.name
+
+
+def test_the_front_page_has_three_doors():
+    text = (ROOT / "docs" / "index.md").read_text()
+    assert text.count(":::{container} door\n") == 3
+    for name in ("practitioner", "researcher", "reviewer"):
+        assert f"(tutorials/{name}.md)" in text and "```{shown}" in (ROOT / "docs/tutorials" / f"{name}.md").read_text()
+
+
+def test_every_message_of_what_is_not_determined_has_an_anchor():
+    lines = (ROOT / "docs" / "not_determined.md").read_text().splitlines()
+    headings = [number for number, line in enumerate(lines) if line.startswith("## ")]
+    assert len(headings) >= 10
+    assert all(lines[number - 1].startswith("(") and lines[number - 1].endswith(")=") for number in headings)
+    text = " ".join(lines)
+    for words in ("cannot be told from these rows", "a column leaks the label", "labelled rows are repeated"):
+        assert words in text
+
+
+def test_the_list_of_methods_has_a_sentence_for_each(monkeypatch):
+    pytest.importorskip("numpydoc", reason="numpydoc is not installed; pip install -e '.[docs]'")
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    import generated_pages
+
+    listed = generated_pages.methods()["methods.md"]
+    for name, method in METHODS.items():
+        if method.kind in generated_pages.KINDS:
+            assert f"| [{name}](methods/{name}.md) | {generated_pages.escape(method.when)} |" in listed

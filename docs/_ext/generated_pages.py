@@ -53,8 +53,12 @@ def methods() -> dict[str, str]:
         listed += [
             f"## {title}",
             "",
+            "| Method | When to take it |",
+            "| --- | --- |",
+            *(f"| [{m.name}](methods/{m.name}.md) | {escape(m.when)} |" for m in own),
+            "",
             "```{toctree}",
-            ":maxdepth: 1",
+            ":hidden:",
             "",
             *(f"methods/{m.name}" for m in own),
             "```",

@@ -28,4 +28,6 @@ for number, method in enumerate(scores.methods):
         )
 axis.set_yticks(range(len(scores.tasks)), scores.tasks)
 axis.set_xlabel("F1 on test rows, %")
+best = [scores.methods[values.mean(axis=1).argmax()] for values in scores.values]
+axis.set_title(f"svc-naive has the best mean on {best.count('svc-naive')} of {len(best)} data sets")
 axis.legend()

@@ -26,4 +26,5 @@ for name, values in found.items():
     axis.plot(priors, values, marker="o", label=name)
 axis.axvline(0.3, color="black", lw=1, ls="--", label="true prior")
 axis.set_xlabel("prior that is given")
+axis.set_title(f"F1 is largest with a prior of {priors[np.argmax(found['f1'])]:.2g}; the true one is 0.3")
 axis.legend()

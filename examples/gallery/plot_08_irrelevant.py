@@ -27,5 +27,6 @@ for offset, model, method in ((-0.2, GLPUAL(), "glpual"), (0.2, ElasticGLPUAL(),
         label=f"{name}: {np.sum(weights != 0)} of 20",
     )
 axis.set_xlabel("feature")
+axis.set_title(f"The elastic net keeps {np.sum(weights != 0)} of 20 features, of which 2 matter")
 axis.set_ylabel("|weight| / largest")
 axis.legend()

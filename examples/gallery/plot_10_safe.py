@@ -25,3 +25,4 @@ for seed in range(30):
 plt.figure(figsize=(5.5, 3.2))
 plt.boxplot(list(errors.values()), tick_labels=list(errors))
 plt.ylabel("error on all rows")
+plt.title("Median error: " + ", ".join(f"{name} {np.median(values):.2f}" for name, values in errors.items()))

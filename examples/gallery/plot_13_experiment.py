@@ -8,6 +8,8 @@ What `pucli reproduce` does, in a few lines: declare, run, collect. A second run
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+
 from pucli.report import collect
 from pucli.runner import load_experiment, run
 
@@ -30,3 +32,15 @@ print(run(experiment, results_dir=folder).ran, "cells run, then", run(experiment
 report = collect(experiment, results_dir=folder, figures=False)
 for row in report.rows:
     print(f"{row.setting:24} {row.column:9} {row.obtained_mean:6.2f} ± {row.obtained_sd:.2f}")
+
+# %%
+# A figure of it; no whisker passes 100 %.
+means, spreads = [row.obtained_mean for row in report.rows], [row.obtained_sd for row in report.rows]
+above = [min(spread, 100 - mean) for mean, spread in zip(means, spreads, strict=True)]
+plt.figure(figsize=(6, 2.6))
+plt.errorbar(means, range(len(means)), xerr=[spreads, above], fmt="o")
+plt.yticks(range(len(means)), [f"{row.column}, {row.setting}" for row in report.rows])
+plt.xlabel("F1, %")
+best = max(report.rows, key=lambda row: row.obtained_mean)
+plt.title(f"Best mean: {best.column}, {best.setting}")
+plt.tight_layout()

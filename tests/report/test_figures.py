@@ -106,3 +106,9 @@ def test_many_points_and_images_are_png_and_lines_are_svg():
     assert ending(lambda ax: ax.imshow(points[:9])) == "png"
     assert ending(lambda ax: ax.plot(*points.T)) == "svg"
     assert ending(lambda ax: look.dots(ax, points[:50], "C0", 2.0)) == "svg"
+
+
+def test_no_whisker_of_a_share_passes_100_percent():
+    figure = published_figure([row("one", "a", published=99.5, obtained=98.0)])
+    ends = np.concatenate([line.get_xdata() for ax in figure.axes for line in ax.lines])
+    assert np.nanmax(ends) == 100.0

@@ -117,10 +117,11 @@ def _panel(ax: Axes, panel: Panel, *, names: bool) -> None:
     count = len(panel.lines)
     guides: dict[str, Any] = {"color": FAINT, "linewidth": 0.5, "transform": ax.get_yaxis_transform()}
     ax.plot(*_segments(np.zeros(count), np.ones(count), np.arange(count, dtype=float)), **guides)
-    _means(ax, [(y - OFF, row.published_mean, row.published_sd) for y, row in rows], "o", "0.45", "white")
+    most = 100.0 if "%" in panel.unit else math.inf  # no share passes 100 %
+    _means(ax, [(y - OFF, row.published_mean, row.published_sd) for y, row in rows], "o", "0.45", "white", most=most)
     for verdict, (marker, shade) in MARKS.items():
         own = [(y + OFF, row.obtained_mean, row.obtained_sd) for y, row in rows if _plain(row.verdict) == verdict]
-        _means(ax, own, marker, shade, shade)
+        _means(ax, own, marker, shade, shade, most=most)
     ax.set_yticks(range(len(panel.lines)), [name for name, _ in panel.lines])
     ax.tick_params(axis="y", labelsize=7.5, length=0)
     ax.yaxis.set_visible(names)
@@ -131,12 +132,16 @@ def _panel(ax: Axes, panel: Panel, *, names: bool) -> None:
     ax.locator_params(axis="x", nbins=4)
 
 
-def _means(ax: Axes, points: Sequence[tuple[float, float, float]], marker: str, ink: str, face: str) -> None:
-    """Draw means at heights, with their standard deviations where they have any."""
+def _means(
+    ax: Axes, points: Sequence[tuple[float, float, float]], marker: str, ink: str, face: str, *, most: float = math.inf
+) -> None:
+    """Draw means at heights, with their standard deviations where they have any, up to `most`."""
     if points:
         y, mean, sd = map(np.array, zip(*points, strict=True))
         spread = np.nan_to_num(sd)
-        ax.plot(*_segments(mean - spread, mean + spread, y), color=ink, linewidth=0.9)
+        ax.plot(
+            *_segments(mean - spread, np.minimum(mean + spread, np.maximum(most, mean)), y), color=ink, linewidth=0.9
+        )
         ax.plot(mean, y, marker, color=ink, markerfacecolor=face, markersize=3.6)
 
 

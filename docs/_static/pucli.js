@@ -1,0 +1,19 @@
+// A button on each block of code that copies it, without the output and without prompts.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const block of document.querySelectorAll("div.highlight")) {
+    if (block.closest(".output")) continue;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "copy";
+    button.addEventListener("click", async () => {
+      const lines = block.querySelector("pre").innerText.split("\n");
+      const session = lines.some((line) => line.startsWith(">>> "));
+      const kept = session ? lines.filter((line) => /^(>>>|\.\.\.)( |$)/.test(line)).map((line) => line.slice(4)) : lines;
+      await navigator.clipboard.writeText(kept.join("\n").trimEnd());
+      button.textContent = "copied";
+      setTimeout(() => { button.textContent = "copy"; }, 1500);
+    });
+    block.append(button);
+  }
+});
