@@ -207,6 +207,7 @@ SHOWN = {
     **{("shift", name): "test_shift.py::test_shift_reads_with_the_options" for name in (*OF_READING, "sheet")},
     ("predict", "adapt"): "test_shift.py::test_shift_and_adapted_predictions",
     ("predict", "safe"): "test_ids.py::test_texts_get_an_apostrophe_for_spreadsheets_alone",
+    ("predict", "why"): "test_predict_evaluate.py::test_why_names_columns_of_rows_predicted_positive",
     ("predict", "destination"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",
     ("predict", "recall"): "test_every_option.py::test_where_the_scores_are_cut",
     ("predict", "goal"): "test_every_option.py::test_where_the_scores_are_cut",

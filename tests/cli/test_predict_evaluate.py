@@ -42,6 +42,18 @@ def test_predict_and_evaluate_agree(pucli, customers, model, tmp_path):
     assert needs["puf"] != "true labels"
 
 
+def test_why_names_columns_of_rows_predicted_positive(pucli, customers, model, tmp_path):
+    for arguments in (("--why",), ("--why", "--top", "5")):
+        done = pucli("predict", "--model", model, "--data", customers.new, "--out", "scored.csv", *arguments)
+        assert done.code == 0
+        scored = pd.read_csv(tmp_path / "scored.csv", keep_default_na=False)
+        reasons = scored["why"].where(scored["why"] != "")
+        assert reasons.notna().sum() >= 5
+        assert reasons.dropna().str.fullmatch(r"\w+ = [^;]+(; \w+ = [^;]+){0,2}").all()
+        if len(arguments) == 1:
+            assert (scored["why"][scored["score"] <= 0] == "").all()
+
+
 def test_evaluate_without_true_labels_gives_only_pu_metrics(pucli, customers, model):
     document = pucli("evaluate", "--model", model, "--data", customers.pu, "--labels", "pu", "--json").document
     ranked = {"pu_auc", "recall_labelled@10%", "lift_labelled@1%", "boyce_labelled"}
