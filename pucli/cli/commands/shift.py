@@ -31,7 +31,7 @@ def command(
     ],
     reading: ReadingOptions,
 ) -> None:
-    """Estimate the share of positives of new rows, and test them for drift.
+    """Estimate the share of positives of a new file.
 
     The share is the most likely one of the probabilities of the model (Saerens, Latinne, Decaestecker 2002), with a
     90 % interval. It holds if nothing else has changed, which is tested for each column; a change of combinations of
