@@ -106,7 +106,7 @@ def test_the_lift_of_a_share_is_recall_over_share() -> None:
     found = Findings.of(model, s, labelling_of(model, X, s, 0))
     rows = TrainingRows(X, s.astype(int), ["a", "b", "c", "d"], None, None, "unlabeled", {}, "rows.csv")
     why = reasons_of_likeliest(model, rows)
-    table = scored_rows(found, s, {"0": "no", "1": "yes"}, None, why)
+    table = scored_rows(found, s, {"0": "no", "1": "yes"}, None, why=why)
     assert encoder_of(rows).needed == ["a", "b", "c", "d"]
     assert (table["why"].iloc[:50].str.contains("a = ")).all() and (table["why"][table["labelled"] == 1] == "").all()
 
