@@ -35,8 +35,10 @@ Cause = Literal[
     "unexplained",
 ]
 
-# Value of the parameter `prior`: the share of positives among the unlabeled rows of each split.
+# Values of the parameter `prior`: the share of positives among the unlabeled rows of each split, and the number of
+# positives divided by that of negatives there.
 TRUE_PRIOR = "true"
+TRUE_ODDS = "odds"
 
 
 class Strict(BaseModel):
@@ -93,6 +95,11 @@ class SplitPlan(Strict):
     )
     train: float | None = Field(
         default=None, gt=0, lt=1, description="single-training-set: fraction of the rows used for training"
+    )
+    labelled: Literal["training", "all"] = Field(
+        default="training",
+        description="single-training-set (protocol pu): the label frequency is that of the training positives, or that "
+        "of all positives, labelled before the training rows are drawn",
     )
 
 
@@ -250,6 +257,11 @@ class Experiment(Strict):
     notes: list[KnownNote] = []
     figures: list[FigureSpec] = []
     options: dict[str, Any] = Field(default={}, description="options of the protocol")
+    variants: dict[str, list[str]] = Field(
+        default={},
+        description="name -> experiments that run the table under another protocol; a figure that only they reproduce "
+        'is "reproduced by a variant: NAME"',
+    )
     random: bool = Field(default=True, description="whether repeats differ; if not, one repeat is enough for a verdict")
     reuses: list[str] = Field(
         default=[],

@@ -14,7 +14,7 @@ from pucli.core.errors import CatalogueError, UsageError, unknown
 from pucli.core.plug_ins import add_module_folder, check_not_hidden
 from pucli.core.validation_errors import explain
 from pucli.core.yaml_files import read_yaml
-from pucli.runner.experiment import TRUE_PRIOR, Experiment, MethodEntry
+from pucli.runner.experiment import TRUE_ODDS, TRUE_PRIOR, Experiment, MethodEntry
 
 LISTING = "`pucli list experiments` shows the declared ones"
 
@@ -192,7 +192,7 @@ def _check_value(method: str, where: str, key: str, value: Any) -> None:
     """Raise UsageError for a value that the constructor of the method does not accept."""
     from pucli.methods import check_value
 
-    if (key, value) != ("prior", TRUE_PRIOR):
+    if (key, value) not in (("prior", TRUE_PRIOR), ("prior", TRUE_ODDS)):
         try:
             check_value(method, key, value)
         except UsageError as error:

@@ -7,7 +7,10 @@ Labels are selected completely at random (SCAR), or positives with a larger `til
   unlabeled rows.
 * single training set: all rows are one sample, and some positives of its training part are labelled.
 
-In both, the label frequency is the share of the training positives that are labelled.
+In both, the label frequency is the share of the training positives that are labelled. A single training set may also
+be drawn after the labels (``labelled="all"``): then it is the share of the positives of all rows, and the test rows
+include positives that had a label. So do the scripts that the author of the thesis published for its chapter 4
+(GitHub, tkks22123/GKF-PUAL).
 """
 
 from __future__ import annotations
@@ -27,6 +30,8 @@ from pucli.data.splits.labelling import labelling_tilt
 
 # Share of the rows, or of the unlabeled rows, in the training set.
 TRAIN = 0.7
+# Of whose positives a share is labelled in a single training set.
+LABELLED = ("training", "all")
 
 
 @dataclass(frozen=True)
@@ -109,13 +114,16 @@ def single_training_set(
     label_frequency: float,
     *,
     train: float = TRAIN,
+    labelled: str = "training",
     rng: np.random.Generator,
     tilt: Floats | None = None,
     held: Bools | None = None,
 ) -> Split:
     """Split in the single-training-set scenario.
 
-    The training set is a random share `train` of all rows; a share g of its positives is labelled.
+    The training set is a random share `train` of all rows; a share g of its positives is labelled. With
+    ``labelled="all"`` a share g of the positives of all rows is labelled before the training set is drawn, so that the
+    number of labelled training rows varies, and test rows lose the labels that they had.
 
     Parameters
     ----------
@@ -125,6 +133,8 @@ def single_training_set(
         g, above 0 and at most 1.
     train : float
         Share of the rows in the training set, between 0 and 1, both excluded.
+    labelled : {"training", "all"}, default="training"
+        Of whose positives a share g is labelled.
     rng : numpy.random.Generator
         Source of randomness.
     tilt : array of shape (n,), optional
@@ -144,17 +154,20 @@ def single_training_set(
     positive = _positives(y)
     _check_share("label_frequency", label_frequency, top=True)
     _check_share("train", train)
+    if labelled not in LABELLED:
+        raise unknown("kind of labelled positives", labelled, LABELLED)
     order = rng.permutation(len(y))
     kept = _nearest(train * len(y))
     if held is not None:
         order, kept = np.concatenate([order[~held[order]], order[held[order]]]), int(np.count_nonzero(~held))
     is_positive = np.zeros(len(y), dtype=bool)
     is_positive[positive] = True
-    candidates = order[:kept][is_positive[order[:kept]]]
+    candidates = order[:kept][is_positive[order[:kept]]] if labelled == "training" else positive
     count = _nearest(label_frequency * len(candidates))
-    labelled = _drawn(candidates, tilt, rng)[:count]
-    rest = order[:kept][~np.isin(order[:kept], labelled)]
-    return _split(labelled, rest, order[kept:], len(candidates), label_frequency, rng)
+    marked = _drawn(candidates, tilt, rng)[:count]
+    marked = marked[np.isin(marked, order[:kept])]
+    rest = order[:kept][~np.isin(order[:kept], marked)]
+    return _split(marked, rest, order[kept:], len(candidates), label_frequency, rng)
 
 
 SCENARIOS: dict[str, Callable[..., Split]] = {"case-control": case_control, "single-training-set": single_training_set}
@@ -169,7 +182,7 @@ def make_split(
     tilt: Floats | None = None,
     groups: Ints | None = None,
     held: Bools | None = None,
-    **options: float,
+    **options: Any,
 ) -> Split:
     """Split (X, y) in a scenario.
 
@@ -190,7 +203,7 @@ def make_split(
     held : array of bool of shape (n,), optional
         Rows of the test set, in place of rows or groups drawn at random.
     **options : object
-        `unlabeled_train` or `train`, the share of the scenario.
+        `unlabeled_train`, or `train` and `labelled`, see the function of the scenario.
 
     Examples
     --------
@@ -201,7 +214,8 @@ def make_split(
     if scenario not in SCENARIOS:
         raise unknown("scenario", scenario, SCENARIOS)
     if groups is not None and held is None:
-        held = held_out_groups(groups, 1.0 - next(iter(options.values()), TRAIN), rng)
+        share = options.get("train", options.get("unlabeled_train", TRAIN))
+        held = held_out_groups(groups, 1.0 - share, rng)
     return SCENARIOS[scenario](y, label_frequency, rng=rng, tilt=tilt, held=held, **options)
 
 

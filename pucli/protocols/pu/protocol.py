@@ -16,40 +16,36 @@ import inspect
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from pydantic import Field
 
-from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import UsageError, unknown
-from pucli.core.seeding import stream
 from pucli.data.catalogue.entries import dataset_entry
-from pucli.data.splits.labelling import LABELLINGS, labelling_tilt
-from pucli.data.splits.scenarios import Split
+from pucli.data.splits.labelling import LABELLINGS
 from pucli.models.certificates import certificate, watched
 from pucli.protocols.common import (
     Planner,
-    check_two_classes,
     declared_method,
     make,
-    read_groups,
-    read_rows,
     seed_of,
-    standardised,
     takes_seed,
     timed,
 )
 from pucli.protocols.options import read_options
-from pucli.runner.cells import Cell, CellResult, Context, canonical_json
-from pucli.runner.experiment import TRUE_PRIOR, Experiment, Strict
+from pucli.protocols.pu.rows import SCENARIOS, Prepared
+from pucli.protocols.pu.rows import prepare as prepare_rows
+from pucli.protocols.pu.rows import split_of as split_of
+from pucli.runner.cells import Cell, CellResult, Context
+from pucli.runner.experiment import TRUE_ODDS, TRUE_PRIOR, Experiment, Strict
 from pucli.runner.profiles import Scope, data_settings, resolved_grid, tuning_settings
 from pucli.tuning import Trials, tune
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
-SCENARIOS = {"case-control": "unlabeled_train", "single-training-set": "train"}
 
 
 class Options(Strict):
@@ -60,29 +56,17 @@ class Options(Strict):
         ge=0,
         description="standard normal columns added per column of a declared data set, all rows standardised (4.5.2)",
     )
+    scaled: bool = Field(
+        default=True, description="whether rows with irrelevant columns are standardised before these are added"
+    )
     cut_at_prior: list[str] = Field(
         default=[],
         description="columns that predict the true share of positives among the unlabeled training rows",
     )
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """Rows of a data set, setting and repeat. `y_test` is used only for the metrics.
-
-    relevant : number of features before those that are known to be irrelevant.
-    prior : share of positives among the unlabeled rows, for methods declared to use it.
-    """
-
-    X_train: Floats
-    s: AnyArray
-    X_test: Floats
-    y_test: AnyArray
-    relevant: int
-    prior: float
-    notes: list[str]
-    shared: dict[Any, Any]
-    groups: Ints | None = None
+    labelled_as_unlabeled: list[str] = Field(
+        default=[],
+        description="columns whose unlabeled rows include a copy of each labelled row, as in Kiryo's nnPU code",
+    )
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
@@ -99,7 +83,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                 "parameters": parameters,
                 "standardise": experiment.data.standardise,
                 # unused options do not change the key
-                **options.model_dump(exclude_defaults=True, exclude={"cut_at_prior"}),
+                **options.model_dump(exclude_defaults=True, exclude={"cut_at_prior", "labelled_as_unlabeled"}),
             }
             for frequency in scope.label_frequencies:
                 division = {"scenario": split.scenario, "label_frequency": frequency, "fraction": fraction}
@@ -107,6 +91,8 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                     division["labelling"] = split.labelling
                 if together := dataset_entry(dataset).group_columns:
                     division["groups"] = together
+                if split.labelled != "training":
+                    division["labelled"] = split.labelled
                 for column, method in columns.items():
                     tuning = method["tuning"]
                     planned += [
@@ -150,9 +136,12 @@ def _checked(experiment: Experiment, scope: Scope) -> Options:
             f"{experiment.name}: options.irrelevant_per_feature is for declared data sets; the generator "
             f"{experiment.data.generate} adds columns by data.parameters."
         )
-    for column in options.cut_at_prior:
-        if column not in experiment.methods:
-            raise unknown("column of options.cut_at_prior", column, experiment.methods)
+    for option in ("cut_at_prior", "labelled_as_unlabeled"):
+        for column in getattr(options, option):
+            if column not in experiment.methods:
+                raise unknown(f"column of options.{option}", column, experiment.methods)
+    if split.labelled != "training" and split.scenario != "single-training-set":
+        raise UsageError(f"{experiment.name}: split.labelled belongs to the scenario single-training-set; remove it.")
     if split.labelling not in LABELLINGS:
         raise unknown("labelling", split.labelling, LABELLINGS)
     for scenario, key in SCENARIOS.items():
@@ -162,12 +151,14 @@ def _checked(experiment: Experiment, scope: Scope) -> Options:
 
 
 def _method(experiment: Experiment, column: str, scope: Scope, options: Options) -> dict[str, Any]:
-    """Return the declared method of a column with its grid, its tuning, and its cut if that is moved."""
+    """Return the declared method of a column with its grid, its tuning, and what options say of it."""
     entry = experiment.methods[column]
     grid = resolved_grid(entry, scope.profile)
     tuning = tuning_settings(experiment, entry, scope.profile, grid) if grid else None
-    moved: dict[str, Any] = {"cut": "prior"} if column in options.cut_at_prior else {}
-    return declared_method(experiment, column, grid=grid, tuning=tuning, **moved)
+    more: dict[str, Any] = {"cut": "prior"} if column in options.cut_at_prior else {}
+    if column in options.labelled_as_unlabeled:
+        more["copies"] = True
+    return declared_method(experiment, column, grid=grid, tuning=tuning, **more)
 
 
 def _tuning_fits(method: Mapping[str, Any]) -> int:
@@ -190,11 +181,11 @@ def run_cell(cell: Cell, context: Context, prepare: Callable[[Cell, Context], Pr
     prepare : callable, optional
         Function from the cell and the context to the rows; by default those of the split that the cell declares.
     """
-    rows = context.shared(cell, prepare or _prepare)
+    rows = context.shared(cell, prepare or prepare_rows)
     method = cell.declared["method"]
-    params = dict(method["params"])
-    if params.get("prior") == TRUE_PRIOR:
-        params["prior"] = rows.prior
+    if "copies" in method:
+        rows = _with_copies(rows)
+    params = {**method["params"], **true_prior(method["params"], rows)}
     if takes_seed(method["name"]):
         params.setdefault("random_state", seed_of(cell, "fit"))
     result = CellResult(notes=list(rows.notes), seconds={"tune": 0.0})
@@ -223,6 +214,21 @@ def run_cell(cell: Cell, context: Context, prepare: Callable[[Cell, Context], Pr
     return result
 
 
+def true_prior(params: Mapping[str, Any], rows: Prepared) -> dict[str, float]:
+    """Return the class prior of a method that is declared to be given the true one, else nothing."""
+    given = params.get("prior")
+    if given == TRUE_ODDS and rows.prior >= 0.5:
+        raise UsageError(f"prior: {TRUE_ODDS} is {rows.prior / (1 - rows.prior):.3g} here, and a prior is below 1.")
+    return {TRUE_PRIOR: {"prior": rows.prior}, TRUE_ODDS: {"prior": rows.prior / (1 - rows.prior)}}.get(given, {})
+
+
+def _with_copies(rows: Prepared) -> Prepared:
+    """Return rows in which the labelled ones are among the unlabeled ones as well."""
+    labelled = rows.X_train[np.asarray(rows.s) == 1]
+    s = np.concatenate([rows.s, np.zeros(len(labelled), dtype=np.int8)])
+    return replace(rows, X_train=np.vstack([rows.X_train, labelled]), s=s, prior=rows.prior_with_copies, shared={})
+
+
 def _scored(
     rows: Prepared, predictions: Ints, decision: Floats | None, probability: Floats | None, also: Sequence[str]
 ) -> dict[str, float]:
@@ -237,7 +243,7 @@ def _scored(
 
 def prepared(cell: Cell, context: Context) -> Prepared:
     """Return the rows of a cell, prepared once for its group."""
-    return context.shared(cell, _prepare)
+    return context.shared(cell, prepare_rows)
 
 
 def predicted_classes(model: Any, X: Floats) -> Ints:
@@ -318,7 +324,7 @@ def _warm_up(name: str, content: str) -> None:
     from pucli.methods import make_estimator
 
     params, grid, tuning = json.loads(content)
-    if params.get("prior") == TRUE_PRIOR:
+    if params.get("prior") in (TRUE_PRIOR, TRUE_ODDS):
         params["prior"] = 0.5
     rng = np.random.default_rng(0)
     s = np.repeat([1, 0], [16, 24]).astype(np.int8)
@@ -331,80 +337,6 @@ def _warm_up(name: str, content: str) -> None:
             tuned = tune(name, X, s, params=fixed, grid=grid, **how)
             params = tuned.params
         make_estimator(name, **params).fit(X, s).predict(X)
-
-
-def _prepare(cell: Cell, context: Context) -> Prepared:
-    """Load, split and standardise the rows. Each step has its own random stream."""
-    from pucli.data.encode.duplicates import is_constant
-
-    X, y, relevant = _load(cell, context)
-    groups = read_groups(cell.dataset, context)
-    chosen = split_of(cell, X, y, groups)
-    X_train, X_test = X[chosen.train], X[chosen.test]
-    constant = int(np.count_nonzero(is_constant(X_train)))
-    notes = [f"{constant} of {X.shape[1]} features are constant in the training rows"] if constant else []
-    X_train, X_test = standardised(cell.declared["data"]["standardise"], X_train, X_test)
-    s = np.asarray(chosen.s)
-    unlabeled = np.concatenate([chosen.train[s == 0], chosen.test])
-    prior = float(np.mean(y[unlabeled] == 1))
-    together = None if groups is None else groups[chosen.train]
-    return Prepared(X_train, s, X_test, y[chosen.test], relevant, prior, notes, {}, together)
-
-
-def split_of(cell: Cell, X: Floats, y: AnyArray, groups: Ints | None = None) -> Split:
-    """Return the split of a cell.
-
-    Parameters
-    ----------
-    cell : Cell
-        The cell.
-    X : array of shape (n, m)
-        All rows of the data set; a labelling other than SCAR depends on them.
-    y : array of shape (n,)
-        True classes, -1 or +1.
-    groups : array of int of shape (n,), optional
-        Group of each row.
-    """
-    from pucli.data.splits.scenarios import make_split, split_stream
-
-    split = cell.declared["split"]
-    scenario, frequency, fraction = split["scenario"], split["label_frequency"], split["fraction"]
-    rng = split_stream(split["seed"], _set_name(cell), scenario, frequency, cell.repeat)
-    options = {} if fraction is None else {SCENARIOS[scenario]: fraction}
-    how = stream(split["seed"], "labelling", _set_name(cell), cell.repeat)
-    tilt = labelling_tilt(split.get("labelling", "scar"), X, y, how)
-    return make_split(scenario, y, frequency, rng=rng, tilt=tilt, groups=groups, **options)
-
-
-def _set_name(cell: Cell) -> str:
-    """Return the name of the data set in random streams; declared data sets have the splits of `pucli split`."""
-    parameters = cell.declared["data"]["parameters"]
-    return f"{cell.dataset} {canonical_json(parameters)}" if parameters else cell.dataset
-
-
-def _load(cell: Cell, context: Context) -> tuple[Floats, AnyArray, int]:
-    """Return X, y in {-1, +1}, and the number of features before those that are known to be irrelevant.
-
-    Generated data sets are drawn for this repeat; declared data sets are read once per process.
-    """
-    from pucli.data import add_irrelevant_features, dataset_entry, load_dataset
-
-    data, split = cell.declared["data"], cell.declared["split"]
-    added = data.get("irrelevant_per_feature", 0)
-    if dataset_entry(cell.dataset).generator:
-        parameters = dict(data["parameters"])
-        rng = stream(split["seed"], "data", cell.dataset, parameters, cell.repeat)
-        drawn = load_dataset(cell.dataset, rng=rng, parameters=parameters)
-        X, y = drawn.X, drawn.y
-        relevant = X.shape[1] // (1 + int(parameters.get("irrelevant", 0)))
-    else:
-        X, y = read_rows(cell.dataset, context)
-        relevant = X.shape[1]
-        if added:
-            rng = stream(split["seed"], "irrelevant", cell.dataset, split["label_frequency"], cell.repeat)
-            X = add_irrelevant_features(X, rng, per_feature=added)
-    check_two_classes(cell.dataset, y)
-    return X, y, relevant
 
 
 def _used_features(model: Any) -> Bools | None:

@@ -29,7 +29,7 @@ from pucli.models.certificates import watched
 from pucli.protocols.common import make, seed_of, takes_seed, timed
 from pucli.protocols.pu import protocol as pu
 from pucli.runner.cells import Cell, CellResult, Context
-from pucli.runner.experiment import TRUE_PRIOR, Experiment
+from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import Scope
 from pucli.tuning.routes import FoldedRows, Point, make_route
 
@@ -59,9 +59,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     """Fit every point of the grid once and score it on the test rows."""
     rows = pu.prepared(cell, context)
     method = cell.declared["method"]
-    fixed = dict(method["params"])
-    if fixed.get("prior") == TRUE_PRIOR:
-        fixed["prior"] = rows.prior
+    fixed = {**method["params"], **pu.true_prior(method["params"], rows)}
     if takes_seed(method["name"]):
         fixed.setdefault("random_state", seed_of(cell, "fit"))
     result = CellResult(notes=list(rows.notes))

@@ -77,6 +77,40 @@ def test_single_training_set_counts(n_positive, n_negative, frequency, share, se
     assert abs(split.s.sum() - frequency * (y[split.train] == 1).sum()) <= 0.5 + 1e-6
 
 
+@examples(60)
+@given(SIZES, SIZES, SHARES, SHARES, st.integers(0, 2**32))
+def test_labels_before_the_training_rows_are_drawn(n_positive, n_negative, frequency, share, seed):
+    y = labels(n_positive, n_negative)
+    rng = np.random.default_rng(seed)
+    split = single_training_set(y, frequency, train=share, labelled="all", rng=rng)
+    check_partition(split, y)
+    n_labelled, n_train = round(frequency * n_positive), len(split.train)
+    assert abs(n_train - share * len(y)) <= 0.5 + 1e-6
+    # of as many labelled rows as the frequency says, a random part of that size is in the training set
+    spread = np.sqrt(n_labelled * share * (1 - share))
+    assert abs(int(split.s.sum()) - n_labelled * share) <= 6 * spread + 1
+    # training and test rows alike have the share of positives of all rows
+    for rows in (split.train, split.test):
+        error = np.sqrt(n_positive * n_negative / len(y) ** 2 / len(rows))
+        assert abs(np.mean(y[rows] == 1) - n_positive / len(y)) <= 6 * error
+
+
+def test_labels_of_all_positives_vary_in_number_and_keep_the_share_of_the_test_rows():
+    y, frequency = labels(300, 700), 0.25
+    made = repeated_splits(
+        "single-training-set", y, frequency, repeats=400, seed=1, name="toy", labelled="all", train=0.7
+    )
+    counts = np.array([split.s.sum() for split in made])
+    assert counts.mean() == pytest.approx(0.7 * 75, abs=5 * counts.std() / 20) and counts.std() > 1
+    shares = np.array([np.mean(y[split.test] == 1) for split in made])
+    assert shares.mean() == pytest.approx(0.3, abs=5 * shares.std() / 20)
+    # the stated split of the thesis takes test rows from the unlabeled ones, which have fewer positives
+    stated = repeated_splits("case-control", y, frequency, repeats=20, seed=1, name="toy")
+    assert np.mean([np.mean(y[split.test] == 1) for split in stated]) < 0.27
+    with pytest.raises(UsageError, match="did you mean 'all'"):
+        single_training_set(y, frequency, labelled="al", rng=np.random.default_rng(0))
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_labelling_is_at_random_among_positives(scenario):
     """Each positive is labelled equally often: five standard errors over 2000 splits."""

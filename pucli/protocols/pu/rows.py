@@ -1,0 +1,121 @@
+"""Rows of a cell: loaded, split and standardised."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.core.seeding import stream
+from pucli.data.splits.labelling import labelling_tilt
+from pucli.data.splits.scenarios import Split
+from pucli.protocols.common import check_two_classes, read_groups, read_rows, standardised
+from pucli.runner.cells import Cell, Context, canonical_json
+
+# The share of rows that each scenario needs.
+SCENARIOS = {"case-control": "unlabeled_train", "single-training-set": "train"}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Rows of a data set, setting and repeat. `y_test` is used only for the metrics.
+
+    relevant : number of features before those that are known to be irrelevant.
+    prior : share of positives among the unlabeled rows, for methods declared to use it.
+    prior_with_copies : the same where the labelled rows count as unlabeled rows as well.
+    """
+
+    X_train: Floats
+    s: AnyArray
+    X_test: Floats
+    y_test: AnyArray
+    relevant: int
+    prior: float
+    notes: list[str]
+    shared: dict[Any, Any]
+    prior_with_copies: float = math.nan
+    groups: Ints | None = None
+
+
+def prepare(cell: Cell, context: Context) -> Prepared:
+    """Load, split and standardise the rows. Each step has its own random stream."""
+    from pucli.data.encode.duplicates import is_constant
+
+    X, y, relevant = _load(cell, context)
+    groups = read_groups(cell.dataset, context)
+    chosen = split_of(cell, X, y, groups)
+    X_train, X_test = X[chosen.train], X[chosen.test]
+    constant = int(np.count_nonzero(is_constant(X_train)))
+    notes = [f"{constant} of {X.shape[1]} features are constant in the training rows"] if constant else []
+    X_train, X_test = standardised(cell.declared["data"]["standardise"], X_train, X_test)
+    s = np.asarray(chosen.s)
+    unlabeled = chosen.train[s == 0]
+    if "labelled" not in cell.declared["split"]:  # there the test rows have another share of positives
+        unlabeled = np.concatenate([unlabeled, chosen.test])
+    prior, with_copies = (
+        float(np.mean(y[rows] == 1)) for rows in (unlabeled, np.concatenate([unlabeled, chosen.train[s == 1]]))
+    )
+    together = None if groups is None else groups[chosen.train]
+    return Prepared(X_train, s, X_test, y[chosen.test], relevant, prior, notes, {}, with_copies, together)
+
+
+def split_of(cell: Cell, X: Floats, y: AnyArray, groups: Ints | None = None) -> Split:
+    """Return the split of a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+        The cell.
+    X : array of shape (n, m)
+        All rows of the data set; a labelling other than SCAR depends on them.
+    y : array of shape (n,)
+        True classes, -1 or +1.
+    groups : array of int of shape (n,), optional
+        Group of each row.
+    """
+    from pucli.data.splits.scenarios import make_split, split_stream
+
+    split = cell.declared["split"]
+    scenario, frequency, fraction = split["scenario"], split["label_frequency"], split["fraction"]
+    rng = split_stream(split["seed"], _set_name(cell), scenario, frequency, cell.repeat)
+    options: dict[str, Any] = {} if fraction is None else {SCENARIOS[scenario]: fraction}
+    if "labelled" in split:
+        options["labelled"] = split["labelled"]
+    how = stream(split["seed"], "labelling", _set_name(cell), cell.repeat)
+    tilt = labelling_tilt(split.get("labelling", "scar"), X, y, how)
+    return make_split(scenario, y, frequency, rng=rng, tilt=tilt, groups=groups, **options)
+
+
+def _set_name(cell: Cell) -> str:
+    """Return the name of the data set in random streams; declared data sets have the splits of `pucli split`."""
+    parameters = cell.declared["data"]["parameters"]
+    return f"{cell.dataset} {canonical_json(parameters)}" if parameters else cell.dataset
+
+
+def _load(cell: Cell, context: Context) -> tuple[Floats, AnyArray, int]:
+    """Return X, y in {-1, +1}, and the number of features before those that are known to be irrelevant.
+
+    Generated data sets are drawn for this repeat; declared data sets are read once per process.
+    """
+    from pucli.data import add_irrelevant_features, dataset_entry, load_dataset
+
+    data, split = cell.declared["data"], cell.declared["split"]
+    added = data.get("irrelevant_per_feature", 0)
+    if dataset_entry(cell.dataset).generator:
+        parameters = dict(data["parameters"])
+        rng = stream(split["seed"], "data", cell.dataset, parameters, cell.repeat)
+        drawn = load_dataset(cell.dataset, rng=rng, parameters=parameters)
+        X, y = drawn.X, drawn.y
+        relevant = X.shape[1] // (1 + int(parameters.get("irrelevant", 0)))
+    else:
+        X, y = read_rows(cell.dataset, context)
+        relevant = X.shape[1]
+        if added:
+            rng = stream(split["seed"], "irrelevant", cell.dataset, split["label_frequency"], cell.repeat)
+            scaled = add_irrelevant_features(X, rng, per_feature=added)
+            X = scaled if data.get("scaled", True) else np.hstack([X, scaled[:, relevant:]])
+    check_two_classes(cell.dataset, y)
+    return X, y, relevant
