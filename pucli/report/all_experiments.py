@@ -10,9 +10,9 @@ from pathlib import Path
 
 from pucli.core.errors import UsageError
 from pucli.report.build import collect
-from pucli.report.cells_csv import FILE, UNCOMPRESSED
 from pucli.report.files import write
 from pucli.report.formats.markdown import grid
+from pucli.report.gathering import has_results
 from pucli.report.model import Report
 from pucli.report.results_page import PAGE, TEMPLATE, results_page
 from pucli.report.tables.causes import CAUSES, REDUCED, UNEXPLAINED
@@ -24,7 +24,6 @@ from pucli.report.tables.verdict import NOT_RUN, VERDICTS
 from pucli.runner.experiment import base_name
 from pucli.runner.loading import experiment_names, load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS
-from pucli.runner.store import STORE
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,8 @@ class Judged:
     """A row of a table.csv with a verdict.
 
     `primary` is true if the row represents a published figure: its variant represents the method, its metric is the one
-    that was published, and no other table has the same `figure` from longer runs or more `repeats`.
+    that was published, no other table has the same `figure` from longer runs or more `repeats`, and its experiment is
+    not a variant of another.
     """
 
     experiment: str
@@ -93,15 +93,15 @@ def report_all(
 
 def with_results(results: Path) -> list[str]:
     """Return the names of the declared experiments that have cells in the folder `results`."""
-    files = (FILE, UNCOMPRESSED, STORE)
-    return [name for name in experiment_names() if any((results / name / file).is_file() for file in files)]
+    return [name for name in experiment_names() if has_results(results / name)]
 
 
 def judged_rows(results: Path) -> list[Judged]:
     """Return every row with a verdict of the table.csv files in the folder `results`."""
     found = []
-    for name in with_results(results):
-        experiment = load_experiment(name, check_methods=False)
+    experiments = {name: load_experiment(name, check_methods=False) for name in with_results(results)}
+    others = {name for one in experiments.values() for names in one.variants.values() for name in names}
+    for name, experiment in experiments.items():
         primary = {experiment.primary_column(base_name(column)) for column in experiment.methods}
         file_of = figures_of_metrics(experiment)
         path = results / name / "table.csv"
@@ -112,6 +112,7 @@ def judged_rows(results: Path) -> list[Judged]:
                 column = "/".join(filter(None, (row["method"], row["variant"])))
                 verdict, metric = row["verdict"].partition(":")[0], row["metric"].partition(" ")[0]
                 stands = metric in file_of and (column in primary or column not in experiment.methods)
+                stands = stands and name not in others
                 figure = (file_of.get(metric, ""), row["dataset"], row["setting"], row["method"], metric)
                 judged = Judged(name, row["metric"], verdict, row["cause"], stands, figure, int(row["repeats"]))
                 found.append(judged)

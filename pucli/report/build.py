@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from pucli.core.errors import UsageError, unknown
+from pucli.core.errors import unknown
 from pucli.core.json_values import json_values
-from pucli.report.cells_csv import cells_csv, read_cells_csv, write_cells_csv
+from pucli.report.cells_csv import cells_csv, write_cells_csv
 from pucli.report.files import PROVENANCE, output_folder, read_provenance, write
 from pucli.report.formats.render import FORMATS, rendered
+from pucli.report.gathering import gather, rows_of_variants
 from pucli.report.model import FIRST, FIRST_TITLE, Report
 from pucli.report.protocol_parts import extras_of, remarks_of
 from pucli.report.tables.comparisons import compare_pairs, rank_methods
@@ -21,9 +22,9 @@ from pucli.report.tables.summary import summarise
 from pucli.report.tables.table import TableRow, count_flags, table_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import TRUE_PRIOR, Experiment
-from pucli.runner.plan import describe, planned_cells, planned_scope, results_folder
+from pucli.runner.plan import describe
 from pucli.runner.profiles import Scope
-from pucli.runner.store import StoredRow, StoredRows, read_rows
+from pucli.runner.store import StoredRow, StoredRows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,83 +85,6 @@ def collect(
         figures=figures,
         from_csv=found.from_csv,
     )
-
-
-class Gathered(NamedTuple):
-    """Known results of an experiment: the plan, the stored cells, and whether some come from cells.csv.gz."""
-
-    scope: Scope
-    cells: list[Cell]
-    rows: dict[str, StoredRow]
-    folder: Path
-    from_csv: bool
-
-
-def gather(
-    experiment: Experiment,
-    *,
-    profile: str | None = None,
-    methods: Sequence[str] | None = None,
-    datasets: Sequence[str] | None = None,
-    results_dir: str | Path | None = None,
-) -> Gathered:
-    """Return the known results of an experiment, from its store and cells.csv.gz.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The declared experiment.
-    profile : str, optional
-        Name of a profile; by default the largest one with results.
-    methods, datasets : sequence of str, optional
-        Selection of cells, see `pucli.runner.plan`.
-    results_dir : path, optional
-        Folder of all experiments, by default results.
-    """
-    folder = results_folder(experiment, results_dir)
-    stored = read_rows(folder)
-    known: dict[str, StoredRow] = {**read_cells_csv(folder), **stored}
-    if profile is None and not stored:
-        profile = read_provenance(folder).get("profile") if known else None
-    planned = planned_scope(experiment, profile or largest_profile(experiment, known, folder), methods, datasets)
-    cells = planned_cells(experiment, planned)
-    rows = {cell.key: known[cell.key] for cell in cells if cell.key in known}
-    return Gathered(planned, cells, rows, folder, any(key not in stored for key in rows))
-
-
-def largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: Path) -> str:
-    """Return the profile with the most known cells.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The experiment.
-    known : mapping
-        Map from the key of each known cell.
-    folder : Path
-        Its results folder; ties go to the profile of the report there.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    UsageError
-        No cell has been run.
-    """
-    there = read_provenance(folder).get("profile")
-    counts = {
-        name: sum(cell.key in known for cell in planned_cells(experiment, planned_scope(experiment, name, None, None)))
-        for name in experiment.profiles
-    } if known else {}  # fmt: skip
-    best = max(counts, key=lambda name: (counts[name], name == there), default="")
-    if not best or not counts[best]:
-        raise UsageError(
-            f"no cell of {experiment.name} has been run in {folder}; "
-            f"`pucli reproduce {experiment.name} --profile quick` runs a small part of it."
-        )
-    return best
 
 
 def build_report(
@@ -251,7 +175,7 @@ def assemble(
         The same rows, indexed; by default made here.
     """
     samples = samples or Samples.of(experiment, cells, stored, cells if _is_whole(experiment, scope) else None)
-    rows = table_rows(samples)
+    rows = table_rows(samples, rows_of_variants(experiment, folder.parent))
     keys = {cell.key: cell for cell in cells}
     states = [stored[key]["status"] for key in keys if key in stored]
     return Report(

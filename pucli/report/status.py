@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pucli.report.build import gather
+from pucli.report.gathering import gather
 from pucli.runner.cells import Cell
 from pucli.runner.cost import Pace
 from pucli.runner.experiment import Experiment

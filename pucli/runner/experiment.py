@@ -25,6 +25,7 @@ Verdict = Literal[
 Cause = Literal[
     "data selection guessed",
     "form of the method",
+    "another protocol",
     "another method",
     "another machine",
     "tuning noise",

@@ -64,7 +64,7 @@ def test_the_odds_are_positives_over_negatives_and_below_one(tmp_path):
     assert odds == share / (1 - share) > share
     rows = context.cache[cell.group]
     object.__setattr__(rows, "prior", 0.6)
-    with pytest.raises(UsageError, match="odds is 1.5 here"):
+    with pytest.raises(UsageError, match=r"odds is 1\.5 here"):
         pu.run_cell(cell, context)
 
 

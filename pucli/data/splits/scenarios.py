@@ -7,10 +7,10 @@ Labels are selected completely at random (SCAR), or positives with a larger `til
   unlabeled rows.
 * single training set: all rows are one sample, and some positives of its training part are labelled.
 
-In both, the label frequency is the share of the training positives that are labelled. A single training set may also
-be drawn after the labels (``labelled="all"``): then it is the share of the positives of all rows, and the test rows
-include positives that had a label. So do the scripts that the author of the thesis published for its chapter 4
-(GitHub, tkks22123/GKF-PUAL).
+In both, the label frequency is the share of the training positives that are labelled. A single training set may also be
+drawn after the labels (``labelled="all"``): then it is the share of the positives of all rows, and test rows may be
+positives that had a label. So it is in the scripts that the author of the thesis published for its chapter 4 (GitHub,
+tkks22123/GKF-PUAL).
 """
 
 from __future__ import annotations

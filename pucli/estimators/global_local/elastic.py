@@ -31,7 +31,9 @@ from pucli.solvers.kernels.quadratic_surface import (
     surface_ridge,
     surface_score,
 )
+from pucli.solvers.result import Solution
 from pucli.solvers.surface.admm import solve_surface_admm
+from pucli.solvers.surface.author import full_laplacian, solve_surface_author
 from pucli.solvers.surface.problem import surface_problem
 from pucli.solvers.surface.working_set import solve_surface
 
@@ -40,6 +42,7 @@ SWEEPS = 2000
 ADMM_ITERATIONS = 50_000
 NEWTON_STEPS = 500
 SURFACE_ADMM_ITERATIONS = 20_000
+AUTHOR_UPDATES = 300
 
 
 class ElasticGLPUAL(PUClassifier):
@@ -221,14 +224,16 @@ class EKFGLPUAL(PUClassifier):
         Scale of the similarity, in squared units of X.
     n_neighbors : int, default=5
         K of the graph.
-    solver : {"working-set", "admm"}, default="working-set"
-        Alternating directions and Newton steps on a growing set of features, or the printed five-block ADMM.
+    solver : {"working-set", "admm", "author"}, default="working-set"
+        Alternating directions and Newton steps on a growing set of features, or the printed five-block ADMM. "author"
+        runs the updates of the author's public scripts `max_iter` times; they minimise no stated objective, and join
+        all pairs of rows, not the nearest (`pucli.solvers.surface.author`).
     mu : float, default=1.0
-        Penalty of the printed ADMM; not used by the working set.
+        Penalty of the two ADMMs; not used by the working set.
     tol : float, default=1e-6
-        Relative duality gap to reach.
+        Relative duality gap to reach; not used by "author".
     max_iter : int or None, default=None
-        Newton steps on one working set (None is 500), or iterations (admm, 20000).
+        Newton steps on one working set (None is 500), or iterations (admm, 20000; author, 300).
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
@@ -246,7 +251,7 @@ class EKFGLPUAL(PUClassifier):
     objective_ : float
         Value of the objective above.
     dual_gap_ : float
-        Proven bound on `objective_` minus the optimum.
+        Proven bound on `objective_` minus the optimum. Both are NaN with the solver "author".
     lam1_, lam2_, c_u_ : float
         The values used, computed from the data if the parameter is a word.
     n_iter_, converged_, classes_, positive_share_, labelled_recall_
@@ -289,7 +294,7 @@ class EKFGLPUAL(PUClassifier):
     _parameter_constraints: ClassVar[Constraints] = {
         **ElasticGLPUAL._parameter_constraints,
         "lam1": [POSITIVE, one_of("scale")],
-        "solver": [one_of("working-set", "admm")],
+        "solver": [one_of("working-set", "admm", "author")],
     }
 
     saved_state: ClassVar[State] = {
@@ -336,7 +341,11 @@ class EKFGLPUAL(PUClassifier):
         edges = graph.edges(self.sigma)
         Z, G = with_intercept(surface_features(X)), surface_ridge(X)
         rows = GlobalLocalProblem(Z, labelled, edges, self.lam2_, self.c_p, self.c_u_)
-        if self.solver == "admm":
+        result: Solution
+        if self.solver == "author":
+            R = full_laplacian(X, self.sigma)
+            result = solve_surface_author(rows, G, R, self.lam1_, self.mu, self.max_iter or AUTHOR_UPDATES)
+        elif self.solver == "admm":
             steps = self.max_iter or SURFACE_ADMM_ITERATIONS
             result = solve_surface_admm(rows, G, self.lam1_, self.mu, self.tol, steps)
         else:
@@ -345,7 +354,8 @@ class EKFGLPUAL(PUClassifier):
         self.intercept_ = float(result.coef[-1])
         self.selected_ = np.any(self.quadratic_ != 0.0, axis=1) | (self.coef_ != 0.0)
         self._keep_certificate(result)
-        self._add_cost(self._objective_at(X, labelled, edges) - self.objective_, self.tol)
+        if self.solver != "author":
+            self._add_cost(self._objective_at(X, labelled, edges) - self.objective_, self.tol)
 
     def _objective_at(self, X: Floats, labelled: Bools, edges: Edges) -> float:
         """Return the objective by scores of the rows, which keeps digits that sums of fourth powers lose."""

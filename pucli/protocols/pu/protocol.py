@@ -36,7 +36,8 @@ from pucli.protocols.common import (
     timed,
 )
 from pucli.protocols.options import read_options
-from pucli.protocols.pu.rows import SCENARIOS, Prepared
+from pucli.protocols.pu.rows import SCENARIOS
+from pucli.protocols.pu.rows import Prepared as Prepared
 from pucli.protocols.pu.rows import prepare as prepare_rows
 from pucli.protocols.pu.rows import split_of as split_of
 from pucli.runner.cells import Cell, CellResult, Context
@@ -219,7 +220,8 @@ def true_prior(params: Mapping[str, Any], rows: Prepared) -> dict[str, float]:
     given = params.get("prior")
     if given == TRUE_ODDS and rows.prior >= 0.5:
         raise UsageError(f"prior: {TRUE_ODDS} is {rows.prior / (1 - rows.prior):.3g} here, and a prior is below 1.")
-    return {TRUE_PRIOR: {"prior": rows.prior}, TRUE_ODDS: {"prior": rows.prior / (1 - rows.prior)}}.get(given, {})
+    values = {TRUE_PRIOR: rows.prior, TRUE_ODDS: rows.prior / (1 - rows.prior)}
+    return {"prior": values[given]} if given in (TRUE_PRIOR, TRUE_ODDS) else {}
 
 
 def _with_copies(rows: Prepared) -> Prepared:

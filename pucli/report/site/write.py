@@ -13,8 +13,9 @@ from typing import Any
 
 from pucli.core.errors import UsageError
 from pucli.report.all_experiments import judged_rows, with_results
-from pucli.report.build import assemble, gather, keep_recorded
+from pucli.report.build import assemble, keep_recorded
 from pucli.report.files import read_provenance, write
+from pucli.report.gathering import gather
 from pucli.report.model import Report
 from pucli.report.site.best import CEILING, best_on, lead
 from pucli.report.site.prose import guide, to_html

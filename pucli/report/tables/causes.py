@@ -7,10 +7,13 @@ published. Any other disagreement is unexplained.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pucli.report.tables.verdict import BY_VARIANT, DEGENERATE, INCONCLUSIVE, NOT_JUDGED, NOT_RUN, REPRODUCED
 
 SELECTION = "data selection guessed"
 FORM = "form of the method"
+PROTOCOL = "another protocol"
 OTHER = "another method"
 MACHINE = "another machine"
 TUNING = "tuning noise"
@@ -26,6 +29,7 @@ UNEXPLAINED = "unexplained"
 CAUSES = {
     SELECTION: "which rows or columns were used is a guess, and with others, named in the note, the figures agree",
     FORM: "another form of the method agrees, or the declared note says which",
+    PROTOCOL: "the method agrees under another declared protocol, which the verdict names",
     OTHER: "the published figure is that of another method, to compare with",
     MACHINE: "a speed, measured on another machine",
     TUNING: "points of the grid agree, but tuning does not choose them",
@@ -40,7 +44,7 @@ CAUSES = {
 }
 
 
-def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool) -> str:
+def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool, protocols: Collection[str] = ()) -> str:
     """Return the cause inferred from the cells and the catalogue, or "" if there is nothing to explain.
 
     Parameters
@@ -51,6 +55,8 @@ def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool) -> str:
         Whether the cells of the row differ from those of the whole experiment.
     fewer_repeats : bool
         Whether the row has fewer cells than in the whole experiment.
+    protocols : collection of str
+        Names of variants that are other protocols.
 
     Returns
     -------
@@ -64,5 +70,6 @@ def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool) -> str:
     if verdict == INCONCLUSIVE:
         return REDUCED if fewer_repeats else SPREAD
     if verdict.startswith(BY_VARIANT):
-        return FORM
+        names = set(verdict.removeprefix(f"{BY_VARIANT}: ").split(", "))
+        return PROTOCOL if names <= set(protocols) else FORM
     return REDUCED if reduced else UNEXPLAINED

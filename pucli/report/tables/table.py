@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pucli.core.json_values import json_values
 from pucli.report.tables.causes import automatic_cause
@@ -90,8 +90,24 @@ class TableRow:
         return found
 
 
-def table_rows(samples: Samples) -> list[TableRow]:
-    """Return the obtained rows in the order of the plan, then the published rows without a method in the experiment."""
+class OtherRow(NamedTuple):
+    """A row of an experiment that runs the same table under another protocol, and the name of that protocol."""
+
+    variant: str
+    experiment: str
+    row: TableRow
+
+
+def table_rows(samples: Samples, others: Sequence[OtherRow] = ()) -> list[TableRow]:
+    """Return the obtained rows in the order of the plan, then the published rows without a method in the experiment.
+
+    Parameters
+    ----------
+    samples : Samples
+        The cells of the experiment.
+    others : sequence of OtherRow
+        Rows under other protocols, which may reproduce a figure that these cells do not.
+    """
     experiment = samples.experiment
     published = _by_place(read_published(experiment, samples.parameters), samples.keys)
     rows: list[TableRow] = []
@@ -104,7 +120,7 @@ def table_rows(samples: Samples) -> list[TableRow]:
             if figure is None and samples.lacks(dataset, setting, column, metric):
                 continue
             rows.append(_row(samples, (dataset, setting, column), metric, len(cells), figure))
-    _by_variants(rows)
+    _by_variants(rows, others)
     rows += _published_only(published, used, samples)
     _order(rows, samples)
     for row in rows:
@@ -167,25 +183,31 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
     )
 
 
-def _by_variants(rows: list[TableRow]) -> None:
+def _by_variants(rows: list[TableRow], others: Sequence[OtherRow]) -> None:
     """Set the verdict "reproduced by a variant: NAME" for primary variants if only another variant agrees.
 
     A degenerate row stays degenerate; its note names the variant.
     """
     for row in rows:
-        if row.primary and row.verdict not in ("", REPRODUCED, NOT_JUDGED, NOT_RUN):
-            agreeing = [
-                other.variant or other.method
-                for other in rows
-                if other.verdict == REPRODUCED
-                and (other.dataset, other.setting_key, other.method, other.metric)
-                == (row.dataset, row.setting_key, row.method, row.metric)
-            ]
-            if agreeing and row.verdict == DEGENERATE:
-                row.note = _joined(row.note, f"{', '.join(agreeing)} agrees")
-            elif agreeing:
-                row.note = _joined(f"alone: {row.verdict}", row.note)
-                row.verdict = f"{BY_VARIANT}: {', '.join(agreeing)}"
+        if not row.primary or row.verdict in ("", REPRODUCED, NOT_JUDGED, NOT_RUN):
+            continue
+        agreeing = [other.variant or other.method for other in rows if _agrees(other, row)]
+        elsewhere = [other for other in others if _agrees(other.row, row)]
+        names = list(dict.fromkeys([*agreeing, *(other.variant for other in elsewhere)]))
+        found = "; ".join(
+            f"{other.row.column} of {other.experiment} has {other.row.obtained_mean:.1f}" for other in elsewhere
+        )
+        if names and row.verdict == DEGENERATE:
+            row.note = _joined(row.note, f"{', '.join(names)} agrees", found)
+        elif names:
+            row.note = _joined(f"alone: {row.verdict}", row.note, found)
+            row.verdict = f"{BY_VARIANT}: {', '.join(names)}"
+
+
+def _agrees(other: TableRow, row: TableRow) -> bool:
+    """Return whether a row reproduces the published figure of another row."""
+    place = (row.dataset, row.setting_key, row.method, row.metric)
+    return other.verdict == REPRODUCED and (other.dataset, other.setting_key, other.method, other.metric) == place
 
 
 def _published_only(published: Mapping[Place, PublishedFigure], used: set[Place], samples: Samples) -> list[TableRow]:
@@ -255,6 +277,7 @@ def _explain(row: TableRow, samples: Samples) -> None:
         row.verdict,
         reduced=samples.is_reduced(group),
         fewer_repeats=samples.has_fewer_repeats(group),
+        protocols=samples.experiment.variants,
     )
     declared = ""
     for note in _fitting(row, samples.experiment):
