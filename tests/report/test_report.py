@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,13 @@ from pucli.core.errors import UsageError
 from pucli.report import assemble, build_report
 from pucli.report.files import csv_text
 from pucli.report.formats.markdown import grid, markdown
+from pucli.report.gathering import rows_of_variants
 from pucli.report.protocol_parts import Extra, extras_of, no_extras
+from pucli.report.tables.samples import Samples
+from pucli.report.tables.table import OtherRow, table_rows
 from pucli.runner import load_experiment, plan
 from pucli.runner.profiles import scope
+from tests.helpers import ROOT
 
 DECLARED = {
     "title": "A & B",
@@ -110,6 +115,38 @@ def test_verdicts_of_variants(experiment):
     assert summary["glpual/thesis", "label_frequency=0.5"] == {
         "reproduced": 1, "reproduced by a variant": 1, "better": 1,
     }  # fmt: skip
+
+
+def test_a_figure_that_only_another_protocol_reproduces_is_reproduced_by_that_variant(experiment):
+    experiment.variants["another split"] = ["elsewhere"]
+    cells = plan(experiment)
+    samples = Samples.of(experiment, cells, stored_rows(cells))
+    alone = {(row.dataset, row.column, row.setting): row for row in table_rows(samples)}
+    at = "label_frequency=0.5"
+    wifi, umd, seeds = (alone[name, "glpual/thesis", at] for name in ("wifi", "umd", "seeds"))
+    agrees = [
+        OtherRow("another split", "elsewhere", replace(row, verdict="reproduced", obtained_mean=60.04))
+        for row in (wifi, umd, seeds)
+    ]
+    disagrees = OtherRow("another split", "elsewhere", replace(alone["umd", "gllc", at], verdict="worse"))
+    rows = {(row.dataset, row.column, row.setting): row for row in table_rows(samples, [*agrees, disagrees])}
+    found = rows["wifi", "glpual/thesis", at]
+    assert (found.verdict, found.cause) == ("reproduced by a variant: another split", "another protocol")
+    assert found.note.startswith("alone: better") and "glpual/thesis of elsewhere has 60.0" in found.note
+    # a form of this experiment is named first, and is then the cause; a row that agrees alone needs no other
+    found = rows["umd", "glpual/thesis", at]
+    assert (found.verdict, found.cause) == ("reproduced by a variant: rkhs, another split", "form of the method")
+    unchanged = [place for place in alone if place[0] not in ("wifi", "umd") or place[1] != "glpual/thesis"]
+    assert all(rows[place].to_json() == alone[place].to_json() for place in unchanged)
+
+
+def test_rows_of_variants_are_those_of_their_committed_cells():
+    table = load_experiment("table-3.3", check_methods=False)
+    found = rows_of_variants(table, ROOT / "results")
+    assert {(other.variant, other.experiment) for other in found} == {
+        (variant, name) for variant, names in table.variants.items() for name in names
+    }
+    assert rows_of_variants(table, Path("nowhere")) == []
 
 
 def test_means_are_sample_means_in_per_cent(experiment):
