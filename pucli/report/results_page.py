@@ -15,9 +15,12 @@ from typing import Any
 
 from pucli.report.cells_csv import read_cells_csv
 from pucli.report.files import read_provenance
-from pucli.report.tables.verdict import VERDICTS
+from pucli.report.tables.verdict import DEGENERATE, REPRODUCED, VERDICTS
 
 PAGE, TEMPLATE = "README.md", "README.md.j2"
+
+# Repeats behind the means of the tables whose protocols are compared.
+PUBLISHED_REPEATS = 10
 
 Row = dict[str, Any]
 
@@ -127,6 +130,41 @@ class Figures:
         """
         counts = Counter(row["verdict"].partition(":")[0] for row in self.rows(name, metric, column))
         return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+
+    def agreement(self, name: str, *columns: str, metric: str = "f1", like: str = "") -> str:
+        """Return how near columns come to the published figures, e.g. "2, 12 of 32, 7.0".
+
+        That is: how many figures are reproduced by these columns themselves, how many obtained means are within two
+        standard errors and do not come from models of one class, and the mean absolute difference.
+
+        Parameters
+        ----------
+        name : str
+            Name of an experiment.
+        *columns : str
+            Columns of the experiment.
+        metric : str, default="f1"
+            Name of a metric.
+        like : str, default=""
+            Another experiment: only its data sets count.
+        """
+        rows = [row for column in columns for row in self.rows(name, metric, column) if row["published_mean"]]
+        if like:
+            datasets = {row["dataset"] for row in self.rows(like, metric)}
+            rows = [row for row in rows if row["dataset"] in datasets]
+        margins = [self._difference(row) for row in rows]
+        near = sum(
+            d <= 2 * s + 0.005 and row["verdict"] != DEGENERATE for row, (d, s) in zip(rows, margins, strict=True)
+        )
+        reproduced = sum(row["verdict"] == REPRODUCED for row in rows)
+        return f"{reproduced}, {near} of {len(rows)}, {statistics.fmean(d for d, _ in margins):.1f}"
+
+    @staticmethod
+    def _difference(row: Row) -> tuple[float, float]:
+        """Return the absolute difference of a row from the published mean, and its standard error."""
+        spreads = float(row["obtained_sd"] or 0), float(row["published_sd"] or 0)
+        error = math.sqrt(spreads[0] ** 2 / int(row["repeats"]) + spreads[1] ** 2 / PUBLISHED_REPEATS)
+        return abs(float(row["obtained_mean"]) - float(row["published_mean"])), error
 
     def ahead(self, name: str, a: str, b: str) -> str:
         """Return in how many rows column `a` has the larger mean than `b`, e.g. "22 of 32 rows".

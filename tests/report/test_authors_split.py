@@ -1,0 +1,59 @@
+"""What the notes say of printed figures at the F1 of calling every row positive, and of the author's split."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from tests.helpers import ROOT
+from tests.report.page_numbers import table
+
+NOTES = (ROOT / "results" / "author-3.3" / "notes.md").read_text(encoding="utf-8")
+NEAR = 0.6  # points
+
+
+def printed():
+    """Return the printed figures of tables 3.3, 4.4 and of CPB-GLPUAL, with F1 of all rows called positive.
+
+    `whole` is that F1 at the share of positives of the whole set, `stated` at that of test rows of the stated split.
+    """
+    declared = yaml.safe_load((ROOT / "datasets.yaml").read_text(encoding="utf-8"))
+    found = []
+    for name in ("table-3.3", "table-4.4", "table-5.3"):
+        rows = table(name, "f1").drop_duplicates(["dataset", "setting", "method"])
+        for row in rows.itertuples():
+            if np.isnan(row.published_mean) or (name == "table-5.3" and row.method != "cpb-glpual"):
+                continue
+            counts = declared[row.dataset]["published"]
+            frequency = float(row.setting.partition("=")[2])
+            left = counts["positive"] * (1 - 0.7 * frequency / (1 - 0.3 * frequency))
+            whole, stated = (200 * p / (2 * p + counts["negative"]) for p in (counts["positive"], left))
+            found.append((row.dataset, row.setting, row.method, row.published_mean, whole, stated))
+    return pd.DataFrame(found, columns=["dataset", "setting", "method", "mean", "whole", "stated"])
+
+
+def test_printed_figures_at_the_share_of_the_whole_set_are_as_many_as_the_notes_say():
+    rows = printed()
+    near = {name: int(((rows["mean"] - rows[name]).abs() <= NEAR).sum()) for name in ("whole", "stated")}
+    assert f"{near['whole']} of {len(rows)} printed figures" in NOTES and f"{near['stated']} at that of" in NOTES
+    # two shares of the same set are never as near to each other, so that no figure counts for both
+    assert (rows["whole"] - rows["stated"]).min() > 2 * NEAR
+
+
+@pytest.mark.parametrize(("dataset", "value"), [("hd", 71.6), ("ld", 59.0), ("enb", 66.7), ("ssmcr", 87.8)])
+def test_the_f1_of_calling_everything_positive(dataset, value):
+    rows = printed()
+    assert round(rows.loc[rows["dataset"] == dataset, "whole"].iloc[0], 1) == value
+    assert re.search(rf"\b{value}\b", NOTES)
+
+
+def test_dropped_shares_by_the_authors_code_are_those_of_the_notes():
+    rows = table("author-raw-4.4", "irrelevant_zeroed")
+    rows = rows[rows["published_mean"].notna() & (rows["variant"] != "")]
+    for variant, own in rows.groupby("variant"):
+        apart = (own["obtained_mean"] - own["published_mean"]).abs().mean()
+        assert f"| {variant} | {own['obtained_mean'].mean():.0f} | {apart:.0f} |" in NOTES
+    own = rows[rows["variant"] == "code-5"]
+    assert f"correlation {np.corrcoef(own['obtained_mean'], own['published_mean'])[0, 1]:.2f}" in NOTES
