@@ -1,5 +1,6 @@
 """Metrics by name, and tests for differences between methods."""
 
+from pucli.metrics.clustering import in_group_proportion
 from pucli.metrics.comparison import (
     FriedmanNemenyi,
     PairedTest,
@@ -30,6 +31,7 @@ __all__ = [
     "friedman_nemenyi",
     "get_metric",
     "holm_adjusted",
+    "in_group_proportion",
     "pu_auc_scorer",
     "pu_counts",
     "puf",

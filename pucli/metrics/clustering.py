@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
+import numpy as np
 from numpy.typing import ArrayLike
 
 
@@ -23,3 +26,36 @@ def nmi(truth: ArrayLike, clusters: ArrayLike) -> float:
     from sklearn.metrics import normalized_mutual_info_score
 
     return float(normalized_mutual_info_score(truth, clusters))
+
+
+def in_group_proportion(X: ArrayLike, clusters: ArrayLike) -> dict[Hashable, float]:
+    """Return the in-group proportion (IGP) of each cluster, in [0, 1].
+
+    It is the share of the rows of a cluster whose nearest other row is in the same cluster. The rows are those of a
+    validation set, and each has the cluster of the nearest centroid of the clusters found before (Kapp and Tibshirani
+    2007; table 2.2 of Sansone 2018).
+
+    Parameters
+    ----------
+    X : array-like of shape (n, m)
+        At least two rows; of several nearest ones the first counts.
+    clusters : array-like of shape (n,)
+        Their clusters.
+
+    Returns
+    -------
+    dict
+        The proportion of each cluster, in the order of their names.
+
+    Examples
+    --------
+    >>> in_group_proportion([[0.0], [1.0], [5.0], [6.1], [6.4]], ["a", "a", "a", "b", "b"])
+    {'a': 0.6666666666666666, 'b': 1.0}
+    """
+    from sklearn.metrics import pairwise_distances
+
+    distances = pairwise_distances(np.asarray(X, dtype=float))
+    np.fill_diagonal(distances, np.inf)
+    names = np.asarray(clusters)
+    same = names[np.argmin(distances, axis=1)] == names
+    return {name: float(same[names == name].mean()) for name in np.unique(names).tolist()}
