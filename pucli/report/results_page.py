@@ -222,6 +222,21 @@ class Figures:
         values = (row["metrics"].get(metric) for row in rows)
         return [value for value in values if value is not None]
 
+    def seconds(self, name: str, column: str, *, tuned: bool = False) -> float:
+        """Return the median time of the final fit over all cells of a column, or the total time of tuning and fits.
+
+        Parameters
+        ----------
+        name : str
+            Name of an experiment.
+        column : str
+            Column of the experiment.
+        tuned : bool, default=False
+            Whether to return the total.
+        """
+        rows = [row["seconds"] for row in read_cells_csv(self.results / name).values() if row["method"] == column]
+        return sum(row["tune"] + row["fit"] for row in rows) if tuned else statistics.median(row["fit"] for row in rows)
+
     def total(self, file: str, column: str, **where: str) -> float:
         """Return the sum of a column of a CSV file over the lines with the values `where`.
 
