@@ -57,3 +57,23 @@ def test_dropped_shares_by_the_authors_code_are_those_of_the_notes():
         assert f"| {variant} | {own['obtained_mean'].mean():.0f} | {apart:.0f} |" in NOTES
     own = rows[rows["variant"] == "code-5"]
     assert f"correlation {np.corrcoef(own['obtained_mean'], own['published_mean'])[0, 1]:.2f}" in NOTES
+
+
+def test_what_the_notes_say_of_all_rows_of_wifi():
+    rows = table("author-wifi", "f1").set_index(["column", "setting"])["obtained_mean"].round(1)
+    at = ["label_frequency=0.5", "label_frequency=0.25"]
+    for column in ("upu", "nnpu", "cpb-glpual/penalty-1"):
+        assert " and ".join(f"{rows[column, place]:.1f}" for place in at) in NOTES
+    for name, column in (("table-3.3", "upu"), ("table-3.3", "nnpu"), ("table-5.3", "cpb-glpual/thesis")):
+        printed = (
+            table(name, "f1").query("dataset == 'wifi'").set_index(["column", "setting"])["published_mean"].round(1)
+        )
+        assert " and ".join(f"{printed[column, place]:.1f}" for place in at) in NOTES
+
+
+def test_what_the_notes_say_of_the_literal_prior():
+    rows = table("odds-5.3", "f1").dropna(subset=["obtained_mean", "published_mean"])
+    apart = (rows["obtained_mean"] - rows["published_mean"]).abs().groupby(rows["column"]).mean().round(1)
+    text = NOTES.partition("**The literal prior**")[2].partition("**All rows")[0]
+    for column in ("cpb-glpual/odds", "cpb-glpual/share", "upu/odds", "nnpu/odds"):
+        assert f"{apart[column]:.1f}" in text
