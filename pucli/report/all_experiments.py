@@ -31,8 +31,7 @@ class Judged:
     """A row of a table.csv with a verdict.
 
     `primary` is true if the row represents a published figure: its variant represents the method, its metric is the one
-    that was published, no other table has the same `figure` from longer runs or more `repeats`, and its experiment is
-    not a variant of another.
+    that was published, and no other table has the same `figure` from longer runs or more `repeats`.
     """
 
     experiment: str
@@ -97,11 +96,16 @@ def with_results(results: Path) -> list[str]:
 
 
 def judged_rows(results: Path) -> list[Judged]:
-    """Return every row with a verdict of the table.csv files in the folder `results`."""
+    """Return every row with a verdict of the table.csv files in the folder `results`.
+
+    Experiments that run the table of another one under another protocol (`variants`) are left out.
+    """
     found = []
     experiments = {name: load_experiment(name, check_methods=False) for name in with_results(results)}
     others = {name for one in experiments.values() for names in one.variants.values() for name in names}
     for name, experiment in experiments.items():
+        if name in others:
+            continue
         primary = {experiment.primary_column(base_name(column)) for column in experiment.methods}
         file_of = figures_of_metrics(experiment)
         path = results / name / "table.csv"
@@ -112,7 +116,6 @@ def judged_rows(results: Path) -> list[Judged]:
                 column = "/".join(filter(None, (row["method"], row["variant"])))
                 verdict, metric = row["verdict"].partition(":")[0], row["metric"].partition(" ")[0]
                 stands = metric in file_of and (column in primary or column not in experiment.methods)
-                stands = stands and name not in others
                 figure = (file_of.get(metric, ""), row["dataset"], row["setting"], row["method"], metric)
                 judged = Judged(name, row["metric"], verdict, row["cause"], stands, figure, int(row["repeats"]))
                 found.append(judged)
