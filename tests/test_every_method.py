@@ -195,7 +195,7 @@ def test_a_saved_model_gives_the_same_bits(name: str, tmp_path: Any) -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_every_constructor_parameter_has_a_constraint_and_a_line_of_documentation(name: str) -> None:
     cls = estimator_class(METHODS[name])
-    parameters = set(inspect.signature(cls).parameters) - {"pos_label"}
+    parameters = set(inspect.signature(cls).parameters) - {"pos_label", "neg_label"}
     assert parameters <= set(cls._parameter_constraints), parameters - set(cls._parameter_constraints)
     text = inspect.getdoc(cls) or ""
     documented = text[text.index("Parameters\n") : text.index("Attributes\n")]
@@ -211,7 +211,7 @@ def test_parameters_of_a_wrong_kind_are_named(name: str) -> None:
     X, y = rows(name)
     constraints = estimator_class(METHODS[name])._parameter_constraints
     for parameter in inspect.signature(estimator_class(METHODS[name])).parameters:
-        if parameter == "pos_label":
+        if parameter in ("pos_label", "neg_label"):
             continue
         wrong: list[Any] = [object()]
         if constraints[parameter] != ["boolean"]:
