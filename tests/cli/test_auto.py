@@ -329,3 +329,24 @@ def test_warnings_that_wait_are_printed_if_the_command_fails(capsys) -> None:
         assert capsys.readouterr().err == ""
         raise ValueError("stop")
     assert capsys.readouterr().err == "warning: a column is odd\n"
+
+
+@pytest.mark.slow  # two fits of the whole ensemble
+def test_where_positives_are_rare_the_first_rows_come_first(pucli, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(860, 2)) + 2.5 * (np.arange(860) < 76)[:, None], columns=["a", "b"])
+    rows.assign(customer=range(860), bought=np.where(np.arange(860) < 60, "yes", "")).to_csv("rare.csv", index=False)
+    words = ("auto", "--data", "rare.csv", "--label", "bought", "--positive", "yes", "--id", "customer")
+    result = pucli(*words, "--model", "m.model", "--scored", "s.csv")
+    lines = read_lines(result)
+    assert len(lines) <= 22 and max(map(len, lines)) <= 80
+    text = re.sub(r"\s+", " ", " ".join(lines[:5]))
+    shown = re.search(r"first the first 200 rows hold about (\d+) positives \((\d+) to (\d+)\)", text)
+    assert shown is not None, text
+    first = {one["rows"]: one for one in pucli(*words, "--json").document["first"]}
+    assert list(first) == [50, 200]
+    assert int(shown[1]) == round(first[200]["positives"]["value"]) <= 200
+    scored = pd.read_csv("s.csv")
+    found = (scored[scored["labelled"] == 0].head(200)["customer"] < 76).sum()
+    assert first[200]["positives"]["low"] <= found <= first[200]["positives"]["high"]

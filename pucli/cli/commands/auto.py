@@ -89,6 +89,10 @@ def command(  # noqa: C901, PLR0913, PLR0915
     either end of its interval. For the likeliest unlabeled rows, at most 100, the column why names the three columns
     that raise the score most.
 
+    Where positives are rare, surely below 15 %, the prior and the threshold for F1 come from a binormal law of the
+    held-out scores, and the first line says how many positives the first 200 rows hold. These intervals are wide with
+    few labelled rows (benchmark `rare`).
+
     --labelling sar is for labels that are not a random sample: it assumes that a positive's chance of being labelled
     grows with the square of its probability of being positive. The rows alone cannot confirm this. In benchmark
     `labelling` it found much more where labels depended on the features, and cost little where they were random.
