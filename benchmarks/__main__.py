@@ -43,7 +43,7 @@ def main(words: Sequence[str] | None = None) -> int:
     folder = given.results / "bench"
     try:
         folder.mkdir(parents=True, exist_ok=True)  # fail before anything is measured
-        with Output(as_json=False, quiet=False).progress(given.name, lines=True) as progress:
+        with Output(as_json=False, quiet=False).progress(given.name) as progress:
             found = module.run(progress=progress, **settings)
     except (OSError, PucliError) as error:
         print(error, file=sys.stderr)

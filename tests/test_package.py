@@ -3,11 +3,14 @@
 import doctest
 import subprocess
 import sys
+import tomllib
 
 import pytest
+import yaml
 
 import pucli
 from pucli.methods import METHODS, estimator_class
+from tests.helpers import ROOT
 
 
 def test_everyday_names_are_importable_from_the_top():
@@ -58,3 +61,10 @@ def test_importing_the_package_or_its_command_line_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_citation_has_the_version_and_the_authors_of_the_package():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert citation["version"] == pucli.__version__
+    assert [one["name"] for one in project["authors"]] == [one["name"] for one in citation["authors"]]

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pucli.cli.output import number
 from pucli.core.atomic_files import replacing
 from pucli.core.json_values import json_values
 
@@ -25,7 +24,7 @@ def write_results(folder: Path, name: str, found: Mapping[str, Any]) -> Path:
     """
     columns = found.get("columns", COLUMNS)
     keys = ["name" if column == "what" else column for column in columns]
-    rows = [["" if row.get(key) is None else number(row[key]) for key in keys] for row in found["rows"]]
+    rows = [[_cell(row.get(key)) for key in keys] for row in found["rows"]]
     is_number = [column not in ("what", "method", "note") for column in columns]
     lines = [
         f"# {found['title']}",
@@ -56,3 +55,9 @@ def read_results(folder: Path, name: str) -> dict[str, Any]:
     """Return the figures of a benchmark, as `write_results` wrote them."""
     found: dict[str, Any] = json.loads(gzip.decompress(results_file(folder, name).read_bytes()))
     return found
+
+
+def _cell(value: Any) -> str:
+    if value is None or value != value:
+        return "" if value is None else "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -13,7 +13,8 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli.options import Rows, choice, output_folder
-from pucli.cli.output import Output, number
+from pucli.cli.output import Output
+from pucli.cli.terminal import number
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:

@@ -12,7 +12,18 @@ from typer.core import TyperCommand
 PANELS = {
     "Data": ("--data", "--dataset", "--label", "--positive", "--id", "--drop", "--columns"),
     "Model": ("--method", "--param", "--grid", "--tune", "--recall", "--top", "--estimator", "--labels", "--profile"),
-    "Output": ("--model", "--out", "--report", "--scored", "--trials", "--plot", "--results", "--format", "--tex"),
+    "Output": (
+        "--model",
+        "--out",
+        "--report",
+        "--scored",
+        "--trials",
+        "--plot",
+        "--card",
+        "--results",
+        "--format",
+        "--tex",
+    ),
 }
 MORE = "More"
 # Most options before "More".
@@ -21,7 +32,7 @@ MOST = 12
 READERS = frozenset({"predict", "evaluate", "shift"})
 # The commands by what a new user wants; all others are under the last.
 GROUPS = {
-    "Start here": ("auto", "predict", "shift", "evaluate", "new"),
+    "Start here": ("auto", "predict", "shift", "evaluate", "show", "new"),
     "Single methods": ("train", "tune", "advise", "prior", "compare"),
     "Published experiments": ("reproduce", "status", "report", "merge", "site"),
     "Data sets and maintenance": (),

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.options import Rows
-from pucli.cli.output import Output, number
+from pucli.cli.output import Output
+from pucli.cli.terminal import number
 
 if TYPE_CHECKING:
     from pucli.data.rows.training_rows import TrainingRows

@@ -26,7 +26,8 @@ from typer.core import TyperGroup
 import pucli.cli.commands
 from pucli.cli.help import HelpfulCommand, examples_text, groups
 from pucli.cli.interrupts import interrupts, noticed
-from pucli.cli.output import Output, Stopped, tell
+from pucli.cli.output import Output, Stopped
+from pucli.cli.terminal import tell
 from pucli.core.errors import FULL_DISK, PucliError, unknown
 
 # Commands in the order in which a new user needs them; the others follow in alphabetical order.
@@ -38,6 +39,7 @@ ORDER = [
     "predict",
     "shift",
     "evaluate",
+    "show",
     "tune",
     "advise",
     "prior",

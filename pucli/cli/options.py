@@ -339,7 +339,8 @@ Ids = Annotated[
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="Column that identifies a row; not a feature, but copied to the predictions; repeatable.",
+        help="Column that identifies a row: not a feature, but copied to the predictions; repeatable. Default: the "
+        "identifiers that are found; --id '' copies none.",
         show_default=False,
     ),
 ]
@@ -353,6 +354,9 @@ Groups = Annotated[
         "columns.",
         show_default=False,
     ),
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Print the details as well: what the answer rests on, in full.")
 ]
 Columns = Annotated[bool, typer.Option("--columns", help="Only show how the columns of --data are interpreted.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.", envvar="PUCLI_OFFLINE")]
@@ -494,7 +498,7 @@ def column_choice(
     only : list of str or None
         --only, the only feature columns.
     ids : list of str or None
-        --id, columns that identify rows.
+        --id, columns that identify rows; "" for none.
     groups : list of str or None
         --groups, columns whose equal cells mark rows that belong together.
     time : str or None
@@ -502,8 +506,9 @@ def column_choice(
     """
     from pucli.data.rows.user_file import ColumnChoice
 
-    out, sole, rows, together = (tuple(map(normal, names or ())) for names in (drop, only, ids, groups))
-    return ColumnChoice(column_kinds(kinds), out, sole, rows, together, time or "")
+    out, sole, named, together = (tuple(map(normal, names or ())) for names in (drop, only, ids, groups))
+    identifiers = tuple(filter(None, named))
+    return ColumnChoice(column_kinds(kinds), out, sole, identifiers, together, time or "", find_ids=not named)
 
 
 def choice(kind: str, value: str, choices: Iterable[str]) -> str:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
-import math
 import os
-import re
 import shutil
 import sys
-import time
+import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, TextIO
 
 from pucli.cli.interrupts import interrupts
+from pucli.cli.progress import Bar, Lines, Progress
+from pucli.cli.terminal import inert_text, number, on_terminal, tell, width_of, wrapped
 from pucli.core.errors import PucliError, RunError
 from pucli.core.json_values import json_values
 
@@ -31,48 +29,6 @@ class Stopped(PucliError):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.document: dict[str, Any] = {}
-
-
-def on_terminal(stream: TextIO) -> bool:
-    """Return whether `stream` is a terminal that can move its cursor."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-# Characters that a terminal obeys instead of showing them, and those that change the order of what follows.
-_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def inert_text(text: str, *, as_json: bool = False) -> str:
-    r"""Return text in which characters that a terminal would obey are written as escapes (\x1b).
-
-    Names, labels and cells of a file may have them. Tabs and line ends stay.
-    """
-
-    def escape(found: re.Match[str]) -> str:
-        code = ord(found[0])
-        return f"\\u{code:04x}" if as_json or code > 0xFF else f"\\x{code:02x}"
-
-    return _CONTROLS.sub(escape, text)
-
-
-def tell(text: str) -> None:
-    """Write a line to stderr, which may be closed."""
-    with contextlib.suppress(OSError):
-        print(inert_text(text.replace("\r", "\\r")), file=sys.stderr, flush=True)
-
-
-def number(value: Any, digits: int = 4) -> str:
-    """Return `value` in readable form, or a dash if it is missing."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "-"
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
-
-
-def duration(seconds: float) -> str:
-    """Return a time in readable form."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def encodable(text: str, encoding: str) -> bool:
@@ -143,9 +99,10 @@ class Output:
         self._document.update(content)
 
     def text(self, text: str = "") -> None:
-        """Print a line of the result (not with --json)."""
+        """Print a line of the result (not with --json), wrapped on a terminal."""
         if not self.as_json:
-            self.write(text)
+            width = width_of(sys.stdout)
+            self.write(text if width is None else "\n".join(wrapped(text, width)))
 
     def csv(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, safe: bool = False) -> None:
         """Print the result as comma-separated values, unless the output is JSON.
@@ -210,8 +167,15 @@ class Output:
         """Print ``name  value`` lines with aligned values; pairs whose value is None are left out."""
         shown = [(name, number(value)) for name, value in pairs if value is not None]
         width = max((len(name) for name, _ in shown), default=0)
+        screen = width_of(sys.stdout)
         for name, value in shown:
-            self.text(f"{name.ljust(width)}  {value}")
+            lines = (
+                [value]
+                if screen is None
+                else textwrap.wrap(value, max(20, screen - width - 2), break_long_words=False, break_on_hyphens=False)
+            )
+            for k, line in enumerate(lines):
+                self.text(f"{'' if k else name:<{width}}  {line}")
 
     def write(self, text: str) -> None:
         """Write a line to stdout; ignore a closed pipe (``pucli ... | head``)."""
@@ -238,6 +202,19 @@ class Output:
                 self.held.append(text)
                 return
             tell(f"warning: {text}")
+
+    def warn_together(self, texts: Sequence[str], joined: str) -> None:
+        """Write several warnings as one line, `joined`; the JSON document has each of them."""
+        new = [text for text in dict.fromkeys(texts) if text not in self.warnings]
+        if len(new) < 2 or self.as_json:
+            for text in new:
+                self.warn(text)
+            return
+        self.warnings += new
+        if self.held is not None:
+            self.held.append(joined)
+        else:
+            tell(f"warning: {joined}")
 
     def fits(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
         """Return whether a table fits on the screen; True if stdout is not a screen."""
@@ -302,13 +279,21 @@ class Output:
             )
         Console().print(table)
 
-    def progress(self, label: str, *, lines: bool = False) -> Progress:
-        """Return a progress display on stderr: a bar on a terminal, otherwise nothing, or lines if `lines`."""
+    def progress(self, label: str, unit: str = "", *, short: bool = True) -> Progress:
+        """Return a progress display on stderr: a bar on a terminal, otherwise lines.
+
+        Parameters
+        ----------
+        label : str
+            Name of the work.
+        unit : str
+            Name of its steps.
+        short : bool
+            Whether lines are written about work of a few seconds.
+        """
         if self.quiet:
             return Progress()
-        if on_terminal(sys.stderr):
-            return Bar(label)
-        return Lines(label) if lines else Progress()
+        return Bar(label, unit) if on_terminal(sys.stderr) else Lines(label, unit, short=short)
 
 
 def _fitting_widths(rows: Sequence[Sequence[str]], whole: Sequence[bool]) -> list[int | None]:
@@ -329,111 +314,3 @@ def _fitting_widths(rows: Sequence[Sequence[str]], whole: Sequence[bool]) -> lis
         wanted = [most - width for most, width in zip(natural, widths, strict=True)]
         widths[wanted.index(max(wanted))] += 1
     return list(widths)
-
-
-class Progress(AbstractContextManager["Progress"]):
-    """Progress display that shows nothing; base class of the others."""
-
-    def __call__(self, done: int, total: int | None = None, text: str = "", seconds_left: float | None = None) -> None:
-        """Show that `done` of `total` are done, with `text`. A Ctrl-C that a library suppressed takes effect here."""
-        if interrupts.seen:
-            raise KeyboardInterrupt
-        self.show(done, total, text, seconds_left)
-
-    def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
-        """Update the display.
-
-        Parameters
-        ----------
-        done : int
-            Number of finished steps.
-        total : int or None
-            Number of all steps; None if it is unknown.
-        text : str
-            The present step.
-        seconds_left : float or None
-            Estimated time left; None if the caller has no estimate.
-        """
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the display."""
-
-
-class Bar(Progress):
-    """Bar with count and time left, removed at the end. On a narrow screen the text is dropped first."""
-
-    def __init__(self, label: str) -> None:
-        from rich import progress
-        from rich.console import Console
-        from rich.table import Column
-
-        self._bar = progress.Progress(
-            progress.TextColumn("{task.description}", table_column=Column(no_wrap=True, max_width=30)),
-            progress.BarColumn(bar_width=16),
-            progress.MofNCompleteColumn(table_column=Column(no_wrap=True)),
-            progress.TimeElapsedColumn(table_column=Column(no_wrap=True)),
-            progress.TextColumn("{task.fields[left]}", table_column=Column(no_wrap=True)),
-            progress.TextColumn(
-                "{task.fields[text]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)
-            ),
-            console=Console(stderr=True),
-            transient=True,
-            expand=True,
-        )
-        self._task = self._bar.add_task(label, total=None, text="", left="")
-        self._bar.start()
-
-    def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
-        """Move the bar.
-
-        Parameters
-        ----------
-        done : int
-            Number of finished steps.
-        total : int or None
-            Number of all steps; None if it is unknown.
-        text : str
-            The present step.
-        seconds_left : float or None
-            Estimated time left; by default, it is computed from the pace so far.
-        """
-        task = self._bar.tasks[0]
-        if seconds_left is None and total and done and task.elapsed is not None:
-            seconds_left = task.elapsed * (total - done) / done
-        left = f"{duration(seconds_left)} left" if seconds_left else ""
-        self._bar.update(self._task, completed=done, total=total, text=inert_text(text), left=left)
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-
-class Lines(Progress):
-    """Plain lines for a log file: at most one every two seconds, and always the last one."""
-
-    interval = 2.0  # seconds
-
-    def __init__(self, label: str) -> None:
-        self._label = label
-        self._last = -math.inf
-
-    def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
-        """Write a line, if the previous one is old enough or all steps are done.
-
-        Parameters
-        ----------
-        done : int
-            Number of finished steps.
-        total : int or None
-            Number of all steps; None if it is unknown.
-        text : str
-            The present step.
-        seconds_left : float or None
-            Estimated time left; without it, the line does not mention a time.
-        """
-        now = time.monotonic()
-        if now - self._last < self.interval and done != total:
-            return
-        self._last = now
-        of = f"/{total}" if total is not None else ""
-        left = f", about {duration(seconds_left)} left" if seconds_left else ""
-        tell(f"{self._label} {done}{of}{left} {text}".rstrip())

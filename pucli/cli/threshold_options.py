@@ -158,14 +158,10 @@ def warn_of_probability(out: Output, saved: SavedModel) -> None:
         _warn_of_prior(out, prior, curves.get("ranks", not saved.metadata.get("doubt")))
     if getattr(saved.estimator, "labelling", "scar") == "sar":
         out.remark(
-            "probabilities assume that clearer positives were more likely to be labelled (--labelling sar), which no "
-            "data can confirm"
+            "probabilities assume that clear positives were labelled first (--labelling sar); no data can confirm it"
         )
     elif saved.metadata.get("kind") == "pu":
-        out.remark(
-            "probabilities hold only if the labelled rows are a random sample of the positives, and these rows come "
-            "from the same population as those of training, with the same share of positives"
-        )
+        out.remark("probabilities hold if labels were random and these rows have the share of positives of training")
     if not curves and not hasattr(saved.estimator, "predict_proba"):
         out.remark("no probability is written, since training had no held-out scores of two classes")
 

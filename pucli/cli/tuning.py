@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pucli.cli.output import Output, number
+from pucli.cli.output import Output
+from pucli.cli.terminal import number
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def choose(
         X = Standardiser().fit_transform(X)
     out.if_interrupted = "Nothing was chosen; fewer --rows, a smaller --grid or fewer --cv folds are faster."
     try:
-        with out.progress("tuning", lines=True) as bar:
+        with out.progress("tuning", "points") as bar:
             result = tune(
                 method,
                 X,
@@ -78,8 +79,6 @@ def choose(
         raise UsageError(f"{method} cannot be tuned on {rows.title}: {error}") from error
     if result.how:
         out.remark(result.how)
-    for line in _said(result):
-        out.remark(line)
     if params.get("prior") is None and "prior" not in grid and result.params.get("prior") is not None:
         out.remark(f"no class prior was given: all fits take the estimate {number(result.params['prior'], 3)}")
     for note in result.notes:
@@ -87,16 +86,11 @@ def choose(
     return result
 
 
-def _said(result: TuneResult) -> list[str]:
+def how_chosen(result: TuneResult) -> list[str]:
     """Describe how the choice was made."""
     if result.rule not in ("f1", "pu-auc"):
         return [f"the choice has the highest {result.rule} on held-out rows, {number(result.score, 3)}"]
-    doubt = (
-        "the estimate assumes that the labels are a random sample of the positives; if the classes overlap, it may be "
-        "far too high"
-    )
+    doubt = "F1 is estimated as if labelled at random; if the classes overlap, it may be far too high"
     if result.rule == "f1":
         return [f"the choice has the highest estimated F1 on held-out rows, {number(result.f1, 3)}", doubt]
-    text = f"the choice has the highest PU-AUC on held-out rows, {number(result.score, 3)}"
-    text += f"; the threshold is {number(result.params['cut'], 3)}, where F1 is estimated as {number(result.f1, 3)}"
-    return [text, doubt]
+    return [f"the choice has the highest PU-AUC on held-out rows, {number(result.score, 3)}", doubt]

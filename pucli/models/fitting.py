@@ -127,6 +127,7 @@ class Fitted:
             "words": rows.words,
             "data": {**rows.about, **row_marks(row_hashes(rows.X, rows.labelled))},
             "id_columns": list(rows.id_columns),
+            "found_ids": list(rows.found_ids),
             "leaks": list(rows.leaks),
             "doubt": self.doubt,
             "probability": self.probability,

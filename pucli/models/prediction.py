@@ -7,7 +7,7 @@ A file of any length needs the memory of one block. Blocks do not depend on the 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from pucli.data.files.several_files import files_of, title_of
 from pucli.data.frames import TableError
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import BLOCK, read_blocks
+from pucli.data.rows.found_ids import OWN_COLUMNS
 from pucli.data.rows.row_hashes import RowCounter, row_hashes
 from pucli.data.rows.user_file import fitted_width
 from pucli.models.fitting import checked_scores, clusters, decision_values
@@ -32,16 +33,14 @@ if TYPE_CHECKING:
 
     from pucli.models.saved import SavedModel
 
-OWN_COLUMNS = ("row", "prediction", "score", "probability", "probability_low", "probability_high", "cluster")
-"""Names of the columns of predictions, without identifiers."""
 
-
-def predicted_blocks(
+def predicted_blocks(  # noqa: PLR0913
     saved: SavedModel,
     path: Path | Sequence[Path],
     *,
     how: Reading | None = None,
     ids: Sequence[str] = (),
+    optional: Collection[str] = (),
     tally: Tally | None = None,
     trained: RowCounter | None = None,
     rows: int = BLOCK,
@@ -59,6 +58,8 @@ def predicted_blocks(
         Options for reading; by default those of the training file.
     ids : sequence of str
         Columns of the file that are copied to the predictions.
+    optional : collection of str
+        Those of `ids` that the file may lack; their cells are then empty.
     tally : Tally, optional
         Counter of cells not seen in training.
     trained : RowCounter, optional
@@ -94,7 +95,9 @@ def predicted_blocks(
     needed = list(dict.fromkeys([*encoder.needed, *ids]))
     start = 0
     as_text = {*encoder.read_as_text, *ids}
-    for table in read_blocks(files_of(path), needed, as_text=as_text, rows=rows, how=how, keep=ids):
+    lackable = set(optional) - set(encoder.needed)
+    blocks = read_blocks(files_of(path), needed, as_text=as_text, rows=rows, how=how, keep=ids, optional=lackable)
+    for table in blocks:
         counted.place, counted.offset = table.place, start
         frame = table.frame
         if len(frame) == 0:

@@ -257,6 +257,7 @@ _METADATA: dict[str, tuple[type, ...]] = {
     "words": (dict,),
     "data": (dict,),
     "id_columns": (list,),
+    "found_ids": (list,),
     "leaks": (list,),
     "doubt": (str,),
     "probability": (dict,),
@@ -275,7 +276,8 @@ def _check_metadata(metadata: dict[str, Any], kind: str) -> None:
     for name, types in _METADATA.items():
         if name in metadata and not isinstance(metadata[name], types):
             raise ValueError(name)
-    texts = [*metadata.get("words", {}).values(), *metadata.get("id_columns", []), *metadata.get("leaks", [])]
+    texts = [*metadata.get("words", {}).values()]
+    texts += [text for name in ("id_columns", "found_ids", "leaks") for text in metadata.get(name, [])]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("words")
     if metadata.get("denominator", "all") not in ("all", "unlabeled"):

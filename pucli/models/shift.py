@@ -7,7 +7,7 @@ for the test: the scores of the model of all rows differ from them enough to rai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -65,20 +65,21 @@ class Shift:
     cut: float
     warnings: tuple[str, ...]
 
-    def adapt(self, blocks: Iterator[pd.DataFrame], words: tuple[str, str]) -> Iterator[pd.DataFrame]:
+    def adapt(self, blocks: Iterator[pd.DataFrame], words: Mapping[str, str]) -> Iterator[pd.DataFrame]:
         """Yield blocks of predictions with adapted probabilities, scores and labels.
 
         Parameters
         ----------
         blocks : iterator of pandas.DataFrame
             The result of `predicted_blocks` for the file.
-        words : tuple of str
-            The words for other rows and for positives.
+        words : mapping of {str: str}
+            Names of the labels "0" and "1".
         """
+        labels = np.array([words.get("0", "0"), words.get("1", "1")], dtype=object)
         for block in blocks:
             p = block["probability"].to_numpy()
             found: dict[str, Any] = {"score": block["score"] - self.cut, "probability": self._of(p, self.prior.value)}
-            found["prediction"] = np.array(words, dtype=object)[(found["score"] > 0.0).astype(int)]
+            found["prediction"] = labels[(found["score"] > 0.0).astype(int)]
             if "probability_low" in block:
                 found["probability_low"] = self._of(p, self.prior.low)
                 found["probability_high"] = self._of(p, self.prior.high)

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 
 import pandas as pd
 import pytest
@@ -23,7 +24,8 @@ import yaml
 from pucli import __version__
 from pucli.cli.help import GROUPS, groups
 from pucli.cli.main import app, command_names, main
-from pucli.cli.output import Lines, number
+from pucli.cli.progress import Lines
+from pucli.cli.terminal import number
 from pucli.core.errors import RunError, UsageError
 from pucli.core.json_values import json_values
 from pucli.methods import METHODS
@@ -375,7 +377,7 @@ def test_json_values_are_strict_json():
         "d": {"3": [True, None]},
     }
     assert number(float("nan")) == number(None) == "-"
-    assert number(0.123456) == "0.1235"
+    assert number(0.123456) == "0.123" and number(2.94e-4) == "0.000294" and number(1e-9) == "under 0.000001"
 
 
 def test_progress_lines_are_spaced_in_time_and_end_with_the_last(capsys):
@@ -384,6 +386,18 @@ def test_progress_lines_are_spaced_in_time_and_end_with_the_last(capsys):
         show(done, 100, seconds_left=300.0 * (done < 100))
     lines = capsys.readouterr().err.splitlines()
     assert lines == ["run 1/100, about 5 min left", "run 100/100"]
+
+
+def test_a_log_gets_lines_while_a_step_takes_long(capsys, monkeypatch):
+    monkeypatch.setattr(Lines, "interval", 0.05)
+    with Lines("run", "cells") as show:
+        show(1, 3)
+        time.sleep(0.3)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "run 1/3 cells" and lines[1] == "run 1/3 cells, 0 s so far" and len(lines) >= 3
+    with Lines("run", short=False) as show:
+        show(3, 3)
+    assert capsys.readouterr().err == ""
 
 
 def readme_commands():

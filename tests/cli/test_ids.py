@@ -63,3 +63,74 @@ def test_characters_that_stdout_lacks_do_not_become_escapes(monkeypatch):
     monkeypatch.setattr(sys, "stdout", Terminal(io.BytesIO(), encoding="cp1252", errors="backslashreplace"))
     with pytest.raises(RunError, match=r"the terminal has the encoding cp1252.*--out"):
         Output(as_json=False, quiet=False).data("да")
+
+
+@pytest.fixture
+def cases():
+    """Rows whose identifiers no option names: codes such as NA and 007, which a reader of numbers would change."""
+    random = np.random.default_rng(0)
+    codes = ["NA", *(f"{i:03d}" for i in random.permutation(79))]
+    frame = pd.DataFrame({"case_id": codes, "a": random.normal(size=80), "b": random.normal(size=80)})
+    frame["y"] = np.where((frame["a"] > 0) & (random.random(80) < 0.7), "yes", None)
+    return frame
+
+
+WORDS = ("--label", "y", "--positive", "yes")
+PREDICT = ("predict", "--model", "m.model", "--out", "p.csv", "--data")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx"])
+def test_found_identifiers_are_written_as_they_are_in_the_file(pucli, cases, kind):
+    write = {"csv": cases.to_csv, "parquet": cases.to_parquet, "xlsx": cases.to_excel}[kind]
+    write(f"rows.{kind}", index=False)
+    assert pucli("train", "--method", "svc-naive", "--data", f"rows.{kind}", *WORDS, "--model", "m.model").code == 0
+    assert pucli(*PREDICT, f"rows.{kind}").code == 0
+    read = pd.read_csv("p.csv", dtype=str, keep_default_na=False)
+    assert list(read)[:3] == ["row", "case_id", "prediction"]
+    assert read["case_id"].tolist() == cases["case_id"].tolist()
+    assert pucli(*PREDICT, f"rows.{kind}", "--id", "").code == 0
+    assert list(pd.read_csv("p.csv"))[:2] == ["row", "prediction"]
+
+
+def test_files_without_a_found_identifier_are_predicted(pucli, cases, monkeypatch):
+    cases.to_csv("rows.csv", index=False)
+    cases.drop(columns="case_id").to_csv("new.csv", index=False)
+    cases.drop(columns="case_id").to_parquet("new.parquet", index=False)
+    assert pucli("train", "--method", "svc-naive", "--data", "rows.csv", *WORDS, "--model", "m.model").code == 0
+    for words in (["new.csv"], ["new.parquet"], ["new.csv", "--data", "rows.csv"]):
+        done = pucli(*PREDICT, *words)
+        assert done.code == 0, done.err
+        read = pd.read_csv("p.csv", dtype=str, keep_default_na=False)
+        assert read["case_id"].tolist()[:80] == [""] * 80
+        assert read["case_id"].tolist()[80:] == (cases["case_id"].tolist() if len(words) > 1 else [])
+        assert ("no cells in 'case_id'" in done.err) == (len(words) == 1)
+
+
+def test_identifiers_that_an_option_names_replace_the_found_ones(pucli, cases):
+    cases.assign(name=[f"n{i}" for i in range(80)]).to_csv("rows.csv", index=False)
+    train = ("train", "--method", "svc-naive", "--data", "rows.csv", *WORDS, "--model", "m.model")
+    for id_words, columns in ((("--id", "name"), ["name"]), (("--id", ""), []), ((), ["case_id", "name"])):
+        assert pucli(*train, *id_words).code == 0
+        assert pucli(*PREDICT, "rows.csv").code == 0
+        assert list(pd.read_csv("p.csv"))[: len(columns) + 2] == ["row", *columns, "prediction"]
+    assert pucli(*PREDICT, "rows.csv", "--id", "other").code == 2
+
+
+def test_a_found_identifier_with_the_name_of_a_column_of_predictions_is_left_out(pucli, cases):
+    cases.rename(columns={"case_id": "row"}).to_csv("rows.csv", index=False)
+    assert pucli("train", "--method", "svc-naive", "--data", "rows.csv", *WORDS, "--model", "m.model").code == 0
+    assert pucli(*PREDICT, "rows.csv").code == 0
+    assert pd.read_csv("p.csv")["row"].tolist() == list(range(1, 81))
+
+
+def test_auto_ranks_or_keeps_the_order_of_the_file(pucli, cases):
+    cases.to_csv("rows.csv", index=False)
+    done = pucli("auto", "--data", "rows.csv", *WORDS, "--rows", 60, "--scored", "s.csv", "--order", "file")
+    assert done.code == 0, done.err
+    assert "s.csv (in the order of the file)" in done.out and "likeliest     case_id " in done.out
+    kept = pd.read_csv("s.csv", dtype=str, keep_default_na=False)
+    numbers = kept["row"].astype(int)
+    assert numbers.is_monotonic_increasing and len(kept) == 60
+    assert kept["case_id"].tolist() == cases["case_id"][numbers - 1].tolist()
+    refused = pucli("auto", "--data", "rows.csv", *WORDS, "--order", "file")
+    assert refused.code == 2 and "--scored" in refused.err

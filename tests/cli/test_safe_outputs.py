@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from pucli.cli.output import inert_text
+from pucli.cli.terminal import inert_text
 from pucli.core.atomic_files import check_output, is_stdout, replacing
 from pucli.core.errors import UsageError
 from pucli.report.formats.latex import escape

@@ -28,9 +28,9 @@ def test_train_on_a_declared_set_scores_the_held_out_rows(pucli):
 
 
 def test_train_prints_a_summary_for_people(pucli, customers):
-    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED)
+    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--verbose")
     assert done.code == 0
-    assert "150: 20 labelled, 130 unlabeled" in done.out
+    assert "150 rows, 20 labelled, 130 unlabeled" in done.out
     assert "proven to be within" in done.out
     assert "training time" in done.out
     assert "--model FILE" in done.err  # a remark, not a result
@@ -50,7 +50,7 @@ def test_constant_features_and_duplicate_rows_work_and_are_mentioned(pucli, tmp_
     document = pucli(*words, "--json").document
     assert document["constant_features"] == ["steady"]
     assert document["duplicate_rows"] == 3
-    shown = pucli(*words).out
+    shown = pucli(*words, "--verbose").out
     assert "steady" in shown
     assert "duplicate rows" in shown
 

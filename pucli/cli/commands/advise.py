@@ -38,6 +38,7 @@ def command(
             "--plot", help="Write a t-SNE picture of the rows to this file (png, svg, pdf).", show_default=False
         ),
     ] = None,
+    verbose: opt.Verbose = False,
 ) -> None:
     """Suggest what to try first.
 
@@ -96,15 +97,14 @@ def command(
             "plot": plot,
         }
     )
-    out.text(f"{rows.title}: try auto first")
+    out.text("Try auto first:")
     out.text(auto_command)
-    out.text(f"of the methods of the papers: {found.method}")
-    for reason in found.reasons:
-        out.text(f"- {reason}")
-    if irrelevant:
-        names = f"{', '.join(irrelevant[:12])}{' ...' if len(irrelevant) > 12 else ''}"
-        out.text(f"features that add nothing visible to the others, though they may be related to the label: {names}")
+    out.text(f"Of the published methods, try {found.method}:")
     out.text(next_command)
+    for reason in found.reasons:
+        out.text(f"- {reason if verbose else reason.partition(' (')[0]}")
+    if irrelevant and verbose:
+        out.text(f"features that add nothing visible to the others: {', '.join(irrelevant)}")
     if words != where.words and found.rows is not None and rows.denominator == "all":
         drawn_labelled = round(rows.n_labelled * found.rows / len(rows.X))
         out.remark(
@@ -115,8 +115,8 @@ def command(
     if found.method in AHEAD_OF_AUTO:
         few, many = AHEAD_OF_AUTO[found.method]
         out.remark(
-            f"At its defaults, {found.method} has a larger F1 than auto on {few} of 32 public tasks with a quarter of "
-            f"the positives labelled, and on {many} with half of them (benchmark `quality`)."
+            f"{found.method} beat auto in F1 on {few} of 32 public tasks with a quarter of the positives labelled, on "
+            f"{many} with half of them (defaults, benchmark `quality`)."
         )
     decides = f"pucli compare auto {found.method} {same} --tune"
     if rows.n_labelled < ENOUGH_LABELLED:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pucli.models.fitting import Fitted
 
 LABELLINGS = ("scar", "sar")
+ORDERS = ("score", "file")
 EXAMPLES = """
 pucli auto --data customers.csv --label bought --positive yes
 pucli auto --data customers.csv --label bought --positive yes --model bought.model --scored scored.csv
@@ -63,10 +64,18 @@ def command(  # noqa: C901, PLR0913, PLR0915
         Path | None,
         typer.Option(
             "--scored",
-            help="Write all rows to this .csv or .parquet file, the likeliest positives first.",
+            help="Write all rows to this .csv or .parquet file, unlabeled rows first, the likeliest on top.",
             show_default=False,
         ),
     ] = None,
+    order: Annotated[
+        str,
+        typer.Option(
+            "--order",
+            help="Order of the rows of --scored: score (the likeliest first) or file (as they are in the file).",
+            autocompletion=completion.words(*ORDERS),
+        ),
+    ] = ORDERS[0],
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print all estimates, their limits and the members of the ensemble.")
     ] = False,
@@ -85,7 +94,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
     sample of their own, and the prior is the share among them, as `pucli prior` and --param prior mean it.
 
     --scored writes for each row, from models trained without it, what `pucli predict` writes for new rows: its number,
-    the columns of --id, the label, the score and the probability, and what the probability would be with the prior at
+    its identifiers, the label, the score and the probability, and what the probability would be with the prior at
     either end of its interval. For the likeliest unlabeled rows, at most 100, the column why names the three columns
     that raise the score most.
 
@@ -102,18 +111,23 @@ def command(  # noqa: C901, PLR0913, PLR0915
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.encode.duplicates import shape
     from pucli.data.files.writers import check_writable_format
+    from pucli.data.rows.found_ids import OWN_COLUMNS
+    from pucli.data.rows.training_rows import with_found_ids
     from pucli.methods import get_method
     from pucli.models.auto.summary import Findings, reasons_of_likeliest, scored_rows, summary
-    from pucli.models.prediction import OWN_COLUMNS, check_ids
+    from pucli.models.prediction import check_ids
 
     if where.columns:
         show_columns(out, where.source)
         return
     chosen = cut.chosen or ("f1", None)
     opt.choice("labelling", labelling, LABELLINGS)
+    opt.choice("order", order, ORDERS)
     opt.output_files({"--model": model, "--report": report, "--scored": scored}, *where.files, where.split)
     if safe and scored is None:
         raise UsageError("--spreadsheet-safe applies to --scored FILE; give both.")
+    if order != ORDERS[0] and scored is None:
+        raise UsageError(f"--order {order} applies to --scored FILE; give both.")
     if scored is not None:
         check_writable_format(scored)
         check_ids(where.ids or (), (*OWN_COLUMNS, "labelled", "why"))
@@ -134,6 +148,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
         raise UsageError("--boosting is for --backend dask; without it, auto trains boosted trees of its own.")
     else:
         rows = rows_to_learn_from(out, "pu", where.source, without_negatives=get_method("auto").without_negatives)
+        rows = with_found_ids(rows, where.files)
         _check_top(cut.top, rows)
         tell_of_compiling(out)
         fitted = _fit(out, rows, {**params, "n_jobs": n_jobs}, where.seed, model)
@@ -154,14 +169,14 @@ def command(  # noqa: C901, PLR0913, PLR0915
         likeliest = scored_rows(found, rows.labelled, rows.words, rows.marks, rows.negative, why)
         positive = f"{rows.label_column} = {rows.words['1']}" if where.file is not None else ""
     if scored is not None and likeliest is not None:
-        _write(scored, likeliest, safe)
+        _write(scored, likeliest if order == "score" else likeliest.sort_values("row"), safe)
     files = {"model": model, "report": report, "scored": scored}
     if report is not None and why is not None:
         from pucli.models.auto.page import write_report
 
-        with out.progress("report", lines=True) as shown:
+        with out.progress("report", "parts") as shown:
             write_report(report, found, rows, {**results, **files}, why, shown)
-    document = {**about, **results, **files}
+    document = {**about, **results, **files, **({"order": order} if scored is not None else {})}
     out.document(document)
     if scored is not None or report is not None or model is not None:
         warn_of_unknown_prior(out, found.model)
@@ -211,7 +226,7 @@ def _fit(out: Output, rows: TrainingRows, params: dict[str, Any], seed: int, mod
 
     scenario = "single-training-set" if rows.denominator == "all" else "case-control"
     at_first = {"goal": "f1", "wanted": None} if params["goal"] == "precision" else {}
-    with out.progress("auto", lines=True) as show:
+    with out.progress("auto", "members") as show:
 
         def shown(name: str, done: int, total: int) -> None:
             show(done, total, text=name)

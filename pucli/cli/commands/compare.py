@@ -119,7 +119,7 @@ def command(  # noqa: PLR0913
         tasks = [declared_task(name, **where) for name in dict.fromkeys(dataset or ())]
     _remark(out, tasks)
     out.if_interrupted = "Nothing was compared; fewer --repeats are faster."
-    with out.progress("compare", lines=True) as bar:
+    with out.progress("compare", "fits") as bar:
         scores = compare(
             methods,
             tasks,
@@ -180,16 +180,17 @@ def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -
     )
     out.text(f"{get_metric(scores.metric).heading}, mean ± standard deviation over {scores.values.shape[2]} splits")
     out.table(["data", *scores.methods], [[name, *(text_of(*cell) for cell in cells)] for name, cells in table])
+    for line in judgement.verdict:
+        out.text(line)
     out.text()
     pairs = [
         [f"{pair.a} - {pair.b}", f"{pair.wins}/{pair.ties}/{pair.losses}", f"{pair.difference:+.2f}", p_text(pair.p)]
         for pair in judgement.pairs
     ]
-    out.table(["pair", f"better/equal/worse on {judgement.blocks}", "mean difference", "p"], pairs)
-    out.text(f"{judgement.test}{', adjusted for the pairs (Holm)' if len(pairs) > 1 else ''}; {'; '.join(made)}")
-    out.text()
-    for line in judgement.verdict:
-        out.text(line)
+    out.table(["pair", "better/equal/worse", "difference", "p"], pairs)
+    out.text(f"better/equal/worse counts {judgement.blocks}")
+    adjusted = ", adjusted for the pairs (Holm)" if len(pairs) > 1 else ""
+    out.text(f"{judgement.test}{adjusted}; {'; '.join(made)}")
     for remark in scores.remarks:
         out.warn(remark)
 

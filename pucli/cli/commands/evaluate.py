@@ -240,4 +240,4 @@ def _print(out: Output, document: dict[str, Any]) -> None:
         from pucli.metrics import computable
 
         true = [name for name in computable(TRUE_LABEL_INPUTS) if name not in {*COUNTS, *scores}]
-        out.remark(f"{', '.join(true)} and the confusion matrix need true labels; see --labels true.")
+        out.remark(f"not known without true labels (--labels true): {', '.join(true)}, confusion matrix")

@@ -49,7 +49,7 @@ def command(
     for name in wanted:  # a wrong name is reported before anything is downloaded
         dataset_entry(name)
     fetched, failed, rows = [], [], []
-    with out.progress("fetching") as bar:
+    with out.progress("fetch", short=False) as bar:
         for name in wanted:
             try:
                 paths = fetch(

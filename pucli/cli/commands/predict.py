@@ -61,7 +61,7 @@ def command(  # noqa: PLR0913
         typer.Option(
             "--id",
             metavar="COLUMN",
-            help="Column of --data to copy to the output; repeatable. Default: the --id columns of training; --id '' "
+            help="Column of --data to copy to the output; repeatable. Default: the identifiers of training; --id '' "
             "copies none.",
             show_default=False,
         ),
@@ -86,13 +86,15 @@ def command(  # noqa: PLR0913
 ) -> None:
     """Predict the label of every row of a file.
 
-    The output has, for each row, its number (from 1), the columns of --id, the predicted label and the score. A higher
-    score means a more likely positive; rows with a score above 0 are predicted positive. The probability is that of the
-    positive class or, for more than two classes, of the predicted class; for a method that has only scores, it rests on
-    the held-out scores of training. probability_low and probability_high say what these leave open, with an estimated
-    prior at either end of its interval; probability_high is never 0, since the few labelled rows cannot exclude a
-    positive. classtering adds the cluster. A density model gives the log-likelihood of each row;
-    gaussian-mcpl also fills each missing cell with its expected value.
+    The output has, for each row, its number (from 1), the columns of --id, the predicted label and the score. A
+    higher score means a more likely positive; rows with a score above 0 are predicted positive. The probability is
+    that of the positive class or, for more than two classes, of the predicted class; for a method that has only
+    scores, it rests on the held-out scores of training. probability_low and probability_high say what these leave
+    open, with an estimated prior at either end of its interval; probability_high is never 0, since the few labelled
+    rows cannot exclude a positive. Probabilities hold only if the labelled rows are a random sample of the
+    positives, and the rows come from the same population as those of training, with the same share of positives.
+    classtering adds the cluster. A density model gives the log-likelihood of each row; gaussian-mcpl also fills
+    each missing cell with its expected value.
 
     --why adds a text such as "visits = 8; member = yes": the three columns that raise the score most above that of
     the row with typical cells there, for rows predicted positive or, with --top, the likeliest.
@@ -181,14 +183,19 @@ def _labels(  # noqa: PLR0913
     words = saved.metadata.get("words", {})
     tally, counts, top_counts = Tally(), Counter[str](), Counter[str]()
     trained = RowCounter(saved.metadata.get("data", {}))
-    carried = list(saved.metadata.get("id_columns", ())) if ids is None else [normal(name) for name in ids if name]
+    found = saved.metadata.get("found_ids", ()) if ids is None else ()
+    carried = [*saved.metadata.get("id_columns", ()), *found] if ids is None else [normal(name) for name in ids if name]
+    lacking = set(found)
 
     def counted() -> Iterator[pd.DataFrame]:
         try:
-            with out.progress("rows", lines=destination is not None) as bar:
-                found = predicted_blocks(saved, data, how=how, ids=carried, tally=tally, trained=trained, why=why)
-                for block in found if shift is None else shift.adapt(found, (words.get("0", "0"), words.get("1", "1"))):
+            with out.progress("predict", "rows", short=destination is not None) as bar:
+                blocks = predicted_blocks(
+                    saved, data, how=how, ids=carried, optional=found, tally=tally, trained=trained, why=why
+                )
+                for block in blocks if shift is None else shift.adapt(blocks, words):
                     counts.update(block["prediction"].tolist())
+                    lacking.difference_update([name for name in lacking if block[name].notna().any()])
                     yield block
                     bar(counts.total())
         except MissingColumn as error:
@@ -220,6 +227,9 @@ def _labels(  # noqa: PLR0913
         warn_of_doubts(out, saved)
         _warn_of_training_rows(out, trained.found(), saved.metadata.get("denominator") == "all")
     warn_of_probability(out, saved)
+    if lacking and counts:
+        names = " and ".join(map(repr, sorted(lacking)))
+        out.remark(f"no cells in {names}, which identified the training rows; --id COLUMN copies another column")
     among = "" if top is None else f"; these are the {written} likeliest of {counts.total()} rows"
     out.remark((", ".join(f"{count} rows predicted {label}" for label, count in said.items()) or "no rows") + among)
 

@@ -8,12 +8,19 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
-from pucli.cli.output import Output, number
+from pucli.cli.output import Output
+from pucli.cli.terminal import number
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
     from pucli.solvers.prior.estimate import PriorReport
 
+LIMITS = (
+    "The estimates hold only if the labelled rows are a random sample of the positives, and rows of some kind are "
+    "nearly all positive. If every kind is mixed, they are too high; if most rows are positive, too low. The data "
+    "cannot reveal this."
+)
+SHORT_LIMITS = "holds if labels are random and some kind of rows is nearly all positive; details: --verbose"
 EXAMPLES = """
 pucli prior --data customers.csv --label bought --positive yes
 pucli prior --dataset wifi --label-frequency 0.25
@@ -39,6 +46,7 @@ def command(
         int, typer.Option("--replicates", "-r", help="Bootstrap estimates behind the interval.", min=0)
     ] = 50,
     confidence: Annotated[float, typer.Option("--confidence", help="Of the interval.")] = 0.95,
+    verbose: opt.Verbose = False,
 ) -> None:
     """Estimate the share of positives among unlabeled rows.
 
@@ -82,7 +90,7 @@ def command(
     if estimator == "all" and min(labelled.sum(), (~labelled).sum()) < 2:
         names = tuple(name for name in ALL_METHODS if name not in ENSEMBLE_METHODS)  # which hold rows out
     try:
-        with out.progress("estimating", lines=True) as bar:
+        with out.progress("prior", "estimators") as bar:
             report = estimate_priors(
                 rows.X,
                 labelled,
@@ -118,6 +126,7 @@ def command(
             "intervals count the error of the draw"
         )
     _print(out, rows.title, report, confidence, replicates, truth)
+    out.remark(LIMITS if verbose else SHORT_LIMITS)
 
 
 def _print(
@@ -126,24 +135,19 @@ def _print(
     """Print the estimates and advice on their use."""
     from pucli.solvers.prior.estimate import FOLD, LARGEST_DISAGREEMENT
 
-    out.text(f"share of positives among the unlabeled rows of {title}")
-    columns = ["estimator", "prior", f"{100 * confidence:g} % from", "to"]
+    out.text(f"class prior: share of positives among the unlabeled rows of {title}")
+    columns = ["estimator", "class prior", f"{100 * confidence:g} % from", "to"]
     out.table(columns, [[e.method, e.prior, e.low, e.high] for e in report.estimates])
     if truth is not None:
         out.text(f"true share in the test set: {number(truth, 3)}")
     first = report.estimates[0]
     differ = report.disagreement > LARGEST_DISAGREEMENT
-    out.remark(
-        "The estimates hold only if the labelled rows are a random sample of the positives, and rows of some kind are "
-        "nearly all positive. If every kind is mixed, they are too high; if most rows are positive, too low. The data "
-        "cannot reveal this."
-    )
     if report.reliable:
         out.remark(f"to use it: --param prior={number(first.prior, 3)}")
         if first.high > FOLD * first.low:
             out.warn(
-                f"the interval is wide: anything from {number(first.low, 2)} to "
-                f"{number(first.high, 2)}. See what both ends give before you rely on a method that takes the prior."
+                f"the interval is wide ({number(first.low, 2)} to {number(first.high, 2)}): see what both ends give "
+                "before you rely on a method that takes the class prior."
             )
         return
     way_out = "Label more positives, give the share if it is known, or use a method that needs no prior."
@@ -157,4 +161,4 @@ def _print(
     if replicates == 0:
         reason = "without replicates there is no interval"
     also = f" and the estimators differ by {number(report.disagreement, 2)}" if differ else ""
-    out.warn(f"these rows do not determine the prior: {reason}{also}. {way_out}")
+    out.warn(f"these rows do not determine the class prior: {reason}{also}. {way_out}")

@@ -10,11 +10,12 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
-from pucli.cli.output import Output, duration
+from pucli.cli.output import Output
+from pucli.cli.terminal import duration
 from pucli.core.errors import RunError, UsageError
 
 if TYPE_CHECKING:
-    from pucli.cli.output import Progress
+    from pucli.cli.progress import Progress
     from pucli.runner import DryRun, Event
 
 EXAMPLES = """
@@ -100,7 +101,7 @@ def command(  # noqa: PLR0913
     finished = 0
     if not only_collect:
         _warn_of_empty_store(out, results_folder(declared, results))
-        with out.progress(declared.name, lines=True) as bar:
+        with out.progress(declared.name, "cells") as bar:
             summary = run(
                 declared,
                 n_jobs=n_jobs,

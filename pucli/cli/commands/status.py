@@ -11,7 +11,8 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
-from pucli.cli.output import Output, duration
+from pucli.cli.output import Output
+from pucli.cli.terminal import duration
 from pucli.cli.text.report import flag_text
 
 if TYPE_CHECKING:

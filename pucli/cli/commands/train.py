@@ -51,6 +51,7 @@ def command(  # noqa: PLR0913
         ),
     ] = None,
     standardise: opt.Standardise = True,
+    verbose: opt.Verbose = False,
 ) -> None:
     """Train a method and report the quality of the fit.
 
@@ -102,7 +103,7 @@ def command(  # noqa: PLR0913
     fitted, checked = _judged(entry, fitted, where.seed, prior_estimated=tune and own_prior)
     if model is not None and fitted.probability:
         fitted.save(model)
-    _report(out, fitted, where, notes, model, checked)
+    _report(out, fitted, notes, model, checked, verbose=verbose)
     if checked is None:
         _say_not_judged(out, entry)
 
@@ -150,7 +151,7 @@ def _tuned(
     out: Output, entry: Method, rows: TrainingRows, params: dict[str, Any], folds: int, seed: int, standardise: bool
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the parameters chosen as `pucli tune` does, and its warnings."""
-    from pucli.cli.tuning import choose
+    from pucli.cli.tuning import choose, how_chosen
     from pucli.tuning import TuningInterrupted
 
     grid = {key: values for key, values in entry.grid.items() if key not in params}
@@ -165,6 +166,8 @@ def _tuned(
             done = f" ({stop.so_far.done})" if stop.so_far.done else ""
             out.if_interrupted = f"Nothing was trained. Best choice among the points tried so far{done}: {chosen}"
         raise
+    for line in how_chosen(result):
+        out.remark(line)
     return result.params, list(result.notes)
 
 
@@ -180,7 +183,7 @@ def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, s
             out.if_interrupted = f"The checkpoint {checkpoint} is kept; run the same command again to continue."
 
     name_checkpoint()
-    with out.progress(f"train {method}", lines=True) as show:
+    with out.progress(f"train {method}", "steps") as show:
 
         def report(done: int, value: float) -> None:
             name_checkpoint()
@@ -223,7 +226,7 @@ def _say_not_judged(out: Output, entry: Method) -> None:
 
 
 def _report(
-    out: Output, fitted: Fitted, where: opt.Rows, notes: list[str], model: Path | None, checked: HeldOut | None
+    out: Output, fitted: Fitted, notes: list[str], model: Path | None, checked: HeldOut | None, *, verbose: bool
 ) -> None:
     from dataclasses import asdict
 
@@ -239,6 +242,6 @@ def _report(
     out.document(document)
     for note in fitted.rows.notes:
         out.remark(f"note: {note}")
-    print_model(out, document, fitted)
+    print_model(out, document, fitted, verbose=verbose)
     if model is None:
         out.remark("The model was not saved; add --model FILE to save it for `pucli predict`.")

@@ -11,7 +11,8 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.assignments import method_grid, method_parameters
 from pucli.cli.ineffective_options import warn_of_far_prior, warn_of_unused
-from pucli.cli.output import Output, Stopped, number
+from pucli.cli.output import Output, Stopped
+from pucli.cli.terminal import number
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def command(  # noqa: PLR0913
     """
     from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
-    from pucli.cli.tuning import choose
+    from pucli.cli.tuning import choose, how_chosen
     from pucli.methods import get_method
     from pucli.models.fitting import seeded
     from pucli.tuning import TuningInterrupted
@@ -124,7 +125,9 @@ def command(  # noqa: PLR0913
     found = [key for key in ("prior", "cut") if key not in params and result.params.get(key) is not None]
     chosen = {key: value for key, value in result.params.items() if key in [*chosen_grid, *found]}
     _report(out, method, rows, result, chosen, trials)
-    words = " ".join(f"--param {key}={value}" for key, value in {**params, **chosen}.items())
+    for line in how_chosen(result):
+        out.remark(line)
+    words = " ".join(f"--param {key}={_value(value)}" for key, value in {**params, **chosen}.items())
     raw = "" if standardise else " --raw"
     out.remark(f"To train with this choice: pucli train --method {method} {where.words}{raw} {words}")
     if trials is not None:  # last, so that a full disk does not cost the choice
@@ -195,16 +198,33 @@ def _report(
     out.text(f"{method} on {rows.title}")
     out.fields(
         [
-            *((key, number(value) if key in ("prior", "cut") else value) for key, value in chosen.items()),
+            *((_named(key), number(value) if isinstance(value, float) else value) for key, value in chosen.items()),
             (result.rule, f"{number(result.f1 if result.rule == 'f1' else result.score)} ({_error(result.score_se)})"),
             ("F1 at the threshold", f"{number(result.f1, 3)} (estimated)" if result.rule == "pu-auc" else None),
             ("recall on labelled rows", f"{best['positive_labelled']} of {best['n_labelled']}"),
             ("predicted positive", f"{100 * share:.1f} % of the validation rows"),
-            ("tried", f"{len(result.trials)} points, {result.n_fits} fits, {result.seconds:.2f} s"),
+            (
+                "tried",
+                f"{_many(len(result.trials), 'point')}, {_many(result.n_fits, 'fit')}",
+            ),
+            ("time", f"{number(result.seconds)} s"),
             ("trials", trials),
         ]
     )
     _warn_if_useless(out, best, rows.n_labelled, result)
+
+
+def _value(value: Any) -> str:
+    """Return a parameter for a command to copy, with six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _named(parameter: str) -> str:
+    return {"cut": "threshold (cut)", "prior": "class prior (prior)"}.get(parameter, parameter)
+
+
+def _many(count: int, name: str) -> str:
+    return f"{count:,} {name}{'s' * (count != 1)}"
 
 
 def _warn_if_useless(out: Output, best: dict[str, Any], n_labelled: int, result: TuneResult) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 import shlex
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pucli.cli.output import Output, number
+from pucli.cli.output import Output
+from pucli.cli.terminal import number, tell
 from pucli.cli.threshold_options import unknown_prior
 
 if TYPE_CHECKING:
@@ -88,16 +88,16 @@ def print_short(
         *_likeliest(likeliest, found, FEWER_LIKELIEST if document["first"] else LIKELIEST),
     ]
     concerns = _concerns(out, found, document)
-    warned = [line for text in concerns[:WARNINGS] for line in _warning(text)]
+    warned = ["\n".join(_warning(text)) for text in concerns[:WARNINGS]]
     if (more := len(concerns) - WARNINGS) > 0:
         warned.append(f"{more} more {'warnings or notes' if more > 1 else 'warning or note'}: add --verbose")
     written = _item("written", ", ".join(_written(document))) if any(_written(document)) else []
-    room = LINES - len(lines) - len(warned) - len(written)
+    room = LINES - len(lines) - sum(len(text.splitlines()) for text in warned) - len(written)
     for line in lines:
         out.text(line)
     if not out.as_json:
-        for line in warned:
-            print(line, file=sys.stderr, flush=True)
+        for text in warned:
+            tell(text)
     following: list[str] = []
     for text in _next(document):
         one = _item("" if following else "next", text)
@@ -349,7 +349,9 @@ _FILES = {"--model": "keeps the model", "--report": "page", "--scored": "all row
 
 
 def _written(document: Mapping[str, Any]) -> list[str]:
-    named = [str(document[name]) for name in ("model", "scored", "report") if document[name]]
+    order = {"score": "likeliest first", "file": "in the order of the file", None: ""}[document.get("order")]
+    notes = {"scored": f" ({order})"}
+    named = [f"{document[name]}{notes.get(name, '')}" for name in ("model", "scored", "report") if document[name]]
     paths: Sequence[str] = document.get("predictions", ())
     return [*named, *([f"{len(paths)} files in {Path(paths[0]).parent}"] if paths else [])]
 

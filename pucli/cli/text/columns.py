@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,9 @@ from pucli.core.errors import UsageError
 if TYPE_CHECKING:
     from pucli.data.encode.encoder import TableEncoder
     from pucli.data.rows.training_rows import RowSource, TrainingRows
+
+# Columns named in a joined warning, and characters about each.
+NAMED, SHORT = 3, 60
 
 
 def rows_to_learn_from(
@@ -58,8 +63,11 @@ def rows_to_learn_from(
     if rows.groups is not None and source.choice.groups:
         names = ", ".join(map(repr, source.choice.groups))
         out.remark(f"groups: {int(rows.groups.max()) + 1:,} of {names}, each kept in one fold")
+    of_columns = [line for line in rows.warnings if line.startswith("column ") and line not in rows.leaks]
     for line in rows.warnings:
-        out.warn(line)
+        if line not in of_columns:
+            out.warn(line)
+    out.warn_together(of_columns, _joined(of_columns))
     if rows.opposite:
         _ask_or_warn(out, rows)
     if kind == "pu" and source.data is not None and source.positive is None:
@@ -81,6 +89,19 @@ def _ask_or_warn(out: Output, rows: TrainingRows) -> None:
         f"{column}, and {no!r} counts as unlabeled; add --unlabeled {no} if so, or --negative {no} if these rows are "
         "known to be negative"
     )
+
+
+def _joined(warnings: list[str]) -> str:
+    """Return several warnings about columns as one line, with their number."""
+    shown = [short(line) for line in warnings[:NAMED]]
+    more = f"; and {len(warnings) - NAMED} more" if len(warnings) > NAMED else ""
+    return f"{len(warnings)} columns to look at (--columns): {'; '.join(shown)}{more}"
+
+
+def short(warning: str) -> str:
+    """Return the beginning of a warning about a column: its name and what was found."""
+    name, _, found = re.sub(r"^column ", "", warning).partition("' ")
+    return textwrap.shorten(f"{name}' {re.split(r'[;,(]|: ', found)[0].strip()}".rstrip(), SHORT, placeholder=" ...")
 
 
 def say_which_class(out: Output, marked: str, rest: str, column: str, n_labelled: int) -> None:

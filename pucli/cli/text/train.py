@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pucli.cli.output import Output, number
+from pucli.cli.output import Output
+from pucli.cli.terminal import number
 
 if TYPE_CHECKING:
     from pucli.models.fitting import Fitted
@@ -64,7 +65,7 @@ def whole_counts(scores: dict[str, float]) -> dict[str, Any]:
     return {name: int(value) if name in COUNTS else value for name, value in scores.items()}
 
 
-def print_model(out: Output, document: dict[str, Any], fitted: Fitted) -> None:
+def print_model(out: Output, document: dict[str, Any], fitted: Fitted, *, verbose: bool) -> None:
     """Print the summary of a fit.
 
     Parameters
@@ -75,47 +76,58 @@ def print_model(out: Output, document: dict[str, Any], fitted: Fitted) -> None:
         The JSON document of the fit.
     fitted : Fitted
         The fitted model with its training rows.
+    verbose : bool
+        Whether to print the parameters and what is proven of the solution as well.
     """
+    details, test = _details(document, fitted), _test(document["test"])
     out.text(f"{document['method']} on {fitted.rows.title}")
     out.fields(
         [
-            ("rows", _rows(document)),
-            (
-                "features",
-                f"{document['features']}, {'standardised' if document['standardised'] else 'not standardised'}",
-            ),
-            ("constant features", _few(document["constant_features"]) or None),
-            ("duplicate rows", document["duplicate_rows"] or None),
-            ("missing cells", _missing_cells(document)),
-            ("parameters", ", ".join(f"{key}={number(value)}" for key, value in document["params"].items())),
-            ("components", None if "n_components" in document["params"] else document["n_components"]),
-            ("approximated", _approximated(document, fitted)),
-            ("prior estimated", None if "prior" in document["params"] else document["prior"]),
-            ("called positive", _called_positive(document)),
+            ("learned from", _rows(document)),
+            ("called", _called_positive(document)),
             ("held out", _held_out(document["held_out"])),
+            ("ranking", _ranking(document["held_out"])),
             ("probability", _probability(document["probability"], document["held_out"] is not None)),
-            ("objective", finite(document["objective"])),
-            ("certificate", None if fitted.rows.y is None else certificate_text(document)),
-            ("guarantee", document["guarantee"]),
-            ("converged", _converged(document)),
-            ("training time", f"{document['seconds']:.3f} s"),
-            *_test(document["test"]),
+            *([] if verbose or document["converged"] in (True, None) else [("converged", _converged(document))]),
+            ("components", None if "n_components" in document["params"] else document["n_components"]),
+            *test,
+            *(details if verbose else []),
             ("model", document["model"]),
         ]
     )
+
+
+def _details(document: dict[str, Any], fitted: Fitted) -> list[tuple[str, Any]]:
+    """Return what --verbose adds: the features, the parameters and what is proven of the solution."""
+    return [
+        ("features", f"{document['features']}, {'standardised' if document['standardised'] else 'not standardised'}"),
+        ("constant features", _few(document["constant_features"]) or None),
+        ("duplicate rows", document["duplicate_rows"] or None),
+        ("missing cells", _missing_cells(document)),
+        ("parameters", ", ".join(f"{key}={number(value)}" for key, value in document["params"].items())),
+        ("approximated", _approximated(document, fitted)),
+        ("class prior estimated", None if "prior" in document["params"] else document["prior"]),
+        ("objective", finite(document["objective"])),
+        ("certificate", None if fitted.rows.y is None else certificate_text(document)),
+        ("guarantee", document["guarantee"]),
+        ("converged", _converged(document)),
+        ("training time", f"{number(document['seconds'])} s"),
+    ]
 
 
 def _converged(document: dict[str, Any]) -> str | None:
     """Return the line on convergence, None for a method of another package that does not say."""
     if document["converged"] is None:
         return None
-    return f"{'yes' if document['converged'] else 'NO'}, {document['n_iter']} iterations"
+    return (
+        f"{'yes' if document['converged'] else 'NO'}, {document['n_iter']} iteration{'s' * (document['n_iter'] != 1)}"
+    )
 
 
 def _rows(document: dict[str, Any]) -> str:
     if "labelled" not in document:
         return str(document["rows"])
-    return f"{document['rows']}: {document['labelled']} labelled, {document['unlabeled']} unlabeled"
+    return f"{document['rows']:,} rows, {document['labelled']:,} labelled, {document['unlabeled']:,} unlabeled"
 
 
 def _approximated(document: dict[str, Any], fitted: Fitted) -> str | None:
@@ -134,7 +146,7 @@ def _called_positive(document: dict[str, Any]) -> str | None:
     share, recall = document["positive_share"], document["labelled_recall"]
     if share is None:
         return None
-    return f"{100 * share:.3g} % of the unlabeled rows, {100 * recall:.3g} % of the labelled ones"
+    return f"{number(100 * share)} % of the unlabeled rows, {number(100 * recall)} % of the labelled ones"
 
 
 def _held_out(checked: dict[str, Any] | None) -> str | None:
@@ -143,9 +155,16 @@ def _held_out(checked: dict[str, Any] | None) -> str | None:
         return None
     share, recall, share_sd, recall_sd = (100 * checked[name] for name in ("share", "recall", "share_sd", "recall_sd"))
     return (
-        f"{share:.3g} ± {share_sd:.2g} % of the unlabeled rows, {recall:.3g} ± {recall_sd:.2g} % of the labelled ones; "
-        f"PU-AUC {checked['pu_auc']:.2f} ± {checked['pu_auc_sd']:.2f} (± is the standard deviation over the folds)"
+        f"calls {number(share)} ± {number(share_sd, 2)} % of the unlabeled rows, {number(recall)} ± "
+        f"{number(recall_sd, 2)} % of the labelled ones (± standard deviation over folds)"
     )
+
+
+def _ranking(checked: dict[str, Any] | None) -> str | None:
+    """Describe how well rows are ranked."""
+    if checked is None:
+        return None
+    return f"PU-AUC {checked['pu_auc']:.2f} ± {checked['pu_auc_sd']:.2f} on held-out rows; 0.50 is chance"
 
 
 def _probability(priors: dict[str, float] | None, has_prior: bool) -> str | None:
@@ -155,8 +174,8 @@ def _probability(priors: dict[str, float] | None, has_prior: bool) -> str | None
     if not has_prior:
         return "a logistic curve of the held-out scores of labelled rows"
     value, low, high = (priors[name] for name in ("prior", "prior_low", "prior_high"))
-    known = "as given" if low == high else f"90 % interval {low:.2g} to {high:.2g}"
-    return f"from the held-out scores, with a prior of {value:.2g} ({known})"
+    known = "as given" if low == high else f"90 % interval {number(low, 2)} to {number(high, 2)}"
+    return f"from held-out scores, with a class prior of {number(value, 2)} ({known})"
 
 
 def _missing_cells(document: dict[str, Any]) -> str | None:
@@ -171,7 +190,7 @@ def _test(test: dict[str, Any] | None) -> list[tuple[str, Any]]:
     if test is None:
         return []
     if "log_likelihood" in test:
-        return [("test", f"mean log-likelihood {test['log_likelihood']:.4g} of {test['rows']} rows")]
+        return [("test", f"mean log-likelihood {number(test['log_likelihood'])} of {test['rows']} rows")]
     scores = [(f"  {name}", value) for name, value in test.items() if isinstance(value, float)]
     return [("test", f"{test['rows']} rows with true labels"), *scores]
 
@@ -180,9 +199,9 @@ def certificate_text(document: dict[str, Any]) -> str:
     """Return the certificate of a fit as text."""
     gap, residual = finite(document["dual_gap"]), finite(document["residual"])
     if gap is not None:
-        return f"proven to be within {gap:.2g} of the optimum"
+        return f"proven to be within {number(gap)} of the optimum"
     if residual is not None:
-        return f"none (not convex, or no fixed objective); residual {residual:.2g}"
+        return f"none (not convex, or no fixed objective); residual {number(residual)}"
     return "none"
 
 

@@ -87,7 +87,7 @@ def read_parquet_blocks(
     source : path or file
         The file, or the same file opened.
     needed : sequence of str
-        The columns to read.
+        The columns to read; those that the file lacks are left out.
     ids : collection of str
         Columns that identify rows; their cells are kept as in the file.
     rows : int
@@ -107,8 +107,9 @@ def read_parquet_blocks(
     import pyarrow.parquet
 
     with pyarrow.parquet.ParquetFile(source, buffer_size=2**20, pre_buffer=False) as file:
-        yield pd.DataFrame(columns=_checked_names(path, file.schema_arrow, needed))
-        yield from _blocks(file, needed, ids, rows)
+        there = _checked_names(path, file.schema_arrow, needed)
+        yield pd.DataFrame(columns=there)
+        yield from _blocks(file, [name for name in needed if name in there], ids, rows)
 
 
 def _checked_names(path: Path, schema: Any, wanted: Collection[str]) -> list[str]:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from pucli.data.files.disguises import check_is_text, recognised
 from pucli.data.files.formats import Table, check_content, file_kind, open_table, reading
@@ -34,6 +34,9 @@ from pucli.data.ids import with_ids
 from pucli.data.reading import Reading, without_missing
 from pucli.data.rows.tables import existing_column
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 BLOCK = 8192
 """Number of rows in a block; a multiple of the block sizes of linear algebra libraries."""
 
@@ -48,6 +51,7 @@ def read_blocks(
     rows: int = BLOCK,
     how: Reading = _AS_IT_IS,
     keep: Collection[str] = (),
+    optional: Collection[str] = (),
 ) -> Iterator[Table]:
     """Read some columns of a file in blocks of rows.
 
@@ -66,6 +70,8 @@ def read_blocks(
         The user's options.
     keep : collection of str
         Columns of identifiers, which leave as they came.
+    optional : collection of str
+        Those of `needed` that a file may lack; their cells are then empty.
 
     Yields
     ------
@@ -78,11 +84,12 @@ def read_blocks(
         The file or a column is missing, or the content does not match the file extension.
     """
     files = [path] if isinstance(path, Path) else list(path)
+    columns = _Columns(tuple(needed), frozenset(as_text), frozenset(keep), frozenset(optional))
     start = 0
     for file in files:
         n_rows = 0
-        for table in _blocks(file, needed, as_text, keep, rows, how):
-            frame = without_missing(table.frame, how.missing, keep)
+        for table in _blocks(file, columns, rows, how):
+            frame = columns.completed(without_missing(table.frame, how.missing, keep))
             n_rows += len(frame)
             yield table._replace(
                 frame=frame, place=_place_in(table.place, file, start) if len(files) > 1 else table.place
@@ -90,35 +97,60 @@ def read_blocks(
         start += n_rows
 
 
+class _Columns(NamedTuple):
+    """The columns to read: those kept as text, those of identifiers, and those that a file may lack."""
+
+    needed: tuple[str, ...]
+    as_text: frozenset[str]
+    ids: frozenset[str]
+    optional: frozenset[str]
+
+    @property
+    def required(self) -> list[str]:
+        return [name for name in self.needed if name not in self.optional]
+
+    def of(self, path: Path, table: Table) -> list[str]:
+        """Return the columns that a table has; raise MissingColumn if it lacks a required one."""
+        there = set(map(str, table.frame.columns))
+        return [
+            existing_column(path, table, name) for name in self.needed if name in there or name not in self.optional
+        ]
+
+    def completed(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a block with the optional columns that it lacks, empty."""
+        import pandas as pd
+
+        lacking = [name for name in self.needed if name in self.optional and name not in frame.columns]
+        empty = {name: pd.array([None] * len(frame), dtype="str") for name in lacking}
+        return frame.assign(**empty) if lacking else frame
+
+
 def _place_in(place: Callable[[int], str], file: Path, start: int) -> Callable[[int], str]:
     """Return the place of a row of several files, of which those before `file` have `start` rows."""
     return lambda row: f"{place(row - start)} of {file}"
 
 
-def _blocks(
-    path: Path, needed: Sequence[str], as_text: Collection[str], ids: Collection[str], rows: int, how: Reading
-) -> Iterator[Table]:
+def _blocks(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[Table]:
     if is_stream(path):
-        yield from _from_stream(path, needed, as_text, ids, rows, how)
+        yield from _from_stream(path, columns, rows, how)
         return
     with reading(path):
         kind = file_kind(path)
         check_content(path, kind)
         if kind in SUFFIXES:
-            layout = text_layout(path, text_head(path, how), needed, how)
-            yield from _text_blocks(path, layout, None, needed, as_text, ids, rows)
+            layout = text_layout(path, text_head(path, how), columns.required, how)
+            yield from _text_blocks(path, layout, None, columns, rows)
         elif kind == ".parquet":
-            yield from _parquet_blocks(path, path, needed, ids, rows)
+            yield from _parquet_blocks(path, path, columns, rows)
         else:
-            table = open_table(path, None, known=needed, as_text=as_text, as_number=needed, how=how, keep=ids)
-            _check(path, table, needed)
+            known, options = columns.required, {"as_text": columns.as_text, "keep": columns.ids, "how": how}
+            table = open_table(path, None, known=known, as_number=known, **options)  # type: ignore[arg-type]
+            columns.of(path, table)
             for start in range(0, max(len(table.frame), 1), rows):
                 yield table._replace(frame=table.frame.iloc[start : start + rows])
 
 
-def _from_stream(
-    path: Path, needed: Sequence[str], as_text: Collection[str], ids: Collection[str], rows: int, how: Reading
-) -> Iterator[Table]:
+def _from_stream(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[Table]:
     """Read a stream: text as it comes, other formats from a copy."""
     name = Path(shown(path))
     with reading(name), nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb") as opened:
@@ -127,55 +159,44 @@ def _from_stream(
         found = recognised(start)
         if packing(start) == "zip" or (found is not None and found.suffix):
             with reread(path, stream) as file:
-                yield from _blocks(file, needed, as_text, ids, rows, how)
+                yield from _blocks(file, columns, rows, how)
             return
         with plain_stream(stream, name, how) as text:
             head = read_head(text)
             check_is_text(head, name)
-            layout = text_layout(name, head_text(head), needed, how)
+            layout = text_layout(name, head_text(head), columns.required, how)
             source = io.BufferedReader(_Rejoined(head, text))
-            yield from _text_blocks(name, layout, source, needed, as_text, ids, rows)
+            yield from _text_blocks(name, layout, source, columns, rows)
 
 
 def _text_blocks(
-    path: Path,
-    layout: TextLayout,
-    source: IO[bytes] | None,
-    needed: Sequence[str],
-    as_text: Collection[str],
-    ids: Collection[str],
-    rows: int,
+    path: Path, layout: TextLayout, source: IO[bytes] | None, columns: _Columns, rows: int
 ) -> Iterator[Table]:
     import pandas as pd
 
-    as_text = {*as_text, *layout.reading.formed}
+    as_text = {*columns.as_text, *layout.reading.formed}
 
     def place(row: int) -> str:
         return f"line {line_of(path, layout, row)}" if source is None else f"row {row + 1}"
 
-    _check(path, Table(pd.DataFrame(columns=layout.names), place, layout.naming), needed)
-    for frame in read_text(path, layout, source=source, as_text=as_text, ids=ids, columns=needed, rows=rows):
-        block = with_ids(frame[list(needed)].copy(), ids)
+    names = columns.of(path, Table(pd.DataFrame(columns=layout.names), place, layout.naming))
+    for frame in read_text(path, layout, source=source, as_text=as_text, ids=columns.ids, columns=names, rows=rows):
+        block = with_ids(frame[names].copy(), columns.ids)
         if layout.separator != "," and not layout.reading.decimal:
-            with_decimal_points(block, as_text, needed)
+            with_decimal_points(block, as_text, names)
         yield Table(block, place, layout.naming)
 
 
-def _parquet_blocks(path: Path, source: Any, needed: Sequence[str], ids: Collection[str], rows: int) -> Iterator[Table]:
-    blocks = read_parquet_blocks(path, source, needed, ids, rows)
+def _parquet_blocks(path: Path, source: Any, columns: _Columns, rows: int) -> Iterator[Table]:
+    blocks = read_parquet_blocks(path, source, columns.needed, columns.ids, rows)
     empty = Table(next(blocks), lambda row: f"row {row + 1}")
-    _check(path, empty, needed)
+    names = columns.of(path, empty)
     found = False
     for frame in blocks:
         found = True
         yield empty._replace(frame=frame)
     if not found:
-        yield empty._replace(frame=empty.frame[list(needed)])
-
-
-def _check(path: Path, table: Table, needed: Sequence[str]) -> None:
-    for name in needed:
-        existing_column(path, table, name)
+        yield empty._replace(frame=empty.frame[names])
 
 
 class _Rejoined(io.RawIOBase):

@@ -16,6 +16,7 @@ from pucli.core.seeding import stream
 from pucli.data.files.several_files import title_of
 from pucli.data.files.spool import spooled_size
 from pucli.data.reading import Reading
+from pucli.data.rows.found_ids import found_ids, read_ids
 from pucli.data.rows.label_column import UNLABELED, known_negatives, labelled_positives, partly_labelled
 from pucli.data.rows.row_hashes import fingerprints, labelled_twins, repeated_ids, repeated_labels
 from pucli.data.rows.tables import read_labelled
@@ -129,7 +130,9 @@ class TrainingRows:
     encoder : TableEncoder or None
         The encoder of the columns of a file.
     id_columns : sequence of str
-        Columns of the file that identify a row.
+        Columns of the file that identify a row, named by the user.
+    found_ids : tuple of str
+        Columns of the file that were found to be identifiers, if the user named none.
     warnings : tuple of str
         Problems that the user should look at, each about one column of the file.
     leaks : tuple of str
@@ -164,6 +167,7 @@ class TrainingRows:
     unlabeled: int = 0
     encoder: TableEncoder | None = None
     id_columns: Sequence[str] = ()
+    found_ids: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     leaks: tuple[str, ...] = ()
     repeated: str = ""
@@ -183,6 +187,16 @@ class TrainingRows:
     def n_labelled(self) -> int:
         """Return the number of labelled rows."""
         return int(np.count_nonzero(self.labelled))
+
+
+def with_found_ids(rows: TrainingRows, files: Sequence[Path]) -> TrainingRows:
+    """Return training rows of `files` whose marks also hold the identifiers that were found."""
+    import pandas as pd
+
+    if not rows.found_ids or rows.marks is None or rows.encoder is None:
+        return rows
+    cells = read_ids(files, rows.found_ids, rows.encoder, rows.reading).iloc[rows.marks["row"].to_numpy() - 1]
+    return replace(rows, marks=pd.concat([rows.marks, cells.set_axis(rows.marks.index)], axis=1))
 
 
 def training_rows(kind: str, source: RowSource) -> TrainingRows:
@@ -489,6 +503,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         unlabeled=0 if kind == "pu" else UNLABELED,
         encoder=file.encoder,
         id_columns=source.choice.ids,
+        found_ids=found_ids(file.encoder.columns_) if source.choice.find_ids else (),
         warnings=(*doubts, *file.warnings, *telling, *again, *apart),
         leaks=telling,
         repeated=repeated,

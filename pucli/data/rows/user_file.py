@@ -52,6 +52,8 @@ class ColumnChoice:
         Columns whose equal cells mark rows that belong together: not features.
     time : str
         Column with the time of each row, "" for none.
+    find_ids : bool
+        Whether columns that are found to be identifiers are copied as well.
     """
 
     kinds: Mapping[str, str] = field(default_factory=dict)
@@ -60,6 +62,7 @@ class ColumnChoice:
     ids: Sequence[str] = ()
     groups: Sequence[str] = ()
     time: str = ""
+    find_ids: bool = True
 
     @property
     def as_text(self) -> set[str]:

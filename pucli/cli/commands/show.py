@@ -1,0 +1,49 @@
+"""``pucli show``: what a model file holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pucli.cli.options import output_file
+from pucli.cli.output import Output
+
+EXAMPLES = """
+pucli show bought.model
+pucli show bought.model --card bought.md
+"""
+
+
+def command(
+    out: Output,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file of `pucli auto` or `pucli train`.")],
+    card: Annotated[
+        Path | None,
+        typer.Option("--card", help="Write the same as a Markdown page, e.g. bought.md.", show_default=False),
+    ] = None,
+) -> None:
+    """Show what a model file holds.
+
+    This is its method, columns and their kinds, threshold, class prior, estimates, limits and versions.
+    """
+    from pucli.cli.text.show import card as card_of
+    from pucli.cli.text.show import column_rows, document_of, facts
+    from pucli.core.atomic_files import replacing
+    from pucli.models.saved import load_model
+
+    output_file("--card", card, model)
+    document = document_of(load_model(model))
+    out.document({"model": model, **document, "card": card})
+    out.fields(facts(document))
+    if rows := column_rows(document):
+        out.text()
+        out.table(["column", "kind", "encoding"], rows)
+    out.text()
+    for text in document["limits"]:
+        out.text(text)
+    if card is not None:
+        with replacing(card) as partial:
+            partial.write_text(card_of(document), encoding="utf-8")
+        out.text(f"written to {card}")

@@ -1,0 +1,110 @@
+"""Text for a terminal: whole words, three digits, colours, and no control characters of a file."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import shutil
+import sys
+import textwrap
+from typing import Any, TextIO
+
+# Widest line: longer ones are hard to read.
+WIDEST = 100
+_COLOURS = {"warning: ": "\x1b[33m", "pucli: ": "\x1b[31m"}
+_PLAIN = "\x1b[0m"
+_COMMAND = re.compile(r"(?:^|(?<=: ))pucli [a-z]+ .*--.*$")
+_OPTION = re.compile(r"(--[\w-]+) (?!-)")
+# A smaller number is shown as "under" it.
+LEAST = 1e-6
+
+
+def on_terminal(stream: TextIO) -> bool:
+    """Return whether `stream` is a terminal that can move its cursor."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+# Characters that a terminal obeys instead of showing them, and those that change the order of what follows.
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def inert_text(text: str, *, as_json: bool = False) -> str:
+    r"""Return text in which characters that a terminal would obey are written as escapes (\x1b).
+
+    Names, labels and cells of a file may have them. Tabs and line ends stay.
+    """
+
+    def escape(found: re.Match[str]) -> str:
+        code = ord(found[0])
+        return f"\\u{code:04x}" if as_json or code > 0xFF else f"\\x{code:02x}"
+
+    return _CONTROLS.sub(escape, text)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return the lines of a text with whole words; a command at its end stands alone, to be copied.
+
+    Parameters
+    ----------
+    text : str
+        One line or several.
+    width : int
+        Characters in a line.
+    """
+    lines: list[str] = []
+    for line in text.splitlines() or [""]:
+        if len(line) <= width:
+            lines.append(line)
+            continue
+        command = _COMMAND.search(line)
+        words = line[: command.start()].rstrip() if command else line
+        how: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+        hanging = " " * (len(words) - len(words.lstrip()))
+        lines += textwrap.wrap(words, width, subsequent_indent=hanging, **how)
+        if command:
+            whole = _OPTION.sub("\\1\0", command[0])  # an option and its value stay together
+            parts = [one.replace("\0", " ") for one in textwrap.wrap(whole, width - 2, subsequent_indent="    ", **how)]
+            lines += [*(f"{part} \\" for part in parts[:-1]), parts[-1]]
+    return lines
+
+
+def width_of(stream: TextIO) -> int | None:
+    """Return the width of a terminal, at most `WIDEST`; None for another stream, whose lines are not wrapped."""
+    return min(shutil.get_terminal_size().columns, WIDEST) if on_terminal(stream) else None
+
+
+def tell(text: str) -> None:
+    """Write a line to stderr, which may be closed; on a terminal warnings are yellow and errors red."""
+    text = inert_text(text.replace("\r", "\\r"))
+    width = width_of(sys.stderr)
+    if width is not None:
+        colour = next((code for start, code in _COLOURS.items() if text.startswith(start)), "")
+        text = "\n".join(wrapped(text, width))
+        if colour and not os.environ.get("NO_COLOR"):
+            text = f"{colour}{text}{_PLAIN}"
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """Return `value` in readable form, without an exponent, or a dash if it is missing."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if not isinstance(value, float) or math.isinf(value):
+        return str(value)
+    if 0.0 < abs(value) < LEAST:
+        return f"{'under ' if value > 0 else 'above -'}{LEAST:f}"
+    if abs(value) >= 1e15:
+        return f"{value:.{digits}g}"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value)))) if value else 0
+    text = f"{value:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def duration(seconds: float) -> str:
+    """Return a time in readable form."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,139 @@
+"""What a model file holds, as a document and as a card in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pucli.cli.terminal import inert_text, number
+
+if TYPE_CHECKING:
+    from pucli.models.saved import SavedModel
+
+RANDOM = (
+    "Recall, class prior and probabilities hold only if the labelled rows are a random sample of the positives; class "
+    "prior, precision, F1 and AUC also need nearly all of the highest scores to be positive. The data cannot reveal "
+    "this."
+)
+ORDERED = "All estimates hold only if labels were given by how clearly a row is positive; the data cannot reveal this."
+SAME = "New rows must come from the population of the training rows."
+
+
+def document_of(saved: SavedModel) -> dict[str, Any]:
+    """Return what a model file holds as JSON values."""
+    from pucli.methods import get_method
+
+    about, model, entry = saved.metadata, saved.estimator, get_method(saved.method)
+    data, kind = about.get("data", {}), about.get("kind", entry.kind)
+    encoder, words = saved.encoder, about.get("words", {})
+    encoders = [] if encoder is None or encoder.sparse_ else encoder.encoders_
+    columns = [{"column": one.name, "kind": one.kind, "encoded": one.how()} for one in encoders]
+    return {
+        "method": saved.method,
+        "source": entry.source,
+        "kind": kind,
+        "trained_on": data.get("file") or data.get("dataset"),
+        "label": about.get("label_column") or None,
+        "classes": words,
+        "ids": [*about.get("id_columns", ()), *about.get("found_ids", ())],
+        "features": len(saved.feature_names),
+        "columns": columns,
+        "params": {name: value for name, value in model.get_params(deep=False).items() if _plain(value)},
+        "threshold": getattr(model, "cut_", None),
+        "class_prior": _class_prior(saved),
+        "estimates": _estimates(model),
+        "limits": _limits(saved, kind),
+        "versions": saved.versions,
+    }
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, bool | int | float | str)
+
+
+def _class_prior(saved: SavedModel) -> dict[str, Any] | None:
+    curve = saved.metadata.get("probability") or {}
+    if "prior" in curve:
+        return {"value": curve["prior"], "low": curve["prior_low"], "high": curve["prior_high"]}
+    found = getattr(saved.estimator, "estimates_", {}).get("prior")
+    if found is not None:
+        return {"value": found.value if found.known else None, "low": found.low, "high": found.high}
+    value = getattr(saved.estimator, "prior_", None)
+    return None if value is None else {"value": value, "low": value, "high": value}
+
+
+def _estimates(model: Any) -> dict[str, dict[str, Any]]:
+    return {
+        name: {"value": one.value if one.known else None, "low": one.low, "high": one.high}
+        for name, one in getattr(model, "estimates_", {}).items()
+        if name != "prior"
+    }
+
+
+def _limits(saved: SavedModel, kind: str) -> list[str]:
+    """Return what the estimates and predictions rest on, and what training found against them."""
+    about, found = saved.metadata, []
+    if kind == "pu":
+        found.append(ORDERED if getattr(saved.estimator, "labelling", "scar") == "sar" else RANDOM)
+    found.append(SAME)
+    if about.get("doubt"):
+        found.append(f"Found in training: {about['doubt']}.")
+    return [*found, *(f"Found in training: {text}." for text in about.get("leaks", ()))]
+
+
+def facts(document: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+    """Return name and text of each fact of `document_of`, without columns and limits."""
+    words, versions = document["classes"], document["versions"]
+    label = document["label"]
+    positive = f"{label} = {words['1']}" if label and "1" in words and document["kind"] == "pu" else None
+    classes = None if positive or not words else ", ".join(map(str, words.values()))
+    threshold = "score above 0" if document["kind"] == "pu" else None
+    if threshold and document["threshold"]:
+        threshold += f" (the threshold, {number(float(document['threshold']))}, is subtracted)"
+    return [
+        ("method", document["method"]),
+        ("source", document["source"]),
+        ("trained on", document["trained_on"]),
+        ("positive", positive),
+        ("classes", classes),
+        ("identifiers", ", ".join(document["ids"]) or None),
+        ("features", f"{document['features']:,}"),
+        ("parameters", ", ".join(f"{name}={number(value)}" for name, value in document["params"].items()) or None),
+        ("called positive", threshold),
+        ("class prior", _between(document["class_prior"])),
+        *((name.replace("_", " "), _between(one)) for name, one in document["estimates"].items()),
+        ("written by", ", ".join(f"{name} {version}" for name, version in versions.items()) or None),
+    ]
+
+
+def _between(estimate: Mapping[str, float | None] | None) -> str | None:
+    if estimate is None:
+        return None
+    value, low, high = (estimate[name] for name in ("value", "low", "high"))
+    if low == high:
+        return number(value)
+    return f"{'not determined' if value is None else number(value)} ({number(low)} to {number(high)})"
+
+
+def column_rows(document: Mapping[str, Any]) -> list[list[str]]:
+    """Return name, kind and encoding of each column."""
+    return [[one["column"], one["kind"], one["encoded"]] for one in document["columns"] or ()]
+
+
+def card(document: Mapping[str, Any]) -> str:
+    """Return the document as a page in Markdown."""
+    known = [(name, text) for name, text in facts(document) if text is not None]
+    parts = [f"# Model: {_cell(document['method'])}", _table(["", ""], known)]
+    if document["columns"]:
+        parts += ["## Columns", _table(["column", "kind", "encoding"], column_rows(document))]
+    parts += ["## Limits", "\n".join(f"- {inert_text(text)}" for text in document["limits"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return inert_text(" ".join(str(text).split())).replace("|", "\\|").replace("<", "&lt;")

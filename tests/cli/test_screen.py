@@ -1,0 +1,132 @@
+"""Every command on a terminal of 80 columns: whole words, three digits, no exponents, colours."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+
+from pucli.cli import output, terminal
+from pucli.cli.main import command_names
+from tests.helpers import ROOT
+
+WIDTH = 80
+ROWS = "--data customers.csv --label bought --positive yes"
+SOURCE = f"{ROWS} --rows 150"
+# A command line of each command; the words of later lines use the files of earlier ones.
+LINES = {
+    "list": "list methods",
+    "fetch": "fetch wine",
+    "auto": f"auto {SOURCE} --model auto.model --scored s.csv --verbose",
+    "train": f"train --method gllc {SOURCE} --model own.model --verbose",
+    "predict": "predict --model own.model --data customers.csv --out p.csv",
+    "evaluate": "evaluate --model own.model --data customers.csv --label bought --labels pu",
+    "show": "show auto.model --card card.md",
+    "tune": f"tune --method gllc {SOURCE} --grid lam=0.1,1 --param sigma=1 --param c_u=0.1 --cv 2",
+    "advise": f"advise {SOURCE}",
+    "prior": f"prior {SOURCE} --estimator km2 --replicates 3",
+    "compare": "compare gllc svc-naive --dataset wine --repeats 2",
+    "split": "split wine --repeats 1 --out splits.json",
+    "reproduce": "reproduce table-3.1 --profile smoke --dry-run",
+    "new": "new data --out fresh",
+}
+# They print a file's text, or need a run of an experiment first.
+OTHERS = {"merge", "report", "schema", "site", "status"}
+REFUSED = {
+    "merge": "merge folder-that-is-not-there",
+    "report": "report table-3.1 --format pdf",
+    "schema": "schema nothing",
+    "status": "status table-3.1",
+    "site": "site --results folder-that-is-not-there",
+}
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+@pytest.fixture
+def screen(pucli, monkeypatch, tmp_path):
+    """Run commands on a terminal of 80 columns."""
+    shutil.copy(ROOT / "examples" / "customers.csv", tmp_path)
+    for module in (output, terminal):
+        monkeypatch.setattr(module, "on_terminal", lambda stream: True)
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    monkeypatch.setattr(output, "Bar", lambda label, unit="": output.Progress())
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return pucli
+
+
+def check(text: str, words: str) -> None:
+    for line in ESCAPE.sub("", text).splitlines():
+        assert len(line.rstrip()) <= WIDTH, (words, line)
+        assert not re.search(r"\d\.\d{8,}", line), (words, line)
+        assert not re.search(r"\d\.?\d*e-\d\d", line), (words, line)
+        assert not re.search(r"\b1 (iterations|rows|points|fits|cells)\b", line), (words, line)
+
+
+def test_every_command_is_tried():
+    assert {*LINES, *OTHERS} == set(command_names())
+    assert set(REFUSED) == OTHERS
+
+
+@pytest.mark.slow  # trains a dozen models
+def test_every_command_fits_a_terminal(screen):
+    for words in [*LINES.values(), *REFUSED.values()]:
+        done = screen(*words.split())
+        assert done.code == (2 if words in REFUSED.values() else 0), (words, done.err)
+        check(done.out, words)
+        check(done.err, words)
+
+
+@pytest.mark.parametrize("name", command_names())
+def test_every_help_page_fits_a_terminal(screen, name):
+    done = screen(name, "--help")
+    assert done.code == 0
+    for line in done.out.splitlines():
+        assert len(line) <= WIDTH or "pucli " in line, line
+
+
+def test_colours_of_warnings_and_errors(screen, monkeypatch, capsys):
+    terminal.tell("warning: doubtful")
+    terminal.tell("pucli: wrong")
+    terminal.tell("a remark")
+    assert capsys.readouterr().err.splitlines() == [
+        "\x1b[33mwarning: doubtful\x1b[0m",
+        "\x1b[31mpucli: wrong\x1b[0m",
+        "a remark",
+    ]
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal.tell("warning: doubtful")
+    assert capsys.readouterr().err == "warning: doubtful\n"
+
+
+def test_commands_are_wrapped_so_that_they_can_be_copied():
+    line = "To train: pucli train --method glpual --data customers.csv --label bought --positive yes --rows 300"
+    assert terminal.wrapped(line, 60) == [
+        "To train:",
+        "pucli train --method glpual --data customers.csv \\",
+        "    --label bought --positive yes --rows 300",
+    ]
+    path = "x" * 90
+    assert path in terminal.wrapped(f"no file {path}", 60)
+
+
+def test_several_warnings_about_columns_are_one_line(pucli, tmp_path):
+    rows = [f"c{i:03d},k{i:03d},{i % 7},{i * i % 11},{'yes' if i < 15 else ''}" for i in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["code,key,a,b,bought", *rows]) + "\n")
+    words = ("train", "--method", "gllc", "--data", "rows.csv", "--label", "bought", "--positive", "yes")
+    told = [line for line in pucli(*words).err.splitlines() if line.startswith("warning: ") and "'key'" in line]
+    assert len(told) == 1 and told[0].startswith("warning: 2 columns to look at (--columns): 'code'")
+    found = pucli(*words, "--json").document["warnings"]
+    assert sum(text.startswith(("column 'code'", "column 'key'")) for text in found) == 2
+
+
+def test_verbose_adds_what_the_answer_rests_on(pucli, tmp_path):
+    shutil.copy(ROOT / "examples" / "customers.csv", tmp_path)
+    for words, more in (
+        (f"train --method gllc {SOURCE}", "certificate"),
+        (f"prior {SOURCE} --estimator km2 --replicates 0", "random sample of the positives"),
+        (f"advise {SOURCE}", "silhouette"),
+    ):
+        short, whole = pucli(*words.split()), pucli(*words.split(), "--verbose")
+        assert short.code == whole.code == 0
+        assert more not in short.out + short.err and more in whole.out + whole.err
