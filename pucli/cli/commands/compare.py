@@ -180,6 +180,7 @@ def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -
     )
     out.text(f"{get_metric(scores.metric).heading}, mean ± standard deviation over {scores.values.shape[2]} splits")
     out.table(["data", *scores.methods], [[name, *(text_of(*cell) for cell in cells)] for name, cells in table])
+    out.text()
     for line in judgement.verdict:
         out.text(line)
     out.text()
