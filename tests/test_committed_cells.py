@@ -30,7 +30,6 @@ from pucli.protocols.semi_supervised.report import curves_of, harm_rows
 from pucli.report.cells_csv import HEAD, METRIC, SECONDS, SEPARATOR, WAY, read_cells_csv
 from pucli.report.protocol_parts import extras_of
 from pucli.runner import Cell, CellResult, Context, Experiment, load_experiment
-from pucli.runner.cells import ONE_CLASS
 from pucli.runner.execute import execute
 from pucli.runner.provenance import blas, cpu_name, instructions
 from tests.helpers import ROOT, SHARED, planned
@@ -39,8 +38,6 @@ EXPERIMENTS = sorted(path.parent.name for path in (ROOT / "results").glob("*/cel
 BY_NIGHT = ("pae-", "pu-bench", "ceiling-")  # minutes of training; 26 s a cell; every point of a grid
 WANTED = int(os.environ.get("TEST_COMMITTED_CELLS", "1"))
 LONGEST = float(os.environ.get("TEST_COMMITTED_SECONDS", "30" if WANTED > 1 else "3"))
-# Their cells were run before the runner saw that one class was predicted; no verdict of theirs rests on it.
-WITHOUT_FLAG = ("usmo-figures-4-7", "classtering-clustering", "classtering-classification", "safe-learning-curves")
 TRAINS_LONG, QUICK = 60.0, 3.0 if WANTED > 1 else 1.0  # seconds
 # what is measured differs from run to run
 MEASURED = ("seconds", "iterations_per_second", "peak_mb", "exponent")
@@ -187,8 +184,6 @@ def check(cell: Cell, row: dict[str, str], experiment: Experiment, context: Cont
     assert result.status == row["status"], result.error
     assert complete(cell, result.params) == complete(cell, json.loads(row["params"]))
     texts = {"flags": SEPARATOR.join(result.flags), "notes": SEPARATOR.join(result.notes), "error": result.error}
-    if experiment.name in WITHOUT_FLAG:
-        texts["flags"] = SEPARATOR.join(flag for flag in result.flags if flag != ONE_CLASS or ONE_CLASS in row["flags"])
     assert texts == {name: row[name] for name in texts}
     # a metric with the name of a column of the run has a prefix
     metrics = {METRIC + name if METRIC + name in row else name: value for name, value in result.metrics.items()}
