@@ -97,7 +97,7 @@ def _killed(
     try:
         process.wait(after)
     except subprocess.TimeoutExpired:
-        _send(process.pid, kind, target)
+        send(process.pid, kind, target)
     code, err = processes.finished(process)
     left = processes.outlived(process.pid)
     if left:
@@ -125,7 +125,7 @@ def _starting(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line
         while len(processes.session_members(process.pid)) < 2 and process.poll() is None:
             time.sleep(0.005)
         time.sleep(float(rng.uniform(0.0, STARTING)))
-        _send(process.pid, signal.SIGINT, "all")
+        send(process.pid, signal.SIGINT, "all")
         code, err = processes.finished(process)
         left = processes.outlived(process.pid)
         good = code == 130 and not left and err.startswith("pucli: ") and len(err.strip().splitlines()) == 1
@@ -133,7 +133,7 @@ def _starting(rng: np.random.Generator, root: Path, count: int) -> Iterator[Line
         yield line
 
 
-def _send(session: int, kind: int, target: str) -> None:
+def send(session: int, kind: int, target: str) -> None:
     members = processes.session_members(session)
     workers = [member for member in members if processes.is_worker(member)]
     chosen = [session] if target == "parent" else workers[:1] if target == "worker" else members
