@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import sqlite3
 import stat
@@ -358,9 +359,10 @@ def _connect_read_only(path: Path) -> sqlite3.Connection | None:
     try:
         complete = _check(db, path)
     except sqlite3.OperationalError:
-        # WAL needs a writable folder for its index; a closed store in a read-only folder can be read without it
+        # WAL needs a writable folder for its index; a closed store in a read-only folder can be read without it. In a
+        # writable one a run may be writing, and SQLite must not take the file for one that never changes.
         db.close()
-        if path.with_name(f"{STORE}-wal").exists():
+        if path.with_name(f"{STORE}-wal").exists() or os.access(path.parent, os.W_OK):
             raise
         db = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True)
         db.text_factory = _text
