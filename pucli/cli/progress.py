@@ -93,7 +93,17 @@ class Bar(Progress):
 
 
 def counted(done: int, total: int | None, unit: str) -> str:
-    """Return how much is done, such as "3/7 members"."""
+    """Return how much is done, such as "3/7 members".
+
+    Parameters
+    ----------
+    done : int
+        Finished steps.
+    total : int or None
+        All steps, if they are known.
+    unit : str
+        What a step is, in the plural.
+    """
     return f"{done}{'' if total is None else f'/{total}'}{f' {unit}' if unit else ''}"
 
 

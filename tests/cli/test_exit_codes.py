@@ -31,18 +31,21 @@ ARGUMENTS = {
 CHOSEN = {
     "backend", "confidence", "cv_repeats", "decimal", "encoding", "estimator", "folds", "formats", "goal", "greedy",
     "label_frequency",
-    "labelling", "max_cells", "method", "metric", "n_jobs", "param", "positive", "precision", "prior",
+    "labelling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "order", "param", "positive",
+    "precision", "prior",
     "profile", "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "sep",
     "shard", "share", "skip_rows", "top",
 }  # fmt: skip
 ANY = {
     "adapt",
-    "allow_changes", "boosting", "catalogue", "columns", "data", "dataset", "destination", "drop", "dry", "everything",
-    "experiment", "folder", "grid", "ids", "json_document", "kinds", "label", "labels", "metrics", "mirror",
-    "missing", "model",
+    "allow_changes", "boosting", "by_time", "card", "catalogue",
+    "columns", "data", "dataset", "destination", "drop", "dry", "everything",
+    "experiment", "folder", "grid", "groups", "ids", "json_document", "kinds", "label", "labels", "metrics", "mirror",
+    "missing", "model", "negative",
     "offline", "only", "only_collect", "only_failed", "page", "parent", "plot", "predictions", "quiet", "report",
-    "results", "safe", "scheduler", "scored", "sheet", "split", "standardise", "tex", "trials", "tune", "verbose",
-    "watch",
+    "results", "safe", "scheduler", "scored", "sheet", "split", "standardise", "tex", "trials", "tune",
+    "unlabeled", "verbose",
+    "watch", "why",
 }  # fmt: skip
 OPTIONS = [entry for entry in all_options() if any(word.startswith("--") for word in entry[2])]
 

@@ -32,7 +32,8 @@ OUTPUTS = {
     ("new", "parent"): ("new experiment mine --out", "made/"),
 }
 # Paths that are read.
-INPUTS = {"data", "split", "mirror", "folders"} | {("predict", "model"), ("evaluate", "model")}
+INPUTS = {"data", "split", "mirror", "folders"}
+INPUTS |= {(command, "model") for command in ("predict", "evaluate", "shift", "show")}
 INPUTS |= {("site", "results"), ("status", "results")}
 SLOW = {"auto", "advise", "site"}
 
@@ -153,5 +154,7 @@ def test_of_many_constant_features_some_are_named(pucli, tmp_path):
     lines = [",".join([*(f"c{i}" for i in range(30)), "a", "y"])]
     lines += [",".join(["1"] * 30 + [f"{row / 7}", str(int(row < 9))]) for row in range(30)]
     (tmp_path / "t.csv").write_text("\n".join(lines), encoding="utf-8")
-    found = pucli("train", "--method", "blssvm", "--data", tmp_path / "t.csv", "--label", "y", "--positive", "1")
+    found = pucli(
+        "train", "--method", "blssvm", "--data", tmp_path / "t.csv", "--label", "y", "--positive", "1", "--verbose"
+    )
     assert "c8, c9, and 20 more (--json has all)" in found.out

@@ -170,12 +170,11 @@ def test_the_command_that_is_printed_runs_when_pasted(pucli, tmp_path, split, no
     assert len(document["reasons"]) == 3
 
     people = pucli(*words)
-    assert people.out.splitlines()[0].endswith("try auto first")
+    assert people.out.splitlines()[0] == "Try auto first:"
     assert people.out.splitlines()[1].startswith("pucli auto --data")
-    assert f"of the methods of the papers: {method}" in people.out
-    assert people.out.splitlines()[-1] == document["command"]
+    assert people.out.splitlines()[2:4] == [f"Of the published methods, try {method}:", document["command"]]
     for reason in document["reasons"]:
-        assert f"- {reason}" in people.out
+        assert f"- {reason.partition(' (')[0]}" in people.out
 
     name, *pasted = shlex.split(document["command"])
     assert name == "pucli" and pasted[:3] == ["tune", "--method", method]
@@ -312,7 +311,7 @@ def test_advice_for_a_large_file_uses_a_sample(pucli, tmp_path, monkeypatch):
     done = pucli("advise", "--data", path, *WORDS, "--plot", "map.png")
     assert done.code == 0
     assert "50 of 450 rows" in done.err
-    assert "of the methods of the papers: glpual" in done.out
+    assert "Of the published methods, try glpual:" in done.out
 
 
 # --- bad parameters of the methods that are advised -------------------------------------------------------------------

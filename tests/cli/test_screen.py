@@ -22,6 +22,7 @@ LINES = {
     "train": f"train --method gllc {SOURCE} --model own.model --verbose",
     "predict": "predict --model own.model --data customers.csv --out p.csv",
     "evaluate": "evaluate --model own.model --data customers.csv --label bought --labels pu",
+    "shift": "shift --model own.model --data customers.csv",
     "show": "show auto.model --card card.md",
     "tune": f"tune --method gllc {SOURCE} --grid lam=0.1,1 --param sigma=1 --param c_u=0.1 --cv 2",
     "advise": f"advise {SOURCE}",

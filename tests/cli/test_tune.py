@@ -140,7 +140,7 @@ def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_j
     if as_json:
         assert done.document["chosen"] == whole["chosen"] and done.document["error"]["kind"] == "interrupted"
     else:
-        assert f"--param C={chosen}" in done.err and "interrupted: 3 of 5 points" in done.err
+        assert f"--param C={chosen:g}" in done.err and "interrupted: 3 of 5 points" in done.err
         assert "3 points" in done.out
 
 

@@ -205,7 +205,7 @@ def test_a_label_column_without_a_label(pucli):
 def test_no_column_is_left(pucli):
     small_table().to_csv("rows.csv", index=False)
     words = ("auto", "--data", "rows.csv", "--label", "label", "--drop", "a", "--id", "b")
-    refused(pucli(*words), "no columns besides the label 'label'", "--drop and --id leave out 'a', 'b'")
+    refused(pucli(*words), "no columns besides the label 'label'", "--drop, --id and --groups leave out 'a', 'b'")
 
 
 @pytest.mark.slow

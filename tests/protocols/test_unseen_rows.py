@@ -17,6 +17,7 @@ import pytest
 from pucli.protocols.classtering import protocol as classtering
 from pucli.protocols.deep import protocol as deep
 from pucli.protocols.pu import protocol as pu
+from pucli.protocols.pu import rows as pu_rows
 from pucli.protocols.pu_benchmarks import protocol as pu_benchmarks
 from pucli.protocols.pu_figures import protocol as pu_figures
 from pucli.protocols.semi_supervised import protocol as semi_supervised
@@ -51,13 +52,13 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "pu": Case(pu, PU, "_prepare"),
+    "pu": Case(pu, PU, "prepare_rows"),
     "pu, one sample": Case(
         pu,
         {**PU, "split": {**SPLIT, "scenario": "single-training-set"}, "data": {"names": ["breast-cancer"]}},
-        "_prepare",
+        "prepare_rows",
     ),
-    "pu, raw": Case(pu, {**PU, "data": {"names": ["breast-cancer"], "standardise": "none"}}, "_prepare"),
+    "pu, raw": Case(pu, {**PU, "data": {"names": ["breast-cancer"], "standardise": "none"}}, "prepare_rows"),
     "pu_benchmarks": Case(pu_benchmarks, {**BENCHMARK, "options": {"sampling": "pu-bench"}}, "_prepare"),
     "pu_benchmarks, transductive": Case(
         pu_benchmarks, {**BENCHMARK, "options": {"sampling": "puicl", "sets": ["breast-cancer"]}}, "_prepare"
@@ -132,7 +133,8 @@ def give(monkeypatch, case: Case, X, y) -> None:
     if case.module is classtering:
         monkeypatch.setattr(classtering, "_load", lambda *_: (X, (y + 1) // 2))
     else:
-        monkeypatch.setattr(case.module, "read_rows", lambda *_, **__: (X, y))
+        reader = pu_rows if case.module is pu else case.module
+        monkeypatch.setattr(reader, "read_rows", lambda *_, **__: (X, y))
 
 
 def numbers_of_test_rows(case: Case, cell: Cell, X) -> np.ndarray:
@@ -236,7 +238,7 @@ def test_classes_of_test_rows_only_affect_the_metrics(name, monkeypatch):
 def test_a_picture_of_the_rows_changes_no_score(monkeypatch):
     """The protocol that draws decision fields tunes and scores as the one that does not."""
     X, y = rows_of()
-    monkeypatch.setattr(pu, "read_rows", lambda *_, **__: (X[:, :2], y))
+    monkeypatch.setattr(pu_rows, "read_rows", lambda *_, **__: (X[:, :2], y))
     declared = {**PU, "data": CASES["pu, raw"].declared["data"], "methods": {"glpual/a": PU["methods"]["path"]}}
     fields = {"a": {"title": "A", "variant": "a"}}
     drawn = {**declared, "protocol": "pu_figures", "options": {"fields": fields, "grid": 5}}

@@ -77,7 +77,7 @@ def rows_to_learn_from(
 
 def _ask_or_warn(out: Output, rows: TrainingRows) -> None:
     """Stop at a terminal, or warn in a script, where the label column may hold the class of every row."""
-    yes, no, count = rows.words["1"], rows.opposite, len(rows.X) - rows.n_labelled
+    yes, no, count = rows.words["1"], rows.opposite, rows.X.shape[0] - rows.n_labelled
     column = f"label column {rows.label_column!r} is {yes!r} or {no!r} in every row"
     if sys.stdin is not None and sys.stdin.isatty():
         raise UsageError(

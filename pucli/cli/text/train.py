@@ -89,6 +89,7 @@ def print_model(out: Output, document: dict[str, Any], fitted: Fitted, *, verbos
             ("ranking", _ranking(document["held_out"])),
             ("probability", _probability(document["probability"], document["held_out"] is not None)),
             *([] if verbose or document["converged"] in (True, None) else [("converged", _converged(document))]),
+            ("missing cells", None if verbose else _missing_cells(document)),
             ("components", None if "n_components" in document["params"] else document["n_components"]),
             *test,
             *(details if verbose else []),

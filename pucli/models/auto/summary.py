@@ -251,7 +251,7 @@ def reasons_of_likeliest(model: AutoPU, rows: TrainingRows) -> np.ndarray:
     """
     encoder, usual = encoder_of(rows), Usual.of(rows.X, ~rows.labelled)
     first = likeliest_first(model, rows.labelled)[: explainable(encoder, usual)]
-    found = np.full(len(rows.X), "", dtype=object)
+    found = np.full(rows.X.shape[0], "", dtype=object)
     found[first] = reasons(model.score_rows, encoder, usual, rows.X[first])
     return found
 

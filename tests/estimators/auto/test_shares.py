@@ -83,7 +83,7 @@ def test_many_rows_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = shares.first_fit
     monkeypatch.setattr(shares, "MOST_ROWS", 30)
     monkeypatch.setattr(
-        shares, "first_fit", lambda X, s, *rest: sizes.append((s.sum(), (~s).sum())) or fit(X, s, *rest)
+        shares, "first_fit", lambda X, s, *rest, **more: sizes.append((s.sum(), (~s).sum())) or fit(X, s, *rest, **more)
     )
     estimate_priors(X, s, ("auto",))
     assert sizes == [(30, 30)]
@@ -95,7 +95,7 @@ def test_wide_tables_get_fewer_rows_and_very_wide_ones_another_default(monkeypat
     fit = shares.first_fit
     monkeypatch.setattr(shares, "MOST_CELLS", 120)
     monkeypatch.setattr(
-        shares, "first_fit", lambda X, s, *rest: sizes.append((s.sum(), (~s).sum())) or fit(X, s, *rest)
+        shares, "first_fit", lambda X, s, *rest, **more: sizes.append((s.sum(), (~s).sum())) or fit(X, s, *rest, **more)
     )
     assert hidden_share_of(X, s, 0).method == "auto"
     assert sizes == [(20, 20)]

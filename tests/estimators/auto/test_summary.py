@@ -40,6 +40,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
         chosen_cut_=Cut(0.0, 0.5, goal, wanted),
         scenario=scenario,
         labelling=labelling,
+        negatives="biased",
         among_first=lambda counts: [],
     )
     model.leaderboard_ = []
