@@ -188,9 +188,9 @@ def test_an_estimated_prior_is_shown(pucli, customers):
     words = ("--method", "upu", "--data", customers.pu, "--label", "bought", "--positive", "yes")
     done = pucli("train", *words)
     prior = pucli("train", *words, "--json").document["prior"]
-    assert 0 < prior < 1 and f"prior estimated  {prior:.4g}" in done.out
-    given = pucli("train", *words, "--param", "prior=0.3")
-    assert "prior estimated" not in given.out and "prior=0.3" in given.out
+    assert 0 < prior < 1 and f"with a class prior of {prior:.3g} (90 % interval" in " ".join(done.out.split())
+    given = pucli("train", *words, "--param", "prior=0.3", "--verbose")
+    assert "class prior estimated" not in given.out and "prior=0.3" in given.out
 
 
 def test_classtering_predicts_clusters(pucli, tmp_path):
