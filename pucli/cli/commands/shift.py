@@ -80,7 +80,7 @@ def lines(found: Shift, title: str) -> list[str]:
         Name of the file.
     """
     said = {
-        "same": "no sign; single columns are distributed as in training",
+        "same": "none found in single columns",
         "prior": "the share of positives only, by the test of columns",
         "more": f"more than the share of positives: {_named(found.columns)}",
         "untested": "not tested; this model keeps no distribution of its columns",
@@ -100,7 +100,7 @@ def _share(value: float, low: float, high: float) -> str:
 
 
 def _p(p: float) -> str:
-    return "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".")
+    return "< 0.001" if p < 0.001 else f"= {p:.2g}"
 
 
 def _named(columns: tuple[str, ...]) -> str:

@@ -221,12 +221,16 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
         if times is not None:
             value, low, high = (number(one, 3) for one in times)
             lift = f"{value} times the positives of as many random rows ({low} to {high})"
+    if not why.startswith("no: ") and document["sound"]:
+        called = f"{cannot}: anything from {percent(precision['low'])} to {percent(precision['high'])} %"
     if precision["known"]:
         ends = between(precision["low"], precision["high"])
         called = f"{percent(precision['value'])} % of the called rows are positive {ends}{also}"
     count = document["rows"] if whole else document["unlabeled"]
     low, high = math.floor(prior["low"] * count), math.ceil(prior["high"] * count)
     of = f"of {count:,} {'rows' if whole else 'unlabeled rows'} ({low:,} to {high:,}){also}"
+    if not why.startswith("no: ") and document["sound"]:
+        positives = f"{cannot}: anything from {low:,} to {high:,}"
     if prior["known"]:
         positives = f"{round(prior['value'] * count):,} {of}"
     lines = [*_item("finds", finds), *_item("lift", lift), *_item("precision", called), *_item("positives", positives)]

@@ -16,6 +16,8 @@ RANDOM = (
     "this."
 )
 ORDERED = "All estimates hold only if labels were given by how clearly a row is positive; the data cannot reveal this."
+# What estimates are called where their own name would mislead.
+NAMES = {"share": "rows called"}
 SAME = "New rows must come from the population of the training rows."
 
 
@@ -89,7 +91,7 @@ def facts(document: Mapping[str, Any]) -> list[tuple[str, str | None]]:
     classes = None if positive or not words else ", ".join(map(str, words.values()))
     threshold = "score above 0" if document["kind"] == "pu" else None
     if threshold and document["threshold"]:
-        threshold += f" (the threshold, {number(float(document['threshold']))}, is subtracted)"
+        threshold += f" (already moved by the threshold, {number(float(document['threshold']))})"
     return [
         ("method", document["method"]),
         ("source", document["source"]),
@@ -101,7 +103,7 @@ def facts(document: Mapping[str, Any]) -> list[tuple[str, str | None]]:
         ("parameters", ", ".join(f"{name}={number(value)}" for name, value in document["params"].items()) or None),
         ("called positive", threshold),
         ("class prior", _between(document["class_prior"])),
-        *((name.replace("_", " "), _between(one)) for name, one in document["estimates"].items()),
+        *((NAMES.get(name, name), _between(one)) for name, one in document["estimates"].items()),
         ("written by", ", ".join(f"{name} {version}" for name, version in versions.items()) or None),
     ]
 
