@@ -1,6 +1,6 @@
 """Write ``customers.csv``, an invented table to try pucli on, and its hidden truth, ``customers_truth.csv``.
 
-Of 2,000 customers 500 bought; a random 150 of these are marked ``yes``, and all other label cells are empty. The
+Of 2,000 customers 600 bought; a random 200 of these are marked ``yes``, and all other label cells are empty. The
 columns are of every kind: an identifier, numbers with empty cells, categories, yes/no, a date, a text and a constant.
 
 Run ``python examples/make_customers.py [FOLDER]``. The same seed gives the same bytes.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROWS, POSITIVES, LABELLED, SEED = 2000, 500, 150, 20
+ROWS, POSITIVES, LABELLED, SEED = 2000, 600, 200, 20
 TODAY = date(2026, 6, 30)
 HEADER = ["customer", "age", "income", "visits", "zip", "member", "channel", "last_visit", "notes", "country", "bought"]
 ZIPS, CHANNELS = ["1010", "2020", "3030", "4040"], ["shop", "web", "phone"]

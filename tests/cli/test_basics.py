@@ -435,6 +435,8 @@ def test_the_readme_shows_what_auto_prints(pucli, tmp_path):
     count = re.search(r"positives +[\d,]+ of [\d,]+ unlabeled rows \((\d+) to (\d+)\)", printed)
     # the share of positives is either given, or a warning says that these rows do not determine it
     assert (count is None) == ("warning: probabilities rest on a share of positives" in done.err)
+    told = f"{positive[called].sum()} of the {called.sum()} called rows are buyers, of {positive.sum()} in all"
+    assert told in " ".join((ROOT / "README.md").read_text().split())
     inside = [(100 * recall, shown), (recall / share, lift), *([(positive.sum(), count)] if count else [])]
     for value, found in inside:
         assert float(found[1]) <= value <= float(found[2])

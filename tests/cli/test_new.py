@@ -136,7 +136,7 @@ def test_the_table_to_try_is_made_by_the_script_and_never_replaced(pucli, tmp_pa
     assert "NAME is missing" in pucli("new", "method").err
     table, truth = (pd.read_csv(tmp_path / name) for name in names)
     marked = table.loc[table["bought"] == "yes", "customer"]
-    assert len(table) == 2000 and len(marked) == 150 and table["bought"].isna().sum() == 1850
+    assert len(table) == 2000 and len(marked) == 200 and table["bought"].isna().sum() == 1800
     assert set(truth.set_index("customer").loc[marked, "bought"]) == {"yes"}
     columns = pucli("auto", "--data", tmp_path / names[0], "--label", "bought", "--columns", "--json").document[
         "columns"
