@@ -8,6 +8,8 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from pucli.cli.terminal import wrapped
+
 # Options that a new user needs, by panel; all others are under "More".
 PANELS = {
     "Data": ("--data", "--dataset", "--label", "--positive", "--id", "--drop", "--columns"),
@@ -26,6 +28,8 @@ PANELS = {
     ),
 }
 MORE = "More"
+# Characters of an example that fit on a page of 80.
+WIDTH = 76
 # Most options before "More".
 MOST = 12
 # Commands that read a model file, where --model belongs to the model.
@@ -65,7 +69,8 @@ def groups(names: Sequence[str]) -> dict[str, list[str]]:
 
 def examples_text(examples: str) -> str:
     r"""Return `examples` as part of a help page; ``\b`` keeps the line breaks."""
-    return "\b\nExamples:\n" + inspect.cleandoc(examples).replace("\n\n", "\n\n\b\n")
+    lines = [part for line in inspect.cleandoc(examples).splitlines() for part in wrapped(line, WIDTH) or [""]]
+    return "\b\nExamples:\n" + "\n".join(lines).replace("\n\n", "\n\n\b\n")
 
 
 class HelpfulCommand(TyperCommand):

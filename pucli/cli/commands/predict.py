@@ -35,7 +35,7 @@ pucli predict --model bought.model --data new.csv --out scored.csv --id customer
 pucli predict --model bought.model --data new.parquet --top 100 --why
 pucli predict --model bought.model --data new.csv --recall 0.9
 pucli predict --model bought.model --data next_year.csv --adapt
-zcat huge.csv.gz | pucli predict --model bought.model --data - --out scored.parquet
+zcat huge.csv.gz | pucli predict --model bought.model --data - --out all.csv
 """
 
 

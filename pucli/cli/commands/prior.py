@@ -45,7 +45,7 @@ def command(
     replicates: Annotated[
         int, typer.Option("--replicates", "-r", help="Bootstrap estimates behind the interval.", min=0)
     ] = 50,
-    confidence: Annotated[float, typer.Option("--confidence", help="Of the interval.")] = 0.95,
+    confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the interval.")] = 0.95,
     verbose: opt.Verbose = False,
 ) -> None:
     """Estimate the share of positives among unlabeled rows.
