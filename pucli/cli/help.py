@@ -12,7 +12,7 @@ from pucli.cli.terminal import wrapped
 
 # Options that a new user needs, by panel; all others are under "More".
 PANELS = {
-    "Data": ("--data", "--dataset", "--label", "--positive", "--id", "--drop", "--columns"),
+    "Data": ("--data", "--answers", "--dataset", "--label", "--positive", "--id", "--drop", "--columns"),
     "Model": ("--method", "--param", "--grid", "--tune", "--recall", "--top", "--estimator", "--labels", "--profile"),
     "Output": (
         "--model",
@@ -33,10 +33,10 @@ WIDTH = 76
 # Most options before "More".
 MOST = 12
 # Commands that read a model file, where --model belongs to the model.
-READERS = frozenset({"predict", "evaluate", "shift"})
+READERS = frozenset({"predict", "evaluate", "shift", "review"})
 # The commands by what a new user wants; all others are under the last.
 GROUPS = {
-    "Start here": ("auto", "predict", "shift", "evaluate", "show", "new"),
+    "Start here": ("auto", "predict", "shift", "review", "evaluate", "show", "new"),
     "Single methods": ("train", "tune", "advise", "prior", "compare"),
     "Published experiments": ("reproduce", "status", "report", "merge", "site"),
     "Data sets and maintenance": (),

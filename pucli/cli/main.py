@@ -38,6 +38,7 @@ ORDER = [
     "train",
     "predict",
     "shift",
+    "review",
     "evaluate",
     "show",
     "tune",

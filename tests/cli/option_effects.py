@@ -107,6 +107,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("shift", "model"): Effect("shift --model own.model --data new.csv", "shift --model other.model --data new.csv"),
     ("shift", "data"): Effect("shift --model own.model --data new.csv", "shift --model own.model --data shifted.csv"),
     ("auto", "safe"): Effect(AUTO, f"{AUTO} --spreadsheet-safe", refused="applies to --scored FILE"),
+    ("auto", "expected"): Effect(AUTO, f"{AUTO} --expected 20", view="estimates", slow=True),
     ("evaluate", "model"): Effect(EVALUATE, EVALUATE.replace("own", "other")),
     ("evaluate", "data"): Effect(EVALUATE, EVALUATE.replace("true.csv", "few.csv")),
     ("evaluate", "label"): Effect(EVALUATE, EVALUATE.replace("really", "reversed")),
@@ -205,6 +206,12 @@ SHOWN = {
     ("compare", "sheet"): "test_reading.py::test_compare_reads_with_the_options",
     ("train", "model"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",
     **{("shift", name): "test_shift.py::test_shift_reads_with_the_options" for name in (*OF_READING, "sheet")},
+    **{("review", name): "test_review.py::test_review_reads_with_the_options" for name in (*OF_READING, "sheet")},
+    **{
+        ("review", name): "test_review.py::test_answers_tell_the_precision"
+        for name in ("model", "data", "destination", "count", "goal", "seed", "answers", "at_least")
+    },
+    **{("review", name): "test_review.py::test_what_is_copied" for name in ("ids", "safe")},
     ("predict", "adapt"): "test_shift.py::test_shift_and_adapted_predictions",
     ("predict", "safe"): "test_ids.py::test_texts_get_an_apostrophe_for_spreadsheets_alone",
     ("predict", "why"): "test_predict_evaluate.py::test_why_names_columns_of_rows_predicted_positive",

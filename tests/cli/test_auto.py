@@ -155,9 +155,32 @@ def test_the_summary_has_cut_estimates_and_members(pucli, customers: Path) -> No
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--recall", 0.8)
     result = pucli(*words, "--verbose")
     assert result.code == 0
-    for part in ("80 % of the positives", "precision", "ensemble", "random labelling"):
+    for part in ("80 % of the positives", "precision", "ensemble", "random labelling", "if the prior"):
         assert part in result.out
     assert np.char.count(result.out, "--model FILE") == 1
+
+
+def test_a_given_number_of_positives_sets_the_class_prior(pucli, customers: Path, tmp_path: Path) -> None:
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
+    plain = pucli(*words, "--json").document
+    low, high = plain["if_prior"]
+    assert low["prior"] < plain["estimates"]["prior"]["value"] < high["prior"]
+    assert low["called"] < plain["called_positive"] < high["called"] and low["precision"] < high["precision"]
+    done = pucli(*words, "--expected", 60, "--verbose", "--model", "m.model", "--scored", "s.csv")
+    assert done.code == 0, done.err
+    assert "60 of 160 unlabeled rows, as given by --expected" in done.out and "if the prior" not in done.out
+    given = pucli(*words, "--expected", 60, "--json").document
+    assert given["estimates"]["prior"] == {"value": 0.375, "low": 0.375, "high": 0.375, "known": True}
+    assert given["command"].endswith("--expected 60") and given["if_prior"] == []
+    scored = pd.read_csv(tmp_path / "s.csv")
+    unlabeled = scored[scored["labelled"] == 0]
+    assert abs(unlabeled["probability"].mean() - 0.375) < 0.02  # the probabilities add up to 60
+    saved = pucli("predict", "--model", "m.model", "--data", customers, "--share", 0.1, "--json")
+    assert saved.code == 0, saved.err  # the threshold moves after loading
+    single = pucli(*words, "--scenario", "single-training-set", "--expected", 60, "--json").document
+    assert single["estimates"]["prior"]["value"] == 0.5
+    for wrong in ((160,), (9, "--labelling", "sar"), (9, "--negative", "no", "--negatives-are", "random")):
+        assert pucli(*words, "--expected", *wrong).code == 2
 
 
 def test_predict_warns_of_probabilities_that_rest_on_an_unknown_prior(pucli, tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ ARGUMENTS = {
 
 # Options, by their name in Python, that take a number or one of some words; the others take any text, or nothing.
 CHOSEN = {
-    "backend", "confidence", "cv_repeats", "decimal", "encoding", "estimator", "folds", "formats", "goal", "greedy",
+    "at_least", "backend", "confidence", "count", "cv_repeats", "decimal", "encoding", "estimator", "expected", "folds",
+    "formats", "goal", "greedy",
     "label_frequency",
     "labelling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "order", "param", "positive",
     "precision", "prior",
@@ -38,7 +39,7 @@ CHOSEN = {
 }  # fmt: skip
 ANY = {
     "adapt",
-    "allow_changes", "boosting", "by_time", "card", "catalogue",
+    "allow_changes", "answers", "boosting", "by_time", "card", "catalogue",
     "columns", "data", "dataset", "destination", "drop", "dry", "everything",
     "experiment", "folder", "grid", "groups", "ids", "json_document", "kinds", "label", "labels", "metrics", "mirror",
     "missing", "model", "negative",

@@ -18,6 +18,7 @@ OUTPUTS = {
     ("train", "model"): (f"train --method gllc {OWN} --model", "kept.model"),
     ("tune", "trials"): (f"{LEARNERS['tune'].format(rows=OWN)} --trials", "trials.csv"),
     ("predict", "destination"): ("predict --model own.model --data new.csv --out", "scored.csv"),
+    ("review", "destination"): ("review --model own.model --data new.csv --out", "look.csv"),
     ("advise", "plot"): (f"advise {OWN} --plot", "map.png"),
     ("split", "destination"): ("split wine --out", "splits.json"),
     ("auto", "model"): (f"auto {OWN} --model", "kept.model"),
@@ -33,7 +34,7 @@ OUTPUTS = {
 }
 # Paths that are read.
 INPUTS = {"data", "split", "mirror", "folders"}
-INPUTS |= {(command, "model") for command in ("predict", "evaluate", "shift", "show")}
+INPUTS |= {(command, "model") for command in ("predict", "evaluate", "review", "shift", "show")}
 INPUTS |= {("site", "results"), ("status", "results")}
 SLOW = {"auto", "advise", "site"}
 

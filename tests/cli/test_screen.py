@@ -21,6 +21,7 @@ LINES = {
     "auto": f"auto {SOURCE} --model auto.model --scored s.csv --verbose",
     "train": f"train --method gllc {SOURCE} --model own.model --verbose",
     "predict": "predict --model own.model --data customers.csv --out p.csv",
+    "review": "review --model own.model --data customers.csv --out look.csv",
     "evaluate": "evaluate --model own.model --data customers.csv --label bought --labels pu",
     "shift": "shift --model own.model --data customers.csv",
     "show": "show auto.model --card card.md",

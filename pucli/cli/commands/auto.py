@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pucli.data.rows.training_rows import TrainingRows
+    from pucli.estimators.auto.auto_pu import AutoPU
     from pucli.estimators.auto.random_labelling import RandomLabelling
     from pucli.models.fitting import Fitted
 
@@ -54,6 +55,17 @@ def command(  # noqa: C901, PLR0913, PLR0915
             autocompletion=completion.words("biased", "random"),
         ),
     ] = "biased",
+    expected: Annotated[
+        int | None,
+        typer.Option(
+            "--expected",
+            metavar="N",
+            help="The unlabeled rows hold N positives, known from elsewhere: threshold, probabilities and estimates "
+            "take this instead of the estimated class prior.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
     model: Annotated[
         Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.", show_default=False)
     ] = None,
@@ -134,6 +146,8 @@ def command(  # noqa: C901, PLR0913, PLR0915
     opt.choice("value of --negatives-are", negatives_are, ("biased", "random"))
     if negatives_are == "random" and where.negative is None:
         raise UsageError("--negatives-are random is for known negatives; name their class with --negative VALUE.")
+    if expected is not None:
+        _check_expected(backend.in_blocks, labelling, negatives_are)
     params = {"labelling": labelling, "goal": chosen[0], "wanted": chosen[1], "random_state": where.seed}
     params |= {} if negatives_are == "biased" else {"negatives": negatives_are}
     if not verbose and not out.as_json:
@@ -151,7 +165,8 @@ def command(  # noqa: C901, PLR0913, PLR0915
         rows = with_found_ids(rows, where.files)
         _check_top(cut.top, rows)
         tell_of_compiling(out)
-        fitted = _fit(out, rows, {**params, "n_jobs": n_jobs}, where.seed, model)
+        prior = None if expected is None else _prior(expected, rows)
+        fitted = _fit(out, rows, {**params, "n_jobs": n_jobs}, where.seed, model, prior)
         test = _labelling(fitted, where.seed)
         found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks, rows.repeated, rows.negative)
         names, title = rows.feature_names, rows.title
@@ -161,9 +176,9 @@ def command(  # noqa: C901, PLR0913, PLR0915
             _doubted(fitted, test).save(model)
     if unkept := unkept_recall(cut, found.model):
         out.warn(unkept)
-    results = {**summary(found, names), "seed": where.seed}
+    results = {**summary(found, names), "seed": where.seed, "expected": expected}
     if not backend.in_blocks:
-        results["command"] = _again(where, labelling, chosen, negatives_are)
+        results["command"] = _again(where, labelling, chosen, negatives_are, expected)
         if scored is not None or report is not None:
             why = reasons_of_likeliest(found.model, rows)
         likeliest = scored_rows(found, rows.labelled, rows.words, rows.marks, rows.negative, why)
@@ -203,12 +218,35 @@ def _check_top(top: int | None, rows: TrainingRows) -> None:
         raise UsageError(f"--top {top}: {rows.title} has only {most} {'' if single else 'unlabeled '}rows.")
 
 
-def _again(where: opt.Rows, labelling: str, cut: tuple[str, float | None], negatives_are: str) -> str:
+def _check_expected(in_blocks: bool, labelling: str, negatives_are: str) -> None:
+    """Raise UsageError for options that --expected does not go with."""
+    if in_blocks:
+        raise UsageError("--expected needs all rows at once; leave it or --backend dask out.")
+    if labelling != "scar":
+        raise UsageError("--expected needs labels at random; leave it or --labelling sar out.")
+    if negatives_are == "random":
+        raise UsageError("--expected and --negatives-are random both give the class prior; keep one.")
+
+
+def _prior(expected: int, rows: TrainingRows) -> float:
+    """Return the class prior with `expected` positives among the unlabeled rows."""
+    negative = 0 if rows.negative is None else int(rows.negative.sum())
+    unlabeled = len(rows.X) - rows.n_labelled - negative
+    if expected >= unlabeled:
+        raise UsageError(f"--expected {expected}: {rows.title} has only {unlabeled} unlabeled rows.")
+    single = rows.denominator == "all"
+    return (expected + rows.n_labelled) / len(rows.X) if single else expected / unlabeled
+
+
+def _again(
+    where: opt.Rows, labelling: str, cut: tuple[str, float | None], negatives_are: str, expected: int | None
+) -> str:
     """Return the command that trains the same classifier again."""
     goal, wanted = cut
     words = [] if goal == "f1" else [f"--{goal}", str(wanted)]
     words += [] if labelling == "scar" else ["--labelling", labelling]
     words += [] if negatives_are == "biased" else ["--negatives-are", negatives_are]
+    words += [] if expected is None else ["--expected", str(expected)]
     return " ".join(["pucli auto", where.words, *words])
 
 
@@ -220,8 +258,13 @@ def _write(path: Path, lines: pd.DataFrame, safe: bool) -> None:
         writer.write(lines)
 
 
-def _fit(out: Output, rows: TrainingRows, params: dict[str, Any], seed: int, model: Path | None) -> Fitted:
-    """Fit, with the threshold for F1 until it is known that a wanted precision can be reached."""
+def _fit(
+    out: Output, rows: TrainingRows, params: dict[str, Any], seed: int, model: Path | None, prior: float | None
+) -> Fitted:
+    """Fit, with the threshold for F1 until it is known that a wanted precision can be reached.
+
+    prior : the class prior, if it is known.
+    """
     from pucli.models.fitting import fit
 
     scenario = "single-training-set" if rows.denominator == "all" else "case-control"
@@ -233,7 +276,18 @@ def _fit(out: Output, rows: TrainingRows, params: dict[str, Any], seed: int, mod
 
         fitted = fit("auto", {**params, **at_first, "scenario": scenario, "callback": shown}, rows, standardise=False)
     fitted.estimator.set_params(callback=None)
+    if prior is not None:
+        fitted = _with(fitted, fitted.estimator.with_prior(prior))
     return _at_precision(fitted, params["wanted"], seed, model) if at_first else fitted
+
+
+def _with(fitted: Fitted, moved: AutoPU) -> Fitted:
+    """Return the fitted model with another class prior or threshold."""
+    from sklearn.pipeline import Pipeline
+
+    moved._measure(fitted.rows.X, fitted.rows.labelled)
+    steps = fitted.pipeline.steps
+    return replace(fitted, pipeline=Pipeline([*steps[:-1], (steps[-1][0], moved)]))
 
 
 def _doubted(fitted: Fitted, test: RandomLabelling) -> Fitted:
@@ -244,17 +298,12 @@ def _doubted(fitted: Fitted, test: RandomLabelling) -> Fitted:
 
 def _at_precision(fitted: Fitted, wanted: float, seed: int, model: Path | None) -> Fitted:
     """Move the threshold to a precision; if none reaches it, keep the model as it is and say so."""
-    from sklearn.pipeline import Pipeline
-
-    rows = fitted.rows
     try:
-        name, estimator = fitted.pipeline.steps[-1]
-        moved = estimator.with_cut("precision", wanted)
+        moved = fitted.estimator.with_cut("precision", wanted)
     except UsageError as error:
         kept = "Add --model FILE to save the model; `pucli predict` can then move its threshold."
         if model is not None:
             _doubted(fitted, _labelling(fitted, seed)).save(model)
             kept = f"The model is saved in {model}, with the threshold for F1; `pucli predict` can move it."
         raise UsageError(f"--precision {wanted:g}: {error} {kept}") from error
-    moved._measure(rows.X, rows.labelled)
-    return replace(fitted, pipeline=Pipeline([*fitted.pipeline.steps[:-1], (name, moved)]))
+    return _with(fitted, moved)

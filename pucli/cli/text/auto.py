@@ -116,6 +116,7 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
         ("duplicates", f"{document.get('duplicate_rows') or 'no'} duplicate rows"),
         ("threshold", document["cut"]["why"]),
         ("called", _called_in_full(document)),
+        *(("if the prior", text) for text in _if_prior(document)),
         ("labels", f"random labelling {_labelling(document['random_labelling'], document['labelling'])}"),
         ("time", f"{document['seconds']:.1f} s of training"),
     ):
@@ -233,6 +234,8 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
         positives = f"{cannot}: anything from {low:,} to {high:,}"
     if prior["known"]:
         positives = f"{round(prior['value'] * count):,} {of}"
+    if document["expected"] is not None:
+        positives = f"{document['expected']:,} of {document['unlabeled']:,} unlabeled rows, as given by --expected"
     lines = [*_item("finds", finds), *_item("lift", lift), *_item("precision", called), *_item("positives", positives)]
     return [*lines, *_item("", _rests_on(found, document))]
 
@@ -247,6 +250,11 @@ def _rests_on(found: Findings, document: Mapping[str, Any]) -> str:
     if not document["sound"]:
         return ""
     test = document["random_labelling"]
+    if document["expected"] is not None:
+        return (
+            "90 % intervals, if --expected is right and rows were labelled at random (test of random labels: "
+            f"p = {test['p_value']:.2g}, no proof)."
+        )
     if document.get("negatives") == "random":
         return (
             "90 % intervals, if positives and negatives were labelled at random. The data cannot reveal this (test of "
@@ -397,6 +405,18 @@ def _labelling(test: Mapping[str, Any], labelling: str) -> str:
     if test["random"] or labelling != "scar" or "p =" not in verdict:
         return verdict
     return f"{verdict}; labelled rows differ most in {test['differs_most']} ({test['difference']:+.1f} standard errors)"
+
+
+def _if_prior(document: Mapping[str, Any]) -> list[str]:
+    """Return what changes with the class prior at either end of its interval, in one sentence, if it is known."""
+    if not (ends := document["if_prior"]):
+        return []
+    said = [
+        f"is {percent(end['prior'])} %: {end['called']:,} rows called, recall {percent(end['recall'])} %, precision "
+        f"{percent(end['precision'])} %"
+        for end in ends
+    ]
+    return ["; ".join(said) + "; the order of the rows stays"]
 
 
 def _called_in_full(document: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import Bools, Floats, Ints
-from pucli.core.errors import DegenerateModelWarning
+from pucli.core.errors import DegenerateModelWarning, UsageError
 from pucli.core.saved_state import (
     PORTION,
     STATEMENT,
@@ -352,6 +352,11 @@ class AutoPU(PUClassifier):
         return self.negatives == "random" and self.labelling == "scar" and getattr(self, "n_negative_", 0) >= FEWEST
 
     @property
+    def _given(self) -> bool:
+        """Whether the class prior was given (`with_prior`): draws of an estimate differ."""
+        return float(np.ptp(self.prior_estimate_.draws)) == 0.0
+
+    @property
     def ranks_(self) -> bool:
         """Whether held-out labelled rows rank above held-out unlabeled rows by more than chance."""
         ranking, limit = self._ranking()
@@ -433,14 +438,14 @@ class AutoPU(PUClassifier):
             self.prior_estimate_,
             stream(self._seed, "estimates"),
             self._curve,
-            known_prior=self._calibrates,
+            known_prior=self._calibrates or self._given,
         )
         self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
 
     def _rare(self) -> Binormal | None:
         """Return the law of the scores if positives are rare and labelled at random."""
         law = binormal(self._positive, self._population, self.prior_estimate_.labelled)
-        return law if self.labelling == "scar" and law.rare else None
+        return law if self.labelling == "scar" and law.rare and not self._given else None
 
     def among_first(self, counts: Sequence[int]) -> list[FirstRows]:
         """Return what the first rows of the population by score hold, if positives are rare; otherwise nothing.
@@ -485,6 +490,43 @@ class AutoPU(PUClassifier):
         moved = copy.copy(self)
         moved.goal, moved.wanted = goal, wanted
         moved._cut_for(goal, wanted)
+        return moved
+
+    def with_prior(self, prior: float) -> AutoPU:
+        """Return the same fitted classifier with a known class prior: cut, probabilities and estimates follow from it.
+
+        Scores, and so the order of rows, stay. The leaderboard stays as it was estimated in training.
+
+        Parameters
+        ----------
+        prior : float
+            Share of positives in the population.
+
+        Returns
+        -------
+        AutoPU
+            A copy that shares the ensemble.
+
+        Raises
+        ------
+        UsageError
+            If the prior is not between 0 and 1, is below the share of labelled rows, or the labelling is "sar".
+        """
+        check_is_fitted(self)
+        labelled = self.prior_estimate_.labelled
+        if not labelled <= prior < 1.0 or prior <= 0.0:
+            raise UsageError(f"prior {prior:.4g}: must be below 1 and at least {labelled:.3g}, the labelled share.")
+        if self.labelling == "sar":
+            raise UsageError("a given class prior needs labels at random (labelling scar).")
+        moved = copy.copy(self)
+        moved.prior_ = moved._prior_of_cut = float(prior)
+        moved.prior_estimate_ = self.prior_estimate_.at(float(prior), 0.0)
+        draws = moved.prior_estimate_.draws
+        moved._f1 = expected_f1(self._positive, self._population, draws, stream(self._seed, "expected F1"))
+        rng = stream(self._seed, "calibration")
+        moved.calibration_ = make_calibration(self._positive, self._population, moved.prior_, rng)
+        moved._curve = recall_curve(moved.calibration_.of(self._population))
+        moved._cut_for(self.goal, self.wanted)
         return moved
 
     def score_rows(self, X: Any) -> Floats:

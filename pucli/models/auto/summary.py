@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.core.arrays import Floats
+from pucli.core.errors import UsageError
 from pucli.data.encode.drift import Usual
 from pucli.data.encode.encoder import TableEncoder
 from pucli.models.reasons import explainable, reasons
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 UNSURE_IF_BIASED = ("recall", "auc")
 # Numbers of rows with the highest scores whose positives are estimated where positives are rare.
 FIRST = (50, 200, 1000)
+# A class prior is kept between these.
+LEAST_PRIOR, MOST_PRIOR = 1e-6, 1.0 - 1e-6
 MODELLED = "not assumed: the clearer a positive, the more readily it was labelled (--labelling sar)"
 
 
@@ -117,6 +120,29 @@ class Findings(NamedTuple):
         return self.model.among_first(FIRST) if self.sound else []
 
     @property
+    def if_prior(self) -> list[dict[str, float]]:
+        """Unlabeled rows called, recall and precision with the class prior at either end of its interval.
+
+        Nothing if the prior was given, or if the estimates are not sound; the order of rows needs no prior.
+        """
+        model, ends = self.model, self.model.prior_interval_
+        single = model.scenario != "case-control"
+        if not self.sound or model.labelling == "sar" or ends[0] == ends[1] or (single and model.n_negative_):
+            return []
+        least, found = max(model.prior_estimate_.labelled, LEAST_PRIOR), []
+        for prior in ends:
+            try:
+                moved = model.with_prior(min(max(prior, least), MOST_PRIOR))
+            except UsageError:  # no threshold reaches the precision that was asked for
+                return []
+            of = moved.estimates_
+            called = of["share"].value * (self.unlabeled + (self.labelled if single else 0))
+            called -= float(np.mean(moved._positive > moved.cut_)) * self.labelled if single else 0.0
+            numbers = {name: of[name].value for name in ("recall", "precision")}
+            found.append({"prior": prior, "called": round(called), **numbers})
+        return found
+
+    @property
     def why(self) -> str:
         """The goal of the cut in words."""
         cut = self.model.chosen_cut_
@@ -194,6 +220,7 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "cut": {**asdict(model.chosen_cut_), "why": found.why},
         "estimates": {name: {**asdict(estimate), "known": known[name]} for name, estimate in model.estimates_.items()},
         "first": [asdict(first) for first in found.first],
+        "if_prior": found.if_prior,
         "leaderboard": model.leaderboard_,
         "random_labelling": {
             "p_value": test.p_value,

@@ -42,6 +42,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
         labelling=labelling,
         negatives="biased",
         among_first=lambda counts: [],
+        prior_interval_=(0.5, 0.5),  # as if given
     )
     model.leaderboard_ = []
     return summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0), leaks), ["a"])

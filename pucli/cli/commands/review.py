@@ -1,0 +1,232 @@
+"""``pucli review``: which rows to look at next, and what the answers say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pucli.cli import completion
+from pucli.cli.options import ReadingOptions, Seed, SpreadsheetSafe, choice, output_file
+from pucli.cli.output import Output
+from pucli.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from pucli.models.review import Answers
+    from pucli.solvers.prior.review import Share
+
+GOALS = ("positives", "precision")
+EXAMPLES = """
+pucli review --model bought.model --data new.csv --rows 50 --out look.csv
+pucli review --model bought.model --data new.csv --rows 50 --for precision --out sample.csv
+pucli review --answers sample.csv
+pucli review --answers sample.csv --at-least 0.7
+"""
+
+
+def command(  # noqa: PLR0913
+    out: Output,
+    reading: ReadingOptions,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.", show_default=False),
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--data", metavar="FILE", help="File with the columns of the model. Repeatable.", show_default=False
+        ),
+    ] = None,
+    destination: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the rows to this .csv file.", show_default=False)
+    ] = None,
+    count: Annotated[int, typer.Option("--rows", metavar="N", help="Number of rows to look at.", min=1)] = 50,
+    goal: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            help="positives: the rows with the highest scores. precision: a random sample of the rows called positive.",
+            autocompletion=completion.words(*GOALS),
+        ),
+    ] = GOALS[0],
+    ids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="Column of --data to copy; repeatable. Default: the identifiers of training; --id '' copies none.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Seed = 0,
+    answers: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--answers",
+            metavar="FILE",
+            help="Read the rows back, with yes or no in the column answer. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    at_least: Annotated[
+        float | None,
+        typer.Option(
+            "--at-least",
+            metavar="SHARE",
+            help="With --answers: say whether at least this share is positive, or how many more answers would tell.",
+            show_default=False,
+        ),
+    ] = None,
+    safe: SpreadsheetSafe = False,
+) -> None:
+    """Choose rows to look at by hand, and read the answers back.
+
+    The first form writes a CSV with the number of each row, its identifiers, its score, whether the model calls it
+    positive, the probability with which it was drawn, and an empty column answer. Rows that the label column marks as
+    positive are left out. With the same seed, a larger --rows contains the rows of a smaller one, in the same order.
+
+    The second form says how many of the called rows are positive, with a 90 % interval, from a random sample
+    (--for precision), and how many of the rows with the highest scores are (--for positives). Empty answers are
+    rows not looked at; look at a random sample from the top down, so that the answered rows are one too. Both kinds of
+    files can be given together.
+    """
+    if at_least is not None and not 0.0 < at_least < 1.0:
+        raise UsageError(f"--at-least {at_least:g}: must be between 0 and 1, e.g. 0.7 for 70 %.")
+    if answers:
+        if model is not None or data or destination is not None:
+            raise UsageError("--answers reads rows back; leave --model, --data and --out out.")
+        _read_back(out, answers, at_least)
+        return
+    if model is None or not data or destination is None:
+        raise UsageError("`pucli review` needs --model, --data and --out FILE.csv, or --answers FILE.")
+    if at_least is not None:
+        raise UsageError("--at-least is for --answers FILE.")
+    choice("value of --for", goal, GOALS)
+    _choose(out, model, data, destination, reading, count, goal, seed, ids, safe)
+
+
+def _choose(  # noqa: PLR0913
+    out: Output,
+    model: Path,
+    data: list[Path],
+    destination: Path,
+    reading: ReadingOptions,
+    count: int,
+    goal: str,
+    seed: int,
+    ids: list[str] | None,
+    safe: bool,
+) -> None:
+    """Write rows to look at."""
+    from pucli.core.atomic_files import replacing
+    from pucli.data.files.writers import open_writer
+    from pucli.data.reading import normal
+    from pucli.models.review import draw
+    from pucli.models.saved import load_model
+
+    output_file("--out", destination, *data, model)
+    if destination.suffix.lower() != ".csv":
+        raise UsageError(f"--out {destination}: rows to look at are written as CSV; use the extension .csv.")
+    saved = load_model(model)
+    carried = None if ids is None else [normal(name) for name in ids if name]
+    found = draw(saved, data, count, goal, seed, how=saved.reading.over(reading.reading(data)), ids=carried)
+    with replacing(destination) as partial, open_writer(partial, safe=safe) as writer:
+        writer.write(found.rows)
+    written = len(found.rows)
+    out.document({
+        "model": model, "data": data[0] if len(data) == 1 else data, "file": destination, "for": goal,
+        "unlabeled": found.unlabeled, "called": found.called, "rows": written, "seed": seed,
+    })  # fmt: skip
+    of = (
+        f"the {written:,} with the highest scores of {found.unlabeled:,} unlabeled rows"
+        if goal == "positives"
+        else f"a random {written:,} of the {found.called:,} called of {found.unlabeled:,} unlabeled rows"
+    )
+    out.text(f"rows     {of}")
+    out.text(f"written  {destination}")
+    out.text(f"next     answer yes or no from the top down, then: pucli review --answers {destination}")
+
+
+def _read_back(out: Output, paths: list[Path], at_least: float | None) -> None:
+    """Say what the answers tell."""
+    from pucli.models.review import read_answers
+
+    found = read_answers(paths)
+    decided, needed = _decision(found, at_least)
+    out.document(
+        {
+            "answers": paths[0] if len(paths) == 1 else paths,
+            "rows": found.rows,
+            "answered": found.answered,
+            "positive": found.positive,
+            "called": found.called,
+            "precision": None if found.precision is None else found.precision._asdict(),
+            "last_rows": found.last_rows,
+            "last": None if found.last is None else found.last._asdict(),
+            "at_least": at_least,
+            "decided": decided,
+            "answers_needed": needed,
+        }
+    )
+    for name, text in lines(found, at_least, decided, needed):
+        out.text(f"{name:<11}{text}")
+
+
+def _decision(found: Answers, at_least: float | None) -> tuple[bool | None, int | None]:
+    """Return whether the wanted share is reached (None: open), and about how many answers in all would tell."""
+    from pucli.solvers.prior.review import answers_needed
+
+    of = found.precision or found.last
+    if at_least is None or of is None:
+        return None, None
+    whole = found.called if found.precision is not None else None
+    if of.low <= at_least <= of.high and of.low != of.high:
+        return None, answers_needed(of, found.answered if whole else found.last_rows, at_least, whole)
+    return of.value >= at_least, None
+
+
+def lines(found: Answers, at_least: float | None, decided: bool | None, needed: int | None) -> list[tuple[str, str]]:
+    """Return the lines of the answer, each a name and a text.
+
+    Parameters
+    ----------
+    found : Answers
+        What the answers say.
+    at_least : float or None
+        The wanted share.
+    decided : bool or None
+        Whether it is reached; None if that is open.
+    needed : int or None
+        About how many answers would tell.
+    """
+    said: list[tuple[str, Any]] = [
+        ("answers", f"{found.answered:,} of {found.rows:,} rows; {found.positive:,} positive")
+    ]
+    if found.precision is not None:
+        about, low, high = (round(found.called * end) for end in found.precision)
+        ends = f" ({low:,} to {high:,})" if low < high else ""
+        said += [
+            ("precision", f"{_percent(found.precision)} of the called rows are positive"),
+            ("positives", f"{about:,} of the {found.called:,} called rows{ends}"),
+        ]
+    elif found.last is not None:
+        said.append(("precision", "not known: no random sample of the called rows (--for precision)"))
+    if found.last is not None:
+        said.append(("last", f"{_percent(found.last)} of the last {found.last_rows:,} by score are positive"))
+    if at_least is None:
+        return said
+    of = "the called rows" if found.precision is not None else "the next rows seem to"
+    if decided is None:
+        more = "answers cannot tell" if needed is None else f"about {needed:,} answers would tell"
+        said.append(("decision", f"at least {100 * at_least:.3g} % is open; {more}"))
+    else:
+        verb = "reach" if decided else "stay below"
+        said.append(("decision", f"{of} {verb} {100 * at_least:.3g} %; more answers hardly matter"))
+    return said
+
+
+def _percent(share: Share) -> str:
+    if share.low == share.high:
+        return f"{100 * share.value:.0f} % (all looked at)"
+    return f"{100 * share.value:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f} %)"

@@ -1,0 +1,224 @@
+"""Rows to look at next, and what the answers say of the rows that a model calls positive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pucli.core.arrays import Bools
+from pucli.core.errors import UsageError
+from pucli.core.seeding import stream
+from pucli.data.reading import Reading
+from pucli.data.rows.blocks import read_blocks
+from pucli.models.prediction import check_ids, predicted_blocks
+from pucli.solvers.prior.review import Share, share_of, wilson
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pucli.models.saved import SavedModel
+
+OWN = ("row", "score", "called", "called_rows", "drawn", "answer")
+"""Columns of a file of rows to look at, besides identifiers."""
+YES, NO = (
+    frozenset({"yes", "y", "1", "1.0", "true", "positive"}),
+    frozenset({"no", "n", "0", "0.0", "false", "negative"}),
+)
+# Of rows by descending score, the share of the last third tells that of the next rows.
+LAST = 3
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Rows to look at.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        The columns of `OWN` and identifiers.
+    unlabeled, called : int
+        Numbers of rows of the file that are not labelled, and of those that the model calls positive.
+    """
+
+    rows: pd.DataFrame
+    unlabeled: int
+    called: int
+
+
+def draw(
+    saved: SavedModel,
+    path: Path | Sequence[Path],
+    count: int,
+    goal: str,
+    seed: int,
+    *,
+    how: Reading | None = None,
+    ids: Sequence[str] | None = None,
+) -> Draw:
+    """Return rows to look at: those with the highest scores, or a random sample of the rows called positive.
+
+    With the same seed, more rows contain the fewer ones, in the same order.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        A model with scores of two classes.
+    path : Path or sequence of Path
+        The file; rows that its label column marks as positive are left out.
+    count : int
+        Number of rows; all that there are, if fewer.
+    goal : {"positives", "precision"}
+        What to look for.
+    seed : int
+        Seed of the sample.
+    how : Reading, optional
+        Options for reading; by default those of the training file.
+    ids : sequence of str, optional
+        Columns of the file to copy; by default the identifiers of training.
+
+    Raises
+    ------
+    UsageError
+        The model has no scores of two classes, or no row is called positive.
+    """
+    import pandas as pd
+
+    found = saved.metadata.get("found_ids", ()) if ids is None else ()
+    carried = [*saved.metadata.get("id_columns", ()), *found] if ids is None else list(ids)
+    check_ids(carried, OWN)
+    label, word = saved.metadata.get("label_column"), str(saved.metadata.get("words", {}).get("1", "1"))
+    marks = [label] if label and label not in carried else []
+    blocks = list(predicted_blocks(saved, path, how=how, ids=[*carried, *marks], optional=[*found, *marks]))
+    rows = pd.concat(blocks, ignore_index=True) if blocks else pd.DataFrame()
+    if "score" not in rows:
+        raise UsageError(f"`pucli review` needs rows and a model with scores of two classes; {saved.method} gave none.")
+    if label in rows:
+        rows = rows[rows[label].astype(str).str.strip() != word]
+    rows = rows.assign(called=np.where(rows["score"] > 0.0, "yes", "no"))
+    called = rows[rows["called"] == "yes"]
+    if goal == "positives":
+        chosen = rows.iloc[np.argsort(-rows["score"].to_numpy(), kind="stable")[:count]].assign(drawn=1.0)
+    elif called.empty:
+        raise UsageError("no row is called positive, so there is no precision; --for positives lists the likeliest.")
+    else:
+        order = stream(seed, "review").permutation(len(called))[:count]
+        chosen = called.iloc[order].assign(drawn=len(order) / len(called))
+    kept = chosen.assign(called_rows=len(called), answer="")[["row", *carried, *OWN[1:]]]
+    return Draw(kept.reset_index(drop=True), len(rows), len(called))
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the answers say.
+
+    Attributes
+    ----------
+    rows, answered, positive : int
+        Numbers of rows of the file, of answers, and of positive ones.
+    called : int
+        Number of rows that the model calls positive.
+    precision : Share or None
+        Share of positives among the called rows; None if only some of them were looked at, and none at random.
+    last : Share or None
+        Share of positives among the last third of the rows by score, of those with the highest scores.
+    last_rows : int
+        Number of these.
+    """
+
+    rows: int
+    answered: int
+    positive: int
+    called: int
+    precision: Share | None
+    last: Share | None
+    last_rows: int
+
+
+def read_answers(paths: Sequence[Path]) -> Answers:
+    """Return what the answers of one or more files of `draw` say.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files with an answer for some rows; those of the same model and data may be given together.
+
+    Raises
+    ------
+    UsageError
+        A cell is neither yes, no nor empty, no row has an answer, or rows drawn with certainty have none beside a
+        random sample.
+    """
+    table = _joined(_table(paths))
+    answered = table[table["answer"] != ""]
+    if answered.empty:
+        raise UsageError(f"{paths[0]}: no row has an answer; write yes or no into the column answer.")
+    sure = table[table["drawn"] >= 1.0].sort_values("score", ascending=False, kind="stable")
+    open_rows, sampled = sure[sure["answer"] == ""], bool((answered["drawn"] < 1.0).any())
+    if sampled and len(open_rows):
+        raise UsageError(
+            f"row {open_rows['row'].iloc[0]} of those with the highest scores has no answer; with a random sample "
+            "beside them, each needs one."
+        )
+    called, of = answered[answered["called"] == "yes"], int(table["called_rows"].iloc[0])
+    precision = None
+    if len(called) and (sampled or len(called) >= of):
+        precision = share_of(_positive(called), called["drawn"].to_numpy(), max(of, len(called)))
+    sure = sure[sure["answer"] != ""]
+    last_rows = -(-len(sure) // LAST)
+    tail = _positive(sure.tail(last_rows)) if last_rows else None
+    last = None if tail is None else wilson(float(tail.mean()), len(tail))
+    return Answers(len(table), len(answered), int(_positive(answered).sum()), of, precision, last, last_rows)
+
+
+def _joined(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one line for each row, in the order of the files."""
+    if table["called_rows"].nunique() > 1:
+        raise UsageError("the files of --answers are of different models or data; read each alone.")
+    different = table[table["answer"] != ""].groupby("row", sort=False)["answer"].nunique()
+    if (different > 1).any():
+        raise UsageError(f"row {different.idxmax()} has two answers, yes and no; keep one.")
+    joined: pd.DataFrame = table.groupby("row", sort=False, as_index=False).max()  # "" is less than "no" and "yes"
+    return joined
+
+
+def _positive(rows: pd.DataFrame) -> Bools:
+    return np.asarray(rows["answer"] == "yes", dtype=bool)
+
+
+def _table(paths: Sequence[Path]) -> pd.DataFrame:
+    """Return the columns of `OWN` of all files, answers as "yes", "no" or ""."""
+    import pandas as pd
+
+    parts = []
+    for path in paths:
+        for block in read_blocks(path, OWN, as_text=OWN, keep=OWN):
+            frame = block.frame.astype(object).where(block.frame.notna(), "").astype(str)
+            frame = frame.apply(lambda cells: cells.str.strip())
+            for name in ("score", "drawn", "called_rows"):
+                numbers = pd.to_numeric(frame[name].str.replace(",", "."), errors="coerce")
+                bad = np.flatnonzero(~np.isfinite(numbers) | ((numbers <= 0.0) & (name == "drawn")))
+                if len(bad):
+                    cell = frame[name].iloc[bad[0]]
+                    raise UsageError(
+                        f"{path}, {block.place(int(bad[0]))}: {name} {cell!r} is no number as was written."
+                    )
+                frame[name] = numbers
+            words = frame["answer"].str.lower()
+            known = words.isin(YES) | words.isin(NO) | (words == "")
+            if not known.all():
+                wrong = int(np.flatnonzero(~known)[0])
+                raise UsageError(
+                    f"{path}, {block.place(wrong)}: answer {frame['answer'].iloc[wrong]!r}: write yes or no, or leave "
+                    "it empty."
+                )
+            frame["answer"] = np.where(words.isin(YES), "yes", np.where(words.isin(NO), "no", ""))
+            frame["called"] = frame["called"].str.lower()
+            parts.append(frame)
+    if not parts or not sum(map(len, parts)):
+        raise UsageError(f"{paths[0]}: there are no rows.")
+    table: pd.DataFrame = pd.concat(parts, ignore_index=True)
+    return table

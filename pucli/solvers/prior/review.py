@@ -1,0 +1,108 @@
+"""Share of positives among rows of which some were looked at, chosen with certainty or at random.
+
+Rows drawn with certainty count as they are; those drawn at random stand for all others, each with the inverse of its
+probability of being drawn (Hajek 1971), and with Wilson's interval (1927) at Kish's effective number of answers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pucli.core.arrays import Bools, Floats
+
+NORMAL_90 = 1.6448536269514722
+
+
+class Share(NamedTuple):
+    """A share of positives with its 90 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def wilson(share: float, answers: float) -> Share:
+    """Return a share with Wilson's 90 % interval.
+
+    Parameters
+    ----------
+    share : float
+        Share of positives among the answers.
+    answers : float
+        Number of answers; of none, the interval is from 0 to 1.
+    """
+    if answers <= 0.0:
+        return Share(share, 0.0, 1.0)
+    if math.isinf(answers):
+        return Share(share, share, share)
+    z = NORMAL_90**2 / answers
+    middle = (share + z / 2.0) / (1.0 + z)
+    half = math.sqrt(z * (share * (1.0 - share) + z / 4.0)) / (1.0 + z)
+    return Share(share, max(0.0, min(middle - half, share)), min(1.0, max(middle + half, share)))
+
+
+def share_of(positive: Bools, drawn: Floats, rows: int) -> Share:
+    """Return the share of positives among `rows` rows from those that were looked at.
+
+    Parameters
+    ----------
+    positive : ndarray of bool of shape (k,)
+        The answers.
+    drawn : ndarray of shape (k,)
+        Probability with which each of these rows was drawn; 1 is certainty.
+    rows : int
+        Number of rows of which they were drawn, at least k.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> answers = np.arange(50) < 35
+    >>> found = share_of(answers, np.full(50, 0.1), 500)
+    >>> round(found.low, 2), round(found.high, 2)
+    (0.59, 0.79)
+    """
+    certain = drawn >= 1.0
+    sure, known = int(certain.sum()), int(positive[certain].sum())
+    left = rows - sure
+    if left <= 0:
+        return Share(known / sure, known / sure, known / sure)
+    weights, answers = 1.0 / drawn[~certain], int((~certain).sum())
+    if answers == 0:
+        return Share(known / rows, known / rows, (known + left) / rows)
+    effective = float(weights.sum() ** 2 / np.sum(weights**2))
+    effective *= (left - 1.0) / (left - answers) if answers < left else math.inf  # of a finite number of rows
+    rest = wilson(float(np.average(positive[~certain], weights=weights)), effective)
+    return Share(*((known + left * end) / rows for end in rest))
+
+
+def answers_needed(found: Share, answers: int, wanted: float, rows: int | None = None) -> int | None:
+    """Return about how many answers in all would tell on which side of `wanted` the share lies.
+
+    Parameters
+    ----------
+    found : Share
+        The share from the answers so far.
+    answers : int
+        Their number.
+    wanted : float
+        Share to compare with.
+    rows : int, optional
+        Number of rows in all.
+
+    Returns
+    -------
+    int or None
+        `answers` if the interval excludes `wanted` already; None if no number is enough.
+    """
+    if not found.low <= wanted <= found.high:
+        return answers
+    if found.value == wanted:
+        return rows
+    middle = min(max(found.value, 1.0 / (answers + 2)), 1.0 - 1.0 / (answers + 2))
+    needed = NORMAL_90**2 * middle * (1.0 - middle) / (found.value - wanted) ** 2
+    if rows is not None:
+        needed /= 1.0 + (needed - 1.0) / rows  # of a finite number of rows
+    return max(answers + 1, math.ceil(needed))

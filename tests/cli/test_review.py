@@ -1,0 +1,140 @@
+"""review: rows to look at, read back with answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.cli.helpers import refused
+
+SEEN = ("--model", "g.model", "--data", "new.csv")
+
+
+@pytest.fixture
+def truth(pucli, tmp_path) -> np.ndarray:
+    """Classes of the rows of new.csv, of which 20 are labelled, and a model beside it."""
+    random = np.random.default_rng(0)
+    y = random.random(600) < 0.4
+    table = pd.DataFrame(random.normal(size=(600, 3)) + np.outer(y, [1.5, 1.0, 0.0]), columns=["a", "b", "c"])
+    table.insert(0, "who", [f"=W{k:04d}" for k in range(600)])
+    marked = np.isin(np.arange(600), np.flatnonzero(y)[:20])
+    table.assign(bought=np.where(marked, "yes", "")).to_csv(tmp_path / "new.csv", index=False)
+    words = ("--data", "new.csv", "--label", "bought", "--positive", "yes", "--id", "who")
+    assert pucli("train", "--method", "gllc", *words, "--model", "g.model").code == 0
+    y[marked] = False  # these are not to be looked at
+    return y
+
+
+def answer(path, truth: np.ndarray, first: int | None = None) -> pd.DataFrame:
+    rows = pd.read_csv(path)
+    words = np.where(truth[rows["row"] - 1], "yes", "no").astype(object)
+    words[len(words) if first is None else first :] = ""
+    rows.assign(answer=words).to_csv(path, index=False)
+    return rows
+
+
+def test_answers_tell_the_precision(pucli, truth, tmp_path):
+    asked = ("review", "--model", "g.model", "--data", "new.csv", "--for", "precision", "--out")
+    found = pucli(*asked, "few.csv", "--rows", 40, "--json").document
+    for words in (("many.csv", "--rows", 120), ("other.csv", "--rows", 40, "--seed", 1)):
+        assert pucli(*asked, *words).code == 0
+    few, many, other = (answer(tmp_path / f"{name}.csv", truth) for name in ("few", "many", "other"))
+    assert few["row"].tolist() == many["row"].tolist()[:40] != other["row"].tolist()  # more rows, same seed
+    assert few["called"].eq("yes").all() and found["unlabeled"] == 580
+    assert np.allclose(few["drawn"] * found["called"], 40)
+
+    back = pucli("review", "--answers", "many.csv", "--at-least", 0.3, "--json").document
+    scored = pucli("predict", *SEEN, "--json").document["predictions"]
+    marked = pd.read_csv(tmp_path / "new.csv")["bought"].eq("yes").to_numpy()
+    called = np.array([line["score"] > 0 for line in scored]) & ~marked
+    assert called.sum() == found["called"] == back["called"]
+    assert back["precision"]["low"] <= truth[called].mean() <= back["precision"]["high"]
+    assert back["decided"] is True and back["answered"] == 120
+    narrow, wide = ((lambda p: p["high"] - p["low"])(pucli("review", "--answers", name, "--json").document["precision"])
+                    for name in ("many.csv", "few.csv"))  # fmt: skip
+    assert narrow < wide
+    value = back["precision"]["value"]
+    open_end = pucli("review", "--answers", "few.csv", "--answers", "many.csv", "--at-least", value - 0.01)
+    assert "is open; about" in open_end.out and "120 of 120 rows" in open_end.out
+    assert max(map(len, open_end.out.splitlines())) <= 80
+
+    assert pucli(*asked, "all.csv", "--rows", 600).code == 0
+    answer(tmp_path / "all.csv", truth)
+    exact = pucli("review", "--answers", "all.csv", "--json").document["precision"]
+    assert exact == dict.fromkeys(("value", "low", "high"), pytest.approx(truth[called].mean()))
+
+
+def test_the_highest_scores_and_a_sample_beside_them(pucli, truth, tmp_path):
+    assert pucli("review", *SEEN, "--rows", 30, "--out", "top.csv").code == 0
+    assert pucli("review", *SEEN, "--rows", 60, "--for", "precision", "--out", "some.csv").code == 0
+    top = answer(tmp_path / "top.csv", truth)
+    assert top["score"].is_monotonic_decreasing and top["drawn"].eq(1).all() and (top["row"] > 0).all()
+    alone = pucli("review", "--answers", "top.csv", "--at-least", 0.05, "--json").document
+    assert alone["precision"] is None and alone["decided"] is True and alone["last_rows"] == 10
+    text = pucli("review", "--answers", "top.csv", "--at-least", 0.05).out
+    assert "not known" in text and "seem to reach 5 %" in text and max(map(len, text.splitlines())) <= 80
+    sample = answer(tmp_path / "some.csv", truth)
+    both = pucli("review", "--answers", "top.csv", "--answers", "some.csv", "--json").document
+    assert both["rows"] == len({*top["row"], *sample["row"]})
+    rest = sample[~sample["row"].isin(top["row"])]["row"] - 1
+    n, known = both["called"], truth[top["row"] - 1].sum()
+    assert both["precision"]["value"] == pytest.approx((known + (n - 30) * truth[rest].mean()) / n)
+
+    answer(tmp_path / "some.csv", truth, first=25)  # answered from the top down
+    part = pucli("review", "--answers", "some.csv", "--json").document
+    assert part["answered"] == 25 and part["precision"]["low"] < part["precision"]["value"]
+
+
+def test_what_is_copied(pucli, truth, tmp_path):
+    asked = ("review", *SEEN, "--rows", 5, "--out", "look.csv")
+    own = ["row", "who", "score", "called", "called_rows", "drawn", "answer"]
+    for words, columns, mark in (((), own, "="), (("--spreadsheet-safe",), own, "'"), (("--id", "c"), None, None)):
+        assert pucli(*asked, *words).code == 0
+        found = pd.read_csv(tmp_path / "look.csv")
+        assert list(found) == (columns or [*own[:1], "c", *own[2:]])
+        assert mark is None or found["who"].str.startswith(mark).all()
+    refused(pucli(*asked, "--id", "nobody"), "nobody")
+
+
+def test_review_reads_with_the_options(pucli, truth, tmp_path):
+    table = pd.read_csv(tmp_path / "new.csv").drop(columns="bought").rename(columns={"c": "cé"})
+    old = pd.read_csv(tmp_path / "new.csv").rename(columns={"c": "cé"})
+    old.to_csv(tmp_path / "old.csv", index=False)
+    assert pucli("train", "--method", "gllc", "--data", "old.csv", "--label", "bought", "--positive", "yes",
+                 "--model", "g.model").code == 0  # fmt: skip
+    table.loc[3, "a"] = np.nan
+    table.to_csv(tmp_path / "plain.csv", index=False)
+    text = "a title\n" + table.to_csv(index=False, sep=";", decimal=",", na_rep="??")
+    (tmp_path / "other.csv").write_bytes(text.encode("latin-1"))
+    with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
+        table.iloc[:50].to_excel(book, sheet_name="a", index=False)
+        table.to_excel(book, sheet_name="b", index=False)
+    reading = ("--sep", ";", "--decimal", ",", "--encoding", "latin-1", "--skip-rows", "1", "--missing", "??")
+    found = []
+    for words in (("plain.csv",), ("other.csv", *reading), ("book.xlsx", "--sheet", "b")):
+        done = pucli("review", "--model", "g.model", "--data", *words, "--out", "look.csv", "--json")
+        assert done.code == 0, done.err
+        assert done.document["unlabeled"] == 600
+        found.append(pd.read_csv(tmp_path / "look.csv")["row"].tolist())
+    assert found[0] == found[1] == found[2]
+
+
+def test_wrong_answers_are_refused(pucli, truth, tmp_path):
+    assert pucli("review", *SEEN, "--rows", 6, "--out", "look.csv").code == 0
+    refused(pucli("review", "--answers", "look.csv"), "no row has an answer")
+    rows = answer(tmp_path / "look.csv", truth)
+    rows.assign(answer=["yes", "no", "maybe", "", "", ""]).to_csv(tmp_path / "bad.csv", index=False)
+    refused(pucli("review", "--answers", "bad.csv"), "bad.csv", "line 4", "'maybe'")
+    turned = rows.assign(answer=np.where(truth[rows["row"] - 1], "no", "yes"))
+    turned.to_csv(tmp_path / "turned.csv", index=False)
+    refused(pucli("review", "--answers", "look.csv", "--answers", "turned.csv"), "two answers")
+    rows.assign(called_rows=9, answer="no").to_csv(tmp_path / "else.csv", index=False)
+    refused(pucli("review", "--answers", "look.csv", "--answers", "else.csv"), "different models")
+    rows.drop(columns="drawn").to_csv(tmp_path / "less.csv", index=False)
+    refused(pucli("review", "--answers", "less.csv"), "'drawn'")
+    refused(pucli("review", "--model", "g.model"), "needs --model, --data and --out")
+    refused(pucli("review", "--answers", "look.csv", "--model", "g.model"), "leave --model")
+    refused(pucli("review", "--answers", "look.csv", "--at-least", 70), "between 0 and 1")
+    refused(pucli("review", *SEEN, "--out", "look.parquet"), ".csv")
+    refused(pucli("review", *SEEN, "--out", "new.csv"), "overwrite")
