@@ -337,8 +337,8 @@ def _next(document: Mapping[str, Any]) -> list[str]:
     steps = []
     if called > CHECKED:
         steps.append(
-            f"check {CHECKED} random called rows by hand: their share of positives is the precision, to within 15 "
-            "points"
+            f"check {CHECKED} random called rows by hand (pucli review draws them): their share of positives is the "
+            "precision"
         )
     elif called:
         steps.append(f"check the called {'rows' if called > 1 else 'row'} by hand: it tells the precision")
