@@ -73,6 +73,7 @@ ENDS_ELSEWHERE = {
     ("usmo-figures-4-7", "ramp/linear"): RAMP,  # of a cell that only TEST_COMMITTED_CELLS=3 takes
     ("usmo-figures-4-7", "ramp/gaussian"): RAMP,
     ("usmo-figures-4-7", "ramp/gaussian-3"): RAMP,
+    ("usmo-starts-iv", "ramp-0.1/double-hinge"): RAMP,
     ("usmo-table-iv", "usmo-0.0001"): USMO,
     ("usmo-table-iv", "ramp-0.0001"): RAMP,
     ("usmo-table-iv", "ramp-0.001"): RAMP,

@@ -189,7 +189,7 @@ def test_json_and_quiet(place, tmp_path, command):
     again = [*words[:-1], "yours"] if command == "new" else words  # what is there is not written again
     quiet = place(*again, "--quiet")
     assert quiet.code == document.code
-    assert all(line.startswith("warning: ") for line in quiet.err.splitlines()), quiet.err
+    assert not quiet.err or quiet.err.startswith("warning: "), quiet.err  # of several lines, if it is long
     assert quiet.out
 
 
