@@ -26,6 +26,13 @@ def seed_words(seed: int, *keys: object) -> list[int]:
     return [int.from_bytes(digest[i : i + 4], "big") for i in range(0, 32, 4)]
 
 
+def seed_of(random_state: int | np.random.RandomState | None) -> int:
+    """Return a seed for `stream` from a seed, a generator, which moves on, or None for a new one each time."""
+    if not isinstance(random_state, np.random.RandomState):
+        random_state = np.random.RandomState(random_state)
+    return int(random_state.randint(2**31 - 1))
+
+
 def sample_of_each_kind(
     labelled: Bools, rng: np.random.Generator, most_labelled: int, most_unlabeled: int | None = None
 ) -> Ints:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from pucli.methods import constructor_defaults, get_method
+from pucli.methods.entry import GIVEN
 
 
 def without_effect(method: str, given: Collection[str], params: Mapping[str, Any]) -> list[str]:
@@ -52,6 +53,8 @@ def _meets(condition: Mapping[str, tuple[Any, ...]], other: str, values: Mapping
     if other not in values:  # a method of a family that lacks it
         return True
     value = values[other]
+    if condition[other] == GIVEN:
+        return value is not None
     return any(one in condition[other] for one in (value if isinstance(value, list) else [value]))
 
 
@@ -63,7 +66,8 @@ def _words(condition: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) 
     parts = []
     for other, allowed in condition.items():
         if other in values:
-            parts.append(f"no {other}" if allowed == (None,) else f"{other}={' or '.join(map(str, allowed))}")
+            words = {(None,): f"no {other}", GIVEN: f"a {other}"}
+            parts.append(words.get(allowed) or f"{other}={' or '.join(map(str, allowed))}")
     return " and ".join(parts)
 
 

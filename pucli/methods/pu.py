@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pucli.methods.entry import Conditions, Method
+from pucli.methods.entry import GIVEN, Conditions, Method
 
 _RBF: Conditions = {"width": ({"kernel": ("rbf",)},)}
 _MAPPED: Conditions = {**_RBF, "max_rank": ({"kernel": ("rbf",), "form": ("rkhs",)},)}
@@ -190,7 +190,7 @@ DECLARED = [
         refine=("lam", "width", "learning_rate", "weight_decay"),
         needs={
             **_WITHOUT_PRIOR,
-            "eta": ({"loss": ("squared",)},),
+            "eta": ({"loss": ("squared",), "neg_label": GIVEN},),
             **dict.fromkeys(("lam", "kernel"), ({"loss": _CONVEX},)),
             **dict.fromkeys(("width", "max_rank"), ({"loss": _CONVEX, "kernel": ("rbf",)},)),
             **dict.fromkeys(("tol", "max_iter"), ({"loss": ("double-hinge",)},)),

@@ -19,6 +19,7 @@ from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.data.encode.drift import Tally, Usual
 from pucli.data.reading import Reading
+from pucli.data.rows.row_hashes import RowCounter
 from pucli.models.prediction import predicted_blocks
 from pucli.solvers.ensemble.estimates import Estimate
 from pucli.solvers.prior.shift import LEVEL, FeatureShares, NewPrior, adapted, changed_features, new_prior
@@ -52,7 +53,7 @@ class Shift:
     cut : float
         The score above which the expected F1 of the file is largest, with the adapted probabilities.
     warnings : tuple of str
-        Cells and columns that are unlike those of training.
+        Cells and columns that are unlike those of training, and rows of training.
     """
 
     rows: int
@@ -108,7 +109,8 @@ def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None
     """
     trained = _trained_prior(saved)
     tally, scores, parts = Tally(), [], []
-    for block in predicted_blocks(saved, path, how=how, tally=tally):
+    trained_rows = RowCounter(saved.metadata.get("data", {}))
+    for block in predicted_blocks(saved, path, how=how, tally=tally, trained=trained_rows):
         scores.append(block["score"].to_numpy())
         parts.append(block["probability"].to_numpy())
     score, p = np.concatenate(scores), np.concatenate(parts)
@@ -123,7 +125,10 @@ def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None
     if alike is not None and other is not None:
         verdict = "same" if alike > LEVEL else "prior" if other > LEVEL else "more"
     named = columns if verdict == "more" else ()
-    return Shift(len(p), trained, prior, verdict, alike, other, named, cut, tuple(tally.lines()))
+    warnings = list(tally.lines())
+    if (again := trained_rows.found()) is not None:
+        warnings.append(f"{again} that the model was trained on, the labelled ones among them: they tell nothing new.")
+    return Shift(len(p), trained, prior, verdict, alike, other, named, cut, tuple(warnings))
 
 
 def _trained_prior(saved: SavedModel) -> Estimate:

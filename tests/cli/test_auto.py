@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.cli.text.auto import lift_of, percent
+from pucli.cli.text.auto import percent
 from pucli.estimators.auto.random_labelling import RandomLabelling
+from pucli.solvers.ensemble.estimates import Estimate, lift_of
 from tests.estimators.auto.helpers import two_clouds
 
 RANGE = ("probability_low", "probability", "probability_high")
@@ -330,9 +331,9 @@ def test_the_answer_says_no_more_than_the_estimates(pucli, customers: Path) -> N
     assert "if labelled at random" in result.out and "no proof" in result.out
     first = next(line for line in result.out.splitlines() if line.startswith("likeliest"))
     assert "row " in first and "probability" in first
-    shares = {"value": 0.2, "low": 0.1, "high": 0.25}
-    assert lift_of({"value": 0.8, "low": 0.5, "high": 1.0}, shares) == (4.0, 2.0, 10.0)
-    assert lift_of({"value": 0.8, "low": 0.5, "high": 1.0}, {"value": 0.0, "low": 0.0, "high": 0.0}) is None
+    recall = Estimate(0.8, 0.5, 1.0)
+    assert lift_of(recall, Estimate(0.2, 0.1, 0.25)) == Estimate(4.0, 2.0, 10.0)
+    assert lift_of(recall, Estimate(0.0, 0.0, 0.0)) is None
     assert [percent(share) for share in (0, 2e-4, 0.0294, 0.631, 0.9996, 1)] == [
         "0",
         "under 0.1",

@@ -10,6 +10,7 @@ from scipy.stats import ttest_1samp
 from pucli.metrics import corrected_resampled_t, holm_adjusted
 from pucli.models.compare import Scores, Task, compare, declared_task, judge
 from pucli.models.compare.chance import Ranked, chance
+from tests.helpers import by_night
 
 
 def scores(values, metric="f1"):
@@ -98,11 +99,12 @@ def test_useless_methods_are_not_ranked_among_each_other():
 
 
 @pytest.mark.slow
-def test_the_limit_of_chance_holds_its_level():
+@pytest.mark.parametrize("times", by_night([150, 400], by_day=[150]))
+def test_the_limit_of_chance_holds_its_level(times):
     """A fixed ranking of noise, looked at on overlapping parts: above the limit in about one of twenty cases."""
     random = np.random.default_rng(0)
     above = []
-    for _ in range(150):
+    for _ in range(times):
         truth, score = np.arange(100) < 40, random.normal(size=100)
         ranked = [Ranked.of(truth[part].astype(int), score[part]) for part in _parts(random)]
         above.append(np.mean([one.area for one in ranked]) > chance(ranked, 30 / 70))

@@ -164,6 +164,7 @@ def test_an_option_has_its_effect(place, tmp_path, data_cache, request, key, eff
 
 BASE = {
     **{command: line.format(rows=OWN) for command, line in LEARNERS.items()},
+    "auto": f"auto {OWN} --unlabeled no",
     "list": "list methods",
     "fetch": "fetch wine",
     "predict": "predict --model own.model --data new.csv",
@@ -189,7 +190,7 @@ def test_json_and_quiet(place, tmp_path, command):
     again = [*words[:-1], "yours"] if command == "new" else words  # what is there is not written again
     quiet = place(*again, "--quiet")
     assert quiet.code == document.code
-    assert not quiet.err or quiet.err.startswith("warning: "), quiet.err  # of several lines, if it is long
+    assert all(line.startswith("warning: ") for line in quiet.err.splitlines()), quiet.err
     assert quiet.out
 
 

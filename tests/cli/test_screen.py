@@ -58,9 +58,11 @@ def screen(pucli, monkeypatch, tmp_path):
 
 
 def check(text: str, words: str) -> None:
+    copied = False  # a command to copy has all digits, so that it does the same
     for line in ESCAPE.sub("", text).splitlines():
+        copied = bool(re.search(r"\bpucli [a-z]+ --", line)) or (copied and line.startswith("    "))
         assert len(line.rstrip()) <= WIDTH, (words, line)
-        assert not re.search(r"\d\.\d{8,}", line), (words, line)
+        assert copied or not re.search(r"\d\.\d{8,}", line), (words, line)
         assert not re.search(r"\d\.?\d*e-\d\d", line), (words, line)
         assert not re.search(r"\b1 (iterations|rows|points|fits|cells)\b", line), (words, line)
 

@@ -51,6 +51,12 @@ def test_shift_reads_with_the_options(pucli, model, tmp_path):
     assert found[0]["prior"] == found[1]["prior"] == found[2]["prior"]
 
 
+def test_rows_of_training_tell_nothing_new(pucli, model):
+    done = pucli("shift", "--model", model, "--data", "old.csv")
+    assert "that the model was trained on" in " ".join(done.err.split())
+    assert "trained on" not in pucli("shift", "--model", model, "--data", "same.csv").err
+
+
 def test_shift_and_adapted_predictions(pucli, model, tmp_path):
     asked = {name: pucli("shift", "--model", model, "--data", f"{name}.csv", "--json").document
              for name in ("same", "more", "other")}  # fmt: skip

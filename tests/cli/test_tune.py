@@ -42,7 +42,7 @@ def test_the_choice_of_tune_can_be_trained_as_printed(pucli, customers):
     trained = pucli(*shlex.split(line), "--json")
     assert trained.code == 0
     chosen = pucli("tune", *words, "--grid", "lam=0.1,1", "--grid", "sigma=1,10", "--json").document["chosen"]
-    assert {key: trained.document["params"][key] for key in chosen} == pytest.approx(chosen, rel=1e-5)
+    assert {key: trained.document["params"][key] for key in chosen} == chosen
 
 
 def test_train_tune_uses_the_tuned_choice(pucli):
@@ -140,7 +140,7 @@ def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_j
     if as_json:
         assert done.document["chosen"] == whole["chosen"] and done.document["error"]["kind"] == "interrupted"
     else:
-        assert f"--param C={chosen:g}" in done.err and "interrupted: 3 of 5 points" in done.err
+        assert f"--param C={chosen}" in done.err and "interrupted: 3 of 5 points" in done.err
         assert "3 points" in done.out
 
 

@@ -51,7 +51,7 @@ def test_a_parameter_has_an_effect_or_is_declared(name: str) -> None:
         {"random_state": 0} if "random_state" in inspect.signature(estimator_class(METHODS[name])).parameters else {}
     )
     for parameter in inspect.signature(estimator_class(METHODS[name])).parameters.values():
-        if parameter.name in OF_THE_WORK | {"random_state", "pos_label", "neg_label", "eta"}:
+        if parameter.name in OF_THE_WORK | {"random_state", "pos_label", "neg_label"}:  # of y
             continue
         base = {**fixed, **WITH.get(parameter.name, {})}
         if name in ESTIMATE and not parameter.name.startswith("prior"):

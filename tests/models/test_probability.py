@@ -16,6 +16,7 @@ from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 from pucli.models.validation import HeldOutScores, held_out_scores
 from pucli.solvers.ensemble.calibration import greatest_end, least_end
 from pucli.solvers.ensemble.estimates import Estimate
+from tests.helpers import by_night
 
 SHARE, LABELLED = 0.35, 0.3
 
@@ -93,11 +94,12 @@ def test_scores_of_all_rows_stay_where_they_are() -> None:
 
 
 @pytest.mark.slow
-def test_no_range_ends_at_zero() -> None:
+@pytest.mark.parametrize("times", by_night([60, 200], by_day=[60]))
+def test_no_range_ends_at_zero(times: int) -> None:
     """Positives with scores that no labelled row has are rare, but not impossible."""
     rng = np.random.default_rng(0)
     held = []
-    for _ in range(60):
+    for _ in range(times):
         truth = rng.random(3000) < 0.3
         population = np.where(truth, rng.normal(2.0, 1.0, 3000), rng.normal(-1.0, 1.0, 3000))
         curve = curve_of(rng.normal(2.0, 1.0, 40), population, Estimate(0.3, 0.25, 0.35))

@@ -143,12 +143,14 @@ def _print(
     first = report.estimates[0]
     differ = report.disagreement > LARGEST_DISAGREEMENT
     if report.reliable:
-        out.remark(f"to use it: --param prior={number(first.prior, 3)}")
         if first.high > FOLD * first.low:
             out.warn(
-                f"the interval is wide ({number(first.low, 2)} to {number(first.high, 2)}): see what both ends give "
-                "before you rely on a method that takes the class prior."
+                f"these rows do not determine the class prior: anything from {number(first.low, 2)} to "
+                f"{number(first.high, 2)} fits. If you use it (--param prior={number(first.prior, 3)}), see what both "
+                "ends give."
             )
+        else:
+            out.remark(f"to use it: --param prior={number(first.prior, 3)}")
         return
     way_out = "Label more positives, give the share if it is known, or use a method that needs no prior."
     if first.narrow:

@@ -127,7 +127,7 @@ def command(  # noqa: PLR0913
     _report(out, method, rows, result, chosen, trials)
     for line in how_chosen(result):
         out.remark(line)
-    words = " ".join(f"--param {key}={_value(value)}" for key, value in {**params, **chosen}.items())
+    words = " ".join(f"--param {key}={value}" for key, value in {**params, **chosen}.items())
     raw = "" if standardise else " --raw"
     out.remark(f"To train with this choice: pucli train --method {method} {where.words}{raw} {words}")
     if trials is not None:  # last, so that a full disk does not cost the choice
@@ -212,11 +212,6 @@ def _report(
         ]
     )
     _warn_if_useless(out, best, rows.n_labelled, result)
-
-
-def _value(value: Any) -> str:
-    """Return a parameter for a command to copy, with six digits."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _named(parameter: str) -> str:

@@ -44,17 +44,6 @@ def percent(share: float) -> str:
     return f"{value:.0f}" if value >= 9.95 or value == 0.0 else f"{value:.2g}"
 
 
-def lift_of(recall: Mapping[str, float], share: Mapping[str, float]) -> tuple[float, float, float] | None:
-    """Return recall over share called, and an interval that takes both intervals at their far ends; None without rows.
-
-    It needs random labels and not the class prior: how many times as many positives the called rows hold as equally
-    many random rows of the population.
-    """
-    if min(share["value"], share["low"]) <= 0.0:
-        return None
-    return recall["value"] / share["value"], recall["low"] / share["high"], recall["high"] / share["low"]
-
-
 def print_short(
     out: Output,
     title: str,
@@ -206,8 +195,10 @@ def _why_unknown(document: Mapping[str, Any]) -> str:
 
 def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
     """Return the lines of recall, lift, precision and number of positives, and what they rest on."""
+    from pucli.solvers.ensemble.estimates import lift_of
+
     estimates, whole = document["estimates"], document["scenario"] != "case-control"
-    recall, share, precision, prior = (estimates[name] for name in ("recall", "share", "precision", "prior"))
+    recall, precision, prior = (estimates[name] for name in ("recall", "precision", "prior"))
     why = _why_unknown(document)
     cannot = f"cannot be told: {why[4:]}" if why.startswith("no: ") else "cannot be told from these rows"
     also = ", labelled ones included" if whole else ""
@@ -218,9 +209,9 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
     finds = lift = called = positives = cannot
     if recall["known"]:
         finds = f"{percent(recall['value'])} % of the positives {between(recall['low'], recall['high'])}"
-        times = lift_of(recall, share)
+        times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
         if times is not None:
-            value, low, high = (number(one, 3) for one in times)
+            value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
             lift = f"{value} times the positives of as many random rows ({low} to {high})"
     if not why.startswith("no: ") and document["sound"]:
         called = f"{cannot}: anything from {percent(precision['low'])} to {percent(precision['high'])} %"

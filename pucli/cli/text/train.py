@@ -90,7 +90,7 @@ def print_model(out: Output, document: dict[str, Any], fitted: Fitted, *, verbos
             ("probability", _probability(document["probability"], document["held_out"] is not None)),
             *([] if verbose or document["converged"] in (True, None) else [("converged", _converged(document))]),
             ("missing cells", None if verbose else _missing_cells(document)),
-            ("components", None if "n_components" in document["params"] else document["n_components"]),
+            ("components", document["n_components"]),
             *test,
             *(details if verbose else []),
             ("model", document["model"]),

@@ -55,7 +55,7 @@ from pucli.solvers.ensemble.threshold import (
     SHARES,
     Cut,
     check_wanted,
-    cut_at_share,
+    cut_for_rare,
     expected_f1,
     make_cut,
     recall_curve,
@@ -425,7 +425,7 @@ class AutoPU(PUClassifier):
         ranking = float(true_auc(auc(self._positive, self._population), self.prior_))
         law = self._rare() if goal == "f1" else None
         if law is not None:
-            self.chosen_cut_: Cut = cut_at_share(law.share_for_f1(), self._population, goal)
+            self.chosen_cut_: Cut = cut_for_rare(law.share_for_f1(), self._population, even)
         else:
             self.chosen_cut_ = make_cut(
                 goal, wanted, self._positive, self._population, prior, self._curve, self._f1, ranking, even

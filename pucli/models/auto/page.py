@@ -21,7 +21,7 @@ from pucli.data.labels import YES
 from pucli.estimators.auto.importance import dependence, importances
 from pucli.models.auto.drawings import bars, dependence_line, gains, histogram, precision_recall
 from pucli.models.auto.summary import encoder_of, likeliest_first, training_probabilities
-from pucli.solvers.ensemble.estimates import Estimate, f1_of
+from pucli.solvers.ensemble.estimates import Estimate, f1_of, lift_of
 from pucli.solvers.ensemble.hidden_share import resampled
 from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.ensemble.threshold import SHARES
@@ -128,7 +128,7 @@ def _content(
         "known": found.known,
         "gains": _gains(model, looked_at),
         "lifts": _lifts(looked_at),
-        "lift": _lift(model.estimates_["recall"], model.estimates_["share"]),
+        "lift": lift_of(model.estimates_["recall"], model.estimates_["share"]),
         "population": len(model._population),
         "scores": histogram(scores[labelled], scores[~labelled], model.cut_),
         "curve": precision_recall(RECALLS, *_precision_band(model)),
@@ -166,17 +166,10 @@ def _gains(model: AutoPU, looked_at: list[tuple[float, Estimate, Estimate]]) -> 
     )
 
 
-def _lift(recall: Estimate, share: Estimate) -> Estimate | None:
-    """Return recall over share, with both intervals taken at their far ends; None if no row is called."""
-    if min(share.value, share.low) <= 0.0:
-        return None
-    return Estimate(recall.value / share.value, recall.low / share.high, recall.high / share.low)
-
-
 def _lifts(looked_at: list[tuple[float, Estimate, Estimate]]) -> list[dict[str, Any]]:
     """Return recall and lift at each of `LIFTS`."""
     return [
-        {"share": asked, "recall": recall, "lift": _lift(recall, share)}
+        {"share": asked, "recall": recall, "lift": lift_of(recall, share)}
         for asked, recall, share in looked_at
         if asked in LIFTS
     ]

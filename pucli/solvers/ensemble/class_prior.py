@@ -11,19 +11,19 @@ from collections.abc import Callable, Sequence
 from statistics import NormalDist
 
 import numpy as np
-from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import AnyArray
-from pucli.core.seeding import sample_of_each_kind, stream
+from pucli.core.seeding import sample_of_each_kind, seed_of, stream
 from pucli.metrics.ranking import auc
 from pucli.solvers.ensemble.estimates import estimates
 from pucli.solvers.ensemble.first_fit import first_fit
-from pucli.solvers.ensemble.hidden_share import NORMAL_90, estimate_prior, rare_prior, resampled
+from pucli.solvers.ensemble.hidden_share import estimate_prior, rare_prior, resampled
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.prior import estimate as without_ensemble
 from pucli.solvers.prior.best_bin import best_bin
+from pucli.solvers.prior.binormal import NORMAL_90
 from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import PriorEstimate, PriorReport, Scored
 from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
@@ -95,7 +95,7 @@ def estimate_priors(
     separation = float("nan")
     without_ensemble.check_settings(others, replicates, confidence)
     if ensemble:
-        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        seed = seed_of(random_state)
         of_scores, separation = _of_the_ensemble(X, labelled, ensemble, replicates, confidence, seed, groups)
         found |= of_scores
         if progress is not None:

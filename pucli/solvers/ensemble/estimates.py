@@ -168,6 +168,22 @@ def _at(positive: np.ndarray, population: np.ndarray, cut: float, prior: float, 
     return {"share": share, "recall": recall, "precision": precision, "f1": f1, "auc": ranking}
 
 
+def lift_of(recall: Estimate, share: Estimate) -> Estimate | None:
+    """Return recall over share called, with both intervals at their far ends; None if no row is called.
+
+    It needs random labels and not the class prior: how many times as many positives the called rows hold as equally
+    many random rows of the population.
+
+    Parameters
+    ----------
+    recall, share : Estimate
+        Of the called rows.
+    """
+    if min(share.value, share.low) <= 0.0:
+        return None
+    return Estimate(recall.value / share.value, recall.low / share.high, recall.high / share.low)
+
+
 @dataclass
 class FirstRows:
     """What the rows with the highest scores hold: their number, and the positives, precision, recall and lift."""

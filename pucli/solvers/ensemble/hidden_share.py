@@ -18,7 +18,7 @@ import numpy as np
 from pucli.core.saved_state import PORTION, Array, State
 from pucli.metrics.ranking import true_auc
 from pucli.solvers.prior.best_bin import best_bin
-from pucli.solvers.prior.binormal import binormal
+from pucli.solvers.prior.binormal import NORMAL_90, binormal
 
 
 def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -60,7 +60,6 @@ RECALL = 0.9
 # Standard deviation of the error of best bins that bootstrap samples do not show, with up to MANY_LABELLED labelled
 # rows; more rows reduce it in proportion. Standard deviation of the error of the prior that more rows do not reduce.
 BIN_ERROR, MANY_LABELLED, LASTING_ERROR = 0.05, 200, 0.05
-NORMAL_90 = 1.6448536269514722
 # Standard deviation of the error that only overlapping classes make, in units of 1 - AUC of positives against negatives
 # (as in `pucli.solvers.prior.estimate`), and the number of times that the lower end is computed anew with its AUC.
 OVERLAP_UNSEEN, PASSES = 0.75, 2

@@ -280,8 +280,8 @@ def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | N
     return Cut(value, float(np.mean(population > value)), goal, wanted)
 
 
-def cut_at_share(share: float, population: np.ndarray, goal: str) -> Cut:
-    """Return the cut for a goal with a share of the population above it, at least one row.
+def cut_for_rare(share: float, population: np.ndarray, even: float) -> Cut:
+    """Return the cut for F1 with a share of the population above it, or at `even`, as `make_cut`.
 
     Parameters
     ----------
@@ -289,10 +289,13 @@ def cut_at_share(share: float, population: np.ndarray, goal: str) -> Cut:
         Wanted share.
     population : ndarray of shape (n,)
         Held-out scores of the population.
-    goal : str
-        One of `GOALS`, which needs no value.
+    even : float
+        Score at which the probability of a positive is one half: the cut if otherwise at most one row would be
+        predicted positive.
     """
-    return _at_share(max(share, 1.0 / len(population)), population, goal, None)
+    if round(share * len(population)) <= 1:
+        return Cut(even, float(np.mean(population > even)), "f1")
+    return _at_share(share, population, "f1", None)
 
 
 def check_wanted(goal: str, wanted: float | None, n: int) -> float:

@@ -24,6 +24,7 @@ PRIORS = np.geomspace(2e-4, 0.95, 42)
 DISTANCES, SPREADS = np.linspace(0.0, 5.0, 26), np.geomspace(0.6, 1.0 / 0.6, 5)
 # Standard deviation of log s.
 SPREAD = 0.5
+# A 90 % interval of the normal law reaches so many standard deviations to either side.
 NORMAL_90 = 1.6448536269514722
 # Number of draws of what the first rows hold.
 DRAWS = 4000

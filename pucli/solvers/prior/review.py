@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pucli.core.arrays import Bools, Floats
-
-NORMAL_90 = 1.6448536269514722
+from pucli.solvers.prior.binormal import NORMAL_90
 
 
 class Share(NamedTuple):
