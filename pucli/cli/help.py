@@ -22,6 +22,7 @@ PANELS = {
         "--trials",
         "--plot",
         "--card",
+        "--onnx",
         "--results",
         "--format",
         "--tex",
@@ -36,7 +37,7 @@ MOST = 12
 READERS = frozenset({"predict", "evaluate", "shift", "review"})
 # The commands by what a new user wants; all others are under the last.
 GROUPS = {
-    "Start here": ("auto", "predict", "shift", "review", "evaluate", "show", "new"),
+    "Start here": ("auto", "predict", "shift", "review", "evaluate", "show", "export", "new"),
     "Single methods": ("train", "tune", "advise", "prior", "compare"),
     "Published experiments": ("reproduce", "status", "report", "merge", "site"),
     "Data sets and maintenance": (),

@@ -41,6 +41,7 @@ ORDER = [
     "review",
     "evaluate",
     "show",
+    "export",
     "tune",
     "advise",
     "prior",

@@ -234,6 +234,8 @@ SHOWN = {
     ("prior", "negative"): "test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
     ("advise", "negative"): "test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
     ("auto", "negatives_are"): "test_yes_no.py::test_auto_learns_from_known_negatives",
+    ("export", "model"): "test_export.py::test_an_exported_model_predicts_as_pucli_does",
+    ("export", "destination"): "test_export.py::test_an_exported_model_predicts_as_pucli_does",
     ("show", "model"): "test_show.py::test_show_and_card_say_the_same",
     ("show", "card"): "test_show.py::test_show_and_card_say_the_same",
     ("train", "verbose"): "test_screen.py::test_verbose_adds_what_the_answer_rests_on",

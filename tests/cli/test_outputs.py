@@ -19,6 +19,7 @@ OUTPUTS = {
     ("tune", "trials"): (f"{LEARNERS['tune'].format(rows=OWN)} --trials", "trials.csv"),
     ("predict", "destination"): ("predict --model own.model --data new.csv --out", "scored.csv"),
     ("review", "destination"): ("review --model own.model --data new.csv --out", "look.csv"),
+    ("export", "destination"): ("export own.model --onnx", "own.onnx"),
     ("advise", "plot"): (f"advise {OWN} --plot", "map.png"),
     ("split", "destination"): ("split wine --out", "splits.json"),
     ("auto", "model"): (f"auto {OWN} --model", "kept.model"),
@@ -34,7 +35,7 @@ OUTPUTS = {
 }
 # Paths that are read.
 INPUTS = {"data", "split", "mirror", "folders"}
-INPUTS |= {(command, "model") for command in ("predict", "evaluate", "review", "shift", "show")}
+INPUTS |= {(command, "model") for command in ("predict", "evaluate", "review", "shift", "show", "export")}
 INPUTS |= {("site", "results"), ("status", "results")}
 SLOW = {"auto", "advise", "site"}
 

@@ -25,6 +25,7 @@ LINES = {
     "evaluate": "evaluate --model own.model --data customers.csv --label bought --labels pu",
     "shift": "shift --model own.model --data customers.csv",
     "show": "show auto.model --card card.md",
+    "export": "export own.model --onnx own.onnx",
     "tune": f"tune --method gllc {SOURCE} --grid lam=0.1,1 --param sigma=1 --param c_u=0.1 --cv 2",
     "advise": f"advise {SOURCE}",
     "prior": f"prior {SOURCE} --estimator km2 --replicates 3",

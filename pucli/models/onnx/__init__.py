@@ -1,0 +1,1 @@
+"""Saved models as ONNX graphs, in double precision throughout."""

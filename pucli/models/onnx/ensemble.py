@@ -1,0 +1,133 @@
+"""The ensemble of `pucli auto` in a graph: views of the features, kernel ridges, trees, and the curves after them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pucli.core.errors import UsageError
+from pucli.estimators.auto.auto_pu import AutoPU
+from pucli.models.onnx.graph import Graph, Trees
+from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember
+from pucli.solvers.ensemble.forests import TreeSum
+from pucli.solvers.ensemble.members import Views
+from pucli.solvers.ensemble.refit import QuantileMap, Refitted
+from pucli.solvers.ensemble.ridge import KernelRidge
+from pucli.solvers.ensemble.trees import Bins, Forest
+
+
+def auto_scores(graph: Graph, model: AutoPU, x: str) -> tuple[str, str]:
+    """Return scores and probabilities of the rows of x (rows, m), both (rows, 1).
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    model : AutoPU
+        Fitted classifier.
+    x : str
+        Features.
+    """
+    score = _scored(graph, model.ensemble_, x)
+    curve = graph.interpolated(score, [(model.calibration_.scores, model.calibration_.probabilities)])
+    least = float(model.probability_of(np.array([-np.inf]))[0])
+    probability = graph.add("Max", curve, graph.constant(least))
+    return graph.add("Sub", score, graph.constant(model.cut_)), probability
+
+
+def _scored(graph: Graph, ensemble: Ensemble | Refitted, x: str) -> str:
+    if isinstance(ensemble, Refitted):
+        return _mapped(graph, ensemble.scale, _scored(graph, ensemble.ensemble, x))
+    views: dict[str, str] = {}
+    signed = graph.add("Mul", x, graph.constant(ensemble.views.signs))
+    total = ""
+    for member in ensemble.members:
+        if member.view not in views:
+            views[member.view] = _view(graph, ensemble.views, member.view, signed)
+        one = _member(graph, member, ensemble.views.bins, views[member.view])
+        total = graph.add("Add", total, one) if total else one
+    return graph.add("Div", total, graph.constant(float(len(ensemble.members))))
+
+
+def _view(graph: Graph, views: Views, name: str, x: str) -> str:
+    """Return the features as a member takes them; trees compare them with the borders of the bins themselves."""
+    if name == "raw":
+        return graph.add("Mul", graph.add("Sub", x, graph.constant(views.raw.mean)), graph.constant(views.raw.scale))
+    if name == "ranks":
+        ranks = views.ranks
+        ends = zip(ranks.start[:-1], ranks.start[1:], strict=True)
+        return graph.interpolated(x, [(ranks.values[a:b], ranks.normal[a:b]) for a, b in ends])
+    return x
+
+
+def _member(graph: Graph, member: FittedMember, bins: Bins, x: str) -> str:
+    """Return the standardised score of a member, (rows, 1)."""
+    model = member.model
+    if type(model) is KernelRidge:
+        score = _ridge(graph, model, x)
+    elif type(model) is TreeSum:
+        score = _trees(graph, model, bins, x)
+    else:
+        raise UsageError(
+            f"the member {member.name} of this model has no ONNX form; only kernel ridges and trees of pucli have."
+        )
+    centred = graph.add("Sub", score, graph.constant(member.centre))
+    return graph.add("Mul", centred, graph.constant(member.scale))
+
+
+def _ridge(graph: Graph, model: KernelRidge, x: str) -> str:
+    if model.kernel == "laplace":
+        apart = graph.distances(x, model.landmarks, city_block=True)
+        K = graph.add("Exp", graph.add("Mul", apart, graph.constant(-1.0 / model.width)))
+    else:
+        K = graph.gaussian(x, model.landmarks, model.width)
+    return graph.linear(K, model.weights[:, None], model.constant)
+
+
+def _trees(graph: Graph, model: TreeSum, bins: Bins, x: str) -> str:
+    """Return the sum of trees: bin up to the cut means value up to the border that this bin ends with."""
+    trees, constant = forest_trees(model.forest, bins)
+    if not len(trees.roots):
+        return graph.linear(x, np.zeros((len(bins.start) - 1, 1)), model.scale * constant)
+    total = graph.add("Add", graph.trees(x, trees, 1), graph.constant(constant))
+    return graph.add("Mul", total, graph.constant(model.scale))
+
+
+def forest_trees(forest: Forest, bins: Bins) -> tuple[Trees, float]:
+    """Return the trees of a forest with thresholds in units of the features, and the sum of trees without a split.
+
+    Parameters
+    ----------
+    forest : Forest
+        Trees that compare bins.
+    bins : Bins
+        Borders of the bins.
+    """
+    inner = forest.feature >= 0
+    number = np.where(inner, np.cumsum(inner), np.cumsum(~inner)) - 1  # among the splits, or among the leaves
+    nodes = np.flatnonzero(inner)
+    tree = np.searchsorted(forest.start, nodes, side="right") - 1
+    left = forest.start[tree] + forest.child[nodes]
+    pair = np.column_stack([left, left + 1])
+    roots = forest.start[:-1]
+    feature, cut = forest.feature[nodes].astype(np.int64), forest.cut[nodes].astype(np.int64)
+    border = bins.start[feature] + cut
+    last = border >= bins.start[feature + 1]  # no value lies in a later bin
+    split = np.where(last, np.inf, bins.borders[np.minimum(border, len(bins.borders) - 1)])
+    trees = Trees(
+        number[roots[inner[roots]]],
+        feature,
+        split,
+        number[pair],
+        ~inner[pair],
+        np.zeros(int(np.count_nonzero(~inner)), np.int64),
+        forest.value[~inner],
+    )
+    return trees, float(forest.value[roots[~inner[roots]]].sum())
+
+
+def _mapped(graph: Graph, scale: QuantileMap, score: str) -> str:
+    """Return scores mapped by a curve with slope one beyond its ends."""
+    inside = graph.interpolated(score, [(scale.source, scale.target)])
+    below = graph.add("Min", graph.add("Sub", score, graph.constant(scale.source[0])), graph.constant(0.0))
+    above = graph.add("Max", graph.add("Sub", score, graph.constant(scale.source[-1])), graph.constant(0.0))
+    return graph.add("Sum", inside, below, above)

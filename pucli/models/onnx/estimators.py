@@ -1,0 +1,199 @@
+"""The scores of fitted estimators in a graph: linear models, kernels, a hidden layer, Gaussian classes, and `auto`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from pucli.core.arrays import Floats
+from pucli.core.errors import UsageError
+from pucli.estimators.auto.auto_pu import AutoPU
+from pucli.estimators.global_local.cpb import CPBGLPUAL
+from pucli.estimators.global_local.elastic import EKFGLPUAL, ElasticGLPUAL
+from pucli.estimators.global_local.glpual import GLLC, GLPUAL
+from pucli.estimators.global_local.svm import BLSSVM, BSVM
+from pucli.estimators.safe.lda_baselines import EMLDA, SelfTrainingLDA
+from pucli.estimators.safe.least_squares import CPLS, ICLS, LeastSquares
+from pucli.estimators.safe.mcpl import MCPL, MCPLLDA, MCPLQDA
+from pucli.estimators.semi_supervised.laplacian_svm import LaplacianSVM
+from pucli.estimators.unbiased.naive_svc import NaiveSVC
+from pucli.estimators.unbiased.ramp import RampPU
+from pucli.estimators.unbiased.upu import NNPU, UPU
+from pucli.estimators.unbiased.usmo import USMO
+from pucli.models.onnx.ensemble import auto_scores
+from pucli.models.onnx.graph import Graph
+from pucli.solvers.kernels.functions import Kernel
+from pucli.solvers.safe.families import FixedGaussian
+
+
+class Answer(NamedTuple):
+    """What a graph says of each row.
+
+    Attributes
+    ----------
+    values : str
+        Scores (rows, 1), positive for the last of two classes, or those of all classes (rows, K).
+    probability : str
+        Probability (rows, 1) of the last of two classes, or of the predicted class; "" if the estimator has none.
+    """
+
+    values: str
+    probability: str = ""
+
+
+def answer(graph: Graph, model: Any, method: str, x: str) -> Answer:
+    """Return scores and probabilities of a fitted estimator.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph, to which nodes are added.
+    model : object
+        The estimator.
+    method : str
+        Its name, for the message.
+    x : str
+        Features (rows, m) as the estimator takes them.
+
+    Raises
+    ------
+    UsageError
+        The estimator has no form in ONNX.
+    """
+    if isinstance(model, AutoPU):
+        return Answer(*auto_scores(graph, model, x))
+    if type(model) in GENERATIVE and isinstance(model.family, str):
+        return _generative(graph, model, x)
+    if type(model) not in SCORES:
+        raise UsageError(
+            f"a model of {method} has no ONNX form: linear and kernel models, Gaussian classes and auto have one, "
+            "but no clusters, no densities and no methods of other packages. Score with `pucli predict`."
+        )
+    values = SCORES[type(model)](graph, model, x)
+    cut = getattr(model, "cut", None)
+    return Answer(graph.add("Sub", values, graph.constant(cut)) if cut else values)
+
+
+def _linear(graph: Graph, model: Any, x: str) -> str:
+    return graph.linear(x, np.asarray(model.coef_, dtype=np.float64)[:, None], model.intercept_)
+
+
+def _features(graph: Graph, model: Any, x: str) -> str:
+    """Return the score of a model that is linear in x, in kernel features, or in kernel values (form "thesis")."""
+    if model.kernel == "linear":
+        return _linear(graph, model, x)
+    weights = model.coef_
+    if getattr(model, "form", "rkhs") != "thesis":
+        weights = solve_triangular(model.landmark_factor_, weights, lower=True, trans=1)
+    return graph.linear(graph.gaussian(x, model.landmarks_, model.width_), weights[:, None], model.intercept_)
+
+
+def _kernel(graph: Graph, kernel: Kernel, centres: Floats, x: str) -> str:
+    """Return kernel values (rows, p) of rows and centres (p, m)."""
+    if kernel.name == "rbf":
+        return graph.gaussian(x, centres, kernel.width)
+    inner = graph.add("MatMul", x, graph.constant(centres.T))
+    if kernel.name == "linear":
+        return inner
+    moved = graph.add("Add", inner, graph.constant(kernel.coef0))
+    return graph.add("Pow", moved, graph.constant(kernel.degree))
+
+
+def _support(graph: Graph, model: Any, x: str) -> str:
+    """Return the score of a model that is a sum of kernels of training rows, or linear."""
+    if model.kernel == "linear":
+        return _linear(graph, model, x)
+    given = {"degree": model.degree, "coef0": model.coef0} if hasattr(model, "degree") else {}
+    values = _kernel(graph, Kernel(model.kernel, getattr(model, "width_", 1.0), **given), model.support_vectors_, x)
+    return graph.linear(values, model.dual_coef_[:, None], model.intercept_)
+
+
+def _upu(graph: Graph, model: Any, x: str) -> str:
+    return _network(graph, model, x) if model.loss == "sigmoid" else _features(graph, model, x)
+
+
+def _network(graph: Graph, model: Any, x: str) -> str:
+    W, b, v, c = model.network_
+    return graph.linear(graph.add("Relu", graph.linear(x, W, b)), v[:, None], c)
+
+
+def _surface(graph: Graph, model: Any, x: str) -> str:
+    """Return x'Ax / 2 + x'beta + intercept."""
+    half = graph.add("MatMul", x, graph.constant(0.5 * model.quadratic_))
+    square = graph.add("ReduceSum", graph.add("Mul", half, x), graph.constant([1], np.int64))
+    return graph.add("Add", square, _linear(graph, model, x))
+
+
+def _naive(graph: Graph, model: Any, x: str) -> str:
+    if not hasattr(model, "svc_"):
+        score = _features(graph, model, x)
+    elif model.kernel == "linear":
+        score = graph.linear(x, model.svc_.coef_.T, model.svc_.intercept_)
+    else:
+        width = float(np.sqrt(0.5 / model.svc_._gamma))
+        values = graph.gaussian(x, model.svc_.support_vectors_, width)
+        score = graph.linear(values, model.svc_.dual_coef_.T, model.svc_.intercept_)
+    return graph.add("Sub", score, graph.constant(model.cut_)) if model.cut_ else score
+
+
+def _least_squares(graph: Graph, model: Any, x: str) -> str:
+    return graph.linear(x, model.coef_[:, None], model.intercept_ - 0.5)
+
+
+def _machines(graph: Graph, model: Any, x: str) -> str:
+    values = _kernel(graph, Kernel(model.kernel, model.width), model._X, x)
+    return graph.linear(values, model.dual_coef_.T, model.intercept_)
+
+
+def _generative(graph: Graph, model: Any, x: str) -> Answer:
+    """Return log pi_k p_k(x) up to what all classes share, as log odds for two classes, and the posterior."""
+    moved = graph.add("Sub", x, graph.constant(model.centre_))
+    inside = graph.add("MatMul", moved, graph.constant(model.transform_))
+    features, d = inside, len(model.centre_)
+    if model.family == "gaussian-full":
+        i, j = np.triu_indices(d)
+        pairs = [graph.add("Gather", inside, graph.constant(one, np.int64), axis=1) for one in (i, j)]
+        second = graph.add("Add", graph.add("Mul", *pairs), graph.constant(model.jitter_[i, j]))
+        features = graph.add("Concat", inside, second, axis=1)
+    elif model.family == "gaussian-diagonal":
+        second = graph.add("Add", graph.add("Mul", inside, inside), graph.constant(np.diag(model.jitter_)))
+        features = graph.add("Concat", inside, second, axis=1)
+    joint = graph.linear(features, model.theta_[:, 1:].T, model.theta_[:, 0])
+    if model.family == "gaussian-fixed":
+        joint = graph.add("Add", joint, _carriers(graph, model, inside))
+    shares = graph.add("Softmax", joint, axis=1)
+    if len(model.classes_) > 2:
+        return Answer(joint, graph.add("ReduceMax", shares, graph.constant([1], np.int64)))
+    first, last = (graph.add("Gather", joint, graph.constant([k], np.int64), axis=1) for k in (0, 1))
+    probability = graph.add("Gather", shares, graph.constant([1], np.int64), axis=1)
+    return Answer(graph.add("Sub", last, first), probability)
+
+
+def _carriers(graph: Graph, model: Any, inside: str) -> str:
+    """Return the densities' factors without the mean, (rows, K), of classes with a given covariance each."""
+    parts = []
+    for covariance in model.fixed_covariance_:
+        inverse = FixedGaussian(covariance).inverse
+        white = graph.add("MatMul", inside, graph.constant(inverse.T))
+        square = graph.add("ReduceSum", graph.add("Mul", white, white), graph.constant([1], np.int64))
+        half = graph.add("Mul", square, graph.constant(-0.5))
+        parts.append(graph.add("Add", half, graph.constant(np.sum(np.log(np.diag(inverse))))))
+    return graph.add("Concat", *parts, axis=1)
+
+
+# Scores by exact class: a subclass may score in another way.
+SCORES: dict[type, Callable[[Graph, Any, str], str]] = {
+    **dict.fromkeys((GLPUAL, GLLC, BLSSVM, CPBGLPUAL), _features),
+    **dict.fromkeys((BSVM, USMO, RampPU), _support),
+    **dict.fromkeys((LeastSquares, ICLS, CPLS), _least_squares),
+    ElasticGLPUAL: _linear,
+    EKFGLPUAL: _surface,
+    UPU: _upu,
+    NNPU: _network,
+    NaiveSVC: _naive,
+    LaplacianSVM: _machines,
+}
+GENERATIVE = frozenset({MCPL, MCPLLDA, MCPLQDA, EMLDA, SelfTrainingLDA})

@@ -1,0 +1,152 @@
+"""Saved models as ONNX files: from the columns of a table to what `pucli predict` says of each row."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+
+import numpy as np
+
+from pucli.core.errors import UsageError
+from pucli.core.version import __version__
+from pucli.methods import get_method
+from pucli.models.onnx.columns import Input, encoded
+from pucli.models.onnx.estimators import Answer, answer
+from pucli.models.onnx.graph import INT64, IR_VERSION, ML, OPSET, OPSET_ML, Graph
+from pucli.models.saved import SavedModel
+
+# Names of the outputs, those of the columns of predictions.
+PREDICTION, SCORE, PROBABILITY = "prediction", "score", "probability"
+LARGEST_FILE = 2**31 - 1
+_NO_FORM = "Score with `pucli predict`."
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A model as an ONNX file.
+
+    Attributes
+    ----------
+    content : bytes
+        The file.
+    inputs : list of Input
+        Its inputs.
+    outputs : dict of str to str
+        Names of its outputs and their types.
+    """
+
+    content: bytes
+    inputs: list[Input]
+    outputs: dict[str, str]
+
+
+def exported(saved: SavedModel) -> Exported:
+    """Return a model as an ONNX file whose outputs equal those of `pucli predict`, but for rounding.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        A model that predicts labels.
+
+    Returns
+    -------
+    Exported
+        The file and its inputs and outputs.
+
+    Raises
+    ------
+    UsageError
+        The package onnx is not installed, the model or one of its columns has no form in ONNX, or the file would be
+        too large.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli.estimators import BLSSVM
+    >>> from pucli.models.onnx.export import exported
+    >>> from pucli.models.saved import SavedModel, make_pipeline
+    >>> X, y = make_blobs(60, centers=[[-2, -2], [2, 2]], random_state=0)
+    >>> saved = SavedModel(make_pipeline(BLSSVM(), standardise=True).fit(X, y), "blssvm", ["a", "b"])
+    >>> sorted(exported(saved).outputs)
+    ['prediction', 'score']
+    """
+    if importlib.util.find_spec("onnx") is None:
+        raise UsageError("writing ONNX needs onnx: pip install 'pucli[onnx]'")
+    if get_method(saved.method).kind not in ("pu", "semi-supervised"):
+        raise UsageError(f"a model of {saved.method} predicts no labels, and only labels are exported. {_NO_FORM}")
+    encoder = saved.table_encoder
+    graph = Graph({*encoder.needed, PREDICTION, SCORE, PROBABILITY})
+    x, inputs = encoded(graph, encoder)
+    for value, one in zip(graph.inputs, inputs, strict=True):
+        value.doc_string = one.cells
+    for _, step in saved.pipeline.steps[:-1]:
+        x = _standardised(graph, step, x)
+    outputs = _write_answer(graph, saved, answer(graph, saved.estimator, saved.method, x), inputs)
+    return Exported(_content(graph, saved), inputs, outputs)
+
+
+def _standardised(graph: Graph, step: object, x: str) -> str:
+    """Return features scaled by a `Standardiser`, or by the StandardScaler of models of earlier versions."""
+    mean, scale = getattr(step, "mean_", None), getattr(step, "scale_", None)
+    if mean is None or scale is None:
+        raise UsageError(f"the step {type(step).__name__} of this model has no ONNX form. {_NO_FORM}")
+    scaled = graph.add("Div", graph.add("Sub", x, graph.constant(mean)), graph.constant(scale))
+    constant = getattr(step, "constant_", np.zeros(len(mean), dtype=bool))
+    return graph.add("Mul", scaled, graph.constant(~constant)) if constant.any() else scaled
+
+
+def _write_answer(graph: Graph, saved: SavedModel, found: Answer, inputs: list[Input]) -> dict[str, str]:
+    """Make labels, scores and probabilities the outputs of the graph; return their names and types."""
+    classes, words = saved.estimator.classes_.tolist(), saved.metadata.get("words", {})
+    named = [words.get(str(label), str(label)) for label in classes]
+    taken = {one.name for one in inputs}
+    names = {name: _free(name, taken) for name in (PREDICTION, SCORE, PROBABILITY)}
+    probability = graph.flat(found.probability) if found.probability else ""
+    if len(classes) > 2:
+        best = graph.add("ArgMax", found.values, axis=1, keepdims=0)
+        graph.output(graph.chosen(np.array(named, dtype=object), best), names[PREDICTION], text=True)
+        outputs = {names[PREDICTION]: "string"}
+    else:
+        score = graph.flat(found.values)
+        positive = graph.add("Cast", graph.add("Greater", score, graph.constant(0.0)), to=INT64)
+        # a cell that the model cannot fill gives no label
+        unknown = graph.add("Where", graph.add("IsNaN", score), graph.constant(2, np.int64), positive)
+        graph.output(graph.chosen(np.array([*named, ""], dtype=object), unknown), names[PREDICTION], text=True)
+        graph.output(score, names[SCORE])
+        outputs = {names[PREDICTION]: "string", names[SCORE]: "float64"}
+        if not probability and (curves := saved.metadata.get("probability")):
+            knots, values = (np.array(curves[name], dtype=np.float64) for name in ("scores", "probability"))
+            probability = graph.flat(graph.interpolated(found.values, [(knots, values)]))
+    if probability:
+        inside = graph.add("Clip", probability, graph.constant(0.0), graph.constant(1.0))
+        graph.output(inside, names[PROBABILITY])
+        outputs[names[PROBABILITY]] = "float64"
+    return outputs
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = f"output_{name}"
+    return name
+
+
+def _content(graph: Graph, saved: SavedModel) -> bytes:
+    from onnx import checker, helper
+
+    size = sum(constant.ByteSize() for constant in graph.constants) + sum(node.ByteSize() for node in graph.nodes)
+    if size > LARGEST_FILE:
+        raise UsageError(
+            f"the model takes {size / 2**30:.1f} GB, and an ONNX file at most 2; train with a smaller --param max_rank "
+            "or on fewer --rows."
+        )
+    model = helper.make_model(
+        helper.make_graph(graph.nodes, f"pucli {saved.method}", graph.inputs, graph.outputs, graph.constants),
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(ML, OPSET_ML)],
+        ir_version=IR_VERSION,
+        producer_name="pucli",
+        producer_version=__version__,
+    )
+    helper.set_model_props(model, {"method": saved.method})
+    checker.check_model(model)
+    content: bytes = model.SerializeToString(deterministic=True)
+    return content
