@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from pucli.core.errors import UsageError
 from pucli.data.encode.encoder import TableEncoder
-from pucli.methods import METHODS
+from pucli.methods import METHODS, make_estimator
 from pucli.models.onnx import export
 from pucli.models.onnx.columns import encoded
 from pucli.models.onnx.ensemble import forest_trees
@@ -119,6 +119,16 @@ def test_other_parameters(method, params):
     check(of_rows(method, params, X, y), pd.DataFrame(X * 2.0, columns=list("abc")))
 
 
+@pytest.mark.parametrize("family", ["bernoulli", "poisson"])
+def test_counting_classes(family):
+    random = np.random.default_rng(8)
+    X = random.poisson(1.0 + 2.0 * (np.arange(90) < 40)[:, None], (90, 3)).astype(float)
+    X = X if family == "poisson" else np.minimum(X, 1.0)
+    y = np.where(np.arange(90) % 3 == 0, -1, (np.arange(90) < 40).astype(int))
+    pipeline = make_pipeline(make_estimator("mcpl", family=family, pseudo_rows=1.0), standardise=False).fit(X, y)
+    check(SavedModel(pipeline, "mcpl", list("abc")), pd.DataFrame(X, columns=list("abc")))
+
+
 @pytest.mark.parametrize("method", ["mcpl-lda", "mcpl-qda", "laplacian-svm"])
 def test_three_classes(method):
     random = np.random.default_rng(2)
@@ -129,8 +139,6 @@ def test_three_classes(method):
 
 
 def of_rows(method, params, X, y):
-    from pucli.methods import make_estimator
-
     names = list("abcdefgh")[: X.shape[1]]
     return SavedModel(make_pipeline(make_estimator(method, **params), standardise=True).fit(X, y), method, names)
 
@@ -254,8 +262,6 @@ def test_columns_named_like_outputs_and_cells_that_cannot_be_filled():
     random = np.random.default_rng(6)
     X = random.normal(size=(60, 2)) + 2.0 * (np.arange(60) < 30)[:, None]
     y = (np.arange(60) < 20).astype(int)
-    from pucli.methods import make_estimator
-
     pipeline = make_pipeline(make_estimator("blssvm"), standardise=False).fit(X, y)
     found = exported(SavedModel(pipeline, "blssvm", ["score", "~1"]))
     assert list(found.outputs) == ["prediction", "output_score"]
