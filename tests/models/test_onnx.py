@@ -258,6 +258,14 @@ def test_distances_of_far_rows_keep_their_digits():
     np.testing.assert_allclose(found, cdist(X, X[:7], "cityblock"), rtol=1e-12)
 
 
+def test_columns_may_have_any_names():
+    random = np.random.default_rng(9)
+    X = random.normal(size=(60, 5)) + 2.0 * (np.arange(60) < 30)[:, None]
+    names = ["x", "sum", "~3", "d e", "="]
+    pipeline = make_pipeline(make_estimator("blssvm", kernel="rbf"), standardise=True).fit(X, np.arange(60) < 20)
+    check(SavedModel(pipeline, "blssvm", names), pd.DataFrame(X, columns=names))
+
+
 def test_columns_named_like_outputs_and_cells_that_cannot_be_filled():
     random = np.random.default_rng(6)
     X = random.normal(size=(60, 2)) + 2.0 * (np.arange(60) < 30)[:, None]

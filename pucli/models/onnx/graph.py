@@ -166,7 +166,7 @@ class Graph:
 
     def chosen(self, table: AnyArray, index: str) -> str:
         """Return the entries of a table (k,) at an index of any shape."""
-        return self.add("Gather", self.constant(table, object if table.dtype == object else table.dtype), index)
+        return self.add("Gather", self.constant(table, table.dtype), index)
 
     def encoded(self, text: str, codes: Mapping[str, int], default: int) -> str:
         """Return the code of each text.
@@ -284,21 +284,24 @@ class Graph:
         shape = self.add("Concat", rows, self.constant([r], np.int64), axis=0)
         zero = self.add("Expand", self.constant(0.0), shape)
         steps = [["Unsqueeze", "x", "axis", "x1"], *steps, ["Add", "sum", "e", "more"]]
+        used = {name for step in steps for name in step[1:]}
+        own = {name: next(self._names) for name in sorted(used)}  # no name may be one of the outer graph
         shapes = {"sum": [None, r], "x": [None], "c": [r], "more": [None, r]}
-        kinds = {name: helper.make_tensor_value_info(name, TensorProto.DOUBLE, known) for name, known in shapes.items()}
+        kinds = {
+            name: helper.make_tensor_value_info(own[name], TensorProto.DOUBLE, known) for name, known in shapes.items()
+        }
         constants = {"axis": np.array([1]), "0": np.array(0.0), "1": np.array(1.0)}
         scanned = [self.add("Transpose", x, perm=[1, 0])]
         if others.ndim == 1:
             constants["c"] = others
         else:
             scanned.append(self.constant(others))
-        used = {name for step in steps for name in step[1:]}
         body = helper.make_graph(
-            [helper.make_node(operator, inputs, [out]) for operator, *inputs, out in steps],
+            [helper.make_node(operator, [own[name] for name in named], [own[out]]) for operator, *named, out in steps],
             "one column",
             [kinds[name] for name in ("sum", "x", "c")[: 1 + len(scanned)]],
             [kinds["more"]],
-            [numpy_helper.from_array(value, name) for name, value in constants.items() if name in used],
+            [numpy_helper.from_array(value, own[name]) for name, value in constants.items() if name in used],
         )
         return self.add("Scan", zero, *scanned, body=body, num_scan_inputs=len(scanned))
 
