@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shutil
 
@@ -43,6 +44,9 @@ REFUSED = {
     "status": "status table-3.1",
     "site": "site --results folder-that-is-not-there",
 }
+if importlib.util.find_spec("onnx") is None:  # it then says what to install
+    OTHERS.add("export")
+    REFUSED["export"] = LINES.pop("export")
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
