@@ -20,7 +20,7 @@ import hypothesis
 import numpy as np
 import pytest
 
-from tests.helpers import ROOT
+from tests.helpers import ROOT, check_document
 
 # The same examples each time: a change is judged by what it changes. By day a third of those that .ci/nightly tries
 # (--hypothesis-profile nightly); HYPOTHESIS_SEEK=1 looks for new ones.
@@ -99,6 +99,8 @@ def pucli(
         capsys.readouterr()
         code = main([str(word) for word in words])
         captured = capsys.readouterr()
+        if "--json" in words and captured.out.startswith("{"):
+            check_document(words[0], json.loads(captured.out))
         return Result(code, captured.out, captured.err)
 
     return run

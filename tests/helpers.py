@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import math
 import shutil
 import sys
@@ -42,6 +43,15 @@ def planned(experiment: str, profile: str) -> list[Cell]:
     from pucli.runner import load_experiment, plan
 
     return plan(load_experiment(experiment, check_methods=False), profile)
+
+
+def check_document(command: str, document: dict[str, Any]) -> None:
+    """A --json document fits the types of its command, and they declare each of its keys."""
+    from pucli.cli.documents.schema import adapter_of
+
+    adapter = adapter_of("error" if "error" in document else command)
+    fitting = adapter.validate_json(json.dumps(document), strict=True)
+    assert adapter.dump_python(fitting, mode="json") == document, "pucli/cli/documents does not declare every key"
 
 
 def install(project: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,6 +81,13 @@ def words(*choices: str) -> Completer:
     return complete
 
 
+def schemas(incomplete: str) -> list[str]:
+    """Return the declared files and commands, whose names begin with `incomplete`, that have a JSON schema."""
+    from pucli.cli.documents.schema import FORMS
+
+    return _starting(incomplete, ["experiment", "datasets", *FORMS])
+
+
 def scores(incomplete: str) -> list[str]:
     """Return the tuning scores whose names begin with `incomplete`."""
     from pucli.tuning import RULES

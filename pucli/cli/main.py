@@ -24,6 +24,7 @@ import typer
 from typer.core import TyperGroup
 
 import pucli.cli.commands
+from pucli.cli.documents import version_of
 from pucli.cli.help import HelpfulCommand, examples_text, groups
 from pucli.cli.interrupts import interrupts, noticed
 from pucli.cli.output import Output, Stopped
@@ -74,7 +75,7 @@ def _runner(function: Callable[..., int | None], name: str) -> Callable[..., int
     def run(*, json_document: bool, quiet: bool, **options: Any) -> int | None:
         for group, kind in groups.items():
             options[group] = kind(**{part.name: options.pop(part.name) for part in fields(kind)})
-        with Output(as_json=json_document, quiet=quiet) as out:
+        with Output(as_json=json_document, quiet=quiet, schema=version_of(name)) as out:
             return function(out, **options)
 
     run.__doc__ = function.__doc__

@@ -47,6 +47,7 @@ class Output:
     ----------
     as_json : reserve stdout for the document given to `document`.
     quiet : no remarks and no progress; warnings and errors stay.
+    schema : name and version of the schema of the document, its first key; "" for none.
 
     Attributes
     ----------
@@ -54,9 +55,10 @@ class Output:
     held : warnings that wait, after `hold`, for the command to print them; None if they are printed at once.
     """
 
-    def __init__(self, *, as_json: bool, quiet: bool) -> None:
+    def __init__(self, *, as_json: bool, quiet: bool, schema: str = "") -> None:
         self.as_json = as_json
         self.quiet = quiet
+        self.schema = schema
         self.if_interrupted = "Nothing was written; run the same command again."
         self.warnings: list[str] = []
         self.held: list[str] | None = None
@@ -92,6 +94,8 @@ class Output:
         if error is None and self.as_json:
             if self.warnings:
                 self._document["warnings"] = self.warnings
+            if self.schema:
+                self._document = {"schema": self.schema, **self._document}
             self.write(json.dumps(json_values(self._document), indent=2, ensure_ascii=False, allow_nan=False))
 
     def document(self, content: Mapping[str, Any]) -> None:

@@ -131,7 +131,7 @@ def command(  # noqa: PLR0913
         if ids or top is not None or why:
             raise UsageError("--id, --top and --why need a model that predicts labels; this one models a density.")
         columns, rows = _densities(saved, data, how)
-        out.document({"rows": len(rows)})
+        out.document({"rows": len(rows), "written": len(rows), "counts": None})
         _write(out, columns, rows, destination, safe)
     else:
         wanted = bool(unkept_recall(cut, saved.estimator))

@@ -1,0 +1,460 @@
+"""Documents of the commands that learn from rows and of those that apply a model."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
+
+from pucli.cli.documents.parts import Column, Counts, Interval, OpenInterval, Parameters, Scores, Source
+
+
+class Estimate(Interval):
+    """An estimate; if `known` is false, the rows do not determine it, and its value must not be reported."""
+
+    known: bool
+
+
+class Cut(TypedDict):
+    """The threshold of the score, the share of rows above it, and what it was chosen for."""
+
+    value: float
+    share: float
+    goal: Literal["f1", "recall", "precision", "share", "top"]
+    wanted: float | None
+    why: str
+
+
+class Estimates(TypedDict):
+    """Estimates from held-out rows: shares, and AUC, of positives and negatives."""
+
+    prior: Estimate
+    share: Estimate
+    recall: Estimate
+    precision: Estimate
+    f1: Estimate
+    auc: Estimate
+
+
+class FirstRows(TypedDict):
+    """What the `rows` rows with the highest scores hold, where positives are rare."""
+
+    rows: int
+    positives: Interval
+    precision: Interval
+    recall: Interval
+    lift: Interval
+
+
+class IfPrior(TypedDict):
+    """Unlabeled rows called, recall and precision if the class prior is at an end of its interval."""
+
+    prior: float
+    called: int
+    recall: float
+    precision: float
+
+
+class Member(TypedDict):
+    """A member of the ensemble, the ensemble itself or the naive SVC, on held-out rows."""
+
+    name: str
+    pu_auc: float
+    auc: float | None
+    f1: float | None
+    parameters: Parameters
+
+
+class RandomLabelling(TypedDict):
+    """The test of whether the labelled rows are a random sample of the positives."""
+
+    p_value: float | None
+    random: bool
+    differs_most: str
+    difference: float | None
+    verdict: str
+
+
+class _Ensemble(TypedDict):
+    data: Source
+    notes: list[str]
+    seconds: float
+    rows: int
+    labelled: int
+    unlabeled: int
+    few_labelled: bool
+    known_negatives: int
+    negatives: Literal["biased", "random"]
+    scenario: Literal["case-control", "single-training-set"]
+    labelling: Literal["scar", "sar"]
+    called_positive: int
+    cut: Cut
+    estimates: Estimates
+    first: list[FirstRows]
+    if_prior: list[IfPrior]
+    leaderboard: list[Member]
+    random_labelling: RandomLabelling
+    leaks: list[str]
+    repeated: str
+    sound: bool
+    seed: int
+    expected: int | None
+    model: str | None
+    report: str | None
+    scored: str | None
+
+
+class Auto(_Ensemble):
+    """The ensemble of `pucli auto`; `order` is there with --scored."""
+
+    duplicate_rows: int
+    command: str
+    order: NotRequired[Literal["score", "file"]]
+
+
+class AutoInBlocks(_Ensemble):
+    """The ensemble of `pucli auto --backend dask`."""
+
+    blocks: int
+    predictions: list[str]
+
+
+class HeldOut(TypedDict):
+    """A model on rows that it was not trained on: shares of rows called positive, and PU-AUC."""
+
+    recall: float
+    share: float
+    pu_auc: float
+    labelled: int
+    unlabeled: int
+    recall_sd: float | None
+    share_sd: float | None
+    pu_auc_sd: float | None
+    prior: float | None
+
+
+class Prior(TypedDict):
+    """The class prior on which probabilities rest, with its 90 % interval."""
+
+    prior: float
+    prior_low: float
+    prior_high: float
+
+
+class Train(TypedDict):
+    """A trained model; density models have no `labelled` and `unlabeled`."""
+
+    method: str
+    params: Parameters
+    data: Source
+    rows: int
+    labelled: NotRequired[int]
+    unlabeled: NotRequired[int]
+    features: int
+    columns: list[Column] | None
+    missing_cells: int
+    constant_features: list[str]
+    duplicate_rows: int
+    standardised: bool
+    objective: float | None
+    dual_gap: float | None
+    residual: float | None
+    n_iter: int | None
+    converged: bool | None
+    guarantee: str | None
+    improvement: float | None
+    pattern: str | None
+    n_complete: int | None
+    prior: float | None
+    n_components: int | None
+    positive_share: float | None
+    labelled_recall: float | None
+    graph_recall: float | None
+    kernel_residual: float | None
+    seconds: float
+    test: Scores | None
+    model: str | None
+    notes: list[str]
+    held_out: HeldOut | None
+    probability: Prior | None
+
+
+class TrainInBlocks(TypedDict):
+    """A model of `pucli train --backend dask`."""
+
+    method: str
+    rows: int
+    labelled: int
+    unlabeled: int
+    blocks: int
+    features: int
+    params: Parameters
+    lam: float
+    c_u: float
+    objective: float
+    dual_gap: float
+    positive_share: float
+    labelled_recall: float
+    prior: float
+    cut: float
+    seconds: float
+    model: str | None
+    predictions: list[str]
+
+
+class Tune(TypedDict):
+    """Chosen parameters, and the score, which needs no true labels, by which they were chosen."""
+
+    method: str
+    data: Source
+    params: Parameters
+    chosen: Parameters
+    rule: str
+    score: float | None
+    score_se: float | None
+    f1: float | None
+    points: int
+    fits: int
+    seconds: float
+    notes: list[str]
+    interrupted: str | None
+    trials: str | None
+
+
+class PriorEstimate(TypedDict):
+    """The share of positives among unlabeled rows by one estimator."""
+
+    prior: float
+    low: float
+    high: float
+    confidence: float
+    method: str
+    replicates: int
+
+
+class Priors(TypedDict):
+    """Estimates of the class prior; `share_in_test_set` is the truth where the data set declares it."""
+
+    data: Source
+    labelled: int
+    unlabeled: int
+    estimates: list[PriorEstimate]
+    disagreement: float
+    reliable: bool
+    share_in_test_set: NotRequired[float]
+    labelled_used: int
+    unlabeled_used: int
+
+
+class Advise(TypedDict):
+    """What to try first, and why."""
+
+    data: Source
+    trifurcated: bool
+    silhouette: float | None
+    between: float | None
+    irrelevant: list[str]
+    prior: float | None
+    pu_auc: dict[str, float | None]
+    method: str
+    params: dict[str, str]
+    grid: dict[str, str]
+    reasons: list[str]
+    auto: str
+    command: str
+    plot: str | None
+
+
+class _Predicted(TypedDict):
+    model: str
+    data: str | list[str]
+    rows: int
+    written: int
+
+
+class NewShare(TypedDict):
+    """With --adapt: the share of positives of the file, and whether more has changed."""
+
+    verdict: Literal["same", "prior", "more", "untested"]
+    prior: Interval
+
+
+@with_config(ConfigDict(extra="allow"))
+class Prediction(TypedDict):
+    """A row, its identifiers, and its prediction; further keys are columns of the file."""
+
+    row: int
+    prediction: str
+    score: float | None
+    probability: NotRequired[float | None]
+    probability_low: NotRequired[float | None]
+    probability_high: NotRequired[float | None]
+    why: NotRequired[str | None]
+
+
+@with_config(ConfigDict(extra="allow"))
+class Density(TypedDict):
+    """A row and its log-likelihood; further keys are its filled cells."""
+
+    row: int
+    log_likelihood: float | None
+
+
+class _Labels(_Predicted):
+    counts: Counts
+    shift: NotRequired[NewShare]
+
+
+class Predictions(_Labels):
+    """Predictions, printed."""
+
+    file: None
+    predictions: list[Prediction]
+
+
+class WrittenPredictions(_Labels):
+    """Predictions, written to a file with --out."""
+
+    file: str
+
+
+class _Densities(_Predicted):
+    counts: None
+
+
+class Densities(_Densities):
+    """Log-likelihoods, printed."""
+
+    file: None
+    predictions: list[Density]
+
+
+class WrittenDensities(_Densities):
+    """Log-likelihoods, written to a file with --out."""
+
+    file: str
+
+
+class Shift(TypedDict):
+    """The share of positives of a new file, and whether more than that share has changed."""
+
+    model: str
+    data: str | list[str]
+    rows: int
+    verdict: Literal["same", "prior", "more", "untested"]
+    prior: Interval
+    training_prior: Interval
+    p_same: float | None
+    p_only_prior: float | None
+    columns: list[str]
+
+
+ToReview = TypedDict(
+    "ToReview",
+    {
+        "model": str,
+        "data": str | list[str],
+        "file": str,
+        "for": str,
+        "unlabeled": int,
+        "called": int,
+        "rows": int,
+        "seed": int,
+    },
+)
+ToReview.__doc__ = "Rows to look at, written to a file."
+
+
+class Answers(TypedDict):
+    """What the answers say; `precision` is null without a random sample of the called rows."""
+
+    answers: str | list[str]
+    rows: int
+    answered: int
+    positive: int
+    called: int | None
+    precision: Interval | None
+    last_rows: int
+    last: Interval | None
+    at_least: float | None
+    decided: bool | None
+    answers_needed: int | None
+
+
+class Evaluate(TypedDict):
+    """Scores of a model, and the labels that each of them needs."""
+
+    model: str
+    method: str
+    data: str
+    labels: Literal["true", "pu"]
+    rows: int
+    positive_rows: int | None
+    scores: Scores
+    needs: dict[str, str]
+
+
+class ModelColumn(TypedDict):
+    """A column of the training file and its encoding."""
+
+    column: str
+    kind: str
+    encoded: str
+
+
+class Show(TypedDict):
+    """What a model file holds."""
+
+    model: str
+    method: str
+    source: str
+    kind: str
+    trained_on: str | None
+    label: str | None
+    classes: dict[str, str]
+    ids: list[str]
+    features: int
+    columns: list[ModelColumn]
+    params: dict[str, bool | int | float | str]
+    threshold: float | None
+    class_prior: OpenInterval | None
+    estimates: dict[str, OpenInterval]
+    limits: list[str]
+    versions: dict[str, str]
+    card: str | None
+
+
+class Values(TypedDict):
+    """The metric of each method on each split of a data set, in the unit of the metric."""
+
+    data: str
+    values: dict[str, list[float | None]]
+
+
+class Pair(TypedDict):
+    """Two methods: on how many splits or data sets the first is better, equal and worse, and how sure."""
+
+    a: str
+    b: str
+    wins: int
+    ties: int
+    losses: int
+    difference: float | None
+    p: float | None
+    of_use: bool
+    differ: bool
+
+
+class Compare(TypedDict):
+    """Methods on the same splits; `differ` says which differences are no chance."""
+
+    metric: str
+    methods: list[str]
+    scores: list[Values]
+    blocks: str
+    test: str
+    pairs: list[Pair]
+    ranking: dict[str, Any] | None
+    verdict: list[str]
+    made: list[str]

@@ -1,0 +1,161 @@
+"""Every command's --json document has a schema with a version, fits it, and no longer fits if a key is taken away."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from pucli.cli import documents
+from pucli.cli.documents.schema import AS_THEY_ARE, FORMS, adapter_of, document_schema, forms_of
+from pucli.cli.main import command_names
+from tests.cli import recorded_documents
+from tests.cli.test_reproduce import SMALL
+from tests.cli.test_screen import LINES, ROWS
+from tests.helpers import ROOT
+
+# Keys that a document may lack, besides `warnings`.
+MAY_LACK = {
+    "auto": {"order"},
+    "train": {"labelled", "unlabeled"},
+    "prior": {"share_in_test_set"},
+    "predict": {"shift"},
+    "split": {"groups"},
+    "reproduce": {"run"},
+}
+# Besides the lines of a terminal's test: the other forms of a document, and the commands that need a run.
+MORE = [
+    *(f"list {what}" for what in ("datasets", "experiments", "metrics", "protocols")),
+    *(f"{command} {ROWS} --columns" for command in ("auto", "tune --method gllc", "advise", "prior")),
+    f"train --method gllc {ROWS} --columns",
+    "train --method gllc --dataset wine",
+    "train --method gaussian-mcpl --data numbers.csv --model density.model",
+    "predict --model own.model --data customers.csv --adapt --top 3 --why",
+    "predict --model density.model --data numbers.csv",
+    "predict --model density.model --data numbers.csv --out densities.csv",
+    "prior --dataset wine --estimator tice --replicates 2",
+    "evaluate --model own.model --data customers.csv --label bought --positive yes",
+    "review --model own.model --data customers.csv --for precision --rows 5 --out sample.csv",
+    "review --answers sample.csv --at-least 0.5",
+    "reproduce small.yaml --profile smoke --method gllc",
+    "reproduce small.yaml --profile smoke --method gllc --collect",
+    "status small.yaml",
+    "report small.yaml",
+    "merge small.yaml results --profile smoke --results merged",
+    "new experiment mine",
+    "schema datasets",
+    "schema predict",
+]
+SITE = ["report --all --results committed", "site --out site --results committed"]
+
+
+@pytest.fixture
+def ready(pucli, tmp_path):
+    """Run commands in a folder with a table and a small experiment."""
+    shutil.copy(ROOT / "examples" / "customers.csv", tmp_path)
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump({**SMALL, "data": {"generate": "wang-two-gaussians",
+        "parameters": {"mean_p2": [50]}}}))  # fmt: skip
+    (tmp_path / "numbers.csv").write_text("a,b\n" + "".join(f"{k % 7},{k * k % 11}\n" for k in range(40)))
+    committed = tmp_path / "committed" / "table-3.1"
+    committed.mkdir(parents=True)
+    for path in (ROOT / "results" / "table-3.1").iterdir():
+        if path.is_file():
+            shutil.copy(path, committed)
+    return pucli
+
+
+def fits(command, document):
+    try:
+        adapter_of(command).validate_json(json.dumps(document), strict=True)
+    except ValidationError:
+        return False
+    return True
+
+
+def check_each_key(command, document):
+    """A document without one of its keys, or with a value of another type, does not fit."""
+    optional = {"warnings", *MAY_LACK.get(command, ())}
+    for key in document:
+        if command == "schema" and key != "title":
+            continue
+        without = {name: value for name, value in document.items() if name != key}
+        assert fits(command, without) == (key in optional), (command, key)
+        assert not fits(command, {**document, key: [[[]]]}), (command, key)
+
+
+def test_every_command_has_a_schema_and_few_keys_are_optional():
+    assert set(FORMS) == {*command_names(), "error"}
+    assert set(documents.VERSIONS) <= set(FORMS)
+    for command in FORMS:
+        lacking = set().union(*(form.__optional_keys__ for form in forms_of(command))) - {"warnings"}
+        assert lacking == MAY_LACK.get(command, set()), command
+
+
+@pytest.mark.slow  # trains half a dozen models
+def test_every_document_fits_and_no_key_of_it_can_go(ready, tmp_path):
+    tried = set()
+    for line in [*LINES.values(), *MORE, *SITE]:
+        if line.startswith("review --answers"):
+            sample = tmp_path / "sample.csv"
+            head, *rows = sample.read_text().splitlines()
+            sample.write_text("\n".join([head, *(f"{row}yes" for row in rows)]) + "\n")
+        done = ready(*line.split(), "--json")
+        assert done.code == 0, (line, done.out)
+        command = line.split()[0]
+        if command not in AS_THEY_ARE:
+            assert next(iter(done.document)) == "schema" and done.document["schema"] == documents.version_of(command)
+        check_each_key(command, done.document)
+        tried.add(command)
+    assert tried == set(command_names())
+
+
+def test_errors_fit_their_schema(pucli):
+    done = pucli("predict", "--model", "nowhere.model", "--data", "new.csv", "--json")
+    assert done.code == 2
+    check_each_key("error", done.document)
+    assert not fits("error", {"error": {**done.document["error"], "kind": "misfortune"}})
+
+
+def test_nested_keys_are_required_too(pucli):
+    found = pucli("list", "metrics", "--json").document
+    del found["metrics"][0]["better"]
+    assert not fits("list", found)
+
+
+def test_a_document_of_another_version_does_not_fit(pucli, monkeypatch):
+    found = pucli("list", "metrics", "--json").document
+    assert found["schema"] == "list/1"
+    assert not fits("list", {**found, "schema": "list/2"})
+    monkeypatch.setitem(documents.VERSIONS, "list", 2)
+    adapter_of.cache_clear()
+    try:
+        assert pucli("list", "metrics", "--json").document["schema"] == "list/2"
+        assert document_schema("list")["title"] == "list/2"
+    finally:
+        adapter_of.cache_clear()
+
+
+def test_schemas_are_printed(pucli):
+    schema = pucli("schema", "auto", "--json").document
+    assert schema["title"] == "auto/1"
+    auto = schema["$defs"]["Auto"]
+    assert auto["properties"]["schema"]["const"] == "auto/1"
+    assert {"schema", "estimates", "cut", "sound"} <= set(auto["required"])
+    assert schema == json.loads(pucli("schema", "auto").out)
+    assert pucli("schema", "error", "--json").document["title"] == "error/1"
+    assert "auto" in pucli("schema", "autto").err
+
+
+def test_a_change_of_a_document_raises_its_version():
+    """Record further keys with `python -m tests.cli.recorded_documents`; raise the version for keys that are lost."""
+    assert recorded_documents.lost() == []
+    assert recorded_documents.RECORD.read_text(encoding="utf-8").splitlines() == recorded_documents.lines()
+
+
+def test_a_lost_key_is_noticed(monkeypatch):
+    lines = recorded_documents.lines()
+    monkeypatch.setattr(recorded_documents, "lines", lambda: lines[1:])
+    assert recorded_documents.lost() == lines[:1]
