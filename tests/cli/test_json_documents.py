@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import shutil
 
 import pytest
@@ -136,6 +138,38 @@ def test_a_document_of_another_version_does_not_fit(pucli, monkeypatch):
         assert document_schema("list")["title"] == "list/2"
     finally:
         adapter_of.cache_clear()
+
+
+def keys_of(schema, part):
+    """Return the properties that a part of a schema may have, whichever form it takes."""
+    if "$ref" in part:
+        return keys_of(schema, schema["$defs"][part["$ref"].rpartition("/")[2]])
+    inner = [*part.get("anyOf", ()), *([part["items"]] if "items" in part else [])]
+    return {
+        **part.get("properties", {}),
+        **{key: value for one in inner for key, value in keys_of(schema, one).items()},
+    }
+
+
+def test_the_page_for_programs_names_keys_that_exist():
+    table = re.findall(r"^\| (`[a-z`, ]+`) \| (`[a-z_.`, ]+`) \|", (ROOT / "docs" / "agents.md").read_text(), re.M)
+    assert len(table) > 10
+    for commands, paths in table:
+        for command, path in itertools.product(commands.split(", "), paths.split(", ")):
+            schema = document_schema(command.strip("`"))
+            part = schema
+            for key in path.strip("`").split("."):
+                assert key in keys_of(schema, part), (command, path)
+                part = keys_of(schema, part)[key]
+
+
+def test_the_same_call_gives_the_same_document_but_for_the_time(ready):
+    for line in (
+        f"tune --method gllc {ROWS} --rows 150 --grid lam=0.1,1 --param sigma=1 --param c_u=0.1 --cv 2",
+        "compare gllc svc-naive --dataset wine --repeats 2",
+    ):
+        first, second = (ready(*line.split(), "--json").document for _ in range(2))
+        assert {**first, "seconds": 0} == {**second, "seconds": 0}
 
 
 def test_schemas_are_printed(pucli):

@@ -30,7 +30,7 @@ def command(
         ),
     ],
 ) -> None:
-    """Print the JSON schema of a declared file or of a command's output.
+    """Print the JSON schema of a declared file or --json document.
 
     With the schema of a declared file, an editor completes keys and marks wrong ones as you type. That of a command
     describes its --json document. Its title, such as auto/1, is also the key schema of the document: the number
