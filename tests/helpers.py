@@ -47,10 +47,18 @@ def planned(experiment: str, profile: str) -> list[Cell]:
 
 def check_document(command: str, document: dict[str, Any]) -> None:
     """A --json document fits the types of its command, and they declare each of its keys."""
+    from pydantic import ValidationError
+
     from pucli.cli.documents.schema import adapter_of
 
     adapter = adapter_of("error" if "error" in document else command)
-    fitting = adapter.validate_json(json.dumps(document), strict=True)
+    try:
+        fitting = adapter.validate_json(json.dumps(document), strict=True)
+    except ValidationError as error:
+        by_form: dict[Any, list[str]] = {}  # of several forms, the one that nearly fits is meant
+        for one in error.errors():
+            by_form.setdefault(one["loc"][0], []).append(f"{'.'.join(map(str, one['loc']))}: {one['msg']}")
+        raise AssertionError("\n".join(min(by_form.values(), key=len)[:5])) from None
     assert adapter.dump_python(fitting, mode="json") == document, "pucli/cli/documents does not declare every key"
 
 

@@ -282,11 +282,12 @@ class NewShare(TypedDict):
 
 @with_config(ConfigDict(extra="allow"))
 class Prediction(TypedDict):
-    """A row, its identifiers, and its prediction; further keys are columns of the file."""
+    """A row and its prediction, without a score for more than two classes; further keys are columns of the file."""
 
     row: int
     prediction: str
-    score: float | None
+    score: NotRequired[float | None]
+    cluster: NotRequired[int]
     probability: NotRequired[float | None]
     probability_low: NotRequired[float | None]
     probability_high: NotRequired[float | None]

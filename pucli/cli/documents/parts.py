@@ -64,7 +64,7 @@ class Column(TypedDict):
     empty: int
     distinct: int | None
     read: float | None
-    not_read: list[str] | None
+    not_read: str | None
     encoded: str
     features: int
     note: str
