@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired
 
-from pydantic import ConfigDict, with_config
+from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from pucli.cli.documents.parts import Counts
@@ -361,8 +361,8 @@ class New(TypedDict):
     next: list[str]
 
 
-@with_config(ConfigDict(extra="allow"))
 class Schema(TypedDict):
     """A JSON schema."""
 
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
     title: str

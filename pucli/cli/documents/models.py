@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired
 
-from pydantic import ConfigDict, with_config
+from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from pucli.cli.documents.parts import Column, Counts, Interval, OpenInterval, Parameters, Scores, Source
@@ -280,10 +280,10 @@ class NewShare(TypedDict):
     prior: Interval
 
 
-@with_config(ConfigDict(extra="allow"))
 class Prediction(TypedDict):
     """A row and its prediction, without a score for more than two classes; further keys are columns of the file."""
 
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
     row: int
     prediction: str
     score: NotRequired[float | None]
@@ -294,10 +294,10 @@ class Prediction(TypedDict):
     why: NotRequired[str | None]
 
 
-@with_config(ConfigDict(extra="allow"))
 class Density(TypedDict):
     """A row and its log-likelihood; further keys are its filled cells."""
 
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
     row: int
     log_likelihood: float | None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired
 
-from pydantic import ConfigDict, with_config
+from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 Counts = dict[str, int]
@@ -35,10 +35,10 @@ class Groups(TypedDict):
     number: int
 
 
-@with_config(ConfigDict(extra="allow"))
 class Source(TypedDict):
     """The rows that a model learned from: a file, or a declared data set and its split."""
 
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
     file: NotRequired[str]
     files: NotRequired[list[str]]
     label: NotRequired[str]
@@ -87,8 +87,8 @@ class Failure(TypedDict):
     exit_code: int
 
 
-@with_config(ConfigDict(extra="allow"))
 class Error(TypedDict):
     """What any command prints with --json if it fails; further keys are results known before Ctrl-C."""
 
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
     error: Failure
