@@ -31,24 +31,26 @@ from pucli.cli.documents.experiments import (
 )
 from pucli.cli.documents.models import (
     Advise,
-    Answers,
     Auto,
     AutoInBlocks,
     Compare,
-    Densities,
-    Evaluate,
-    Predictions,
     Priors,
-    Shift,
-    Show,
-    ToReview,
     Train,
     TrainInBlocks,
     Tune,
+)
+from pucli.cli.documents.parts import Columns, Error
+from pucli.cli.documents.predictions import (
+    Answers,
+    Densities,
+    Evaluate,
+    Predictions,
+    Shift,
+    Show,
+    ToReview,
     WrittenDensities,
     WrittenPredictions,
 )
-from pucli.cli.documents.parts import Columns, Error
 
 # The forms of the document of each command; "error" is that of all commands that fail.
 FORMS: dict[str, tuple[Any, ...]] = {
