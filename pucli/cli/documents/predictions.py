@@ -17,6 +17,24 @@ class _Predicted(TypedDict):
     written: int
 
 
+class OnnxInput(TypedDict):
+    """A column of the file: its type, and what its cells are."""
+
+    name: str
+    type: str
+    cells: str
+
+
+class Export(TypedDict):
+    """The inputs of an ONNX file, and the types of its outputs by name."""
+
+    model: str
+    onnx: str
+    bytes: int
+    inputs: list[OnnxInput]
+    outputs: dict[str, str]
+
+
 class NewShare(TypedDict):
     """With --adapt: the share of positives of the file, and whether more has changed."""
 
