@@ -31,6 +31,8 @@ PANELS = {
 MORE = "More"
 # Characters of an example that fit on a page of 80.
 WIDTH = 76
+# Stands for a hyphen while lines are broken, which click does after hyphens.
+HYPHEN = "\ue000"
 # Most options before "More".
 MOST = 12
 # Commands that read a model file, where --model belongs to the model.
@@ -74,12 +76,17 @@ def examples_text(examples: str) -> str:
     return "\b\nExamples:\n" + "\n".join(lines).replace("\n\n", "\n\n\b\n")
 
 
+def whole_words(text: str) -> str:
+    """Return text in which no line is broken after a hyphen, nor between a number and a per cent sign."""
+    return text.replace("-", HYPHEN).replace(" %", "\xa0%")
+
+
 class HelpfulCommand(TyperCommand):
     """Command whose help page has its examples first and its options in panels."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, purpose, examples, options, and the rest of the description."""
-        first, _, rest = inspect.cleandoc(self.help or "").partition("\n\n")
+        first, _, rest = (whole_words(part) for part in inspect.cleandoc(self.help or "").partition("\n\n"))
         self.format_usage(ctx, formatter)
         for text in (first, self.epilog or "", None, rest):
             if text is None:
@@ -88,12 +95,13 @@ class HelpfulCommand(TyperCommand):
                 formatter.write_paragraph()
                 with formatter.indentation():
                     formatter.write_text(text)
+        formatter.buffer[:] = [part.replace(HYPHEN, "-").replace("\xa0", " ") for part in formatter.buffer]
 
     def _write_options(self, ctx: Any, formatter: Any) -> None:
         options = [one for one in self.get_params(ctx) if one.param_type_name == "option"]
         arguments = [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
         for title, parts in {"Arguments": arguments, **panels(self.name or "", options)}.items():
-            records = [record for one in parts if (record := one.get_help_record(ctx)) is not None]
+            records = [(one[0], whole_words(one[1])) for part in parts if (one := part.get_help_record(ctx))]
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)

@@ -199,7 +199,8 @@ Scenario = Annotated[
     str,
     typer.Option(
         "--scenario",
-        help="Labelling scenario: case-control or single-training-set.",
+        help="How the table came about. case-control: the positives were collected apart from the unlabeled rows. "
+        "single-training-set: all rows are one sample, and some of its positives were labelled.",
         autocompletion=completion.words("case-control", "single-training-set"),
         callback=_known_scenario,
     ),

@@ -20,6 +20,9 @@ from pucli.cli.terminal import inert_text, number, on_terminal, tell, width_of, 
 from pucli.core.errors import PucliError, RunError
 from pucli.core.json_values import json_values
 
+# Widest column of a table that is not wrapped, where there is room.
+SHORT = 12
+
 
 class Stopped(PucliError):
     """Ctrl-C (exit code 130); the message says how to continue, and `document` holds the results so far."""
@@ -307,14 +310,19 @@ def _fitting_widths(rows: Sequence[Sequence[str]], whole: Sequence[bool]) -> lis
     """
     cells = list(zip(*rows, strict=True))
     natural = [max(map(len, column)) for column in cells]
-    widths = [
-        most if is_whole else max(len(word) for cell in column for word in cell.split() or [""])
-        for column, most, is_whole in zip(cells, natural, whole, strict=True)
-    ]
-    room = shutil.get_terminal_size().columns - 2 * (len(cells) - 1) - sum(widths)
-    if room < 0:
+    words = [max(len(word) for cell in column for word in cell.split() or [""]) for column in cells]
+    screen = shutil.get_terminal_size().columns - 2 * (len(cells) - 1)
+    for short in (SHORT, 0):
+        widths = [
+            most if is_whole or most <= short else word
+            for most, word, is_whole in zip(natural, words, whole, strict=True)
+        ]
+        room = screen - sum(widths)
+        if room >= 0:
+            break
+    else:
         return [None] * len(cells)
-    for _ in range(min(room, sum(natural) - sum(widths))):
-        wanted = [most - width for most, width in zip(natural, widths, strict=True)]
-        widths[wanted.index(max(wanted))] += 1
+    for _ in range(min(room, sum(natural) - sum(widths))):  # wider where the most cells are cut
+        cut = [sum(len(cell) > width for cell in column) for column, width in zip(cells, widths, strict=True)]
+        widths[cut.index(max(cut))] += 1
     return list(widths)

@@ -84,7 +84,7 @@ class Bar(Progress):
             self._first = done, elapsed
         if seconds_left is None and total:
             seconds_left = _seconds_left(done, total, elapsed, *self._first)
-        left = f"{duration(seconds_left)} left" if seconds_left else ""
+        left = f"{duration(seconds_left)} left" if seconds_left and seconds_left >= 0.5 else ""
         count = counted(done, total, self._unit)
         self._bar.update(self._task, completed=done, total=total, text=inert_text(text), left=left, count=count)
 
@@ -108,7 +108,12 @@ def counted(done: int, total: int | None, unit: str) -> str:
 
 
 def _seconds_left(done: int, total: int, elapsed: float, first: int, until_first: float) -> float | None:
-    """Return the time left by the pace after the first step, in which compiling counts; None before the second."""
+    """Return the time left by the pace after the first step, in which compiling counts; None before the second.
+
+    Several first steps that ended at once count as any others.
+    """
+    if first > 1:
+        return elapsed * (total - done) / done if done else None
     return (elapsed - until_first) * (total - done) / (done - first) if done > first else None
 
 

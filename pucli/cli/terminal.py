@@ -15,7 +15,7 @@ from typing import Any, TextIO
 WIDEST = 100
 _COLOURS = {"warning: ": "\x1b[33m", "pucli: ": "\x1b[31m"}
 _PLAIN = "\x1b[0m"
-_COMMAND = re.compile(r"(?:^|(?<=: ))pucli [a-z]+ .*--.*$")
+_COMMAND = re.compile(r"(?:^ *|(?<=: ))pucli [a-z]+ .*--.*$")
 _OPTION = re.compile(r"(--[\w-]+) (?!-)")
 # A smaller number is shown as "under" it.
 LEAST = 1e-6
@@ -61,11 +61,12 @@ def wrapped(text: str, width: int) -> list[str]:
         command = _COMMAND.search(line)
         words = line[: command.start()].rstrip() if command else line
         how: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
-        hanging = " " * (len(words) - len(words.lstrip()))
+        hanging = " " * (len(line) - len(line.lstrip()))
         lines += textwrap.wrap(words, width, subsequent_indent=hanging, **how)
         if command:
             whole = _OPTION.sub("\\1\0", command[0])  # an option and its value stay together
-            parts = [one.replace("\0", " ") for one in textwrap.wrap(whole, width - 2, subsequent_indent="    ", **how)]
+            indent = f"{hanging}    "
+            parts = [one.replace("\0", " ") for one in textwrap.wrap(whole, width - 2, subsequent_indent=indent, **how)]
             lines += [*(f"{part} \\" for part in parts[:-1]), parts[-1]]
     return lines
 
@@ -101,6 +102,18 @@ def number(value: Any, digits: int = 3) -> str:
     places = max(0, digits - 1 - math.floor(math.log10(abs(value)))) if value else 0
     text = f"{value:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def many(count: int, name: str) -> str:
+    """Return a count with its noun, such as "1 fit" and "2,056 fits"."""
+    return f"{count:,} {name}{'s' * (count != 1)}"
+
+
+def plus_minus(mean: float, sd: float) -> str:
+    """Return a mean with its standard deviation, if there are any."""
+    if math.isnan(mean):
+        return ""
+    return number(mean) if math.isnan(sd) else f"{number(mean)} ± {number(sd, 2)}"
 
 
 def duration(seconds: float) -> str:

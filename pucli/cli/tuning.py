@@ -86,11 +86,12 @@ def choose(
     return result
 
 
-def how_chosen(result: TuneResult) -> list[str]:
+def how_chosen(result: TuneResult) -> str:
     """Describe how the choice was made."""
     if result.rule not in ("f1", "pu-auc"):
-        return [f"the choice has the highest {result.rule} on held-out rows, {number(result.score, 3)}"]
-    doubt = "F1 is estimated as if labelled at random; if the classes overlap, it may be far too high"
-    if result.rule == "f1":
-        return [f"the choice has the highest estimated F1 on held-out rows, {number(result.f1, 3)}", doubt]
-    return [f"the choice has the highest PU-AUC on held-out rows, {number(result.score, 3)}", doubt]
+        return f"chosen for the highest {result.rule} on held-out rows, {number(result.score, 3)}"
+    best, score = ("estimated F1", result.f1) if result.rule == "f1" else ("PU-AUC", result.score)
+    return (
+        f"chosen for the highest {best} on held-out rows, {number(score, 3)}; F1 is estimated as if labelled at "
+        "random, and far too high if the classes overlap"
+    )

@@ -60,7 +60,7 @@ def test_all_estimates_of_the_prior_of_a_file(pucli, tmp_path):
     assert [estimate["method"] for estimate in document["estimates"]] == list(ALL_METHODS)
     for estimate in document["estimates"]:
         assert 0 <= estimate["low"] <= estimate["prior"] <= estimate["high"] <= 1
-        assert estimate["replicates"] == 5 and estimate["confidence"] == 0.95
+        assert estimate["replicates"] == 5 and estimate["confidence"] == 0.9
     assert abs(document["estimates"][0]["prior"] - 0.4) < 0.12
     assert "share_in_test_set" not in document  # nobody knows it
 
@@ -93,7 +93,7 @@ def test_prior_prints_a_table_and_the_next_step(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", n=400, labelled=150, prior=0.3)
     done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--confidence", 0.8, "--estimator", "bbe")
     assert done.code == 0
-    assert "80 % from" in done.out and "bbe" in done.out and "tice" not in done.out
+    assert "80 % interval" in done.out and "bbe" in done.out and "tice" not in done.out
     assert "--param prior=0." in done.err
     quiet = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe", "--quiet")
     assert quiet.err == ""

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from pucli.cli.terminal import plus_minus
 from tests.helpers import ROOT
 
 SMALL = {
@@ -59,7 +60,7 @@ def test_reproduce_from_file_to_table(pucli, small, tmp_path):
     assert "small 8/8" in done.err  # plain lines, as nobody looks at a screen
     table = pd.read_csv(folder / "table.csv")
     for row in table.itertuples():
-        assert f"{row.obtained_mean:.2f} ± {row.obtained_sd:.2f}" in done.out
+        assert plus_minus(row.obtained_mean, row.obtained_sd) in done.out
 
 
 @pytest.mark.slow
@@ -114,7 +115,7 @@ def test_a_folder_without_cells_cannot_be_merged(pucli, small):
 
 
 def test_a_dry_run_is_judged_by_committed_times(pucli, small):
-    assert "time: unknown" in pucli("reproduce", small(), "--dry-run").out
+    assert "unknown, no similar cell" in pucli("reproduce", small(), "--dry-run").out
     pucli("reproduce", "small.yaml", "--profile", "smoke")
     for path in Path("results/small").glob("store*"):
         path.unlink()
@@ -135,7 +136,7 @@ def test_dry_run_runs_nothing(pucli, small, tmp_path):
     document = pucli("reproduce", small(), "--dry-run", "--json").document
     assert (document["total"], document["left"], document["seconds"]) == (8, 8, None)
     assert not (tmp_path / "results").exists()
-    assert "8 of 8 cells left" in pucli("reproduce", "small.yaml", "--dry-run").out
+    assert "8 of 8 cells, " in pucli("reproduce", "small.yaml", "--dry-run").out
     pucli("reproduce", "small.yaml", "--profile", "smoke")
     judged = pucli("reproduce", "small.yaml", "--dry-run", "--json").document
     assert (judged["done"], judged["left"]) == (4, 4)

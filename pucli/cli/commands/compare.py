@@ -10,6 +10,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
+from pucli.cli.terminal import plus_minus
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _splits(tasks: list[Task], scores: Scores, label_frequency: float, seed: int
 def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -> None:
     from pucli.metrics import get_metric
     from pucli.models.compare.verdict import p_text
-    from pucli.report.comparison_page import lines_of, text_of
+    from pucli.report.comparison_page import lines_of
 
     table = lines_of(scores)
     out.document(
@@ -179,7 +180,9 @@ def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -
         }
     )
     out.text(f"{get_metric(scores.metric).heading}, mean ± standard deviation over {scores.values.shape[2]} splits")
-    out.table(["data", *scores.methods], [[name, *(text_of(*cell) for cell in cells)] for name, cells in table])
+    out.table(
+        ["data", *scores.methods], [[name, *(plus_minus(*cell) or "–" for cell in cells)] for name, cells in table]
+    )
     out.text()
     for line in judgement.verdict:
         out.text(line)

@@ -51,13 +51,13 @@ def command(
     out.table([columns[i] for i in shown], [[row[i] for i in shown] for row in rows])
     if what == "methods":
         out.remark(
-            "rows: the most with a measured training, and its processor seconds. place: mean place among the columns "
-            "of the committed rankings, from 0 (always first) to 1 (always last), and their number."
+            "place: mean place in the committed rankings, from 0 (always first) to 1 (always last), of how many. "
+            "--json adds what each needs, the rows it was measured with, and its source."
         )
 
 
 # columns of the methods that are left out on a screen
-ONLY_JSON = ("kind",)
+ONLY_JSON = ("needs", "rows", "source")
 # The labels from which each kind of method learns.
 LABELS = {
     "pu": "labelled positives, unlabeled rows",
@@ -77,8 +77,10 @@ def _methods() -> tuple[list[str], list[list[Any]]]:
         own = known.get(method.name, Standing(method.name))
         scale = f"{own.rows:,} in {own.seconds:g} s" if own.rows else method.tried or "not measured"
         place = f"{own.place:.2f} of {own.rankings}" if own.rankings else "not ranked"
-        rows.append([method.name, method.kind, "; ".join(_needs(method)), scale, place, _source(method)])
-    return ["name", "kind", "needs", "rows", "place", "source"], rows
+        rows.append(
+            [method.name, method.kind, "; ".join(_needs(method)), scale, place, method.when or "", _source(method)]
+        )
+    return ["name", "kind", "needs", "rows", "place", "use it when", "source"], rows
 
 
 def _source(method: Method) -> str:

@@ -9,6 +9,7 @@ import typer
 
 from pucli.cli import options as opt
 from pucli.cli.output import Output
+from pucli.cli.terminal import many
 
 EXAMPLES = """
 pucli merge table-3.3 part1 part2
@@ -42,12 +43,12 @@ def command(
     out.if_interrupted = f"Imported cells are kept in {results_folder(declared, results)}."
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
     taken = merge_stores(declared, folders, profile=profile, results_dir=results)
-    out.remark(f"{taken} cells imported from {', '.join(map(str, folders))}")
+    out.remark(f"{many(taken, 'cell')} imported from {', '.join(map(str, folders))}")
     left_out = cells_of_other_profiles(declared, folders, profile)
     if left_out:
         out.warn(
-            f"{left_out} finished cells are not of profile {profile} and were not imported; --profile names "
-            "the one that the parts were run with."
+            f"not imported, because of another profile than {profile}: {many(left_out, 'finished cell')}; give "
+            "--profile as for the parts."
         )
     report = collect(declared, profile=profile, results_dir=results)
     out.document({"imported": taken, "verdicts": report.verdicts, "report": report.to_json()})

@@ -10,6 +10,7 @@ import typer
 
 from pucli.cli.options import ReadingOptions, SpreadsheetSafe, output_file
 from pucli.cli.output import Output
+from pucli.cli.terminal import many
 from pucli.cli.threshold_options import (
     MovedCut,
     unkept_recall,
@@ -218,7 +219,7 @@ def _labels(  # noqa: PLR0913
         out.warn(line)
     if destination is not None:
         form = "" if destination.suffix.lower() in {".csv", ".parquet"} else " as CSV"
-        out.text(f"{written} rows written to {destination}{form}")
+        out.text(f"{many(written, 'row')} written to {destination}{form}")
     if saved.metadata.get("kind") == "pu":
         if not all_wanted:
             tuned = "train with tuned parameters (`pucli tune`)"
@@ -230,8 +231,10 @@ def _labels(  # noqa: PLR0913
     if lacking and counts:
         names = " and ".join(map(repr, sorted(lacking)))
         out.remark(f"no cells in {names}, which identified the training rows; --id COLUMN copies another column")
-    among = "" if top is None else f"; these are the {written} likeliest of {counts.total()} rows"
-    out.remark((", ".join(f"{count} rows predicted {label}" for label, count in said.items()) or "no rows") + among)
+    among = "" if top is None else f"; these are the {written:,} likeliest of {many(counts.total(), 'row')}"
+    out.remark(
+        (", ".join(f"{many(count, 'row')} predicted {label}" for label, count in said.items()) or "no rows") + among
+    )
 
 
 def _warn_of_training_rows(out: Output, found: KnownRows | None, single_set: bool) -> None:
@@ -318,4 +321,4 @@ def _write(
 
         with replacing(destination) as path, path.open("w", newline="", encoding="utf-8") as stream:
             Output.write_csv(stream, columns, rows, safe=safe)
-        out.text(f"{len(rows)} rows written to {destination}")
+        out.text(f"{many(len(rows), 'row')} written to {destination}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
-from pucli.cli.terminal import number
+from pucli.cli.terminal import many, number
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def command(
     replicates: Annotated[
         int, typer.Option("--replicates", "-r", help="Bootstrap estimates behind the interval.", min=0)
     ] = 50,
-    confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the interval.")] = 0.95,
+    confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the interval.")] = 0.9,
     verbose: opt.Verbose = False,
 ) -> None:
     """Estimate the share of positives among unlabeled rows.
@@ -75,7 +76,7 @@ def command(
         show_columns(out, where.source)
         return
     if not 0 < confidence < 1:
-        raise UsageError(f"--confidence must be above 0 and below 1, not {confidence}; 0.95 is usual.")
+        raise UsageError(f"--confidence must be above 0 and below 1, not {confidence}; 0.9 is usual.")
     if estimator is not None:
         opt.choice("estimator", estimator, (*ALL_METHODS, "all"))
     why = "`pucli prior` uses labelled positives and unlabeled rows alone"
@@ -125,22 +126,28 @@ def command(
             f"{names[0]} is estimated on {sampled[0]} labelled and {sampled[1]} unlabeled rows, drawn at random; the "
             "intervals count the error of the draw"
         )
-    _print(out, rows.title, report, confidence, replicates, truth)
+    unlabeled = f"share of positives among the {many(int((~labelled).sum()), 'unlabeled row')} of {rows.title}"
+    _print(out, unlabeled, report, confidence, replicates, truth)
     out.remark(LIMITS if verbose else SHORT_LIMITS)
 
 
 def _print(
-    out: Output, title: str, report: PriorReport, confidence: float, replicates: int, truth: float | None
+    out: Output, meaning: str, report: PriorReport, confidence: float, replicates: int, truth: float | None
 ) -> None:
     """Print the estimates and advice on their use."""
     from pucli.solvers.prior.estimate import FOLD, LARGEST_DISAGREEMENT
 
-    out.text(f"class prior: share of positives among the unlabeled rows of {title}")
-    columns = ["estimator", "class prior", f"{100 * confidence:g} % from", "to"]
-    out.table(columns, [[e.method, e.prior, e.low, e.high] for e in report.estimates])
+    first = report.estimates[0]
+    level = f"{100 * confidence:g} % interval"
+    if len(report.estimates) == 1:
+        interval = "no interval" if math.isnan(first.low) else f"{level} {number(first.low)} to {number(first.high)}"
+        out.fields([("class prior", f"{number(first.prior)} ({interval})"), ("", meaning), ("estimator", first.method)])
+    else:
+        out.text(f"class prior: {meaning}")
+        rows = [[e.method, e.prior, f"{number(e.low)} to {number(e.high)}"] for e in report.estimates]
+        out.table(["estimator", "class prior", level], rows)
     if truth is not None:
         out.text(f"true share in the test set: {number(truth, 3)}")
-    first = report.estimates[0]
     differ = report.disagreement > LARGEST_DISAGREEMENT
     if report.reliable:
         if first.high > FOLD * first.low:

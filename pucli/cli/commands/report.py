@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -87,10 +88,12 @@ def _report_all(out: Output, results: Path, formats: list[str]) -> int:
     from pucli.report import report_all
 
     opt.output_folder("--results", results)
-    reports = report_all(results, formats=formats, on_report=lambda report: out.remark(f"{report.name}: done"))
+    shown = count(1)
+    with out.progress("report", "experiments") as bar:
+        reports = report_all(results, formats=formats, on_report=lambda report: bar(next(shown), None, report.name))
     lines = [
         [report.name, report.profile, f"{report.counts['done']}/{report.counts['total']}",
-         ", ".join(f"{count} {verdict}" for verdict, count in report.verdicts.items())]
+         ", ".join(f"{number} {verdict}" for verdict, number in report.verdicts.items())]
         for report in reports
     ]  # fmt: skip
     out.table(["experiment", "profile", "cells", "verdicts"], lines)

@@ -11,7 +11,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
-from pucli.cli.terminal import duration
+from pucli.cli.terminal import duration, many
 from pucli.core.errors import RunError, UsageError
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def command(  # noqa: PLR0913
         finished = summary.total - summary.left
         out.document({"run": summary.to_json()})
         out.remark(
-            f"{summary.ran} cells run in {summary.seconds:.1f} s, {summary.already_done} already done"
+            f"{many(summary.ran, 'cell')} run in {duration(summary.seconds)}, {summary.already_done} already done"
             + (f", {summary.failed} failed" if summary.failed else "")
         )
     from pucli.cli.text.report import print_report
@@ -183,16 +183,25 @@ def _show(bar: Progress, event: Event) -> None:
 
 def _print_dry_run(out: Output, plan: DryRun) -> None:
     out.document(plan.to_json())
-    out.text(f"{plan.experiment}, profile {plan.profile}" + "".join(f"; {text}" for text in plan.reductions))
-    columns = ["data set", "method", "cells", "done", "failed", "left", "fits", "seconds"]
-    keys = ["dataset", "method", "cells", "done", "failed", "left", "fits", "seconds"]
-    out.table(columns, [[row[key] for key in keys] for row in plan.rows])
-    out.text()
     at_least = "at least " if plan.fits_at_least else ""
-    out.text(f"{plan.left} of {plan.total} cells left, {at_least}{plan.fits} fits, with {plan.n_jobs} job(s)")
-    if plan.seconds is None:
-        out.text("time: unknown, no similar cell has run in this results folder")
+    jobs = f" with {many(plan.n_jobs, 'job')}" if plan.n_jobs > 0 else ""
+    if plan.left == 0:
+        time = "none: every cell is done"
+    elif plan.seconds is None:
+        time = "unknown, no similar cell has run in this results folder"
     else:
         known = "" if plan.seconds_known_for >= plan.left else f", judged by {plan.seconds_known_for} of them"
-        out.text(f"time: about {duration(plan.seconds)}, as similar cells took{known}")
-    out.text(f"results: {plan.folder}")
+        time = f"about {duration(plan.seconds)}{jobs}, as similar cells took{known}"
+    out.fields(
+        [
+            ("left", f"{plan.left} of {many(plan.total, 'cell')}, {at_least}{many(plan.fits, 'fit')}"),
+            ("time", time),
+            ("profile", plan.profile + "".join(f"; {text}" for text in plan.reductions)),
+            ("results", plan.folder),
+        ]
+    )
+    out.text()
+    keys = ["dataset", "method", "cells", "done", "failed", "left", "fits", "seconds"]
+    shown = [key for key in keys if any(row[key] not in (0, None) for row in plan.rows)]
+    rows = [[row[key] for key in shown] for row in plan.rows]
+    out.table([key.replace("dataset", "data set") for key in shown], rows)

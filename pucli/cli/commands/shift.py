@@ -60,7 +60,8 @@ def command(
             "columns": list(found.columns),
         }
     )
-    for line in lines(found, title_of(data)):
+    population = "all rows" if saved.metadata.get("denominator") == "all" else "the unlabeled rows"
+    for line in lines(found, title_of(data), population):
         out.text(line)
     for line in found.warnings:
         out.warn(line)
@@ -69,7 +70,7 @@ def command(
     out.remark("The share holds if nothing else has changed; combinations of columns are not tested.")
 
 
-def lines(found: Shift, title: str) -> list[str]:
+def lines(found: Shift, title: str, population: str = "the unlabeled rows") -> list[str]:
     """Return the answer.
 
     Parameters
@@ -78,6 +79,8 @@ def lines(found: Shift, title: str) -> list[str]:
         The answer.
     title : str
         Name of the file.
+    population : str, default="the unlabeled rows"
+        The training rows of which the share is known.
     """
     said = {
         "same": "none found in single columns",
@@ -90,7 +93,7 @@ def lines(found: Shift, title: str) -> list[str]:
     old, new = found.trained, found.prior
     return [
         f"positives  {_share(new.value, new.low, new.high)} of {found.rows:,} rows of {title}",
-        f"training   {_share(old.value, old.low, old.high)}",
+        f"training   {_share(old.value, old.low, old.high)} of {population}",
         f"change     {said}" + ("" if p is None else f" (p {_p(p)})"),
     ]
 

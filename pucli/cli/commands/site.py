@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +30,9 @@ def command(
     from pucli.report.site import write_site
 
     opt.output_folder("--out", folder)
-    files = write_site(folder, results, on_page=lambda name: out.remark(f"{name}: done"))
+    shown = count(1)
+    with out.progress("site", "experiments") as bar:
+        files = write_site(folder, results, on_page=lambda name: bar(next(shown), None, name))
     pages = [path for path in files if path.suffix == ".html"]
     size = sum(path.stat().st_size for path in files)
     out.document({"folder": str(folder), "pages": len(pages), "files": len(files), "bytes": size})

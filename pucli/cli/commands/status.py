@@ -12,7 +12,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
-from pucli.cli.terminal import duration
+from pucli.cli.terminal import duration, many
 from pucli.cli.text.report import flag_text
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def command(
 
 
 def _summary(found: Status) -> str:
-    text = f"{found.experiment}, profile {found.profile}: {found.done} of {found.total} cells done"
+    text = f"{found.experiment}, profile {found.profile}: {found.done} of {many(found.total, 'cell')} done"
     text += f", {found.failed} failed" if found.failed else ""
     if found.left:
         text += f", {found.left} left"

@@ -166,8 +166,7 @@ def _tuned(
             done = f" ({stop.so_far.done})" if stop.so_far.done else ""
             out.if_interrupted = f"Nothing was trained. Best choice among the points tried so far{done}: {chosen}"
         raise
-    for line in how_chosen(result):
-        out.remark(line)
+    out.remark(how_chosen(result))
     return result.params, list(result.notes)
 
 

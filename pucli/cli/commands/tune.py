@@ -12,7 +12,7 @@ from pucli.cli import options as opt
 from pucli.cli.assignments import method_grid, method_parameters
 from pucli.cli.ineffective_options import warn_of_far_prior, warn_of_unused
 from pucli.cli.output import Output, Stopped
-from pucli.cli.terminal import number
+from pucli.cli.terminal import many, number
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -125,8 +125,7 @@ def command(  # noqa: PLR0913
     found = [key for key in ("prior", "cut") if key not in params and result.params.get(key) is not None]
     chosen = {key: value for key, value in result.params.items() if key in [*chosen_grid, *found]}
     _report(out, method, rows, result, chosen, trials)
-    for line in how_chosen(result):
-        out.remark(line)
+    out.remark(how_chosen(result))
     words = " ".join(f"--param {key}={value}" for key, value in {**params, **chosen}.items())
     raw = "" if standardise else " --raw"
     out.remark(f"To train with this choice: pucli train --method {method} {where.words}{raw} {words}")
@@ -199,13 +198,16 @@ def _report(
     out.fields(
         [
             *((_named(key), number(value) if isinstance(value, float) else value) for key, value in chosen.items()),
-            (result.rule, f"{number(result.f1 if result.rule == 'f1' else result.score)} ({_error(result.score_se)})"),
+            (
+                {"pu-auc": "PU-AUC", "f1": "F1"}.get(result.rule, result.rule),
+                f"{number(result.f1 if result.rule == 'f1' else result.score)} ({_error(result.score_se)})",
+            ),
             ("F1 at the threshold", f"{number(result.f1, 3)} (estimated)" if result.rule == "pu-auc" else None),
             ("recall on labelled rows", f"{best['positive_labelled']} of {best['n_labelled']}"),
             ("predicted positive", f"{100 * share:.1f} % of the validation rows"),
             (
                 "tried",
-                f"{_many(len(result.trials), 'point')}, {_many(result.n_fits, 'fit')}",
+                f"{many(len(result.trials), 'point')}, {many(result.n_fits, 'fit')}",
             ),
             ("time", f"{number(result.seconds)} s"),
             ("trials", trials),
@@ -216,10 +218,6 @@ def _report(
 
 def _named(parameter: str) -> str:
     return {"cut": "threshold (cut)", "prior": "class prior (prior)"}.get(parameter, parameter)
-
-
-def _many(count: int, name: str) -> str:
-    return f"{count:,} {name}{'s' * (count != 1)}"
 
 
 def _warn_if_useless(out: Output, best: dict[str, Any], n_labelled: int, result: TuneResult) -> None:

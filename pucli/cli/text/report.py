@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
+from pucli.cli.terminal import many, plus_minus
 
 if TYPE_CHECKING:
     from pucli.report import Report, TableRow
@@ -44,8 +45,22 @@ def flag_text(flags: Mapping[str, int]) -> str:
 
 def print_report(out: Output, report: Report) -> None:
     """Print `report`: published beside obtained, difference in published standard deviations, verdict."""
-    out.text(f"{report.title} ({report.source})" if report.source else report.title)
-    out.text(f"profile {report.profile}" + (f": {'; '.join(report.reductions)}" if report.reductions else ""))
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in report.verdicts.items())
+    counts = report.counts
+    cells = f"{counts['done']} of {counts['total']} done"
+    cells += f", {counts['failed']} failed" if counts["failed"] else ""
+    cells += f", {counts['missing']} not run yet" if counts["missing"] else ""
+    repeats = {(row.repeats, row.expected_repeats) for row in report.rows}
+    if len(repeats) == 1 and (number_of := max(repeats)[0]):
+        cells += f", {many(number_of, 'repeat')} of each"
+    out.fields(
+        [
+            ("verdicts", verdicts or None),
+            ("table", f"{report.title} ({report.source})" if report.source else report.title),
+            ("profile", report.profile + (f": {'; '.join(report.reductions)}" if report.reductions else "")),
+            ("cells", cells),
+        ]
+    )
     out.text()
     columns = ["data set", "setting", "method", "metric", "published", "obtained", "repeats", "diff/sd", "verdict"]
     rows = [
@@ -54,41 +69,36 @@ def print_report(out: Output, report: Report) -> None:
             row.setting,
             row.column,
             row.metric,
-            _plus_minus(row.published_mean, row.published_sd),
-            _plus_minus(row.obtained_mean, row.obtained_sd),
-            f"{row.repeats}/{row.expected_repeats}" if row.expected_repeats else "",
-            "" if math.isnan(row.difference_in_sd) else f"{row.difference_in_sd:+.1f}",
+            plus_minus(row.published_mean, row.published_sd),
+            plus_minus(row.obtained_mean, row.obtained_sd),
+            f"{row.repeats}/{row.expected_repeats}" if row.expected_repeats and len(repeats) > 1 else "",
+            _signed(row.difference_in_sd),
             row.verdict + _marks(row),
         ]
         for row in report.rows
     ]
     kept = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     _print_rows(out, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
-    out.text()
-    verdicts = report.verdicts
-    if verdicts:
-        out.text("verdicts  " + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()))
-    counts = report.counts
-    out.text(
-        f"cells     {counts['done']} of {counts['total']} done"
-        + (f", {counts['failed']} failed" if counts["failed"] else "")
-        + (f", {counts['missing']} not run yet" if counts["missing"] else "")
+    files = ", ".join(str(path.relative_to(report.folder)) for path in report.files)
+    out.fields(
+        [
+            ("flagged", flag_text(report.flags) if report.flags else None),
+            ("written", f"{report.folder}: {files}" if files else None),
+        ]
     )
-    if report.flags:
-        out.text(f"flagged   {flag_text(report.flags)}")
-    out.text(f"files     {report.folder}: {', '.join(str(path.relative_to(report.folder)) for path in report.files)}")
     if report.kept:
         out.remark(f"kept from the run, because cells.csv.gz lacks the data to redo them: {', '.join(report.kept)}")
     for error in report.errors[:5]:
         out.warn(f"failed: {error}")
     if len(report.errors) > 5:
-        out.warn(f"{len(report.errors) - 5} more cells failed; cells.csv.gz has all errors.")
+        out.warn(f"{many(len(report.errors) - 5, 'more cell')} failed; cells.csv.gz has all errors.")
 
 
 def _print_rows(out: Output, columns: list[str], rows: list[list[str]]) -> None:
     """Print the rows; on a narrow screen, in blocks headed by the values that their rows share."""
     if out.fits(columns, rows):
         out.table(columns, rows, styles=STYLES, whole="method")
+        out.text()
         return
     shared = [i for i, name in enumerate(columns) if name in ("data set", "setting", "metric")]
     others = [i for i in range(len(columns)) if i not in shared]
@@ -100,10 +110,8 @@ def _print_rows(out: Output, columns: list[str], rows: list[list[str]]) -> None:
         out.text()
 
 
-def _plus_minus(mean: float, sd: float) -> str:
-    if math.isnan(mean):
-        return ""
-    return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} ± {sd:.2f}"
+def _signed(difference: float) -> str:
+    return "" if math.isnan(difference) else f"{difference:+.{0 if abs(difference) >= 100 else 1}f}"
 
 
 def _marks(row: TableRow) -> str:

@@ -216,7 +216,9 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
         return Column(name, "number", n_empty, remark=remark, warning=doubtful_numbers(filled))
     n_distinct = len(np.unique(filled))
     if named and n_distinct > max(40, 0.01 * len(filled)):
-        warning = "looks like an identifier by name and content; it is not used (--as COLUMN=number to use it)"
+        warning = (
+            "looks like an identifier by name and content; it is not used (--as COLUMN=number if it is a quantity)"
+        )
         return Column(name, "identifier", n_empty, n_distinct=n_distinct, warning=warning)
     warning = doubtful_numbers(filled)
     if warning:
@@ -228,7 +230,7 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
         more = "some" if not repeated else "more"
         warning = (
             f"has a different integer in {rows}, where chance would repeat {more}, like an identifier; it is not used "
-            "(--as COLUMN=number to use it)"
+            "(--as COLUMN=number if it is a quantity)"
         )
         return Column(name, "identifier", n_empty, n_distinct=n_distinct, warning=warning)
     if n_distinct == len(filled) >= 50 and np.ptp(filled) > 10 * len(filled):
@@ -408,7 +410,7 @@ def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
     if n_words >= WORDS and (varied or n_distinct > 40 or (n_filled < MIN_ROWS and n_distinct == n_filled)):
         return replace(seen, kind="text")
     if varied:
-        warning = "differs in nearly every row, like an identifier; it is not used (--as COLUMN=category to use it)"
+        warning = "differs in nearly every row, like an identifier; it names rows and is not used as a feature"
         return replace(seen, kind="identifier", warning=warning)
     return seen
 

@@ -263,7 +263,7 @@ def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:
         times=None if rows.times is None else rows.times[kept],
         negative=None if rows.negative is None else rows.negative[kept],
         about={**rows.about, "rows_drawn": len(kept)},
-        title=f"{rows.title}, {len(kept)} of {n} rows",
+        title=f"{rows.title}, {len(kept):,} of {n:,} rows",
     )
 
 

@@ -43,7 +43,7 @@ def estimate_priors(
     methods: Sequence[str] = ALL_METHODS,
     *,
     replicates: int = 50,
-    confidence: float = 0.95,
+    confidence: float = 0.9,
     random_state: int | np.random.RandomState | None = 0,
     progress: Callable[[int, int], object] | None = None,
     groups: AnyArray | None = None,

@@ -108,7 +108,7 @@ def estimate_prior(
     method: str = "bbe",
     *,
     replicates: int = 0,
-    confidence: float = 0.95,
+    confidence: float = 0.9,
     random_state: RandomState = None,
 ) -> PriorEstimate:
     """Estimate the share of positives among unlabeled rows by one method.
@@ -123,7 +123,7 @@ def estimate_prior(
         Estimator, one of `PRIOR_METHODS`.
     replicates : int, default=0
         Bootstrap samples for the interval; 0 returns no interval.
-    confidence : float, default=0.95
+    confidence : float, default=0.9
         Coverage of the interval.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all random draws.
@@ -145,7 +145,7 @@ def estimate_priors(
     methods: Sequence[str] = PRIOR_METHODS,
     *,
     replicates: int = 50,
-    confidence: float = 0.95,
+    confidence: float = 0.9,
     random_state: RandomState = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> PriorReport:
