@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pucli.metrics import get_metric
 from pucli.report.figures.style import NARROW, PALETTE, WIDE, band, dots, end_labels, spread_of, strokes
 from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
@@ -16,6 +17,8 @@ from pucli.runner.store import StoredRows
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Difference of two means of a metric below which a title calls them alike.
+TIED = 0.01
 # panels side by side
 ACROSS = 3
 Rows = Sequence[tuple[Cell, Mapping[str, Any]]]
@@ -63,6 +66,7 @@ def curves(metric: str, dataset: str, rows: Rows) -> Figure:
     figure = Figure(figsize=(NARROW, 2.8))
     ax = figure.subplots()
     lines = strokes(list(dict.fromkeys(cell.method for cell, _ in rows)))
+    last: dict[str, float] = {}
     for label, stroke in lines.items():
         values: dict[int, list[float]] = {}
         for cell, row in rows:
@@ -71,11 +75,31 @@ def curves(metric: str, dataset: str, rows: Rows) -> Figure:
         x = sorted(values)
         if x:
             band(ax, x, [values[n] for n in x], label, stroke)
-    ax.set_xlabel("labelled rows of each class")
+            last[label] = float(np.mean(values[x[-1]]))
+    ax.set_xlabel(f"labelled rows of each class; {spread_of(len({cell.repeat for cell, _ in rows}))}")
     ax.set_ylabel(metric)
-    ax.set_title(f"{dataset}, {spread_of(len({cell.repeat for cell, _ in rows}))}")
+    ax.set_title(finding(dataset, last, higher=get_metric(metric).better == "higher"), pad=12)
     end_labels(ax, 2.1)
     return figure
+
+
+def finding(dataset: str, last: Mapping[str, float], *, higher: bool) -> str:
+    """Return the title of a figure: which methods are ahead with the most labels, up to `TIED`.
+
+    Examples
+    --------
+    >>> finding("iris", {"a": 0.9, "b": 0.899, "c": 0.5}, higher=True)
+    'iris: a and b end ahead'
+    """
+    if not last:
+        return dataset
+    best = max(last.values()) if higher else min(last.values())
+    ahead = [label for label, value in last.items() if abs(value - best) <= TIED]
+    behind = [label for label in last if label not in ahead]
+    if not behind:
+        return f"{dataset}: all end alike"
+    shown, place = (ahead, "ahead") if len(ahead) <= len(behind) else (behind, "behind")
+    return f"{dataset}: {' and '.join(shown)} {'ends' if len(shown) == 1 else 'end'} {place}"
 
 
 def predictions(dataset: str, rows: Rows) -> Figure:
