@@ -84,12 +84,12 @@ def curves(metric: str, dataset: str, rows: Rows) -> Figure:
 
 
 def finding(dataset: str, last: Mapping[str, float], *, higher: bool) -> str:
-    """Return the title of a figure: which methods are ahead with the most labels, up to `TIED`.
+    """Return the title of a figure: which methods are ahead, or behind if they are fewer, with the most labels.
 
     Examples
     --------
     >>> finding("iris", {"a": 0.9, "b": 0.899, "c": 0.5}, higher=True)
-    'iris: a and b end ahead'
+    'iris: c ends behind'
     """
     if not last:
         return dataset
