@@ -86,6 +86,15 @@ def curves(metric: str, dataset: str, rows: Rows) -> Figure:
 def finding(dataset: str, last: Mapping[str, float], *, higher: bool) -> str:
     """Return the title of a figure: which methods are ahead, or behind if they are fewer, with the most labels.
 
+    Parameters
+    ----------
+    dataset : str
+        Name of the data set.
+    last : mapping from str to float
+        The mean of each method with the most labels; two that differ by at most `TIED` are alike.
+    higher : bool
+        Whether higher is better.
+
     Examples
     --------
     >>> finding("iris", {"a": 0.9, "b": 0.899, "c": 0.5}, higher=True)
