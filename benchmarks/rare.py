@@ -111,7 +111,7 @@ def _measured(X: np.ndarray, s: np.ndarray, y: np.ndarray, repeat: int) -> dict[
         model = AutoPU(random_state=repeat).fit(X, s)
     seconds = time.process_time() - started
     scores = model.held_out_[~s]
-    called = scores > model.cut_
+    called = scores > model.threshold_
     ordered = y[np.argsort(-scores, kind="stable")]
     best = float(np.max(2.0 * np.cumsum(ordered) / (np.arange(1, len(y) + 1) + y.sum())))
     f1 = 2.0 * float(np.sum(called & y)) / float(called.sum() + y.sum())

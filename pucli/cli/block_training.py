@@ -270,7 +270,8 @@ def _report(
         "positive_share": estimator.positive_share_,
         "labelled_recall": estimator.labelled_recall_,
         "prior": fitted.prior,
-        "cut": fitted.cut,
+        "threshold": fitted.cut,
+        "cut": fitted.cut,  # its former name
         "seconds": seconds,
         "model": model,
         "predictions": files,
@@ -289,7 +290,7 @@ def _report(
             ),
             ("objective", estimator.objective_),
             ("certificate", f"proven to be within {estimator.dual_gap_:.2g} of the optimum"),
-            ("prior by the scores", f"{fitted.prior:.3g}: the score threshold is {fitted.cut:.3g}"),
+            ("class prior by the scores", f"{fitted.prior:.3g}: the score threshold is {fitted.cut:.3g}"),
             ("training time", f"{seconds:.3f} s"),
             ("model", model),
             ("predictions", f"{len(files)} files in {Path(files[0]).parent}" if files else None),

@@ -47,7 +47,7 @@ def warn_of_scenario(out: Output, method: str, where: Rows) -> None:
     """
     if where.files and where.scenario != Rows.scenario:
         out.warn(
-            f"--scenario {where.scenario} does not change how {method} is trained, only the estimated prior, the "
+            f"--scenario {where.scenario} does not change how {method} is trained, only the estimated class prior, the "
             "probabilities, and the scores by which `pucli tune` chooses."
         )
 
@@ -79,6 +79,6 @@ def warn_of_far_prior(out: Output, params: Mapping[str, Any], rows: TrainingRows
         ends = f"{number(found.low, 2)} to {number(found.high, 2)}"
         out.warn(
             f"prior={number(float(prior), 3)} was given, but these rows point to one near {number(found.prior, 2)} "
-            f"({ends}) if the labelled rows are a random sample of the positives. It means the share of positives "
+            f"({ends}) if the labelled rows are a random sample of the positives. It means the class prior "
             "among the unlabeled rows; `pucli prior` estimates it."
         )

@@ -66,7 +66,7 @@ class MovedCut:
         from sklearn.pipeline import Pipeline
 
         name, model = saved.pipeline.steps[-1]
-        steps = [*saved.pipeline.steps[:-1], (name, model.with_cut(*self.chosen))]
+        steps = [*saved.pipeline.steps[:-1], (name, model.with_threshold(*self.chosen))]
         return replace(saved, pipeline=Pipeline(steps))
 
 
@@ -143,13 +143,13 @@ def warn_of_doubts(out: Output, saved: SavedModel) -> None:
 
 
 def warn_of_unknown_prior(out: Output, model: Any) -> None:
-    """Warn if the probabilities of a model of `pucli auto` rest on a prior that its rows do not determine."""
+    """Warn if the probabilities of a model of `pucli auto` rest on a class prior that its rows do not determine."""
     if (prior := getattr(model, "estimates_", {}).get("prior")) is not None:
         _warn_of_prior(out, prior, model.ranks_)
 
 
 def warn_of_probability(out: Output, saved: SavedModel) -> None:
-    """Warn if the probabilities of a PU model rest on an unknown prior, and say why it has none."""
+    """Warn if the probabilities of a PU model rest on an unknown class prior, and say why it has none."""
     from pucli.solvers.ensemble.estimates import Estimate
 
     warn_of_unknown_prior(out, saved.estimator)
@@ -161,17 +161,17 @@ def warn_of_probability(out: Output, saved: SavedModel) -> None:
             "probabilities assume that clear positives were labelled first (--labelling sar); no data can confirm it"
         )
     elif saved.metadata.get("kind") == "pu":
-        out.remark("probabilities hold if labels were random and these rows have the share of positives of training")
+        out.remark("probabilities hold if labels were random and these rows have the class prior of training")
     if not curves and not hasattr(saved.estimator, "predict_proba"):
         out.remark("no probability is written, since training had no held-out scores of two classes")
 
 
 def unknown_prior(prior: Estimate, ranks: bool) -> str:
-    """Return the warning of probabilities whose prior the training rows do not determine, or ""."""
+    """Return the warning of probabilities whose class prior the training rows do not determine, or ""."""
     if prior.known:
         return ""
     return (
-        f"the probabilities rest on a prior that the training rows do not determine: {prior.value:.2g}, anything "
+        f"the probabilities rest on a class prior that the training rows do not determine: {prior.value:.2g}, anything "
         f"from {prior.low:.2g} to {prior.high:.2g} (see probability_low and probability_high). Their "
         + ("order can be used." if ranks else "order could be chance.")
     )

@@ -2,9 +2,9 @@
 
 A sample of the rows chooses widths, ridges and landmarks. The fit on all rows then needs sums of products of kernel
 values alone (`pucli.solvers.ensemble.ridge`), for each fold and each kind of row. Four passes: moments, the sample, the
-sums, and histograms of the held-out scores, from which the prior, the cut and the estimates follow as they do from the
-scores. Boosted trees can be added (`pucli.distributed.boosting`). Forests and the second fit with soft labels need all
-rows at once, and are left out.
+sums, and histograms of the held-out scores, from which the prior, the threshold and the estimates follow as they do
+from the scores. Boosted trees can be added (`pucli.distributed.boosting`). Forests and the second fit with soft labels
+need all rows at once, and are left out.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class BlockAuto:
     labels : dict of str to int
         Number of rows with each label.
     called_positive : int
-        Number of unlabeled rows whose held-out score is above the cut, up to the width of a bin.
+        Number of unlabeled rows whose held-out score is above the threshold, up to the width of a bin.
     random_labelling : RandomLabelling
         Test on the sample.
     checked : Checked
@@ -100,7 +100,7 @@ class BlockAuto:
     def of_rows(self, X: Floats) -> dict[str, Floats]:
         """Return for each row of X (n, m) the score minus the threshold, the probability and its range."""
         score = self.estimator._score(X)
-        probability = self.estimator.probability_of(score + self.estimator.cut_)
+        probability = self.estimator.probability_of(score + self.estimator.threshold_)
         low, high = self.estimator.probability_range(probability)
         return {"score": score, "probability": probability, "probability_low": low, "probability_high": high}
 
@@ -163,7 +163,7 @@ def auto_on_blocks(
     model.leaderboard_ = _leaderboard(model, fitted, counts, hidden, whole)
     _warn_of_chance(counts[-1], n_p, known.n - n_p)
     test = random_labelling(some.X, some.labelled, hidden, stream(seed, "random labelling"))
-    above = int(unlabeled[_middles() > model.cut_].sum())
+    above = int(unlabeled[_middles() > model.threshold_].sum())
     return BlockAuto(model, columns, known.labels, above, test, checked(some, known, columns))
 
 
@@ -357,7 +357,7 @@ def _leaderboard(
     model: AutoPU, members: Sequence[FittedMember], counts: Ints, hidden: float, whole: bool
 ) -> list[dict[str, Any]]:
     """Return the ensemble and its members by PU-AUC; sets the members' `pu_auc`."""
-    share, lines = model.chosen_cut_.share, []
+    share, lines = model.chosen_threshold_.share, []
     for member, (positive, unlabeled) in zip([*members, None], counts, strict=True):
         p, u = scores_of(positive), scores_of(unlabeled)
         population = scores_of(unlabeled + positive) if whole else u

@@ -2,7 +2,7 @@
 
 The model needs sums over the rows alone (`pucli.solvers.glpual.sums`), so the client holds a few small matrices and
 never the rows. Four passes: moments for the standardisation, a sample for the checks of the columns, sums for the fit,
-a histogram of the scores for the prior and the cut. The choice from a grid takes two more passes, where the
+a histogram of the scores for the prior and the threshold. The choice from a grid takes two more passes, where the
 sums of the training blocks are all sums minus those of the fold.
 """
 
@@ -335,7 +335,7 @@ def _choose(
     grid: Mapping[str, Any],
     folds: int,
 ) -> dict[str, Any]:
-    """Return the point of the grid with the greatest PU-AUC on held-out blocks, and its cut."""
+    """Return the point of the grid with the greatest PU-AUC on held-out blocks, and its threshold."""
     if len(blocks) < folds:
         raise UsageError(
             f"{len(blocks)} blocks cannot fill {folds} folds; use --cv {max(len(blocks), 2)} or smaller row groups."
@@ -375,7 +375,7 @@ def _best_cut(scores: ScoreHistogram) -> float:
 
 
 def _with_cut(runner: Runner, blocks: Sequence[Block], model: BlockModel) -> BlockModel:
-    """Return the model with the prior, the cut and the shares of positives that a histogram of its scores gives."""
+    """Return the model with the prior, the threshold and the shares of positives that its histogram of scores gives."""
     score = partial(score_histogram, columns=model.columns, features=model.features, coef=model.coef)
     found = runner.total(score, blocks)
     zero = round(-LOWEST_SCORE / (HIGHEST_SCORE - LOWEST_SCORE) * SCORE_BINS)
@@ -399,7 +399,7 @@ def _drawn(counts: Ints) -> Floats:
 
 
 def prior_and_cut(scores: ScoreHistogram) -> tuple[float, float]:
-    """Return the best bin estimate of the prior (`pucli.solvers.prior.best_bin`) and the score that it is cut at.
+    """Return the best bin estimate of the prior (`pucli.solvers.prior.best_bin`) and the threshold at it.
 
     Thresholds are the lower ends of the bins. Scores of training rows serve for held-out ones: with thousands of rows
     for each coefficient they hardly differ.

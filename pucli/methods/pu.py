@@ -124,9 +124,7 @@ DECLARED = [
         sparse={"kernel": "linear"},
         colour="grey",
         when="Always, beside whatever else you try. It is the baseline, and hard to beat.",
-        when_not=(
-            "The share of positives among the unlabeled rows is large and you need the cut to be right without a prior."
-        ),
+        when_not=("The class prior is large and you need the threshold to be right without knowing it."),
     ),
     Method(
         name="e-glpual",
@@ -177,7 +175,7 @@ DECLARED = [
         needs={**_GLOBAL_LOCAL, **_WITHOUT_PRIOR},
         colour="wine",
         when="The class prior is known, or can be estimated well, and glpual's neighbourhood term suits the data.",
-        when_not="The prior is a guess; an error in it moves the boundary.",
+        when_not="The class prior is a guess; an error in it moves the boundary.",
     ),
     Method(
         name="upu",
@@ -219,7 +217,7 @@ DECLARED = [
         needs=_WITHOUT_PRIOR,
         colour="sky",
         when="The class prior is known, there are many rows, and a network is wanted.",
-        when_not="There are a few hundred rows, or the prior is unknown.",
+        when_not="There are a few hundred rows, or the class prior is unknown.",
     ),
     Method(
         name="usmo",
@@ -243,7 +241,7 @@ DECLARED = [
             "The class prior is known, the double hinge loss and a kernel are wanted, and memory must stay linear in "
             "the rows."
         ),
-        when_not="The prior is a guess, or the rows are so many that any kernel is too slow.",
+        when_not="The class prior is a guess, or the rows are so many that any kernel is too slow.",
     ),
     Method(
         name="ramp-pu",

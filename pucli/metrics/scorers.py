@@ -60,7 +60,7 @@ def pu_auc_scorer(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
     """Return the area under the ROC curve of labelled against unlabeled rows, the greater the better.
 
     It is an increasing function of the true area if the labelled rows are a random sample of the positives, whatever
-    the class prior. It compares models, but does not choose a cut.
+    the class prior. It compares models, but does not choose a threshold.
 
     Parameters
     ----------

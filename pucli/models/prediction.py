@@ -183,7 +183,7 @@ def cut_at_share(
     path : Path or sequence of Path
         The file, or several.
     share : float
-        The wanted share; rows with the same score are all above the cut or all below.
+        The wanted share; rows with the same score are all above the threshold or all below.
     how : Reading, optional
         Options for reading; by default those of the training file.
     """
@@ -201,7 +201,7 @@ def cut_at_share(
         middle = float(scores[0] if k == 0 else 0.5 * (scores[k - 1] + scores[k]))
     name, model = saved.pipeline.steps[-1]
     moved = copy.copy(model)
-    moved.cut_ = model.cut_ + middle
+    moved.threshold_ = model.threshold_ + middle
     return replace(saved, pipeline=Pipeline([*saved.pipeline.steps[:-1], (name, moved)]))
 
 

@@ -115,7 +115,7 @@ def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None
         parts.append(block["probability"].to_numpy())
     score, p = np.concatenate(scores), np.concatenate(parts)
     if len(p) < FEWEST:
-        raise UsageError(f"a share of positives needs at least {FEWEST} rows; there are {len(p)}.")
+        raise UsageError(f"a class prior needs at least {FEWEST} rows; there are {len(p)}.")
     counts = _numbers_of_rows(saved)
     known = counts[0] if counts else 0
     prior = new_prior(p, trained.value, (trained.low, trained.high), known, stream(0, "prior shift"))

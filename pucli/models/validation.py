@@ -80,7 +80,7 @@ class HeldOut:
         spread = np.sqrt(self.share * (1.0 - self.share) / self.labelled)
         if self.recall - self.share <= CHANCE * spread:
             return (
-                f"the cut may be useless: of rows that the model was not trained on, it predicts "
+                f"the threshold may be useless: of rows that the model was not trained on, it predicts "
                 f"{100 * self.recall:.0f} % of the labelled and {100 * self.share:.0f} % of the unlabeled ones positive"
             )
         return ""

@@ -238,8 +238,8 @@ def _remarks(experiment: Experiment, samples: Samples) -> list[str]:
         return found
     return [
         *found,
-        f"These columns are given the true prior: {', '.join(given)}. It is the share of positives among all unlabeled "
-        "rows of the split, including the test rows; the other columns do not use it.",
+        f"These columns are given the true class prior: {', '.join(given)}. It is the share of positives among all "
+        "unlabeled rows of the split, including the test rows; the other columns do not use it.",
     ]
 
 

@@ -1,10 +1,10 @@
-"""Evidence from the folds on the points of a grid: counts of predictions, or ranking and cut from held-out scores.
+"""Evidence from the folds on the points of a grid: counts of predictions, or ranking and threshold by held-out scores.
 
 The rule "pu-auc" judges a point by its ranking: the AUC of labelled against unlabeled rows, from the scores of all
-folds of a cross-validation together, averaged over the repeats. It needs no cut and no class prior. The cut of a point
-maximises the estimated F1, 2 prior r / (q + prior), where r is the share of labelled rows above the cut and q that of
-the population. Only cuts just below the score of a labelled row are candidates: from there up to the next labelled row
-only q changes.
+folds of a cross-validation together, averaged over the repeats. It needs no threshold and no class prior. The threshold
+of a point maximises the estimated F1, 2 prior r / (q + prior), where r is the share of labelled rows above the
+threshold and q that of the population. Only thresholds just below the score of a labelled row are candidates: from
+there up to the next labelled row only q changes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Evidence(NamedTuple):
     Attributes
     ----------
     counts : ndarray of shape (n_points, repeats, folds, 4)
-        As in `pucli.tuning.scorers`, at the cut.
+        As in `pucli.tuning.scorers`, at the threshold.
     ranking, ranking_error : ndarray of shape (n_points,)
         PU-AUC and its standard error; NaN without scores.
     cut : ndarray of shape (n_points,)
@@ -114,7 +114,7 @@ def ranked(upper: Floats, lower: Floats) -> tuple[float, float]:
 
 
 def best_cut(upper: Floats, lower: Floats, rule: Rule) -> float:
-    """Return the cut with the greatest estimated F1.
+    """Return the threshold with the greatest estimated F1.
 
     It lies between two scores. Ties are broken by the greatest recall.
 

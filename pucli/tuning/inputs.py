@@ -75,7 +75,7 @@ def rule_for(method: Method, name: str | None, denominator: str, fixed: Point) -
     Raises
     ------
     UsageError
-        If the rule needs a cut that the method does not have, or is unknown.
+        If the rule needs a threshold that the method does not have, or is unknown.
     """
     takes_cut = "cut" in estimator_class(method)._get_param_names()
     name = name or (RANKING if takes_cut else "f1")
@@ -105,7 +105,7 @@ def check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]
     """
     if "cut" in grid:
         raise UsageError(
-            f"cut: no parameter of a grid; the score {RANKING} moves it to where the estimated F1 is greatest."
+            f"cut: no parameter of a grid; the score {RANKING} moves it, the threshold, to the greatest estimated F1."
         )
     known = estimator_class(method)._get_param_names()
     for name in [*fixed, *grid]:

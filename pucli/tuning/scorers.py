@@ -5,8 +5,8 @@ unlabeled rows predicted positive, unlabeled rows. PUF (Wang 2024, eq. 3.14) is 
 zero if no row of the denominator is predicted positive, since a model that finds no positives is useless, whatever its
 recall on labelled rows. F1 is 2 prior recall / (P(predicted positive) + prior), with an estimate of the class prior:
 unlike PUF, it does not square the recall, which few labelled rows make noisy. PU-AUC, the AUC of labelled against
-unlabeled held-out rows, needs scores instead of counts (`pucli.tuning.evidence`); afterwards the cut is moved to where
-the estimated F1 is greatest.
+unlabeled held-out rows, needs scores instead of counts (`pucli.tuning.evidence`); afterwards the threshold is moved to
+where the estimated F1 is greatest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pucli.tuning.grids import regularisation_key
 RANKING = "pu-auc"
 RULES: dict[str, str] = {
     RANKING: "AUC of labelled against unlabeled held-out rows, the scores of all folds together, averaged over the "
-    "repeats; the cut is then moved to where F1 is greatest, estimated with the class prior of the same rows",
+    "repeats; the threshold is then moved to where F1 is greatest, estimated with the class prior of the same rows",
     "puf": "mean over folds of PUF; ties go to the more regularised point (Wang 2024, section 3.6.4)",
     "puf-pooled": "PUF of all out-of-fold predictions together, over all repeats of the cross-validation",
     "puf-lower-1se": "bound = pooled PUF less one standard error; of the points that predict both classes and whose "
@@ -64,7 +64,7 @@ class Rule(NamedTuple):
     prior : float
         For "f1" and "pu-auc": share of positives among the rows in the denominator.
     moves_cut : bool
-        Whether predictions are positive above the cut with the greatest estimated F1, not above zero.
+        Whether predictions are positive above the threshold with the greatest estimated F1, not above zero.
     """
 
     name: str

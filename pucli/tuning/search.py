@@ -50,8 +50,8 @@ class TuneResult:
     Attributes
     ----------
     params : dict
-        All chosen constructor parameters; for "pu-auc" with the cut and, if the method estimates a class prior that is
-        not given, the estimate that all fits took.
+        All chosen constructor parameters; for "pu-auc" with the threshold and, if the method estimates a class prior
+        that is not given, the estimate that all fits took.
     score, score_se : float
         Score of the choice and its standard error, for counts NaN if the score is that of a single fold.
     rule : str

@@ -25,7 +25,7 @@ class Trials(Sequence[dict[str, Any]]):
     ----------
     columns : dict of ndarray
         stage (index in `STAGES`), the parameters, score, score_se, the four counts summed over folds, constant; where
-        the rule moves the cut, also the cut and the estimated F1 at it.
+        the rule moves the threshold, also the threshold and the estimated F1 at it.
     parameters : tuple of str
         Names of the columns that are parameters.
     """

@@ -88,7 +88,7 @@ def test_a_precision_is_cut_for_as_by_the_estimator(pucli, customers: Path) -> N
     assert (saved.goal, saved.wanted) == ("precision", 0.8)
     table = pd.read_csv(customers)
     alone = type(saved)(**saved.get_params()).fit(table[["a", "b", "c", "d"]].to_numpy(), table["bought"].notna())
-    assert alone.cut_ == saved.cut_
+    assert alone.threshold_ == saved.threshold_ == saved.cut_ == found["threshold"]["value"] == found["cut"]["value"]
     assert (alone.positive_share_, alone.labelled_recall_) == (saved.positive_share_, saved.labelled_recall_)
 
 
@@ -156,7 +156,7 @@ def test_the_summary_has_cut_estimates_and_members(pucli, customers: Path) -> No
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--recall", 0.8)
     result = pucli(*words, "--verbose")
     assert result.code == 0
-    for part in ("80 % of the positives", "precision", "ensemble", "random labelling", "if the prior"):
+    for part in ("80 % of the positives", "precision", "ensemble", "random labelling", "class prior   if it is"):
         assert part in result.out
     assert np.char.count(result.out, "--model FILE") == 1
 
@@ -169,7 +169,7 @@ def test_a_given_number_of_positives_sets_the_class_prior(pucli, customers: Path
     assert low["called"] < plain["called_positive"] < high["called"] and low["precision"] < high["precision"]
     done = pucli(*words, "--expected", 60, "--verbose", "--model", "m.model", "--scored", "s.csv")
     assert done.code == 0, done.err
-    assert "60 of 160 unlabeled rows, as given by --expected" in done.out and "if the prior" not in done.out
+    assert "60 of 160 unlabeled rows, as given by --expected" in done.out and "class prior   if it is" not in done.out
     given = pucli(*words, "--expected", 60, "--json").document
     assert given["estimates"]["prior"] == {"value": 0.375, "low": 0.375, "high": 0.375, "known": True}
     assert given["command"].endswith("--expected 60") and given["if_prior"] == []

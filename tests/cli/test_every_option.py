@@ -288,7 +288,7 @@ def test_changes_are_allowed(place, tmp_path, monkeypatch, command):
 
 @pytest.mark.slow
 def test_where_the_scores_are_cut(place):
-    """Each of --for, --recall, --precision and --share moves the cut, in auto and in predict."""
+    """Each of --for, --recall, --precision and --share moves the threshold, in auto and in predict."""
     own = ("auto", *OWN.split(), "--json")
     goals = [("--for", "f1"), ("--recall", "0.5"), ("--precision", "0.05"), ("--share", "0.1")]
     trained = []

@@ -77,7 +77,7 @@ def test_shift_and_adapted_predictions(pucli, model, tmp_path):
     assert (adapted["probability_low"] <= adapted["probability_high"]).all()
 
     text = pucli("shift", "--model", model, "--data", "other.csv")
-    assert "more than the share of positives: visits" in text.out and "train again" in text.err
+    assert "more than the class prior: visits" in text.out and "train again" in text.err
     assert max(map(len, text.out.splitlines())) <= 80
 
 

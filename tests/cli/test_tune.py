@@ -63,6 +63,8 @@ def test_a_tuned_model_predicts_with_the_cut_that_was_chosen(pucli, customers):
     chosen = pucli("tune", *words, "--json").document["chosen"]
     assert chosen["cut"] == cut != 0.0
     pucli("train", *words, "--param", f"c_u={chosen['c_u']}", "--model", "zero.model")
+    pucli("train", *words, "--param", f"c_u={chosen['c_u']}", "--param", f"threshold={cut}", "--model", "named.model")
+    assert load_model("named.model").estimator.cut == cut
     scored = {}
     for name in ("m", "zero"):
         assert pucli("predict", "--model", f"{name}.model", "--data", customers.pu, "--out", f"{name}.csv").code == 0

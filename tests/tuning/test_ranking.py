@@ -1,4 +1,4 @@
-"""The rule "pu-auc": held-out scores, their ranking, and the cut, against refits and brute force."""
+"""The rule "pu-auc": held-out scores, their ranking, and the threshold, against refits and brute force."""
 
 import warnings
 
@@ -88,7 +88,7 @@ def test_the_choice_is_the_best_ranking_and_its_cut_the_greatest_estimated_f1(de
     assert {key: result.params[key] for key in LAM} == points[best]
     assert (result.rule, result.score) == ("pu-auc", pytest.approx(areas[best]))
     cut, pooled, labelled = result.params["cut"], scores[best].ravel(), np.tile(s, 2) == 1
-    prior = result.trials.columns["f1"][best]  # of the F1 at the cut, from which the prior follows
+    prior = result.trials.columns["f1"][best]  # of the F1 at the threshold, from which the prior follows
     recall = np.mean(pooled[labelled] > cut)
     population = pooled if denominator == "all" else pooled[~labelled]
     share = np.mean(population > cut)

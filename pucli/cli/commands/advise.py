@@ -30,7 +30,9 @@ def command(
     where: opt.Rows,
     prior: Annotated[
         float | None,
-        typer.Option("--prior", help="Share of positives among unlabeled rows, if you know it.", show_default=False),
+        typer.Option(
+            "--prior", help="Class prior (share of positives among unlabeled rows), if you know it.", show_default=False
+        ),
     ] = None,
     plot: Annotated[
         Path | None,
@@ -42,10 +44,10 @@ def command(
 ) -> None:
     """Suggest what to try first.
 
-    `pucli auto` comes first: it needs no method and no prior. On the 32 tasks of benchmark `quality`, a method of the
-    papers at its defaults has the larger F1 on at most 6 tasks with a quarter of the positives labelled (e-glpual 6
-    and bsvm 4), and on at most 4 with half of them, mostly by less than .04. Take such a method if
-    `pucli compare auto METHOD` prefers it on your rows, or if one model with a proof is wanted.
+    `pucli auto` comes first: it needs no method and no class prior. On the 32 tasks of benchmark `quality`, a method of
+    the papers at its defaults has the larger F1 on at most 6 tasks with a quarter of the positives labelled (e-glpual 6
+    and bsvm 4), and on at most 4 with half of them, mostly by less than .04. Take such a method if `pucli compare auto
+    METHOD` prefers it on your rows, or if one model with a proof is wanted.
 
     First, a forest and an SVC are cross-validated on at most 1,200 rows. If neither ranks held-out labelled rows above
     unlabeled ones by more than chance, a warning says so: no method may help then.

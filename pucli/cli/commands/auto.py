@@ -102,8 +102,8 @@ def command(  # noqa: C901, PLR0913, PLR0915
     Needs no class prior and no method: an ensemble is chosen on the given rows alone. The prior, the share of the
     positives that are found (recall) and the rest are estimated, with 90 % intervals, from rows held out in turn. They
     hold if the labelled rows are a random sample of all positives. With --scenario single-training-set the labels were
-    given within one sample, and the prior is the share of positives among all rows; otherwise the unlabeled rows are a
-    sample of their own, and the prior is the share among them, as `pucli prior` and --param prior mean it.
+    given within one sample, and the class prior is the share of positives among all rows; otherwise the unlabeled rows
+    are a sample of their own, and the class prior is the share among them, as `pucli prior` and --param prior mean it.
 
     --scored writes for each row, from models trained without it, what `pucli predict` writes for new rows: its number,
     its identifiers, the label, the score and the probability, and what the probability would be with the prior at
@@ -299,7 +299,7 @@ def _doubted(fitted: Fitted, test: RandomLabelling) -> Fitted:
 def _at_precision(fitted: Fitted, wanted: float, seed: int, model: Path | None) -> Fitted:
     """Move the threshold to a precision; if none reaches it, keep the model as it is and say so."""
     try:
-        moved = fitted.estimator.with_cut("precision", wanted)
+        moved = fitted.estimator.with_threshold("precision", wanted)
     except UsageError as error:
         kept = "Add --model FILE to save the model; `pucli predict` can then move its threshold."
         if model is not None:

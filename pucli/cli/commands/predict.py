@@ -73,9 +73,7 @@ def command(  # noqa: PLR0913
     ] = None,
     adapt: Annotated[
         bool,
-        typer.Option(
-            "--adapt", help="Estimate the share of positives of the file; set probabilities and threshold by it."
-        ),
+        typer.Option("--adapt", help="Estimate the class prior of the file; set probabilities and threshold by it."),
     ] = False,
     why: Annotated[
         bool,
@@ -93,7 +91,7 @@ def command(  # noqa: PLR0913
     scores, it rests on the held-out scores of training. probability_low and probability_high say what these leave
     open, with an estimated prior at either end of its interval; probability_high is never 0, since the few labelled
     rows cannot exclude a positive. Probabilities hold only if the labelled rows are a random sample of the
-    positives, and the rows come from the same population as those of training, with the same share of positives.
+    positives, and the rows come from the same population as those of training, with the same class prior.
     classtering adds the cluster. A density model gives the log-likelihood of each row; gaussian-mcpl also fills
     each missing cell with its expected value.
 
@@ -103,7 +101,7 @@ def command(  # noqa: PLR0913
     --for, --recall, --precision and --share move the threshold of a model of `pucli auto` without retraining. --share
     is that of the rows of the file, which is read twice; from stdin, that of the training rows.
 
-    --adapt reads the file twice: it estimates the share of positives as `pucli shift` does, adapts the probabilities to
+    --adapt reads the file twice: it estimates the class prior as `pucli shift` does, adapts the probabilities to
     it, and sets the threshold to the largest expected F1.
 
     The file is read with the options with which the training file was read (--sep, --missing ...) unless they are given
@@ -155,7 +153,7 @@ def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], c
     low, high = 100 * found.prior.low, 100 * found.prior.high
     out.remark(f"adapted to {100 * found.prior.value:.0f} % positives ({low:.0f} to {high:.0f} %)")
     if found.verdict == "more":
-        out.warn("more than the share of positives has changed (`pucli shift`): do not rely on what is adapted to it.")
+        out.warn("more than the class prior has changed (`pucli shift`): do not rely on what is adapted to it.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""``pucli prior``: estimate the share of positives among unlabeled rows, with an interval."""
+"""``pucli prior``: estimate the class prior, the share of positives among unlabeled rows, with an interval."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ def command(
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the interval.")] = 0.9,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Estimate the share of positives among unlabeled rows.
+    """Estimate the class prior: the share of positives among unlabeled rows.
 
     This is the share that `--param prior` takes, in both scenarios. `pucli auto --scenario single-training-set` prints
     that among all rows, which is larger.
 
     The estimator is auto, that of `pucli auto`, from held-out scores of its ensemble: it has the smallest error
-    (benchmark `prior`) and is what methods take if no prior is given. --estimator all adds the others and takes several
-    times as long: best-bin and density-ratio use one idea each on the same scores; bbe takes best bins of one kernel
-    ridge regression; km2 (kernel mean embedding) and tice (tree induction) are too high where positives and negatives
-    overlap. The value is recommended only where its interval is narrow and the estimators agree. With a declared data
-    set, split case-control, the true share is printed beside the estimates.
+    (benchmark `prior`) and is what methods take if no class prior is given. --estimator all adds the others and takes
+    several times as long: best-bin and density-ratio use one idea each on the same scores; bbe takes best bins of one
+    kernel ridge regression; km2 (kernel mean embedding) and tice (tree induction) are too high where positives and
+    negatives overlap. The value is recommended only where its interval is narrow and the estimators agree. With a
+    declared data set, split case-control, the true share is printed beside the estimates.
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import FEW_LABELLED
@@ -159,7 +159,7 @@ def _print(
         else:
             out.remark(f"to use it: --param prior={number(first.prior, 3)}")
         return
-    way_out = "Label more positives, give the share if it is known, or use a method that needs no prior."
+    way_out = "Label more positives, give the class prior if it is known, or use a method that needs none."
     if first.narrow:
         out.warn(
             f"the estimators differ by {number(report.disagreement, 2)}: at least one of them is wrong, and the "

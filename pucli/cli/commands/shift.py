@@ -1,4 +1,4 @@
-"""``pucli shift``: compare new rows with those of training, and estimate their share of positives."""
+"""``pucli shift``: compare new rows with those of training, and estimate their class prior."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def command(
     ],
     reading: ReadingOptions,
 ) -> None:
-    """Estimate the share of positives of a new file.
+    """Estimate the class prior of a new file: its share of positives.
 
     The share is the most likely one of the probabilities of the model (Saerens, Latinne, Decaestecker 2002), with a
     90 % interval. It holds if nothing else has changed, which is tested for each column; a change of combinations of
@@ -66,7 +66,7 @@ def command(
     for line in found.warnings:
         out.warn(line)
     if found.verdict == "more":
-        out.warn("more than the share of positives has changed: do not rely on this share; train again on such rows.")
+        out.warn("more than the class prior has changed: do not rely on this estimate; train again on such rows.")
     out.remark("The share holds if nothing else has changed; combinations of columns are not tested.")
 
 
@@ -84,8 +84,8 @@ def lines(found: Shift, title: str, population: str = "the unlabeled rows") -> l
     """
     said = {
         "same": "none found in single columns",
-        "prior": "the share of positives only, by the test of columns",
-        "more": f"more than the share of positives: {_named(found.columns)}",
+        "prior": "the class prior only, by the test of columns",
+        "more": f"more than the class prior: {_named(found.columns)}",
         "untested": "not tested; this model keeps no distribution of its columns",
     }[found.verdict]
     tests = {"same": found.p_same, "prior": found.p_prior, "more": found.p_prior}

@@ -103,9 +103,9 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
     out.text()
     for name, text in (
         ("duplicates", f"{document.get('duplicate_rows') or 'no'} duplicate rows"),
-        ("threshold", document["cut"]["why"]),
+        ("threshold", document["threshold"]["why"]),
         ("called", _called_in_full(document)),
-        *(("if the prior", text) for text in _if_prior(document)),
+        *(("class prior", text) for text in _if_prior(document)),
         ("labels", f"random labelling {_labelling(document['random_labelling'], document['labelling'])}"),
         ("time", f"{document['seconds']:.1f} s of training"),
     ):
@@ -314,7 +314,7 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
             continue
         if text == of_prior:
             later.append(
-                f"probabilities rest on a share of positives that is anything from {percent(prior.low)} to "
+                f"probabilities rest on a class prior that is anything from {percent(prior.low)} to "
                 f"{percent(prior.high)} %; use their order only, or label more rows"
             )
             continue
@@ -366,13 +366,13 @@ def _limits(document: Mapping[str, Any]) -> str:
             "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
             "AUC were mostly too high even then (benchmark `labelling`)."
         )
-    few = f"With {document['labelled']} labelled rows, the prior may also be too low. "
+    few = f"With {document['labelled']} labelled rows, the class prior may also be too low. "
     return (
-        "The estimates hold only if the labelled rows are a random sample of the positives. Prior, precision, F1 and "
-        "AUC also require that nearly all rows with the highest scores are positive. If even these are mixed, or the "
-        "classes overlap, they are too high; if most rows are positive, the prior is too low. The data cannot reveal "
-        "this. "
-        f"{few if document['few_labelled'] else ''}The prior is the share of positives among "
+        "The estimates hold only if the labelled rows are a random sample of the positives. Class prior, precision, F1 "
+        "and AUC also require that nearly all rows with the highest scores are positive. If even these are mixed, or "
+        "the classes overlap, they are too high; if most rows are positive, the class prior is too low. The data "
+        "cannot reveal this. "
+        f"{few if document['few_labelled'] else ''}The class prior is the share of positives among "
         f"{'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows. The share is that of training "
         "rows above the threshold, by models trained without them; it may be slightly larger for new rows. The "
         "interval of the lift takes those of recall and share at their far ends."
@@ -403,8 +403,8 @@ def _if_prior(document: Mapping[str, Any]) -> list[str]:
     if not (ends := document["if_prior"]):
         return []
     said = [
-        f"is {percent(end['prior'])} %: {end['called']:,} rows called, recall {percent(end['recall'])} %, precision "
-        f"{percent(end['precision'])} %"
+        f"if it is {percent(end['prior'])} %: {end['called']:,} rows called, recall {percent(end['recall'])} %, "
+        f"precision {percent(end['precision'])} %"
         for end in ends
     ]
     return ["; ".join(said) + "; the order of the rows stays"]

@@ -41,7 +41,7 @@ def document_of(saved: SavedModel) -> dict[str, Any]:
         "features": len(saved.feature_names),
         "columns": columns,
         "params": {name: value for name, value in model.get_params(deep=False).items() if _plain(value)},
-        "threshold": getattr(model, "cut_", None),
+        "threshold": getattr(model, "threshold_", None),
         "class_prior": _class_prior(saved),
         "estimates": _estimates(model),
         "limits": _limits(saved, kind),

@@ -1,4 +1,4 @@
-"""`AutoPU`, the automatic PU classifier, with its prior, its cut and its estimates."""
+"""`AutoPU`, the automatic PU classifier, with its prior, its threshold and its estimates."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ NEGATIVES = ("biased", "random")
 
 
 class AutoPU(PUClassifier):
-    """Automatic PU classifier: an ensemble tuned, calibrated and cut on labelled positives and unlabeled rows alone.
+    """Automatic PU classifier: an ensemble tuned and calibrated on labelled positives and unlabeled rows alone.
 
     Class-balanced kernel ridge regressions, forests and boosted trees rank the rows. Parameters are chosen by the AUC
     of labelled against unlabeled held-out rows, which needs no prior; with more than 300 labelled rows, weights of the
     members as well (`pucli.solvers.ensemble.ensemble`). The same held-out scores give the prior, the
-    cut, the probabilities, and estimates of the classifier's quality. Unless `labelling` is "sar", the labelled
+    threshold, the probabilities, and estimates of the classifier's quality. Unless `labelling` is "sar", the labelled
     rows are assumed to be a random sample of the positives.
 
     Parameters
@@ -88,7 +88,7 @@ class AutoPU(PUClassifier):
         "scar": the labelled rows are a random sample of the positives. "sar": labelling depends on the features; a
         clearer positive is more likely to be labelled (`pucli.solvers.ensemble.sar`).
     goal : {"f1", "recall", "precision", "share", "top"}, default="f1"
-        Goal of the cut; `with_cut` moves it after training.
+        Goal of the threshold; `with_threshold` moves it after training.
     wanted : float, default=None
         Value for the goal: a recall, a precision or a share of the population between 0 and 1, or a number of
         unlabeled training rows ("top"). Not used for "f1". A recall is reached with 90 % confidence if
@@ -118,13 +118,14 @@ class AutoPU(PUClassifier):
         Estimated share of positives in the population.
     prior_interval_ : tuple of two floats
         Its 90 % interval.
-    cut_ : float
-        Rows with a larger score are predicted positive; `decision_function` is the score minus the cut.
+    threshold_ : float
+        Rows with a larger score are predicted positive; `decision_function` is the score minus the threshold. `cut_`,
+        its former name, remains for this version.
     estimates_ : dict of str to Estimate
         Prior, share predicted positive, recall, precision, F1 and AUC, with 90 % intervals.
     leaderboard_ : list of dict
         The ensemble, its members and a naive SVC, sorted by PU-AUC, with the AUC and the F1 that follow from the prior.
-        The F1 of the SVC is at its own cut, that of the others at the share that the ensemble predicts positive.
+        The F1 of the SVC is at its own threshold, that of the others at the share that the ensemble predicts positive.
     held_out_ : ndarray of shape (n,)
         Score of each training row by models that were trained without it.
     ranks_ : bool
@@ -192,8 +193,8 @@ class AutoPU(PUClassifier):
         "_curve": Array(len(SHARES)),
         "prior_estimate_": Held("PriorEstimate"),
         "calibration_": Held("Calibration"),
-        "chosen_cut_": Held("Cut"),
-        "cut_": Scalar(),
+        "chosen_threshold_": Held("Cut"),
+        "threshold_": Scalar(),
         "estimates_": Each(Held("Estimate")),
         "prior_interval_": Parts(PORTION, PORTION),
         "ensemble_": Held("Ensemble", "Refitted"),
@@ -269,7 +270,16 @@ class AutoPU(PUClassifier):
 
     def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
         """Raise StateError if something is missing that the commands need to move the threshold."""
-        for name in ("_positive", "_population", "_seed", "_f1", "_curve", "prior_estimate_", "calibration_", "cut_"):
+        for name in (
+            "_positive",
+            "_population",
+            "_seed",
+            "_f1",
+            "_curve",
+            "prior_estimate_",
+            "calibration_",
+            "threshold_",
+        ):
             if name not in vars(self):
                 raise StateError(f"{where} has no {name}")
         if len(self._positive) == 0 or len(self._population) == 0:
@@ -364,7 +374,7 @@ class AutoPU(PUClassifier):
 
     @property
     def _way_out(self) -> str:
-        return "Move the cut, e.g. with --share or --top, or check the columns and the labels."
+        return "Move the threshold, e.g. with --share or --top, or check the columns and the labels."
 
     def _warn_unless_converged(self) -> None:
         """Do nothing: no member has a convergence tolerance."""
@@ -378,7 +388,7 @@ class AutoPU(PUClassifier):
         share: float,
         if_random: np.ndarray | None = None,
     ) -> None:
-        """Set the prior, the cut, the probabilities and the estimates.
+        """Set the prior, the threshold, the probabilities and the estimates.
 
         positive, population : (p,) and (n,) held-out scores. grouped : as in `estimate_prior`. share : that of labelled
         rows in the population. if_random : (n,) probabilities under random labelling, if the labelling is not random.
@@ -416,25 +426,25 @@ class AutoPU(PUClassifier):
         self._conclude(positive, population, grouped, seed, share, if_random)
 
     def _cut_for(self, goal: str, wanted: float | None) -> None:
-        """Set the cut and its estimates.
+        """Set the threshold and its estimates.
 
-        The cut for F1 is at the prior before the overlap is taken off: a share that is too small costs more F1 than one
-        that is as much too large. Where positives are rare it is that of the binormal law.
+        The threshold for F1 is at the prior before the overlap is taken off: a share that is too small costs more F1
+        than one that is as much too large. Where positives are rare it is that of the binormal law.
         """
         even, prior = self.calibration_.even(), self._prior_of_cut if goal == "f1" else self.prior_
         ranking = float(true_auc(auc(self._positive, self._population), self.prior_))
         law = self._rare() if goal == "f1" else None
         if law is not None:
-            self.chosen_cut_: Cut = cut_for_rare(law.share_for_f1(), self._population, even)
+            self.chosen_threshold_: Cut = cut_for_rare(law.share_for_f1(), self._population, even)
         else:
-            self.chosen_cut_ = make_cut(
+            self.chosen_threshold_ = make_cut(
                 goal, wanted, self._positive, self._population, prior, self._curve, self._f1, ranking, even
             )
-        self.cut_ = self.chosen_cut_.value
+        self.threshold_ = self.chosen_threshold_.value
         self.estimates_: dict[str, Estimate] = estimates(
             self._positive,
             self._population,
-            self.cut_,
+            self.threshold_,
             self.prior_estimate_,
             stream(self._seed, "estimates"),
             self._curve,
@@ -466,8 +476,8 @@ class AutoPU(PUClassifier):
             return []
         return [first_rows(law, k, rows, stream(self._seed, "first", k)) for k in counts if k <= rows / 2]
 
-    def with_cut(self, goal: str, wanted: float | None = None) -> AutoPU:
-        """Return the same fitted classifier with another cut, without training again.
+    def with_threshold(self, goal: str, wanted: float | None = None) -> AutoPU:
+        """Return the same fitted classifier with another threshold, without training again.
 
         Parameters
         ----------
@@ -491,6 +501,8 @@ class AutoPU(PUClassifier):
         moved.goal, moved.wanted = goal, wanted
         moved._cut_for(goal, wanted)
         return moved
+
+    with_cut = with_threshold  # its former name, which remains for this version
 
     def with_prior(self, prior: float) -> AutoPU:
         """Return the same fitted classifier with a known class prior: cut, probabilities and estimates follow from it.
@@ -530,16 +542,16 @@ class AutoPU(PUClassifier):
         return moved
 
     def score_rows(self, X: Any) -> Floats:
-        """Return the ensemble's score of each row of X (n, m), shape (n,), without the cut."""
-        check_is_fitted(self)  # before a cut is set, after which it would seem so
+        """Return the ensemble's score of each row of X (n, m), shape (n,), without the threshold."""
+        check_is_fitted(self)  # before a threshold is set, after which it would seem so
         plain = copy.copy(self)
-        plain.cut_ = 0.0
+        plain.threshold_ = 0.0
         return plain.decision_function(X)
 
     def _score(self, X: Floats) -> Floats:
-        """Return the score minus the cut, shape (n,), for validated rows X (n, m)."""
+        """Return the score minus the threshold, shape (n,), for validated rows X (n, m)."""
         with threadpool_limits(1):
-            return self.ensemble_.score(X) - self.cut_
+            return self.ensemble_.score(X) - self.threshold_
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the calibrated probabilities of both classes, shape (n, 2), in the order of `classes_`."""

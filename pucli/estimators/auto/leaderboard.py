@@ -21,26 +21,26 @@ class _Fitted(Protocol):
     scenario: str
     labelling: str
     prior_: float
-    chosen_cut_: Any
+    chosen_threshold_: Any
     calibration_: Any
     estimates_: dict[str, Any]
     _curve: Any
 
 
 def leaderboard(model: _Fitted, first: FirstFit, naive: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the lines by descending PU-AUC: members are cut at the ensemble's share, the SVC at its own cut.
+    """Return the lines by descending PU-AUC: members are cut at the ensemble's share, the SVC at its own threshold.
 
     Parameters
     ----------
     model : AutoPU
-        With prior, cut and estimates; the ensemble's line has its estimates.
+        With prior, threshold and estimates; the ensemble's line has its estimates.
     first : FirstFit
         The members and their held-out scores.
     naive : dict
         From `pucli.estimators.auto.baseline.naive_svc`.
     """
     labelled, population = first.labelled, first.population
-    share = model.chosen_cut_.share
+    share = model.chosen_threshold_.share
     members = first.ensemble.members
     held_out = {"ensemble": first.held_out}
     held_out |= {member.name: row for member, row in zip(members, first.scores, strict=True)}

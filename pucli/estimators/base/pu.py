@@ -22,6 +22,8 @@ from pucli.estimators.base.input_rows import dense_rows, told_of_empty_cells, to
 from pucli.estimators.base.labels import check_order, positive_label, refuse_missing_labels
 from pucli.estimators.base.parameters import Label
 
+# Names that attributes had in model files of earlier versions.
+FORMER_ATTRIBUTES = {"cut_": "threshold_", "chosen_cut_": "chosen_threshold_"}
 WAY_OUT = "Tune the parameters, give the class prior if the method takes one, or check the labels."
 # A model is degenerate if the share of the unlabeled training rows that it predicts positive is below the first number
 # or above one minus it, or if that of the labelled training rows is below the second number. A useful model may miss
@@ -43,7 +45,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         words the positive one ("yes" of "no" and "yes", "spam" of "not spam" and "spam") if it is also the last in
         sorted order, which scikit-learn takes for the positive class; other words need `pos_label`.
     cut : float or None, default=None
-        Score above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
+        Threshold above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
 
     Attributes
     ----------
@@ -58,6 +60,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
 
     pos_label: Label | None
     cut: float | None
+    threshold_: float
     classes_: AnyArray
     n_features_in_: int
 
@@ -67,6 +70,14 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         "labelled_recall_": ANY_PORTION,
         "prior_": Optional(PORTION),
     }
+
+    @property
+    def cut_(self) -> float:
+        """The former name of `threshold_`, which remains for this version."""
+        return self.threshold_
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({FORMER_ATTRIBUTES.get(name, name): value for name, value in state.items()})
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model.
@@ -178,7 +189,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
 
     @property
     def _cut(self) -> float:
-        """The cut that was given, zero without one."""
+        """The threshold that was given, zero without one."""
         return getattr(self, "cut", None) or 0.0
 
     def decision_function(self, X: ArrayLike) -> Floats:

@@ -150,7 +150,7 @@ class GLPUAL(_GlobalLocal):
         The label of y that marks labelled positives. None takes the greater of two numbers and, of two words, the
         positive one ("yes" of "no" and "yes") if it is also the last in sorted order; other words need it.
     cut : float or None, default=None
-        Score above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
+        Threshold above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
 
     Attributes
     ----------

@@ -60,8 +60,8 @@ class NaiveSVC(PUClassifier):
         Width of the RBF kernel exp(-d^2 / (2 width^2)), in units of X; None means the root of half the total variance
         of X (scikit-learn's ``gamma="scale"``).
     prior : float in (0, 1), "estimate" or None, default=None
-        Share of positives among the unlabeled rows. With it, the score is cut so that this share of the unlabeled
-        training rows, scored out of fold, is positive; "estimate" estimates it first. None cuts at zero.
+        Share of positives among the unlabeled rows. With it, the threshold is set so that this share of the unlabeled
+        training rows, scored out of fold, is positive; "estimate" estimates it first. None sets it to zero.
     prior_estimator : {"auto", "bbe", "km2"}, default="auto"
         Estimator for ``prior="estimate"``: that of `pucli.AutoPU`, best bins, or kernel mean embedding.
     random_state : int, RandomState or None, default=None
@@ -73,7 +73,7 @@ class NaiveSVC(PUClassifier):
 
     Attributes
     ----------
-    cut_ : float
+    threshold_ : float
         Subtracted from the SVC's score.
     prior_ : float or None
         The share used.
@@ -112,7 +112,7 @@ class NaiveSVC(PUClassifier):
     }
 
     saved_state: ClassVar[State] = {
-        "cut_": Scalar(),
+        "threshold_": Scalar(),
         "svc_": Held("SVC"),
         "coef_": Array("r"),
         "intercept_": Scalar(),
@@ -152,13 +152,13 @@ class NaiveSVC(PUClassifier):
             self._certify(X, labelled)
         else:
             self._fit_features(X, labelled)
-        self.cut_: float = 0.0
+        self.threshold_: float = 0.0
         self.prior_: float | None = None
         if self.prior is not None:
             random = check_random_state(self.random_state)
             given = None if isinstance(self.prior, str) else self.prior
             self.prior_ = resolve_prior(given, X, labelled, random, self.prior_estimator)
-            self.cut_ = float(np.quantile(self._held_out(X, labelled, random)[~labelled], 1.0 - self.prior_))
+            self.threshold_ = float(np.quantile(self._held_out(X, labelled, random)[~labelled], 1.0 - self.prior_))
 
     def _svc(self) -> SVC:
         gamma = "scale" if self.width is None else rbf_gamma(self.width)
@@ -221,7 +221,7 @@ class NaiveSVC(PUClassifier):
     def _score(self, X: Floats) -> Floats:
         if hasattr(self, "svc_"):
             scores: Floats = self.svc_.decision_function(X)
-            return scores - self.cut_
+            return scores - self.threshold_
         if self.kernel == "rbf":
             X = rbf_features(X, self.landmarks_, self.landmark_factor_, self.width_)
-        return X @ self.coef_ + self.intercept_ - self.cut_
+        return X @ self.coef_ + self.intercept_ - self.threshold_

@@ -130,7 +130,7 @@ def _content(
         "lifts": _lifts(looked_at),
         "lift": lift_of(model.estimates_["recall"], model.estimates_["share"]),
         "population": len(model._population),
-        "scores": histogram(scores[labelled], scores[~labelled], model.cut_),
+        "scores": histogram(scores[labelled], scores[~labelled], model.threshold_),
         "curve": precision_recall(RECALLS, *_precision_band(model)),
         "importances": [(columns[k][0].name, float(fall[k]), float(fall[k] / fall[used[0]])) for k in used],
         "dependences": [drawing for drawing in drawn if drawing],
@@ -146,7 +146,7 @@ def _recalls(model: AutoPU) -> list[tuple[float, Estimate, Estimate]]:
     found = []
     for share in LOOKED_AT:
         try:
-            estimates = model.with_cut("share", share).estimates_
+            estimates = model.with_threshold("share", share).estimates_
         except UsageError:
             continue
         if estimates["share"].low > 0.0:
@@ -230,7 +230,7 @@ def _stretched(draws: np.ndarray, prior: Estimate) -> np.ndarray:
 
 
 def _if_prior(model: AutoPU) -> list[dict[str, float]]:
-    """Return precision and F1 at this cut for the prior's estimate and for both ends of its interval."""
+    """Return precision and F1 at this threshold for the prior's estimate and for both ends of its interval."""
     recall, share = model.estimates_["recall"].value, model.estimates_["share"].value
     return [
         {

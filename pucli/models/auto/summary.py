@@ -43,7 +43,7 @@ class Findings(NamedTuple):
     labelled, unlabeled : int
         Numbers of training rows.
     called_positive : int
-        Number of unlabeled rows whose held-out score is above the cut.
+        Number of unlabeled rows whose held-out score is above the threshold.
     test : RandomLabelling
         Result of the test in `pucli.estimators.auto.random_labelling`.
     leaks : tuple of str
@@ -88,7 +88,7 @@ class Findings(NamedTuple):
             Known negatives, which are not unlabeled.
         """
         rest = ~labelled if negative is None else ~labelled & ~negative
-        called = (model.held_out_ > model.cut_) & rest
+        called = (model.held_out_ > model.threshold_) & rest
         return cls(model, int(labelled.sum()), int(rest.sum()), int(called.sum()), test, leaks, repeated)
 
     @property
@@ -137,17 +137,17 @@ class Findings(NamedTuple):
                 return []
             of = moved.estimates_
             called = of["share"].value * (self.unlabeled + (self.labelled if single else 0))
-            called -= float(np.mean(moved._positive > moved.cut_)) * self.labelled if single else 0.0
+            called -= float(np.mean(moved._positive > moved.threshold_)) * self.labelled if single else 0.0
             numbers = {name: of[name].value for name in ("recall", "precision")}
             found.append({"prior": prior, "called": round(called), **numbers})
         return found
 
     @property
     def why(self) -> str:
-        """The goal of the cut in words."""
-        cut = self.model.chosen_cut_
+        """The goal of the threshold in words."""
+        cut = self.model.chosen_threshold_
         rows = "unlabeled rows" if self.model.scenario == "case-control" else "rows"
-        share = f"{100 * cut.share:.1f} % of the {rows} are above the cut"
+        share = f"{100 * cut.share:.1f} % of the {rows} are above the threshold"
         random = self.model.labelling == "scar"
         known = self.sound and random if cut.goal == "recall" else self.known.get(cut.goal, True)
         above = f": {share}" if known else f" (not determined by these rows); {share}"
@@ -169,7 +169,7 @@ class Findings(NamedTuple):
     @property
     def goal(self) -> str:
         """What the threshold is for, in words."""
-        cut = self.model.chosen_cut_
+        cut = self.model.chosen_threshold_
         wanted = cut.wanted or 0.0
         match cut.goal:
             case "f1":
@@ -197,7 +197,7 @@ class Findings(NamedTuple):
 
 
 def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
-    """Return the cut, the estimates, the leaderboard and the test of random labelling as plain values.
+    """Return the threshold, the estimates, the leaderboard and the test of random labelling as plain values.
 
     Parameters
     ----------
@@ -217,7 +217,8 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "scenario": model.scenario,
         "labelling": model.labelling,
         "called_positive": found.called_positive,
-        "cut": {**asdict(model.chosen_cut_), "why": found.why},
+        "threshold": (threshold := {**asdict(model.chosen_threshold_), "why": found.why}),
+        "cut": threshold,  # its former name
         "estimates": {name: {**asdict(estimate), "known": known[name]} for name, estimate in model.estimates_.items()},
         "first": [asdict(first) for first in found.first],
         "if_prior": found.if_prior,
@@ -318,8 +319,8 @@ def scored_rows(
     low, high = (0.0, 1.0) if found.leaks or found.repeated else ends
     columns = {
         "labelled": known,
-        "prediction": np.where(scores > model.cut_, words.get("1", "1"), words.get("0", "0")),
-        "score": scores - model.cut_,
+        "prediction": np.where(scores > model.threshold_, words.get("1", "1"), words.get("0", "0")),
+        "score": scores - model.threshold_,
         "probability": probabilities,
         "probability_low": low,
         "probability_high": high,

@@ -1,9 +1,10 @@
 """Estimates of prior, share, recall, precision, F1 and AUC without true labels, with intervals.
 
 They assume that the labelled rows are a random sample of the positives. The recall is the share of held-out labelled
-scores above the cut; if few are, it is mostly the recall expected from calibrated probabilities. The other estimates
-follow from it, the share of the population above the cut, and the prior. The intervals come from bootstrap samples,
-each with its own draws of the prior and of the recall; the recall refers to the positives among the rows of the sample.
+scores above the threshold; if few are, it is mostly the recall expected from calibrated probabilities. The other
+estimates follow from it, the share of the population above the threshold, and the prior. The intervals come from
+bootstrap samples, each with its own draws of the prior and of the recall; the recall refers to the positives among the
+rows of the sample.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pucli.solvers.ensemble.threshold import recall_above
 from pucli.solvers.prior.binormal import Binormal
 from pucli.solvers.prior.estimate import FOLD, WIDEST
 
-# Standard deviation of the recall's error from choosing the models and the cut on the same labelled rows.
+# Standard deviation of the recall's error from choosing the models and the threshold on the same labelled rows.
 LASTING_ERROR = 0.07
 # If the AUC that follows from an estimate of the prior is lower, the classes overlap so much that the estimate is only
 # an upper bound: no part of the space holds positives alone, as best bin estimation needs.
@@ -65,7 +66,7 @@ def estimates(
     *,
     known_prior: bool = False,
 ) -> dict[str, Estimate]:
-    """Return the estimates at a cut, from held-out scores.
+    """Return the estimates at a threshold, from held-out scores.
 
     Parameters
     ----------
@@ -127,10 +128,10 @@ def _draws(
 
 
 def _recalls(above: int, p: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Return draws (count,) of the recall, if `above` of p labelled rows are above the cut.
+    """Return draws (count,) of the recall, if `above` of p labelled rows are above the threshold.
 
     They are in turn from the two Beta distributions whose quantiles are the ends of Clopper and Pearson's interval.
-    Bootstrap samples of a few labelled rows would all have the same recall if all are above the cut, or none.
+    Bootstrap samples of a few labelled rows would all have the same recall if all are above the threshold, or none.
     """
     low = rng.beta(above, p - above + 1, count) if above > 0 else np.zeros(count)
     high = rng.beta(above + 1, p - above, count) if above < p else np.ones(count)

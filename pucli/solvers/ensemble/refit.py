@@ -6,9 +6,9 @@ the same as using the row twice with weights p and 1 - p (cf. Elkan and Noto 200
 the refit ranks better. With many it ranks worse, as the members become alike: all fit the mean of all. It is left out
 then.
 
-Its own held-out scores are biased, because a labelled row has raised the probabilities of its neighbours. Prior, cut
-and estimates therefore stay those of the first fit, and the quantiles of the unlabeled rows map the scores of the refit
-to the scale of the first fit.
+Its own held-out scores are biased, because a labelled row has raised the probabilities of its neighbours. Prior,
+threshold and estimates therefore stay those of the first fit, and the quantiles of the unlabeled rows map the scores of
+the refit to the scale of the first fit.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""The cut of the scores: for the largest F1, a wanted recall or precision, a share, or a number of rows.
+"""The threshold of the scores: for the largest F1, a wanted recall or precision, a share, or a number of rows.
 
-The cut is computed from held-out scores, so that it can be moved without training again. If a share q of the
-population is above the cut and the recall is r, then F1 is 2 prior r / (q + prior). Here r is the expected recall under
-calibrated probabilities: unlike the share of labelled rows above the cut, it is a smooth function of q. As the prior is
-uncertain, F1 is averaged over bootstrap samples of the scores, each with its own draw of the prior. The mean is flat
-near its maximum, so the middle of the shares within `FLAT` of the maximum is taken. The cut is at the geometric mean of
-this share and the prior: the final models rank better than the held-out scores tell, and the better the ranking, the
-nearer is the best share to the prior. Where labelled rows hardly rank above the others, either the classes overlap or
-most rows are positive, and the prior is unknown. In both cases F1 is largest at a large share (`share_for_f1`).
+The threshold is computed from held-out scores, so that it can be moved without training again. If a share q of the
+population is above the threshold and the recall is r, then F1 is 2 prior r / (q + prior). Here r is the expected recall
+under calibrated probabilities: unlike the share of labelled rows above the threshold, it is a smooth function of q. As
+the prior is uncertain, F1 is averaged over bootstrap samples of the scores, each with its own draw of the prior. The
+mean is flat near its maximum, so the middle of the shares within `FLAT` of the maximum is taken. The threshold is at
+the geometric mean of this share and the prior: the final models rank better than the held-out scores tell, and the
+better the ranking, the nearer is the best share to the prior. Where labelled rows hardly rank above the others, either
+the classes overlap or most rows are positive, and the prior is unknown. In both cases F1 is largest at a large share
+(`share_for_f1`).
 """
 
 from __future__ import annotations
@@ -25,28 +26,29 @@ from pucli.solvers.ensemble.hidden_share import MOST_SCORES, isotonic_ratio, res
 GOALS = ("f1", "recall", "precision", "share", "top")
 SHARES = np.concatenate([np.geomspace(1e-4, 0.005, 20, endpoint=False), np.linspace(0.005, 1.0, 200)])
 FLAT = 0.02
-# AUC from which on that share and the prior have the same weight in the cut, and up to which the share alone counts.
+# AUC from which on that share and the prior have the same weight in the threshold, and up to which the share alone
+# counts.
 APART, OVERLAPPING = 0.8, 0.7
 # Largest prior that is drawn: at one every row would be positive.
 LARGEST_PRIOR = 0.98
-# Spreads of the scores below the least at which the cut lies that takes every row.
+# Spreads of the scores below the least at which the threshold lies that takes every row.
 FAR_BELOW = 1e3
 # Confidence with which a wanted recall is kept.
 CONFIDENCE = 0.9
-# Labelled rows above the cut at which their share counts as much as the expected recall (`recall_above`).
+# Labelled rows above the threshold at which their share counts as much as the expected recall (`recall_above`).
 SAME_WEIGHT = 20
 
 
 @dataclass
 class Cut:
-    """A cut of the scores.
+    """A threshold of the scores.
 
     Attributes
     ----------
     value : float
         Rows with a larger score are predicted positive.
     share : float
-        Share of the population above the cut; equal scores can keep it from the wanted share.
+        Share of the population above the threshold; equal scores can keep it from the wanted share.
     goal, wanted : str, float or None
         As given to `make_cut`.
     """
@@ -73,17 +75,17 @@ def recall_curve(probabilities: np.ndarray) -> np.ndarray:
 
 
 def recall_above(positive: np.ndarray, share: float, cut: float, curve: np.ndarray) -> float:
-    """Return the recall at a cut, from labelled rows and from the expected recall.
+    """Return the recall at a threshold, from labelled rows and from the expected recall.
 
-    It is the share of labelled rows above the cut if many are. The share of few varies much by chance: the fewer
-    labelled rows lie above the cut, the more weight has the expected recall.
+    It is the share of labelled rows above the threshold if many are. The share of few varies much by chance: the fewer
+    labelled rows lie above the threshold, the more weight has the expected recall.
 
     Parameters
     ----------
     positive : ndarray of shape (p,)
         Held-out scores of labelled rows.
     share : float
-        Share of the population above the cut.
+        Share of the population above the threshold.
     cut : float
         Score above which rows are predicted positive.
     curve : ndarray of shape (shares,)
@@ -135,7 +137,7 @@ def make_cut(  # noqa: PLR0913
     ranking: float,
     even: float,
 ) -> Cut:
-    """Return the cut for a goal.
+    """Return the threshold for a goal.
 
     Parameters
     ----------
@@ -154,8 +156,8 @@ def make_cut(  # noqa: PLR0913
     ranking : float
         Estimated AUC of positives against negatives. Used for "f1" only.
     even : float
-        Score at which the probability of a positive is one half. It is the cut for F1 if otherwise at most one row of
-        the population would be predicted positive.
+        Score at which the probability of a positive is one half. It is the threshold for F1 if otherwise at most one
+        row of the population would be predicted positive.
 
     Raises
     ------
@@ -181,7 +183,7 @@ def make_cut(  # noqa: PLR0913
 
 
 def _at_precision(wanted: float, positive: np.ndarray, population: np.ndarray, prior: float, curve: np.ndarray) -> Cut:
-    """Return the cut with the largest share at which both estimates of the precision are at least `wanted`.
+    """Return the threshold with the largest share at which both estimates of the precision are at least `wanted`.
 
     One comes from the smooth curve of the recall; the other, which is printed, from `recall_above`.
     """
@@ -230,7 +232,7 @@ def best_share(f1: np.ndarray) -> float:
 
 
 def recall_cut(positive: np.ndarray, wanted: float, confidence: float = CONFIDENCE) -> float:
-    """Return the largest cut with at least the wanted recall, with a given confidence.
+    """Return the largest threshold with at least the wanted recall, with a given confidence.
 
     The share of all positives below the k-th smallest of p held-out scores is distributed as Beta(k, p + 1 - k),
     whatever the distribution of the scores (Wilks 1941).
@@ -247,7 +249,7 @@ def recall_cut(positive: np.ndarray, wanted: float, confidence: float = CONFIDEN
     Returns
     -------
     float
-        The cut; -inf if there are too few labelled rows for the confidence.
+        The threshold; -inf if there are too few labelled rows for the confidence.
     """
     from scipy.special import betainc
 
@@ -260,15 +262,15 @@ def recall_cut(positive: np.ndarray, wanted: float, confidence: float = CONFIDEN
 
 
 def _below_all(scores: np.ndarray) -> float:
-    """Return a cut so far below the scores that no row can be, but finite: scores minus an infinite cut have no order.
+    """Return a finite threshold far below all scores, since scores minus an infinite one have no order.
 
-    Scores minus this cut still differ: their rounding is 1e-13 of the spread of the scores.
+    Scores minus this threshold still differ: their rounding is 1e-13 of the spread of the scores.
     """
     return float(scores.min() - FAR_BELOW * max(float(np.ptp(scores)), 1.0))
 
 
 def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | None) -> Cut:
-    """Return the cut with a share `share` of the population's scores above it."""
+    """Return the threshold with a share `share` of the population's scores above it."""
     ordered = np.sort(population)[::-1]
     k = int(np.clip(round(share * len(ordered)), 0, len(ordered)))
     if k == 0:
@@ -281,7 +283,7 @@ def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | N
 
 
 def cut_for_rare(share: float, population: np.ndarray, even: float) -> Cut:
-    """Return the cut for F1 with a share of the population above it, or at `even`, as `make_cut`.
+    """Return the threshold for F1 with a share of the population above it, or at `even`, as `make_cut`.
 
     Parameters
     ----------
@@ -290,7 +292,7 @@ def cut_for_rare(share: float, population: np.ndarray, even: float) -> Cut:
     population : ndarray of shape (n,)
         Held-out scores of the population.
     even : float
-        Score at which the probability of a positive is one half: the cut if otherwise at most one row would be
+        Score at which the probability of a positive is one half: the threshold if otherwise at most one row would be
         predicted positive.
     """
     if round(share * len(population)) <= 1:
@@ -304,7 +306,7 @@ def check_wanted(goal: str, wanted: float | None, n: int) -> float:
     Parameters
     ----------
     goal : str
-        Goal of the cut, one of `GOALS`.
+        Goal of the threshold, one of `GOALS`.
     wanted : float or None
         Value of the goal: a recall, precision or share, or a number of rows for "top".
     n : int
@@ -316,7 +318,7 @@ def check_wanted(goal: str, wanted: float | None, n: int) -> float:
         If the goal is unknown, or its value is missing or out of range.
     """
     if goal not in GOALS:
-        raise unknown("goal of the cut", goal, GOALS)
+        raise unknown("goal of the threshold", goal, GOALS)
     if goal == "f1":
         return 0.0
     if wanted is None:

@@ -160,18 +160,18 @@ def test_labelled_and_hidden_positives_have_the_same_distribution_of_held_out_sc
 
 def test_the_cut_moves_without_training(fitted) -> None:
     model, X, s, truth = fitted
-    wide, narrow = model.with_cut("recall", 0.9), model.with_cut("share", 0.05)
-    assert wide.cut_ < model.cut_ < narrow.cut_
+    wide, narrow = model.with_threshold("recall", 0.9), model.with_threshold("share", 0.05)
+    assert wide.threshold_ < model.threshold_ < narrow.threshold_
     assert wide.ensemble_ is model.ensemble_
     assert wide.predict(X)[truth & ~s].mean() >= 0.88
     assert narrow.estimates_["share"].value == pytest.approx(0.05, abs=0.01)
     with pytest.raises(UsageError, match="needs a value"):
-        model.with_cut("recall")
+        model.with_threshold("recall")
 
 
 def test_a_recall_that_takes_every_row_keeps_their_order(fitted) -> None:
     model, X, _, _ = fitted
-    moved = model.with_cut("recall", 0.9999)
+    moved = model.with_threshold("recall", 0.9999)
     scores = moved.decision_function(X)
     assert np.isfinite(scores).all() and (scores > 0).all()
     np.testing.assert_array_equal(
@@ -196,7 +196,7 @@ def test_a_loaded_model_gives_the_same_predictions(fitted, tmp_path: Path) -> No
     save_model(tmp_path / "m.model", SavedModel(pipeline, "auto", [f"x{k}" for k in range(X.shape[1])]))
     loaded = load_model(tmp_path / "m.model").estimator
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    assert loaded.with_cut("share", 0.1).cut_ == model.with_cut("share", 0.1).cut_
+    assert loaded.with_threshold("share", 0.1).threshold_ == model.with_threshold("share", 0.1).threshold_
 
 
 @pytest.mark.parametrize("count", [1, 299])

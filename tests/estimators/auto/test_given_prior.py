@@ -13,10 +13,10 @@ from tests.estimators.auto.helpers import two_clouds
 def test_threshold_probabilities_and_estimates_follow_and_the_order_stays():
     X, s, truth = two_clouds(300, prior=0.3, labelled=40, apart=1.5)
     model = AutoPU().fit(X, s)
-    before = model.prior_, model.cut_, dict(model.estimates_)
+    before = model.prior_, model.threshold_, dict(model.estimates_)
     few, true, many = (model.with_prior(prior) for prior in (0.1, 0.3, 0.6))
-    assert (model.prior_, model.cut_, dict(model.estimates_)) == before  # a copy moves
-    assert few.cut_ > true.cut_ > many.cut_
+    assert (model.prior_, model.threshold_, dict(model.estimates_)) == before  # a copy moves
+    assert few.threshold_ > true.threshold_ > many.threshold_
     assert np.array_equal(few.score_rows(X), model.score_rows(X))
     for moved, prior in ((few, 0.1), (true, 0.3), (many, 0.6)):
         assert moved.prior_ == prior and moved.prior_interval_ == (prior, prior)
@@ -25,9 +25,9 @@ def test_threshold_probabilities_and_estimates_follow_and_the_order_stays():
             assert estimate.low <= estimate.value <= estimate.high, name
     width = [m.estimates_["precision"].high - m.estimates_["precision"].low for m in (model, true)]
     assert width[1] < 0.5 * width[0]
-    called = (model.held_out_ > true.cut_) & ~s
+    called = (model.held_out_ > true.threshold_) & ~s
     assert true.estimates_["precision"].low <= truth[called].mean() <= true.estimates_["precision"].high
-    assert true.with_cut("recall", 0.9).prior_interval_ == (0.3, 0.3)  # the prior stays when the cut moves
+    assert true.with_threshold("recall", 0.9).prior_interval_ == (0.3, 0.3)  # the prior stays when the threshold moves
 
 
 def test_a_prior_that_cannot_be_is_refused():
@@ -54,7 +54,7 @@ def test_a_true_prior_narrows_and_a_wrong_one_misleads():
         model, prior = AutoPU().fit(X, s), truth[~s].mean()
         row = []
         for moved in (model, *(model.with_prior(min(0.99, prior * factor)) for factor in (1.0, 1.3, 1 / 1.3))):
-            called = (model.held_out_ > moved.cut_) & ~s
+            called = (model.held_out_ > moved.threshold_) & ~s
             right, precision = np.sum(called & truth), moved.estimates_["precision"]
             value = right / max(called.sum(), 1)
             row.append(

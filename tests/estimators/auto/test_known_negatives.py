@@ -68,12 +68,12 @@ def test_random_negatives_make_the_prior_and_the_precision_known() -> None:
         without = AutoPU(neg_label=-1).fit(X, y)
         share = positive[y == 0].mean()
         apart.append((abs(known.prior_ - share), abs(without.prior_ - share)))
-        precision, called = known.estimates_["precision"], (known.held_out_ > known.cut_) & (y == 0)
+        precision, called = known.estimates_["precision"], (known.held_out_ > known.threshold_) & (y == 0)
         assert precision.low < positive[called].mean() < precision.high
         wide = without.estimates_["precision"]
         assert precision.high - precision.low < wide.high - wide.low
         assert np.ptp(known.prior_interval_) < np.ptp(without.prior_interval_)
-        assert np.array_equal(known.with_cut("share", 0.2).prior_interval_, known.prior_interval_)
+        assert np.array_equal(known.with_threshold("share", 0.2).prior_interval_, known.prior_interval_)
     assert np.mean(apart, axis=0)[0] < 0.08
 
 

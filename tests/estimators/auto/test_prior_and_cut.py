@@ -186,7 +186,7 @@ def test_the_share_for_f1_falls_as_the_ranking_gets_better() -> None:
 
 @pytest.mark.slow
 def test_the_cut_for_f1_takes_most_rows_where_most_are_positive_and_few_are_ranked_apart() -> None:
-    """There the prior is unknown and estimated too low; the cut must not follow it."""
+    """There the prior is unknown and estimated too low; the threshold must not follow it."""
     rng, shares, f1 = np.random.default_rng(2), [], []
     for _ in range(30):
         truth = rng.random(200) < 0.85
@@ -244,7 +244,7 @@ def test_a_few_labelled_rows_above_the_cut_hardly_move_the_recall() -> None:
 
 @pytest.mark.parametrize("above", [0, 3])
 def test_three_labelled_rows_leave_the_recall_open(above: int) -> None:
-    """Bootstrap samples of three rows on one side of the cut are all alike."""
+    """Bootstrap samples of three rows on one side of the threshold are all alike."""
     population = np.linspace(-1.0, 1.0, 400)
     positive = np.array([0.2, 0.3, 0.4]) - (above == 0)
     prior = PriorEstimate(0.3, 0.25, 0.35, np.full(200, 0.3))

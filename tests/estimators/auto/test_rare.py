@@ -20,11 +20,11 @@ def needles() -> tuple[AutoPU, np.ndarray]:
 
 def test_few_rows_are_called_where_positives_are_rare(needles: tuple[AutoPU, np.ndarray]) -> None:
     model, y = needles
-    called = model.held_out_[60:] > model.cut_
+    called = model.held_out_[60:] > model.threshold_
     assert 5 <= called.sum() <= 60 and abs(model.prior_ - 0.02) < 0.02
     assert 2 * np.sum(called & y[60:]) / (called.sum() + 20) > 0.5
-    again = model.with_cut("share", 0.1).with_cut("f1")
-    assert again.cut_ == model.cut_
+    again = model.with_threshold("share", 0.1).with_threshold("f1")
+    assert again.threshold_ == model.threshold_
 
 
 def test_the_first_rows_are_told_where_positives_are_rare(needles: tuple[AutoPU, np.ndarray]) -> None:

@@ -69,8 +69,8 @@ def test_prior_and_propensities_are_recovered_where_the_model_holds() -> None:
     assert biased.prior_interval_[0] <= truth.mean() <= biased.prior_interval_[1]
     assert np.abs(biased.propensity_ - e / 0.8)[truth].mean() < 0.12
     assert (plain.propensity_ == 1).all()
-    recall = np.mean(biased.held_out_[truth] > biased.cut_)
-    assert recall > np.mean(plain.held_out_[truth] > plain.cut_) + 0.1
+    recall = np.mean(biased.held_out_[truth] > biased.threshold_)
+    assert recall > np.mean(plain.held_out_[truth] > plain.threshold_) + 0.1
     assert abs(biased.estimates_["recall"].value - recall) < 0.1
     (own,) = [line for line in biased.leaderboard_ if line["name"] == "ensemble"]
     assert own["f1"] == biased.estimates_["f1"].value
@@ -79,8 +79,8 @@ def test_prior_and_propensities_are_recovered_where_the_model_holds() -> None:
 def test_the_model_moves_the_cut_without_training_again_too() -> None:
     X, s, _ = two_clouds(100, labelled=30)
     model = AutoPU(labelling="sar", members=MEMBERS[:1]).fit(X, s)
-    low = model.with_cut("recall", 0.95)
-    assert low.cut_ < model.cut_
+    low = model.with_threshold("recall", 0.95)
+    assert low.threshold_ < model.threshold_
     np.testing.assert_array_equal(model.score_rows(X), low.score_rows(X))
     assert model.prior_ == low.prior_
 

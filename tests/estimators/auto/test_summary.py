@@ -37,7 +37,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
     known = {name: Estimate(0.5, 0.45, 0.55) for name in ("prior", "share", "recall", "precision", "f1", "auc")}
     model = SimpleNamespace(
         estimates_=known | changed,
-        chosen_cut_=Cut(0.0, 0.5, goal, wanted),
+        chosen_threshold_=Cut(0.0, 0.5, goal, wanted),
         scenario=scenario,
         labelling=labelling,
         negatives="biased",

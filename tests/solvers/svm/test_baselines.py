@@ -144,7 +144,7 @@ def test_naive_svc_is_scikit_learns_when_cut_at_zero():
     model = NaiveSVC(C=2.0).fit(X, y)
     peer = SVC(C=2.0, class_weight="balanced").fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X))
-    assert model.prior_ is None and model.cut_ == 0.0
+    assert model.prior_ is None and model.threshold_ == 0.0
     assert 0 <= model.dual_gap_ <= 0.01 * model.objective_
 
 
@@ -172,7 +172,7 @@ def test_a_cut_at_the_prior_predicts_that_share_of_new_rows_positive(seed, prior
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_cut_uses_out_of_fold_scores(seed):
-    """A model that knows its training rows by heart gives them other scores than fresh ones, which the cut is for."""
+    """A model that knows its training rows by heart gives fresh ones other scores; the threshold is for these."""
     rng = np.random.default_rng(seed)
 
     def draw(n, share):
@@ -183,7 +183,7 @@ def test_the_cut_uses_out_of_fold_scores(seed):
     scores = model.svc_.decision_function(draw(1000, 0.4))
     in_fold = np.quantile(model.svc_.decision_function(X)[y == 0], 0.6)
     assert np.mean(scores > in_fold) > 0.55  # by heart: nearly all unlabeled rows lie at the margin
-    assert abs(np.mean(scores > model.cut_) - 0.4) < 0.12
+    assert abs(np.mean(scores > model.threshold_) - 0.4) < 0.12
 
 
 @pytest.mark.slow
