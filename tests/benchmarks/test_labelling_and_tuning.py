@@ -19,6 +19,7 @@ def wine(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_models_of_biased_labels_run_beside_the_baselines(wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labelling, "OF_LABELLING", ("SAR-EM",))
     monkeypatch.setattr(labelling, "BASELINES", ("SVC, unlabeled as negative",))
@@ -61,6 +62,7 @@ def test_a_win_is_a_task_on_which_the_rule_is_better() -> None:
     assert lines[-1]["wins over f1"] == "2 of 3 that differ"
 
 
+@pytest.mark.slow
 def test_a_member_that_repeats_the_ensemble_changes_nothing(wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(members, "METHODS", {"svc-naive": {}})
     monkeypatch.setattr(members, "FREQUENCIES", (0.5,))

@@ -58,6 +58,7 @@ def test_without_files_it_says_where_they_should_be(tmp_path: Path) -> None:
         quality.run()
 
 
+@pytest.mark.slow
 def test_a_run_measures_every_method_on_the_same_splits(tmp_path: Path) -> None:
     found = quality.run(folder=tmp_path, methods=["SVC, unlabeled as negative", "SVC, true prior"])
     assert "without ecoli-cp" in found["title"]

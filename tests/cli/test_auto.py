@@ -60,6 +60,7 @@ def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> 
     assert list(predicted.document["predictions"][0]) == ["row", "d", *PREDICTED]
 
 
+@pytest.mark.slow
 def test_a_precision_out_of_reach_keeps_the_model(pucli, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))
@@ -78,6 +79,7 @@ def test_a_precision_out_of_reach_keeps_the_model(pucli, tmp_path: Path) -> None
     assert (pd.read_csv("five.csv")["prediction"].astype(str) == "1").sum() == 5
 
 
+@pytest.mark.slow
 def test_a_precision_is_cut_for_as_by_the_estimator(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--precision", 0.8)
     found = pucli(*words, "--model", "m.model", "--json").document
@@ -92,6 +94,7 @@ def test_a_precision_is_cut_for_as_by_the_estimator(pucli, customers: Path) -> N
     assert (alone.positive_share_, alone.labelled_recall_) == (saved.positive_share_, saved.labelled_recall_)
 
 
+@pytest.mark.slow
 def test_a_model_that_is_kept_so_tells_of_a_labelling_that_is_not_random(pucli, customers: Path, monkeypatch) -> None:
     monkeypatch.setattr(
         "pucli.estimators.auto.random_labelling.labelling_of", lambda *_: RandomLabelling(0.005, 0, 4.0)
@@ -120,6 +123,7 @@ def test_nothing_is_known_where_cases_were_entered_several_times(pucli, customer
     assert "keep one row of each case" in pucli("predict", "--model", "b.model", "--data", customers).err
 
 
+@pytest.mark.slow
 def test_the_wanted_number_of_rows_is_predicted_positive(pucli, customers: Path) -> None:
     result = pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--top", 12, "--json")
     assert result.document["called_positive"] == 12
@@ -152,6 +156,7 @@ def test_two_goals_are_refused(pucli, customers: Path) -> None:
     assert "--recall and --share" in result.err
 
 
+@pytest.mark.slow
 def test_the_summary_has_cut_estimates_and_members(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--recall", 0.8)
     result = pucli(*words, "--verbose")
@@ -161,6 +166,7 @@ def test_the_summary_has_cut_estimates_and_members(pucli, customers: Path) -> No
     assert np.char.count(result.out, "--model FILE") == 1
 
 
+@pytest.mark.slow
 def test_a_given_number_of_positives_sets_the_class_prior(pucli, customers: Path, tmp_path: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
     plain = pucli(*words, "--json").document
@@ -184,6 +190,7 @@ def test_a_given_number_of_positives_sets_the_class_prior(pucli, customers: Path
         assert pucli(*words, "--expected", *wrong).code == 2
 
 
+@pytest.mark.slow
 def test_predict_warns_of_probabilities_that_rest_on_an_unknown_prior(pucli, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     rows = [f"{a:.3f},{b:.3f},{'yes' if i < 20 else ''}" for i, (a, b) in enumerate(rng.normal(size=(120, 2)))]
@@ -197,6 +204,7 @@ def test_predict_warns_of_probabilities_that_rest_on_an_unknown_prior(pucli, tmp
     assert "order could be chance" in result.err and "can be used" not in result.err
 
 
+@pytest.mark.slow
 def test_the_rows_that_are_scored_have_their_numbers_in_the_file(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
     assert pucli(*words, "--rows", 100, "--id", "a", "--scored", "s.parquet").code == 0
@@ -295,6 +303,7 @@ def read_lines(result) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_the_answer_fits_on_one_screen(pucli, customers: Path, monkeypatch) -> None:
     """22 lines of 80 characters, with two warnings and with every file."""
     monkeypatch.setenv("COLUMNS", "80")
@@ -321,6 +330,7 @@ def test_the_answer_fits_on_one_screen(pucli, customers: Path, monkeypatch) -> N
     assert "\n3 more warnings or notes: add --verbose\n" in result.err and "word ... keep one\n" in result.err
 
 
+@pytest.mark.slow
 def test_the_answer_says_no_more_than_the_estimates(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
     document, result = pucli(*words, "--json").document, pucli(*words)

@@ -97,6 +97,7 @@ def test_examples_of_the_first_page_parse(pucli):
         parse(shlex.split(line))
 
 
+@pytest.mark.slow
 def test_help_imports_nothing_heavy():
     code = (
         "import sys; from pucli.cli.main import main; main(['--help']); main(['train', '--help']); "
@@ -204,6 +205,7 @@ def test_schema_is_json_and_describes_the_keys(pucli, what, key):
     assert pucli("schema", "experimnt").code == 2
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_not_an_error(data_cache):
     reader, writer = os.pipe()
     os.close(reader)
@@ -285,6 +287,7 @@ def test_eighty_columns_show_the_method_the_bar_the_count_and_the_time(data_cach
         assert any(line.split()[0] == name for line in listed)
 
 
+@pytest.mark.slow
 def test_no_color_is_honoured(data_cache, monkeypatch):
     words = ["fetch", "wine", "breast-cancer"]
     monkeypatch.delenv("NO_COLOR", raising=False)

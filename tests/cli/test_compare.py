@@ -171,6 +171,7 @@ def test_page_and_latex(pucli, tmp_path):
     assert done.out.split("\n\n")[1].splitlines()[-1] in page.replace("&#39;", "'")
 
 
+@pytest.mark.slow
 def test_a_table_of_the_user(pucli, customers):
     """Of marked positives alone PUF decides; with all classes known, F1."""
     base = ("compare", "gllc", "blssvm", "--repeats", "2", "--json", "--data")

@@ -157,6 +157,7 @@ def test_a_list_of_numbers_can_be_set_from_the_shell(pucli, table):
 @pytest.mark.parametrize(
     ("blocks", "message"), [(0, "Nothing was written"), (2, "The checkpoint run.pt is kept; run the")]
 )
+@pytest.mark.slow
 def test_ctrl_c_names_the_saved_checkpoint(pucli, table, tmp_path, monkeypatch, blocks, message):
     pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch").set_num_threads(1)
     from pucli.solvers.deep.trainer import Trainer

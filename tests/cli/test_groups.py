@@ -96,6 +96,7 @@ def test_held_out_rows_of_train(visits):
     assert held_out(forest, X, known, 0).pu_auc > held_out(forest, X, known, 0, who).pu_auc + 0.1
 
 
+@pytest.mark.slow
 def test_a_group_is_no_feature_and_is_kept_together(pucli, visits):
     one = pucli("train", "--method", "gllc", *WORDS, "--groups", "customer", "--drop", "day", "--model", "m", "--json")
     assert one.document["data"]["groups"] == {"columns": ["customer"], "number": 200}
@@ -109,6 +110,7 @@ def test_a_group_is_no_feature_and_is_kept_together(pucli, visits):
     assert kept["score"] < apart["score"]
 
 
+@pytest.mark.slow
 def test_an_identifier_that_repeats_is_named(pucli, visits):
     seen = pucli("train", "--method", "gllc", *WORDS).err
     (line,) = [line for line in seen.splitlines() if "--groups customer" in line]
@@ -122,6 +124,7 @@ def test_wrong_groups_are_refused(pucli, visits):
     refused(pucli("train", "--method", "gllc", "--dataset", "wine", "--groups", "x"), "--groups", "declared data set")
 
 
+@pytest.mark.slow
 def test_compare_divides_by_groups_and_by_time(pucli, visits):
     words = ("compare", "svc-naive", "blssvm", *WORDS, "--repeats", 3, "--json")
     apart = pucli(*words, "--drop", "customer", "--drop", "day").document

@@ -80,6 +80,7 @@ PREDICT = ("predict", "--model", "m.model", "--out", "p.csv", "--data")
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx"])
+@pytest.mark.slow
 def test_found_identifiers_are_written_as_they_are_in_the_file(pucli, cases, kind):
     write = {"csv": cases.to_csv, "parquet": cases.to_parquet, "xlsx": cases.to_excel}[kind]
     write(f"rows.{kind}", index=False)
@@ -106,6 +107,7 @@ def test_files_without_a_found_identifier_are_predicted(pucli, cases, monkeypatc
         assert ("no cells in 'case_id'" in done.err) == (len(words) == 1)
 
 
+@pytest.mark.slow
 def test_identifiers_that_an_option_names_replace_the_found_ones(pucli, cases):
     cases.assign(name=[f"n{i}" for i in range(80)]).to_csv("rows.csv", index=False)
     train = ("train", "--method", "svc-naive", "--data", "rows.csv", *WORDS, "--model", "m.model")
@@ -123,6 +125,7 @@ def test_a_found_identifier_with_the_name_of_a_column_of_predictions_is_left_out
     assert pd.read_csv("p.csv")["row"].tolist() == list(range(1, 81))
 
 
+@pytest.mark.slow
 def test_auto_ranks_or_keeps_the_order_of_the_file(pucli, cases):
     cases.to_csv("rows.csv", index=False)
     done = pucli("auto", "--data", "rows.csv", *WORDS, "--rows", 60, "--scored", "s.csv", "--order", "file")

@@ -107,6 +107,7 @@ def test_the_class_that_is_taken_for_positive_is_told(pucli, customers, yes, res
     assert "labelled positives: the 20 rows" not in pucli(*words, "--positive", yes).err
 
 
+@pytest.mark.slow
 def test_a_prior_that_is_not_given_is_told_once(pucli, customers):
     words = ("train", "--method", "upu", "--data", customers.pu, "--label", "bought", "--positive", "yes")
     told = [line for line in pucli(*words).err.splitlines() if "class prior" in line]

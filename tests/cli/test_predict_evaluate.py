@@ -77,6 +77,7 @@ def test_evaluate_prints_a_confusion_matrix(pucli, customers, model):
     assert "labelled positives and unlabeled rows" in done.out
 
 
+@pytest.mark.slow
 def test_predictions_have_the_labels_of_the_file(pucli, tmp_path):
     path = tmp_path / "rows.csv"
     small_table().to_csv(path, index=False)
@@ -142,6 +143,7 @@ def test_evaluate_on_the_rows_that_were_held_out(pucli):
     assert evaluated["scores"]["f1"] == trained["test"]["f1"]
 
 
+@pytest.mark.slow
 def test_train_uses_the_rows_of_a_split_file(pucli, tmp_path):
     words = ("split", "wine", "--repeats", 3, "--seed", 2, "--label-frequency", 0.4, "--out", "s.json", "--json")
     document = pucli(*words).document

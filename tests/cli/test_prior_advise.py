@@ -246,6 +246,7 @@ def test_advise_notes_few_labelled_rows(pucli, tmp_path):
         assert any("4 labelled rows" in warning for warning in done.document["warnings"])
 
 
+@pytest.mark.slow
 def test_a_comparison_is_advised_only_if_there_are_enough_labelled_rows(pucli, tmp_path):
     few = pucli("advise", "--data", table(tmp_path / "few.csv", n=100, labelled=30), *WORDS).err
     assert "30 labelled rows cannot tell whether it beats auto" in few and "on these rows: pucli compare" not in few

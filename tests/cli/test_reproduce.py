@@ -156,12 +156,14 @@ def test_collect_and_report_build_the_table_from_stored_cells(pucli, small, tmp_
     assert "4 not run yet" in partial
 
 
+@pytest.mark.slow
 def test_report_takes_the_profile_that_was_run(pucli, small):
     pucli("reproduce", small(), "--profile", "smoke", "--method", "gllc")
     document = pucli("report", "small.yaml", "--json").document
     assert document["report"]["cells"]["done"] == 2
 
 
+@pytest.mark.slow
 def test_a_failed_cell_gives_exit_code_1_and_its_reason(pucli, small, tmp_path):
     methods = {**SMALL["methods"], "broken": {"method": "gllc", "n_neighbors": 5000, "grid": {"lam": [1]}}}
     done = pucli("reproduce", small(methods=methods), "--profile", "smoke")

@@ -34,6 +34,7 @@ def answer(path, truth: np.ndarray, first: int | None = None) -> pd.DataFrame:
     return rows
 
 
+@pytest.mark.slow
 def test_answers_tell_the_precision(pucli, truth, tmp_path):
     asked = ("review", "--model", "g.model", "--data", "new.csv", "--for", "precision", "--out")
     found = pucli(*asked, "few.csv", "--rows", 40, "--json").document
@@ -65,6 +66,7 @@ def test_answers_tell_the_precision(pucli, truth, tmp_path):
     assert exact == dict.fromkeys(("value", "low", "high"), pytest.approx(truth[called].mean()))
 
 
+@pytest.mark.slow
 def test_the_highest_scores_and_a_sample_beside_them(pucli, truth, tmp_path):
     assert pucli("review", *SEEN, "--rows", 30, "--out", "top.csv").code == 0
     assert pucli("review", *SEEN, "--rows", 60, "--for", "precision", "--out", "some.csv").code == 0
@@ -97,6 +99,7 @@ def test_what_is_copied(pucli, truth, tmp_path):
     refused(pucli(*asked, "--id", "nobody"), "nobody")
 
 
+@pytest.mark.slow
 def test_review_reads_with_the_options(pucli, truth, tmp_path):
     table = pd.read_csv(tmp_path / "new.csv").drop(columns="bought").rename(columns={"c": "cé"})
     old = pd.read_csv(tmp_path / "new.csv").rename(columns={"c": "cé"})
@@ -120,6 +123,7 @@ def test_review_reads_with_the_options(pucli, truth, tmp_path):
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.slow
 def test_wrong_answers_are_refused(pucli, truth, tmp_path):
     assert pucli("review", *SEEN, "--rows", 6, "--out", "look.csv").code == 0
     refused(pucli("review", "--answers", "look.csv"), "no row has an answer")

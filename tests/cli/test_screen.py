@@ -148,6 +148,7 @@ def test_several_warnings_about_columns_are_one_line(pucli, tmp_path):
     assert sum(text.startswith(("column 'code'", "column 'key'")) for text in found) == 2
 
 
+@pytest.mark.slow
 def test_verbose_adds_what_the_answer_rests_on(pucli, tmp_path):
     shutil.copy(ROOT / "examples" / "customers.csv", tmp_path)
     for words, more in (

@@ -31,6 +31,7 @@ def model(pucli, tmp_path):
     return "m.model"
 
 
+@pytest.mark.slow
 def test_shift_reads_with_the_options(pucli, model, tmp_path):
     table = pd.read_csv(tmp_path / "more.csv").rename(columns={"visits": "visités"})
     old = pd.read_csv(tmp_path / "old.csv").rename(columns={"visits": "visités"})
@@ -51,12 +52,14 @@ def test_shift_reads_with_the_options(pucli, model, tmp_path):
     assert found[0]["prior"] == found[1]["prior"] == found[2]["prior"]
 
 
+@pytest.mark.slow
 def test_rows_of_training_tell_nothing_new(pucli, model):
     done = pucli("shift", "--model", model, "--data", "old.csv")
     assert "that the model was trained on" in " ".join(done.err.split())
     assert "trained on" not in pucli("shift", "--model", model, "--data", "same.csv").err
 
 
+@pytest.mark.slow
 def test_shift_and_adapted_predictions(pucli, model, tmp_path):
     asked = {name: pucli("shift", "--model", model, "--data", f"{name}.csv", "--json").document
              for name in ("same", "more", "other")}  # fmt: skip
@@ -81,6 +84,7 @@ def test_shift_and_adapted_predictions(pucli, model, tmp_path):
     assert max(map(len, text.out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_shift_refuses_what_it_cannot_answer(pucli, model, tmp_path):
     pd.read_csv(tmp_path / "more.csv").iloc[:20].to_csv(tmp_path / "few.csv", index=False)
     refused(pucli("shift", "--model", model, "--data", "few.csv"), "at least 30 rows")

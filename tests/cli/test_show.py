@@ -34,6 +34,7 @@ def test_show_and_card_say_the_same(pucli, rows):
     assert found["ids"] == ["code"] and "pucli" in found["versions"]
 
 
+@pytest.mark.slow
 def test_models_of_auto_have_estimates_and_a_threshold(pucli, rows):
     assert pucli("auto", *WORDS, "--model", "m.model").code == 0
     found = pucli("show", "m.model", "--json").document

@@ -115,6 +115,7 @@ def test_failed_cells_run_again_also_if_none_was_done(pucli, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("name", ["table-3.1", "wang-figures"])
+@pytest.mark.slow
 def test_committed_tables_tell_what_is_done(pucli, name):
     done = pucli("status", name, "--results", ROOT / "results")
     assert done.code == 0, done.err

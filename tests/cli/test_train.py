@@ -195,6 +195,7 @@ def test_an_estimated_prior_is_shown(pucli, customers):
     assert "class prior estimated" not in given.out and "prior=0.3" in given.out
 
 
+@pytest.mark.slow
 def test_classtering_predicts_clusters(pucli, tmp_path):
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]], 30, axis=0) + rng.normal(size=(90, 2))
@@ -337,6 +338,7 @@ def test_few_labelled_rows_and_constant_features_give_a_warning(pucli, tmp_path)
     assert "every feature is constant" in done.err and "only 1 labelled row:" in done.err
 
 
+@pytest.mark.slow
 def test_the_seed_reaches_the_estimator(pucli, customers, tmp_path):
     words = (
         "train",

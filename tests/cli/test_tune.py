@@ -33,6 +33,7 @@ def test_tune_warns_at_the_edge_of_the_grid_and_of_one_class(pucli, customers):
     assert "one class only" in done.err
 
 
+@pytest.mark.slow
 def test_the_choice_of_tune_can_be_trained_as_printed(pucli, customers):
     import shlex
 
@@ -53,6 +54,7 @@ def test_train_tune_uses_the_tuned_choice(pucli):
     assert {key: trained["params"][key] for key in chosen} == chosen
 
 
+@pytest.mark.slow
 def test_a_tuned_model_predicts_with_the_cut_that_was_chosen(pucli, customers):
     from pucli.models.saved import load_model
 
@@ -106,6 +108,7 @@ def test_ctrl_c_names_the_command_to_resume(pucli, customers, monkeypatch):
     refused(done, "interrupted", "Nothing was chosen", code=130)
 
 
+@pytest.mark.slow
 def test_rows_draws_a_sample_and_keeps_labelled_rows(pucli, customers):
     words = ("train", "--method", "gllc", "--data", customers.pu, *LABELLED, "--json")
     document = pucli(*words, "--rows", 60).document
@@ -146,6 +149,7 @@ def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_j
         assert "3 points" in done.out
 
 
+@pytest.mark.slow
 def test_a_choice_that_may_be_chance_is_warned_of(pucli, tmp_path):
     random = np.random.default_rng(0)
     for name, shift in (("noise.csv", 0.0), ("apart.csv", 3.0)):

@@ -46,6 +46,7 @@ def another(name: str, parameter: str, default: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", PU)
+@pytest.mark.slow
 def test_a_parameter_has_an_effect_or_is_declared(name: str) -> None:
     fixed = (
         {"random_state": 0} if "random_state" in inspect.signature(estimator_class(METHODS[name])).parameters else {}

@@ -142,6 +142,7 @@ def test_rows_of_two_sources(pucli, customers):
     refused(pucli("auto"), "no rows given; use either")
 
 
+@pytest.mark.slow
 def test_rows_of_another_split_than_that_of_training_are_warned_of(pucli, tmp_path):
     assert pucli("split", "wine", "--repeats", 2, "--seed", 5, "--out", "s.json").code == 0
     (tmp_path / "copy.json").write_bytes((tmp_path / "s.json").read_bytes())

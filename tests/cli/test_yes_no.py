@@ -17,6 +17,7 @@ def wrote(words):
 
 
 @pytest.mark.parametrize("positive", [(), ("--positive", "yes")])
+@pytest.mark.slow
 def test_a_script_is_warned_in_one_line(pucli, positive):
     wrote(["yes"] * 12 + ["no"] * 28)
     (line,) = [line for line in pucli(*GLLC, *positive).err.splitlines() if SAID in line]

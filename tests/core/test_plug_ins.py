@@ -47,6 +47,7 @@ def test_a_package_adds_to_every_list(pucli, example, what, name):
     assert name in listed
 
 
+@pytest.mark.slow
 def test_its_method_trains_tunes_is_saved_and_completed(pucli, example, customers):
     from pucli.cli import completion
 

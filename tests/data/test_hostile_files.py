@@ -211,6 +211,7 @@ def test_columns_of_parquet(tmp_path):
     assert open_table(path, "y").frame["t"].astype(str).tolist() == ["09:01:00", "09:02:00", "09:03:00"]
 
 
+@pytest.mark.slow
 def test_a_header_of_a_million_names_is_counted(tmp_path):
     check_columns([str(i) for i in range(200_000)])
     with pytest.raises(ValueError, match="1000000 columns"):

@@ -104,6 +104,7 @@ def test_quotes_after_backslashes_are_read(tmp_path):
 @pytest.mark.parametrize("chunk", [5, 64, 2**20])
 @settings(max_examples=60, deadline=None)
 @given(st.data())
+@pytest.mark.slow
 def test_any_cells_come_back(chunk, tmp_path_factory, data):
     width = data.draw(st.integers(1, 3))
     cell = st.text('ab,;\t"\n\r\u2028\f é', max_size=4).filter(lambda text: not text.startswith(" "))

@@ -125,6 +125,7 @@ def libraries() -> list[Any]:
 
 
 @pytest.mark.parametrize("make", libraries())
+@pytest.mark.slow
 def test_a_method_names_the_column_that_it_cannot_use_or_that_is_elsewhere(make: Any) -> None:
     X, y = _rng.normal(size=(60, 2)), (np.arange(60) < 15).astype(int)
     model = GLPUAL().fit(make({"a": X[:, 0], "b": X[:, 1]}), y)

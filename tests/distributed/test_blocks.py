@@ -32,6 +32,7 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("params", [{}, {"lam": 3.0, "c_u": 0.2, "c_p": 2.0}, {"kernel": "rbf"}])
 @pytest.mark.parametrize("standardise", [True, False])
+@pytest.mark.slow
 def test_fitting_in_blocks_gives_the_model_of_one_machine(folder, params, standardise, monkeypatch, tmp_path):
     path, frame = folder
     monkeypatch.setattr(feature_model, "WHOLE_KERNEL_ROWS", 500)

@@ -62,6 +62,7 @@ def test_several_threads():
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
 def test_rows_that_are_changed_after_a_fit_change_no_later_fit():
     KEPT.clear()
     X, y, new = rows(0), np.where(np.arange(30) < 8, np.arange(30) % 2, -1), rows(1)

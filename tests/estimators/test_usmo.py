@@ -99,6 +99,7 @@ def test_prior_outside_the_unit_interval_says_what_to_give(data, prior):
         ({"max_iter": -1}, "'max_iter' parameter"),
     ],
 )
+@pytest.mark.slow
 def test_wrong_parameters_are_named(data, wrong, message):
     for estimator in (USMO,) if {"solver", "init"} & set(wrong) else (USMO, RampPU):
         with pytest.raises(ValueError, match=message):
@@ -106,6 +107,7 @@ def test_wrong_parameters_are_named(data, wrong, message):
 
 
 @pytest.mark.parametrize("solver", ["qp", "svr"])
+@pytest.mark.slow
 def test_peers_refuse_problems_that_do_not_fit_into_memory(data, solver, monkeypatch):
     module = {"qp": "pucli.solvers.usmo.qp", "svr": "pucli.solvers.usmo.svr"}[solver]
     monkeypatch.setattr(f"{module}.LARGEST", 100)
@@ -149,6 +151,7 @@ print(peak, model.converged_)
 """
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_by_the_cache_size():
     """4000 rows: a square matrix takes 128 MB; the cache is given 8. Other tests move the figure of this process."""
     done = subprocess.run([sys.executable, "-c", MEMORY], cwd=ROOT, capture_output=True, text=True, check=True)

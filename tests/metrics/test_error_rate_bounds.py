@@ -36,6 +36,7 @@ def excess(p, n, prior, seed):
 
 @examples(60)
 @given(st.integers(10, 2000), st.integers(10, 2000), st.floats(0.05, 0.9), st.integers(0, 10_000))
+@pytest.mark.slow
 def test_both_rates_are_within_the_bounds_with_probability_one_less_delta(p, n, prior, seed):
     found = np.array([excess(p, n, prior, seed + 100_000 * draw) for draw in range(40)])
     # a constant of one will do; 0.35 is the share 0.1 plus five standard errors of 40 draws

@@ -67,6 +67,7 @@ def test_the_examples_run():
 
 @pytest.mark.parametrize("words", [False, True])
 @pytest.mark.parametrize("scorer", [puf_scorer, pu_auc_scorer])
+@pytest.mark.slow
 def test_the_threshold_is_that_of_a_scorer_of_scikit_learn(rows, scorer, words):
     X, y = rows
     y = y if words else (y == "yes").astype(int)

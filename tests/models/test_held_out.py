@@ -43,6 +43,7 @@ def test_a_useful_model_is_not_warned_of() -> None:
     assert found == held_out(model, X, labelled, seed=0)
 
 
+@pytest.mark.slow
 def test_every_fold_takes_the_prior_of_the_model(monkeypatch) -> None:
     X, labelled = clouds(400, apart=1.5)
     model = make_pipeline(UPU(loss="squared", random_state=0), standardise=True).fit(X, labelled.astype(int))

@@ -82,6 +82,7 @@ def flags_of(monkeypatch, name, signs):
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.slow
 def test_constant_predictions_are_flagged_and_others_are_not(monkeypatch, name):
     for signs in ([1], [-1]):
         assert all(ONE_CLASS in flags for flags in flags_of(monkeypatch, name, signs))

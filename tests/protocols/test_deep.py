@@ -67,6 +67,7 @@ def test_a_profile_can_shrink_networks_and_skip_the_generation():
     assert result.details == {}
 
 
+@pytest.mark.slow
 def test_intermediate_looks_equal_those_of_shorter_runs():
     options = {"likelihood": True, "iterations": 30, "looks": [10, 20, 30, 40]}
     made = experiment(options=options)
@@ -189,6 +190,7 @@ def test_stacked_class_reads_its_channels_in_order():
     np.testing.assert_array_equal(counts, np.bincount(y, minlength=1000))
 
 
+@pytest.mark.slow
 def test_generated_rows_of_the_grid_are_counted_and_scored():
     made = experiment(
         data={"generate": "gaussian-grid", "standardise": "none"},

@@ -67,6 +67,7 @@ def test_test_labels_do_not_affect_the_choice(experiment):
         assert predicted[0] == predicted[1]
 
 
+@pytest.mark.slow
 def test_a_cut_that_tuning_moved_is_that_of_the_model(tmp_path):
     declared = {**DECLARED, "tuning": {"folds": 3, "score": "pu-auc"}}
     declared["methods"] = {name: DECLARED["methods"][name] for name in ("glpual",)}

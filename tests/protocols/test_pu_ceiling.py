@@ -58,6 +58,7 @@ def test_it_is_at_least_what_tuning_chooses_on_the_same_split(tmp_path):
     ],
     ids=lambda entry: entry["method"],
 )
+@pytest.mark.slow
 def test_path_wise_it_sees_what_it_sees_one_by_one(tmp_path, method):
     found = []
     for route in ("generic", "path"):

@@ -180,6 +180,7 @@ def test_every_protocol_has_a_case_or_an_excuse():
 
 
 @pytest.mark.parametrize("name", INDUCTIVE)
+@pytest.mark.slow
 def test_poisoned_test_rows_do_not_affect_the_choice(name, monkeypatch):
     case = CASES[name]
     X, y = rows_of()

@@ -101,6 +101,7 @@ def contents(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_a_clone_without_the_store_gives_the_same_report(ran):
     experiment, results = ran
     first = collect(experiment, results_dir=results)

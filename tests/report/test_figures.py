@@ -5,6 +5,7 @@ import re
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from matplotlib.figure import Figure
 
 from pucli.report.figures import style as look
@@ -94,6 +95,7 @@ def test_a_drawing_is_the_same_whatever_the_settings_of_the_user():
     assert not re.search(rb' d="[^"]*\d\.\d{3}', first[1]) and b"<text" in first[1]
 
 
+@pytest.mark.slow
 def test_many_points_and_images_are_png_and_lines_are_svg():
     def ending(draw):
         figure = Figure()

@@ -140,6 +140,7 @@ def test_a_figure_that_only_another_protocol_reproduces_is_reproduced_by_that_va
     assert all(rows[place].to_json() == alone[place].to_json() for place in unchanged)
 
 
+@pytest.mark.slow
 def test_rows_of_variants_are_those_of_their_committed_cells():
     table = load_experiment("table-3.3", check_methods=False)
     found = rows_of_variants(table, ROOT / "results")
@@ -218,6 +219,7 @@ def test_comparisons_and_ranks(experiment):
     assert ranking.ranks == pytest.approx([1.5, 1.75, 2.75])
 
 
+@pytest.mark.slow
 def test_files_and_their_contents(experiment, tmp_path):
     stored = stored_rows(plan(experiment), gllc={"flags": ["not converged"]})
     folder = tmp_path / "out"

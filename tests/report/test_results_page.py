@@ -3,6 +3,8 @@
 import math
 import re
 
+import pytest
+
 from pucli.report.all_experiments import page_of
 from pucli.report.cells_csv import FILE as CELLS
 from pucli.report.figures.charts import has_many_points
@@ -13,6 +15,7 @@ MOST_BYTES, LARGEST_FILE = 25_000_000, 2_000_000
 SCREEN, COLUMNS = 40, 100
 
 
+@pytest.mark.slow
 def test_the_page_is_rendered_from_the_folders():
     assert page_of(RESULTS) == PAGE, "run `pucli report --all`"
 

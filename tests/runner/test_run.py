@@ -71,6 +71,7 @@ def sequential(tmp_path_factory):
     return experiment, folder, summary, events
 
 
+@pytest.mark.slow
 def test_uninterrupted_run(sequential):
     experiment, folder, summary, events = sequential
     assert (summary.total, summary.ran, summary.failed, summary.already_done) == (12, 12, 0, 0)

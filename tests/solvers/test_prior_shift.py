@@ -75,6 +75,7 @@ def rates(share: float, move: float, *, any_prior: bool, trials: int) -> float:
     return called / trials
 
 
+@pytest.mark.slow
 def test_false_alarms_are_at_most_one_in_twenty():
     assert rates(0.3, 0.0, any_prior=False, trials=150) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 150)
     assert rates(0.7, 0.0, any_prior=True, trials=40) <= 0.1

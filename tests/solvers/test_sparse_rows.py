@@ -64,6 +64,7 @@ def test_other_methods_make_rows_dense_unless_they_fill_the_memory(monkeypatch) 
 
 
 @pytest.mark.filterwarnings("ignore:no class prior is given")
+@pytest.mark.slow
 def test_a_prior_is_estimated_from_sparse_rows_as_from_dense_ones(monkeypatch) -> None:
     X, labelled = wide()
     y, rows = labelled.astype(int), np.concatenate([np.flatnonzero(labelled), np.flatnonzero(~labelled)])

@@ -17,6 +17,7 @@ S = np.arange(120) < 25
     ("yes", "no", "params"),
     [("yes", "unlabeled", {}), (2, 1, {}), (1, -1, {}), (True, False, {}), ("a", "b", {"pos_label": "a"})],
 )
+@pytest.mark.slow
 def test_labels_of_any_form_give_the_choice_of_one_and_zero(yes, no, params):
     plain, other = (tune("glpual", X, s, grid=GRID) for s in (S.astype(int), np.where(S, 1, 0)))
     labels = pd.Series([yes if s else no for s in S])

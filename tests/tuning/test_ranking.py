@@ -53,6 +53,7 @@ def refitted(method, X, s, folds, fixed, points):
 
 
 @pytest.mark.parametrize(("method", "fixed", "grid", "tolerance"), CASES, ids=str)
+@pytest.mark.slow
 def test_held_out_scores_are_those_of_refits_and_counts_are_theirs(method, fixed, grid, tolerance):
     X, s = pu_data(3, n=100, m=2)
     folds, points, entry = pu_folds(s, 4, 0, 2), expand(grid), get_method(method)
@@ -143,6 +144,7 @@ def test_the_cut_and_the_ranking_are_those_of_brute_force_and_follow_the_scores(
     assert ranked(-lower, -upper) == (pytest.approx(area), pytest.approx(error))
 
 
+@pytest.mark.slow
 def test_neither_the_names_of_labels_nor_the_scale_of_features_changes_the_choice():
     X, s = pu_data(6)
     options = {"params": {"kernel": "rbf"}, "grid": {"lam": [0.1, 1.0, 10.0]}, "route": "stages"}
@@ -174,6 +176,7 @@ def test_a_cut_is_subtracted_from_the_scores():
         assert moved.positive_share_ == np.mean(f[s == 0] > 0.25)
 
 
+@pytest.mark.slow
 def test_a_given_cut_stays_and_is_no_parameter_of_a_grid():
     X, s = pu_data(8)
     result = tune("gllc", X, s, params={"cut": 0.1}, grid={"lam": [0.1, 10.0]})
@@ -184,6 +187,7 @@ def test_a_given_cut_stays_and_is_no_parameter_of_a_grid():
         tune("gllc", X, s, grid={"cut": [0.0, 1.0]})
 
 
+@pytest.mark.slow
 def test_all_fits_take_one_estimate_of_the_class_prior():
     X, s = pu_data(9)
     with warnings.catch_warnings():
@@ -197,6 +201,7 @@ def test_all_fits_take_one_estimate_of_the_class_prior():
     assert "prior" not in tune("gllc", X, s, grid={"lam": [0.1]}, rule="puf").params
 
 
+@pytest.mark.slow
 def test_the_estimator_of_the_prior_that_is_asked_for_is_taken_in_tuning_as_well():
     X, s = pu_data(9)
     km2 = {"prior_estimator": "km2", "kernel": "linear", "random_state": 0}

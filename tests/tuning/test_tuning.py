@@ -217,6 +217,7 @@ def test_greedy_never_lowers_the_score_and_keeps_every_trial():
     assert np.isclose(best["score"], refined.score)
 
 
+@pytest.mark.slow
 def test_refinement_changes_the_declared_parameters_in_any_notation():
     X, s = pu_data(4)
     moved = {}
@@ -294,6 +295,7 @@ def test_a_prior_that_is_too_high_is_told(monkeypatch, rule):
     assert found.f1 <= 1.0 and any("is too high for these rows" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_the_estimated_f1_chooses_with_a_prior_that_the_rows_give():
     rng = np.random.default_rng(0)
     y = rng.random(400) < 0.5

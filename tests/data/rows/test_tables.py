@@ -65,6 +65,7 @@ def test_every_format_gives_the_same_numbers(kind, tmp_path):
 
 @examples(20)
 @given(values=st.lists(st.floats(-1e150, 1e150), min_size=2, max_size=8))
+@pytest.mark.slow
 def test_numbers_survive_text_to_the_last_bit(values, tmp_path_factory):
     file = tmp_path_factory.mktemp("bits") / "t.csv"
     file.write_text("a,y\n" + "".join(f"{value!r},{i % 2}\n" for i, value in enumerate(values)))

@@ -24,6 +24,7 @@ def one_tree(bins: np.ndarray, gradient: np.ndarray, weight: np.ndarray, leaves:
     return grow_best_first(bins, *sparse, derivatives, workspace, leaves, least, ridge, bins.shape[1], np.uint64(1))
 
 
+@pytest.mark.slow
 def test_splits_have_the_largest_gains_and_leaves_the_values_of_their_rows() -> None:
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=(300, 2)).round(1), rng.random(300) < 0.1])

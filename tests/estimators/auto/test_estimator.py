@@ -85,6 +85,7 @@ def test_rows_that_are_alike_do_not_seem_to_be_ranked(labelled: int) -> None:
     assert auc(model.held_out_[s], model.held_out_[~s]) <= 0.5
 
 
+@pytest.mark.slow
 def test_few_values_of_a_feature_do_not_tell_the_label() -> None:
     """Of rows with the same features no model can know more than that: the PU-AUC is that of the two values."""
     rng = np.random.default_rng(0)
@@ -244,6 +245,7 @@ def test_the_callback_is_called_after_each_member() -> None:
     assert calls == [("extra-trees", 1, 2), ("ridge-laplace", 2, 2)]  # the last member begins first
 
 
+@pytest.mark.slow
 def test_noise_is_warned_of() -> None:
     rng = np.random.default_rng(0)
     X, s = rng.normal(size=(200, 4)), np.arange(200) < 30

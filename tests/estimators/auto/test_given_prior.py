@@ -10,6 +10,7 @@ from pucli.core.errors import UsageError
 from tests.estimators.auto.helpers import two_clouds
 
 
+@pytest.mark.slow
 def test_threshold_probabilities_and_estimates_follow_and_the_order_stays():
     X, s, truth = two_clouds(300, prior=0.3, labelled=40, apart=1.5)
     model = AutoPU().fit(X, s)
@@ -30,6 +31,7 @@ def test_threshold_probabilities_and_estimates_follow_and_the_order_stays():
     assert true.with_threshold("recall", 0.9).prior_interval_ == (0.3, 0.3)  # the prior stays when the threshold moves
 
 
+@pytest.mark.slow
 def test_a_prior_that_cannot_be_is_refused():
     X, s, _ = two_clouds(100, labelled=20)
     model = AutoPU(scenario="single-training-set").fit(X, s)

@@ -20,6 +20,7 @@ def rows(n: int = 600, share: float = 0.4, seed: int = 0, distance: float = 1.2)
     return X, positive, y
 
 
+@pytest.mark.slow
 def test_without_the_third_value_nothing_changes() -> None:
     X, _, y = rows(200)
     plain, named = (
@@ -29,6 +30,7 @@ def test_without_the_third_value_nothing_changes() -> None:
     assert plain.prior_ == named.prior_ and plain.estimates_ == named.estimates_
 
 
+@pytest.mark.slow
 def test_three_labels_need_neg_label() -> None:
     X, _, y = rows(100)
     with pytest.raises(ValueError, match="y has 3 labels"):
@@ -77,6 +79,7 @@ def test_random_negatives_make_the_prior_and_the_precision_known() -> None:
     assert np.mean(apart, axis=0)[0] < 0.08
 
 
+@pytest.mark.slow
 def test_known_negatives_are_no_part_of_the_population() -> None:
     X, _, y = rows(200)
     model = AutoPU(neg_label=-1).fit(X, y)

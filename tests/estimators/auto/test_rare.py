@@ -18,6 +18,7 @@ def needles() -> tuple[AutoPU, np.ndarray]:
     return AutoPU(members=all_members()[:1]).fit(X, np.arange(1060) < 60), y
 
 
+@pytest.mark.slow
 def test_few_rows_are_called_where_positives_are_rare(needles: tuple[AutoPU, np.ndarray]) -> None:
     model, y = needles
     called = model.held_out_[60:] > model.threshold_

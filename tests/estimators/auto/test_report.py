@@ -47,6 +47,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return written(tmp_path_factory.mktemp("page") / "page.html", X, s, NAMES)
 
 
+@pytest.mark.slow
 def test_the_page_is_small_and_has_no_external_resources(page: str) -> None:
     assert len(page.encode()) < 300_000
     assert not re.findall(r"""(?:src|href)=|url\(|@import|https?://""", page)
@@ -94,6 +95,7 @@ def test_ticks_are_round_and_within_the_axis() -> None:
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", text) for _, text in date_ticks(20_000.0, 20_010.0))
 
 
+@pytest.mark.slow
 def test_the_lift_of_a_share_is_recall_over_share() -> None:
     X, s, _ = two_clouds(300, labelled=60)
     model = AutoPU().fit(X, s)
@@ -144,6 +146,7 @@ def test_a_page_about_a_leak_states_nothing(tmp_path: Path) -> None:
     assert "They hold about" not in text and "of the positives (" not in text
 
 
+@pytest.mark.slow
 def test_the_band_of_the_precision_has_the_width_of_the_printed_prior() -> None:
     """At recall one all rows are taken, and the precision is the prior."""
     rng = np.random.default_rng(0)

@@ -23,6 +23,7 @@ def p_values(bias: float) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 def test_random_labelling_is_rarely_rejected() -> None:
     assert np.mean(np.array(p_values(0.0)) <= 0.05) <= 0.2
 

@@ -99,6 +99,7 @@ def test_one_component_counts_the_labels():
     np.testing.assert_allclose(model.cluster_class_proba_[0], counts / counts.sum())
 
 
+@pytest.mark.slow
 def test_names_of_classes_do_not_matter():
     X, truth = blobs()
     y = hide(truth, 3)

@@ -27,6 +27,7 @@ def brute_force(codes, prior, eps):
 
 
 @pytest.mark.parametrize(("n", "h"), [(2, 1), (7, 3)])
+@pytest.mark.slow
 def test_discrepancy_is_the_sum_over_pairs(n, h):
     rng = np.random.default_rng(0)
     codes, prior = rng.uniform(-1, 1, (2, n, h))

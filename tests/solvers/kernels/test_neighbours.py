@@ -67,6 +67,7 @@ def test_without_the_extra_the_search_is_exact_with_a_warning(monkeypatch):
     assert found.recall == 1.0 and neighbours.measured_recall(X, found.rows) == 1.0
 
 
+@pytest.mark.slow
 def test_the_graph_of_a_part_is_that_of_its_rows():
     X = np.random.default_rng(3).normal(size=(200, 3))
     part = np.flatnonzero(np.random.default_rng(4).random(200) < 0.75)

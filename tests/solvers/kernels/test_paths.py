@@ -23,6 +23,7 @@ def by_floyd_warshall(X, rho):
 
 
 @pytest.mark.parametrize("rho", [0.01, 1.0, 8.0, 40.0])
+@pytest.mark.slow
 def test_costs_are_those_of_floyd_and_warshall(rho):
     X = some_rows()
     assert path_costs(X, rho) == pytest.approx(by_floyd_warshall(X, rho), rel=1e-12)

@@ -30,6 +30,7 @@ def test_the_law_depends_on_the_order_of_the_scores_alone():
 
 
 @pytest.mark.parametrize("prior", [0.005, 0.02])
+@pytest.mark.slow
 def test_a_small_prior_is_estimated_better_than_by_best_bins(prior):
     errors, kept = [], 0
     for seed in range(12):

@@ -140,6 +140,7 @@ def test_the_bound_of_maximum_likelihood_is_the_worst_case(ridge):
     assert found >= 3
 
 
+@pytest.mark.slow
 def test_the_estimate_with_the_largest_bound_is_chosen():
     for seed in range(12):
         _, partial = monotone_data(seed, 3)

@@ -141,6 +141,7 @@ def test_one_step_from_given_scores_proves_nothing(init):
     assert not early.converged_ and early.residual_ == np.inf
 
 
+@pytest.mark.slow
 def test_a_start_at_the_double_hinge_follows_the_seed():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4300, 2)) + 2.0 * (np.arange(4300) < 900)[:, None]
