@@ -33,8 +33,9 @@ def examples(number: int) -> hypothesis.settings:
 
 
 def by_night(values: Iterable[Any], by_day: Collection[Any]) -> list[Any]:
-    """Return the values of a parameter of a test; all but those in `by_day` are left to .ci/nightly."""
-    return [value if value in by_day else pytest.param(value, marks=pytest.mark.nightly) for value in values]
+    """Return the values of a parameter of a test, or tuples of several; those not in `by_day` are for .ci/nightly."""
+    each = ((value, value if isinstance(value, tuple) else (value,)) for value in values)
+    return [value if value in by_day else pytest.param(*parts, marks=pytest.mark.nightly) for value, parts in each]
 
 
 @cache

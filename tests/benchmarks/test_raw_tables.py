@@ -9,10 +9,11 @@ import pytest
 
 from benchmarks import raw_tables
 from pucli.core.errors import UsageError
+from tests.helpers import by_night
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("separator", "header"), [(";", True), (" ", False)])
+@pytest.mark.parametrize(("separator", "header"), by_night([(";", True), (" ", False)], by_day=[(" ", False)]))
 def test_a_table_of_text_is_scored_in_two_commands(tmp_path: Path, monkeypatch, separator: str, header: bool) -> None:
     random = np.random.default_rng(0)
     positive = random.random(300) < 0.4

@@ -9,6 +9,7 @@ from PIL import Image, ImageColor
 
 from pucli.report.figures.style import POSITIVE
 from pucli.solvers.ensemble.class_prior import ALL_METHODS
+from tests.helpers import by_night
 
 WORDS = ("--label", "bought", "--positive", "yes")
 
@@ -148,13 +149,16 @@ def test_wrong_options_of_prior(pucli, tmp_path, words):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("split", "noise", "prior", "method"),
-    [
-        (True, 0, None, "glpual"),
-        (False, 0, None, "gllc"),
-        (True, 0, 0.4, "cpb-glpual"),
-        (False, 8, None, "e-glpual"),
-        (True, 8, None, "ekf-glpual"),
-    ],
+    by_night(
+        [
+            (True, 0, None, "glpual"),
+            (False, 0, None, "gllc"),
+            (True, 0, 0.4, "cpb-glpual"),
+            (False, 8, None, "e-glpual"),
+            (True, 8, None, "ekf-glpual"),
+        ],
+        by_day=[(True, 0, None, "glpual"), (True, 0, 0.4, "cpb-glpual")],
+    ),
 )
 def test_the_command_that_is_printed_runs_when_pasted(pucli, tmp_path, split, noise, prior, method):
     path = table(tmp_path / "my rows.csv", split=split, noise=noise, n=240, labelled=100)

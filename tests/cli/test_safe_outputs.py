@@ -16,7 +16,7 @@ from pucli.cli.terminal import inert_text
 from pucli.core.atomic_files import check_output, is_stdout, replacing
 from pucli.core.errors import UsageError
 from pucli.report.formats.latex import escape
-from tests.helpers import ROOT
+from tests.helpers import ROOT, by_night
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_streams_that_are_closed_or_full(trained):
 
 
 @pytest.mark.slow  # a process that reads until it is ended
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize("name", by_night(["SIGTERM", "SIGHUP", "SIGINT"], by_day=["SIGTERM"]))
 def test_signals_that_end_a_process_leave_no_files(trained, name):
     rows = (trained / "pu.csv").read_text().partition("\n")
     (trained / "big.csv").write_text(rows[0] + "\n" + rows[2] * 10_000)

@@ -7,6 +7,7 @@ import pytest
 
 from pucli import AutoPU
 from pucli.solvers.prior.known_negatives import share_of_means
+from tests.helpers import by_night
 
 
 def rows(n: int = 600, share: float = 0.4, seed: int = 0, distance: float = 1.2) -> tuple[np.ndarray, ...]:
@@ -60,11 +61,12 @@ def test_random_negatives_give_the_share_of_positives() -> None:
     assert np.mean(given) < 0.15
 
 
-@pytest.mark.slow  # six fits of the whole ensemble
-def test_random_negatives_make_the_prior_and_the_precision_known() -> None:
+@pytest.mark.slow  # two fits of the whole ensemble for each seed
+@pytest.mark.parametrize("seeds", by_night([1, 3], by_day=[1]))
+def test_random_negatives_make_the_prior_and_the_precision_known(seeds: int) -> None:
     """Where classes overlap, labelled and unlabeled rows alone leave the prior open."""
     apart = []
-    for seed in range(3):
+    for seed in range(seeds):
         X, positive, y = rows(seed=seed)
         known = AutoPU(neg_label=-1, negatives="random").fit(X, y)
         without = AutoPU(neg_label=-1).fit(X, y)

@@ -94,7 +94,7 @@ def share_of_one_block(complete):
     return np.mean(same)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_notes_state_what_random_patterns_show():
     text = " ".join((RESULTS / "safe-learning-curves" / "notes.md").read_text(encoding="utf-8").split())
     missing = [claim for claim in claims() if claim.replace("%", " %") not in text]
