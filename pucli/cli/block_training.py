@@ -125,15 +125,14 @@ class Backend:
         return runner.each(write, list(of_file.items()))
 
 
-def train_in_blocks(  # noqa: PLR0913
+def train_in_blocks(
     out: Output,
     entry: Method,
     where: Rows,
     params: Mapping[str, Any],
     backend: Backend,
     *,
-    tune: bool,
-    folds: int,
+    folds: int | None,
     standardise: bool,
     model: Path | None,
 ) -> None:
@@ -151,10 +150,8 @@ def train_in_blocks(  # noqa: PLR0913
         Given parameters of the method.
     backend : Backend
         The options of the cluster.
-    tune : bool
-        Whether to tune the parameters that are not given.
-    folds : int
-        Number of folds of the tuning.
+    folds : int or None
+        Number of folds of the tuning of parameters that are not given; None does not tune.
     standardise : bool
         Whether to standardise the features.
     model : Path or None
@@ -174,10 +171,10 @@ def train_in_blocks(  # noqa: PLR0913
             f"--backend dask trains {METHOD}, whose fit is a sum over rows; {entry.name} needs all rows at once."
         )
     blocks, columns = backend.blocks(where)
-    grid = {key: values for key, values in entry.grid.items() if key not in params} if tune else None
+    grid = {key: values for key, values in entry.grid.items() if key not in params} if folds else None
     started = time.perf_counter()
     with dask_runner(backend.scheduler) as runner:
-        fitted = train_on_blocks(runner, blocks, columns, params, standardise=standardise, grid=grid, folds=folds)
+        fitted = train_on_blocks(runner, blocks, columns, params, standardise=standardise, grid=grid, folds=folds or 0)
         seconds = time.perf_counter() - started
         if model is not None:
             save_model(model, fitted.to_save(str(where.file)))

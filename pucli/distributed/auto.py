@@ -150,7 +150,8 @@ def auto_on_blocks(
     sums = runner.total(partial(fold_sums, columns=columns, views=views, members=members, seed=seed), blocks).products
     fitted, by_fold = _fit_all(members, sums, n_p, known.n, whole, len(some.X))
     if client is not None:
-        member, models = _boosted(runner, client, blocks, columns, views, n_p, known.n, whole, seed)
+        weights = (0.5 * known.n / n_p, 0.5 * known.n / (known.n - n_p))
+        member, models = _boosted(runner, client, blocks, columns, views, weights, whole, seed)
         fitted, by_fold = [*fitted, member], [*by_fold, models]
     ensemble = Ensemble(views, fitted)
     score = partial(score_histograms, columns=columns, ensemble=ensemble, by_fold=by_fold, seed=seed)
@@ -336,13 +337,18 @@ def _fit_all(
     return fitted, by_fold
 
 
-def _boosted(  # noqa: PLR0913
-    runner: Runner, client: Any, blocks: Sequence[Block], columns: Columns, views: Views, n_p: int, n: int, whole: bool,
+def _boosted(
+    runner: Runner,
+    client: Any,
+    blocks: Sequence[Block],
+    columns: Columns,
+    views: Views,
+    weights: tuple[float, float],
+    whole: bool,
     seed: int,
-) -> tuple[FittedMember, list[TreeSum]]:  # fmt: skip
-    """Return boosted trees as a member, and its models without each fold."""
+) -> tuple[FittedMember, list[TreeSum]]:
+    """Return boosted trees as a member, and its models without each fold; weights: of a row of each kind."""
     folds = partial(fold_of, seed=seed)
-    weights = (0.5 * n / n_p, 0.5 * n / (n - n_p))
     models = boosted_on_blocks(client, blocks, columns, views, folds, FOLDS, weights, seed)
     sums = runner.total(
         partial(held_out_sums, columns=columns, views=views, models=models, fold_of=folds, whole=whole), blocks

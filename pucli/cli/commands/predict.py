@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -38,6 +38,15 @@ pucli predict --model bought.model --data new.csv --recall 0.9
 pucli predict --model bought.model --data next_year.csv --adapt
 zcat huge.csv.gz | pucli predict --model bought.model --data - --out all.csv
 """
+
+
+class Written(NamedTuple):
+    """Where and what to write: the file, the columns to copy, the number of likeliest rows, and in what form."""
+
+    destination: Path | None
+    ids: list[str] | None
+    top: int | None
+    safe: bool
 
 
 def command(  # noqa: PLR0913
@@ -136,7 +145,8 @@ def command(  # noqa: PLR0913
         wanted = bool(unkept_recall(cut, saved.estimator))
         shift = _shift(out, saved, (data, how), cut) if adapt else None
         reasons = Why(saved, top) if why else None
-        _labels(out, saved, (data, how), destination, ids, top, reasons, all_wanted=wanted, safe=safe, shift=shift)
+        written = Written(destination, ids, top, safe)
+        _labels(out, saved, (data, how), written, reasons, all_wanted=wanted, shift=shift)
 
 
 def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], cut: MovedCut) -> Shift:
@@ -157,17 +167,14 @@ def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], c
     return found
 
 
-def _labels(  # noqa: PLR0913
+def _labels(
     out: Output,
     saved: SavedModel,
     source: tuple[list[Path], Reading],
-    destination: Path | None,
-    ids: list[str] | None,
-    top: int | None,
+    to: Written,
     why: Why | None,
     *,
     all_wanted: bool,
-    safe: bool,
     shift: Shift | None,
 ) -> None:
     """Write the predictions of a model that predicts labels."""
@@ -178,7 +185,7 @@ def _labels(  # noqa: PLR0913
     from pucli.data.rows.tables import MissingColumn
     from pucli.models.prediction import predicted_blocks, top_rows
 
-    data, how = source
+    (data, how), (destination, ids, top, safe) = source, to
     words = saved.metadata.get("words", {})
     tally, counts, top_counts = Tally(), Counter[str](), Counter[str]()
     trained = RowCounter(saved.metadata.get("data", {}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -23,6 +23,14 @@ pucli review --model bought.model --data new.csv --rows 50 --for precision --out
 pucli review --answers sample.csv
 pucli review --answers sample.csv --at-least 0.7
 """
+
+
+class Wanted(NamedTuple):
+    """Rows to draw: how many, for what, and the seed."""
+
+    rows: int
+    goal: str
+    seed: int
 
 
 def command(  # noqa: PLR0913
@@ -103,18 +111,16 @@ def command(  # noqa: PLR0913
     if at_least is not None:
         raise UsageError("--at-least is for --answers FILE.")
     choice("value of --for", goal, GOALS)
-    _choose(out, model, data, destination, reading, count, goal, seed, ids, safe)
+    _choose(out, model, data, destination, reading, Wanted(count, goal, seed), ids, safe)
 
 
-def _choose(  # noqa: PLR0913
+def _choose(
     out: Output,
     model: Path,
     data: list[Path],
     destination: Path,
     reading: ReadingOptions,
-    count: int,
-    goal: str,
-    seed: int,
+    wanted: Wanted,
     ids: list[str] | None,
     safe: bool,
 ) -> None:
@@ -130,17 +136,17 @@ def _choose(  # noqa: PLR0913
         raise UsageError(f"--out {destination}: rows to look at are written as CSV; use the extension .csv.")
     saved = load_model(model)
     carried = None if ids is None else [normal(name) for name in ids if name]
-    found = draw(saved, data, count, goal, seed, how=saved.reading.over(reading.reading(data)), ids=carried)
+    found = draw(saved, data, *wanted, how=saved.reading.over(reading.reading(data)), ids=carried)
     with replacing(destination) as partial, open_writer(partial, safe=safe) as writer:
         writer.write(found.rows)
     written = len(found.rows)
     out.document({
-        "model": model, "data": data[0] if len(data) == 1 else data, "file": destination, "for": goal,
-        "unlabeled": found.unlabeled, "called": found.called, "rows": written, "seed": seed,
+        "model": model, "data": data[0] if len(data) == 1 else data, "file": destination, "for": wanted.goal,
+        "unlabeled": found.unlabeled, "called": found.called, "rows": written, "seed": wanted.seed,
     })  # fmt: skip
     of = (
         f"the {written:,} with the highest scores of {found.unlabeled:,} unlabeled rows"
-        if goal == "positives"
+        if wanted.goal == "positives"
         else f"a random {written:,} of the {found.called:,} called of {found.unlabeled:,} unlabeled rows"
     )
     out.text(f"rows     {of}")

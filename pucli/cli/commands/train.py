@@ -82,8 +82,8 @@ def command(  # noqa: PLR0913
     files = {"--model": model, "--param checkpoint": None if checkpoint is None else Path(str(checkpoint))}
     opt.output_files(files, *where.files, where.split)
     if backend.in_blocks:
-        how: dict[str, Any] = {"tune": tune, "folds": number, "standardise": standardise}
-        train_in_blocks(out, entry, where, params, backend, model=model, **how)
+        of_tuning = number if tune else None
+        train_in_blocks(out, entry, where, params, backend, folds=of_tuning, standardise=standardise, model=model)
         return
     rows = _rows(out, entry, where, sparse=not tune)
     if model is not None:
