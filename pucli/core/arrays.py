@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
-Strings: TypeAlias = NDArray[np.str_]
 # any dtype: labels, columns of a table
 AnyArray: TypeAlias = NDArray[Any]
 

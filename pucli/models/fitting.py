@@ -469,12 +469,6 @@ def labelled_scores(
     return compute(given, also)
 
 
-def predicted_words(saved: SavedModel, X: Floats) -> list[str]:
-    """Return the predicted labels of rows X as written in the training file."""
-    words = saved.metadata.get("words", {})
-    return [words.get(str(label), str(label)) for label in saved.pipeline.predict(X).tolist()]
-
-
 def clusters(pipeline: Any, X: Floats) -> AnyArray | None:
     """Return the cluster (n,) of each row, or None for a model without clusters."""
     if not hasattr(pipeline[-1], "predict_cluster"):
