@@ -16,7 +16,8 @@ from pucli.runner.experiment import Experiment
 from pucli.runner.loading import load_experiment
 from pucli.runner.plan import planned_cells, planned_scope, results_folder
 from pucli.runner.profiles import Scope
-from pucli.runner.store import STORE, StoredRow, read_rows
+from pucli.runner.store import StoredRow, read_rows
+from pucli.runner.store_files import STORE
 
 
 class Gathered(NamedTuple):

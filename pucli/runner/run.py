@@ -18,7 +18,8 @@ from pucli.runner.cost import Pace, TimeLeft
 from pucli.runner.execute import Finished, execute
 from pucli.runner.experiment import Experiment
 from pucli.runner.plan import describe, part_of, plan, results_folder
-from pucli.runner.store import STORE, Store, StoredRows, read_rows
+from pucli.runner.store import Store, StoredRows, read_rows
+from pucli.runner.store_files import STORE
 from pucli.runner.stored_rows import differing
 
 

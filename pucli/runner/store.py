@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
 import sqlite3
 import stat
-import tempfile
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,11 +21,23 @@ from typing import Any, TypeAlias, TypedDict, cast
 from pucli.core.errors import RunError, UsageError
 from pucli.core.json_values import json_values
 from pucli.runner.cells import Cell, CellResult
+from pucli.runner.store_files import (
+    SCHEMA,
+    STORE,
+    connect_read_only,
+    file_errors,
+    free_name,
+    has_checksums,
+    has_foreign_log,
+    has_tables,
+    identity,
+    means_damage,
+    set_aside,
+    take_lock,
+    text_of,
+)
 from pucli.runner.stored_rows import DamagedRowError, check_row, checksum
 
-STORE = "store.sqlite"
-LOCK = "store.lock"
-SCHEMA = 1
 MOST_TRIALS = 2**28  # bytes to which the trials of a cell may unpack
 
 _TABLES = """
@@ -48,7 +57,6 @@ CREATE TABLE IF NOT EXISTS cells (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS damaged (key TEXT NOT NULL, why TEXT NOT NULL, row TEXT NOT NULL);
 """
-_OWN_TABLES = {"cells", "provenance", "damaged"}
 _ADDED = (
     "ALTER TABLE cells ADD COLUMN checksum TEXT NOT NULL DEFAULT '';",
     "CREATE TABLE IF NOT EXISTS damaged (key TEXT NOT NULL, why TEXT NOT NULL, row TEXT NOT NULL);",
@@ -92,11 +100,11 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / STORE
-        with _file_errors(folder):
+        with file_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            self._lock = _take_lock(folder)
+            self._lock = take_lock(folder)
         try:
-            with _file_errors(folder):
+            with file_errors(folder):
                 self._db = self._open()
         except BaseException:
             self._lock.close()
@@ -104,27 +112,27 @@ class Store:
 
     def _open(self) -> sqlite3.Connection:
         existed = self.path.exists()
-        if existed and _foreign_log(self.path, writer=True):
-            kept = _free_name(self.path.with_name(f"{STORE}-wal"))
+        if existed and has_foreign_log(self.path, writer=True):
+            kept = free_name(self.path.with_name(f"{STORE}-wal"))
             self.path.with_name(f"{STORE}-wal").rename(kept)
             what = f"{STORE}-wal in {self.folder} is the log of another store; it was renamed to {kept.name}."
             warnings.warn(what, stacklevel=3)
         db = sqlite3.connect(self.path, isolation_level=None, timeout=30)
-        db.text_factory = _text
+        db.text_factory = text_of
         try:
-            complete = existed and _check(db, self.path)
+            complete = existed and has_tables(db, self.path)
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=FULL")
             if not complete:
                 db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
-            elif not _has_checksums(db):
+            elif not has_checksums(db):
                 db.executescript(f"BEGIN; {' '.join(_ADDED)} COMMIT;")
-            self._file = _identity(self.path)
+            self._file = identity(self.path)
         except BaseException as error:
             db.close()
-            if not (isinstance(error, sqlite3.DatabaseError) and _means_damage(error)):
+            if not (isinstance(error, sqlite3.DatabaseError) and means_damage(error)):
                 raise
-            kept = _set_aside(self.path)
+            kept = set_aside(self.path)
             raise UsageError(
                 f"the store {self.path} is damaged ({error}). It was renamed to {kept.name} without changes. "
                 "Run the same command again to start with an empty store, or put a good copy in its place first."
@@ -149,11 +157,11 @@ class Store:
 
         SQLite would go on with the file that no longer has a name, and lose everything at the end.
         """
-        if _identity(self.path) == self._file:
+        if identity(self.path) == self._file:
             return
-        with _file_errors(self.folder):
+        with file_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            kept = _free_name(self.folder / "store.rescued.sqlite")
+            kept = free_name(self.folder / "store.rescued.sqlite")
             with contextlib.closing(sqlite3.connect(kept)) as copy:
                 self._db.backup(copy)
         raise RunError(
@@ -165,7 +173,7 @@ class Store:
         """Store a provenance once and return its number."""
         text = json.dumps(content, sort_keys=True)
         self.check_place()
-        with _file_errors(self.folder):
+        with file_errors(self.folder):
             self._db.execute("INSERT OR IGNORE INTO provenance(content) VALUES (?)", (text,))
             return int(self._db.execute("SELECT id FROM provenance WHERE content = ?", (text,)).fetchone()[0])
 
@@ -209,7 +217,7 @@ class Store:
     def _insert(self, values: dict[str, Any]) -> None:
         """Write a row, with its checksum, in one transaction."""
         self.check_place()
-        with _file_errors(self.folder):
+        with file_errors(self.folder):
             (made_by,) = self._db.execute(
                 "SELECT content FROM provenance WHERE id = ?", (values["provenance"],)
             ).fetchone()
@@ -248,7 +256,7 @@ class Store:
 
     def rows(self, keys: Iterable[str] | None = None) -> dict[str, StoredRow]:
         """Return the stored cells by key, without their trials; rows that are damaged are set aside, with a warning."""
-        with _file_errors(self.folder):
+        with file_errors(self.folder):
             found, damaged = _rows(self._db, keys)
             if damaged:
                 self._set_rows_aside(damaged)
@@ -330,17 +338,17 @@ def _reader(folder: Path) -> Iterator[sqlite3.Connection | None]:
         raise UsageError(f"the store {path} cannot be read ({error.strerror}); check the links to it.") from error
     if not stat.S_ISREG(there.st_mode):
         raise UsageError(f"{path} is not a file; remove it, or give another folder with --results.")
-    if _foreign_log(path):
+    if has_foreign_log(path):
         raise UsageError(
             f"{path}-wal is the log of another store, which would hide finished cells; remove it, or run the "
             "experiment, which renames it."
         )
     db = None
     try:
-        db = _connect_read_only(path)
+        db = connect_read_only(path)
         yield db
     except sqlite3.DatabaseError as error:
-        if not _means_damage(error):
+        if not means_damage(error):
             raise RunError(f"the store {path} cannot be read: {error}.") from None
         raise UsageError(
             f"the store {path} is damaged ({error}). Run the experiment without --collect, which renames "
@@ -351,36 +359,11 @@ def _reader(folder: Path) -> Iterator[sqlite3.Connection | None]:
             db.close()
 
 
-def _connect_read_only(path: Path) -> sqlite3.Connection | None:
-    """Return a connection, or None if a run has created the file but not yet its tables."""
-    uri = path.resolve().as_uri()
-    db = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=30)
-    db.text_factory = _text
-    try:
-        complete = _check(db, path)
-    except sqlite3.OperationalError:
-        # WAL needs a writable folder for its index; a closed store in a read-only folder can be read without it. In a
-        # writable one a run may be writing, and SQLite must not take the file for one that never changes.
-        db.close()
-        if path.with_name(f"{STORE}-wal").exists() or os.access(path.parent, os.W_OK):
-            raise
-        db = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True)
-        db.text_factory = _text
-        complete = _check(db, path)
-    except BaseException:
-        db.close()
-        raise
-    if not complete:
-        db.close()
-        return None
-    return db
-
-
 def _rows(db: sqlite3.Connection, keys: Iterable[str] | None) -> tuple[dict[str, StoredRow], dict[str, str]]:
     """Return the rows by key, and what is wrong with those that are not as they were written."""
     wanted = None if keys is None else set(keys)
     made_by = dict(db.execute("SELECT id, content FROM provenance"))
-    summed = _has_checksums(db)
+    summed = has_checksums(db)
     names = [*_COLUMNS.split(), "trials", *(["checksum"] if summed else [])]
     found: dict[str, StoredRow] = {}
     damaged: dict[str, str] = {}
@@ -410,164 +393,6 @@ def _checked(row: dict[str, Any], made_by: Mapping[int, str]) -> StoredRow:
         raise DamagedRowError("its provenance is not a mapping")
     check_row(row)
     return cast(StoredRow, row)
-
-
-def _has_checksums(db: sqlite3.Connection) -> bool:
-    return any(name == "checksum" for _, name, *_ in db.execute("PRAGMA table_info(cells)"))
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from another one of the same name, None if there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def _free_name(path: Path) -> Path:
-    """Return a path that is not taken: `path`, or with the first free number."""
-    number, found = 1, path
-    while found.exists():
-        number += 1
-        found = path.with_name(f"{path.stem}-{number}{path.suffix}")
-    return found
-
-
-def _text(content: bytes) -> str:
-    """Return the text of a cell; a byte that is no text is replaced, which the checksum of the row notices."""
-    return content.decode("utf-8", errors="replace")
-
-
-def _foreign_log(path: Path, *, writer: bool = False) -> bool:
-    """Return whether the write-ahead log beside a store belongs to another one: with it, finished cells are missing.
-
-    SQLite does not notice, and would write the pages of the log into the store. `writer` says that no other process
-    writes, so that a store that cannot be read with its log was not copied in the middle of a transaction.
-    """
-    log = path.with_name(f"{path.name}-wal")
-    try:
-        if log.stat().st_size == 0:
-            return False
-        with tempfile.TemporaryDirectory() as folder:
-            alone, both = Path(folder) / "alone", Path(folder) / "both"
-            shutil.copyfile(path, alone)
-            shutil.copyfile(path, both)
-            shutil.copyfile(log, both.with_name("both-wal"))
-            before = _keys(alone)
-            after = _keys(both)
-    except OSError:
-        return False
-    if not before:
-        return False
-    return writer if after is None else not before <= after
-
-
-def _keys(path: Path) -> set[str] | None:
-    """Return the keys of the finished cells of a store, None if it cannot be read."""
-    try:
-        with contextlib.closing(sqlite3.connect(path)) as db:
-            db.execute("PRAGMA journal_mode")
-            return {key for (key,) in db.execute("SELECT key FROM cells WHERE status = 'done'")}
-    except sqlite3.DatabaseError:
-        return None
-
-
-def _take_lock(folder: Path) -> sqlite3.Connection:
-    lock = sqlite3.connect(folder / LOCK, isolation_level=None, timeout=0)
-    try:
-        lock.execute(
-            "PRAGMA journal_mode=MEMORY"
-        )  # nothing is ever written, so a killed process must not leave a journal
-        lock.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        lock.close()
-        if "locked" not in str(error):
-            raise
-        raise UsageError(
-            f"another run is writing to {folder}. Wait for it or stop it; `--collect` shows its results so far, "
-            "and `--results DIR` runs in another folder."
-        ) from None
-    except sqlite3.DatabaseError:
-        lock.close()
-        raise UsageError(f"{folder / LOCK} is not a lock file of pucli; delete it and run again.") from None
-    return lock
-
-
-def _check(db: sqlite3.Connection, path: Path) -> bool:
-    """Return whether the store has its tables; raise DatabaseError if it is damaged, UsageError for another version."""
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if verdict != "ok":
-        raise sqlite3.DatabaseError(f"malformed: {' '.join(str(verdict).split())}")
-    parts = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
-    tables = {name for kind, name, _ in parts if kind == "table"}
-    others = [
-        f"{kind} {name!r:.60}"
-        for kind, name, sql in parts
-        if (sql is not None and kind != "table")
-        or (kind == "table" and name not in _OWN_TABLES)
-        or (kind == "table" and not str(sql).upper().lstrip().startswith("CREATE TABLE"))
-    ]
-    if others:
-        raise UsageError(
-            f"{path} has the {others[0]}, which pucli does not write and which could change results; move the store "
-            "aside, or give another folder with --results."
-        )
-    if version == 0 and not tables:
-        return False  # created, but killed before the first transaction
-    if version != SCHEMA:
-        raise UsageError(
-            f"{path} was written by another version of pucli (store format {version}; this version writes {SCHEMA}). "
-            "Move it aside, or give another folder with --results."
-        )
-    if not {"cells", "provenance"} <= tables:
-        raise sqlite3.DatabaseError("malformed: its tables are missing")
-    return True
-
-
-def _means_damage(error: sqlite3.Error) -> bool:
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
-        return str(error).startswith("malformed")
-    return (code & 0xFF) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def _set_aside(path: Path) -> Path:
-    """Rename the store and its log to the first free `store.damaged-N.sqlite`."""
-    number = 1
-    while (kept := path.with_name(f"store.damaged-{number}.sqlite")).exists():
-        number += 1
-    for ending in ("-wal", "-shm", ""):
-        source = path.with_name(path.name + ending)
-        if source.exists():
-            source.rename(kept.with_name(kept.name + ending))
-    return kept
-
-
-@contextlib.contextmanager
-def _file_errors(folder: Path) -> Iterator[None]:
-    """Turn errors of the file system into messages that name the folder and the remedy."""
-    try:
-        yield
-    except (FileExistsError, NotADirectoryError):
-        raise UsageError(f"{folder} is not a folder; give another folder with --results.") from None
-    except OSError as error:
-        raise UsageError(
-            f"cannot write to the results folder {folder}: {error.strerror or error}; give another one with --results."
-        ) from None
-    except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code == sqlite3.SQLITE_FULL:
-            raise RunError(
-                f"no space left while writing to {folder}. Finished cells are kept; free some space and run the same "
-                "command again to continue."
-            ) from None
-        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-            raise UsageError(
-                f"cannot write to the results folder {folder}: {error}; give another folder with --results."
-            ) from None
-        raise RunError(f"the store in {folder} cannot be written: {error}. The finished cells are kept.") from None
 
 
 def _dumps(value: Any) -> str:

@@ -14,7 +14,7 @@ from pucli.runner import load_experiment, merge_stores, plan, read_rows, run
 from pucli.runner.cells import Cell
 from pucli.runner.cost import Pace, TimeLeft
 from pucli.runner.plan import part_of
-from pucli.runner.store import STORE
+from pucli.runner.store_files import STORE
 
 SMALL = {
     "title": "Small",

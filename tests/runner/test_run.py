@@ -24,7 +24,8 @@ from pucli.runner import (
     read_trials,
     run,
 )
-from pucli.runner.store import LOCK, STORE, Store
+from pucli.runner.store import Store
+from pucli.runner.store_files import LOCK, STORE
 from tests.helpers import ROOT
 
 SMALL = {

@@ -14,7 +14,8 @@ from pucli.core.yaml_files import read_yaml
 from pucli.report.cells_csv import FILE, cells_csv, read_cells_csv
 from pucli.report.formats.markdown import grid
 from pucli.runner.cells import Cell, CellResult
-from pucli.runner.store import STORE, Store, decode_trials, encode_trials, read_rows, read_trials
+from pucli.runner.store import Store, decode_trials, encode_trials, read_rows, read_trials
+from pucli.runner.store_files import STORE
 from pucli.runner.stored_rows import limits
 
 CELLS = [Cell("wine", {"label_frequency": 0.5}, repeat, "glpual", {"repeat": repeat}, "wine") for repeat in range(6)]

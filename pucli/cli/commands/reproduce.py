@@ -138,7 +138,7 @@ def _warn_of_empty_store(out: Output, folder: Path) -> None:
     """Warn if the store has no cell, although cells.csv beside it lists finished ones."""
     from pucli.report.cells_csv import read_cells_csv
     from pucli.runner import read_rows
-    from pucli.runner.store import STORE
+    from pucli.runner.store_files import STORE
 
     with contextlib.suppress(UsageError):  # told by the run
         if (folder / STORE).exists() and not read_rows(folder):
