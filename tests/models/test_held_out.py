@@ -70,7 +70,7 @@ def test_the_ridge_of_an_average_is_that_of_the_model() -> None:
 
 
 def test_a_cut_that_finds_no_more_than_it_takes_is_noticed() -> None:
-    assert "cut" in HeldOut(recall=0.5, share=0.48, pu_auc=0.8, labelled=100, unlabeled=400).warning
+    assert "threshold" in HeldOut(recall=0.5, share=0.48, pu_auc=0.8, labelled=100, unlabeled=400).warning
     assert HeldOut(recall=0.7, share=0.48, pu_auc=0.8, labelled=100, unlabeled=400).warning == ""
 
 

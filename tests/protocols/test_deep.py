@@ -101,6 +101,7 @@ BLOCK = 3  # iterations, a tenth of them
 
 
 @pytest.mark.parametrize("blocks", [1, 5, 10])
+@pytest.mark.slow
 def test_an_interrupted_cell_goes_on_from_its_last_block_with_the_same_bits(tmp_path, monkeypatch, blocks):
     cell = plan(experiment(options=LONG))[0]
     whole = deep.run_cell(cell, Context())

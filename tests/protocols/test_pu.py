@@ -160,6 +160,7 @@ def test_true_prior_is_the_share_among_unlabeled_rows(tmp_path):
     assert pu.run_cell(given, Context()).params["prior"] == np.mean(data.y[unlabeled] == 1)
 
 
+@pytest.mark.slow
 def test_irrelevant_features_come_from_the_cell(tmp_path):
     """Standardised rows and two noise columns a feature, equal for all methods, anew for each repeat and frequency."""
     declared = {

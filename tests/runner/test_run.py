@@ -90,6 +90,7 @@ def test_uninterrupted_run(sequential):
     json.dumps(summary.to_json())
 
 
+@pytest.mark.slow
 def test_every_trial_is_kept(sequential):
     experiment, folder, _, _ = sequential
     for cell in plan(experiment):

@@ -49,10 +49,10 @@ def command(
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the interval.")] = 0.9,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Estimate the class prior: the share of positives among unlabeled rows.
+    """Estimate the class prior of unlabeled rows.
 
-    This is the share that `--param prior` takes, in both scenarios. `pucli auto --scenario single-training-set` prints
-    that among all rows, which is larger.
+    The class prior is their share of positives, which `--param prior` takes in both scenarios. `pucli auto --scenario
+    single-training-set` prints that among all rows, which is larger.
 
     The estimator is auto, that of `pucli auto`, from held-out scores of its ensemble: it has the smallest error
     (benchmark `prior`) and is what methods take if no class prior is given. --estimator all adds the others and takes

@@ -50,6 +50,7 @@ def test_sums_add_up_over_blocks(rows):
 
 
 @pytest.mark.parametrize("estimator", [GLPUAL, GLLC, BLSSVM])
+@pytest.mark.slow
 def test_many_rows_get_the_kernel_by_landmarks(estimator, rows, monkeypatch):
     X, labelled = rows
     exact = estimator(kernel="rbf", width=2.0).fit(X, labelled)

@@ -29,6 +29,7 @@ def test_costs_are_those_of_floyd_and_warshall(rho):
     assert path_costs(X, rho) == pytest.approx(by_floyd_warshall(X, rho), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_distances_go_from_euclidean_to_the_longest_step():
     X = some_rows(1)
     euclidean = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
