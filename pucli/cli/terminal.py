@@ -116,6 +116,16 @@ def plus_minus(mean: float, sd: float) -> str:
     return number(mean) if math.isnan(sd) else f"{number(mean)} ± {number(sd, 2)}"
 
 
+def percent(share: float) -> str:
+    """Return a share in percent; no share but 1 is shown as 100, none but 0 as 0."""
+    value = 100.0 * share
+    if 0.0 < value < 0.1:
+        return "under 0.1"
+    if 99.5 <= value < 100.0:
+        return "over 99"
+    return f"{value:.0f}" if value >= 9.95 or value == 0.0 else f"{value:.2g}"
+
+
 def duration(seconds: float) -> str:
     """Return a time in readable form."""
     if seconds < 120:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.cli.text.auto import percent
+from pucli.cli.terminal import percent
 from pucli.estimators.auto.random_labelling import RandomLabelling
 from pucli.solvers.ensemble.estimates import Estimate, lift_of
 from tests.estimators.auto.helpers import two_clouds

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import number, tell
+from pucli.cli.terminal import number, percent, tell
+from pucli.cli.text.sensitivity import if_odds, if_prior
 from pucli.cli.threshold_options import unknown_prior
 
 if TYPE_CHECKING:
@@ -32,16 +33,6 @@ LEAST = 1e-6
 FEW_KINDS = 0.1
 LONGEST_MARK = 24
 _WHOLE_WORDS: dict[str, Any] = {"width": WIDTH, "break_long_words": False, "break_on_hyphens": False}
-
-
-def percent(share: float) -> str:
-    """Return a share in percent; no share but 1 is shown as 100, none but 0 as 0."""
-    value = 100.0 * share
-    if 0.0 < value < 0.1:
-        return "under 0.1"
-    if 99.5 <= value < 100.0:
-        return "over 99"
-    return f"{value:.0f}" if value >= 9.95 or value == 0.0 else f"{value:.2g}"
 
 
 def print_short(
@@ -105,11 +96,12 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
         ("duplicates", f"{document.get('duplicate_rows') or 'no'} duplicate rows"),
         ("threshold", document["threshold"]["why"]),
         ("called", _called_in_full(document)),
-        *(("class prior", text) for text in _if_prior(document)),
+        ("class prior", if_prior(document["if_prior"])),
+        ("if the odds", if_odds(document["if_odds"], document["called_positive"])),
         ("labels", f"random labelling {_labelling(document['random_labelling'], document['labelling'])}"),
         ("time", f"{document['seconds']:.1f} s of training"),
     ):
-        for line in _item(name, text):
+        for line in _item(name, text) if text else []:
             out.text(line)
     out.text()
     scar = document["labelling"] == "scar"
@@ -396,18 +388,6 @@ def _labelling(test: Mapping[str, Any], labelling: str) -> str:
     if test["random"] or labelling != "scar" or "p =" not in verdict:
         return verdict
     return f"{verdict}; labelled rows differ most in {test['differs_most']} ({test['difference']:+.1f} standard errors)"
-
-
-def _if_prior(document: Mapping[str, Any]) -> list[str]:
-    """Return what changes with the class prior at either end of its interval, in one sentence, if it is known."""
-    if not (ends := document["if_prior"]):
-        return []
-    said = [
-        f"if it is {percent(end['prior'])} %: {end['called']:,} rows called, recall {percent(end['recall'])} %, "
-        f"precision {percent(end['precision'])} %"
-        for end in ends
-    ]
-    return ["; ".join(said) + "; the order of the rows stays"]
 
 
 def _called_in_full(document: Mapping[str, Any]) -> str:

@@ -178,6 +178,29 @@ def gains(shares: np.ndarray, low: np.ndarray, middle: np.ndarray, high: np.ndar
     return axes.svg("Share of the positives found in each share of the rows, the likeliest first, with 90 % band")
 
 
+def odds_bounds(
+    ratios: np.ndarray, inner: tuple[np.ndarray, np.ndarray], outer: tuple[np.ndarray, np.ndarray], called: float
+) -> str:
+    """Return an SVG of the recall against the odds ratio of labelling, with its bounds.
+
+    Parameters
+    ----------
+    ratios : ndarray of shape (n,)
+        Odds ratios of labelling, ascending from 1.
+    inner, outer : tuple of two ndarrays of shape (n,)
+        Lower and upper bound of the recall: of its estimate, and with its 90 % interval.
+    called : float
+        Share of the rows that are called positive, the recall of as many random rows.
+    """
+    axes = Axes((1.0, float(ratios[-1])), (0.0, 100.0), "times as readily labelled, at most", "% of positives found")
+    axes.area(ratios, 100 * outer[0], 100 * outer[1], "area p")
+    for bound in inner:
+        axes.line(ratios, 100 * bound, "strong")
+    axes.line([1.0, float(ratios[-1])], [100 * called] * 2, "chance")
+    axes.line([2.0, 2.0], [0.0, 100.0], "cut")
+    return axes.svg("Share of the positives found, if some were labelled more readily than others, with 90 % band")
+
+
 def histogram(labelled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
     """Return an SVG of the histograms of the scores of labelled and unlabeled rows, each of area one.
 

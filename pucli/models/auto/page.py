@@ -19,13 +19,14 @@ from pucli.data.encode.column_encoders import Category, ColumnEncoder, Date, Num
 from pucli.data.encode.decoding import cell, features_of_days, spans
 from pucli.data.labels import YES
 from pucli.estimators.auto.importance import dependence, importances
-from pucli.models.auto.drawings import bars, dependence_line, gains, histogram, precision_recall
+from pucli.models.auto.drawings import bars, dependence_line, gains, histogram, odds_bounds, precision_recall
 from pucli.models.auto.summary import encoder_of, likeliest_first, training_probabilities
 from pucli.solvers.ensemble.estimates import Estimate, f1_of, lift_of
 from pucli.solvers.ensemble.hidden_share import resampled
 from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.ensemble.threshold import SHARES
 from pucli.solvers.prior.best_bin import shares_above
+from pucli.solvers.prior.labelling_odds import with_odds
 
 if TYPE_CHECKING:
     from pucli.data.rows.training_rows import TrainingRows
@@ -39,6 +40,8 @@ RECALLS = np.linspace(0.02, 1.0, 50)
 LOOKED_AT = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 LIFTS = (0.01, 0.05, 0.1)
 GRID, MOST_BARS = 12, 8
+# Odds ratios of labelling for which the recall is drawn.
+ODDS_RATIOS = np.linspace(1.0, 6.0, 26)
 # Ends of words that say what somebody or something did.
 _DID = re.compile(r"^\w+ed$|^(bought|paid|left|won|lost|sold|went|came|fell|quit|broke|died|sent|met|said)$", re.I)
 
@@ -131,6 +134,7 @@ def _content(
         "lift": lift_of(model.estimates_["recall"], model.estimates_["share"]),
         "population": len(model._population),
         "scores": histogram(scores[labelled], scores[~labelled], model.threshold_),
+        "odds_drawing": _odds(model) if found.if_odds else "",
         "curve": precision_recall(RECALLS, *_precision_band(model)),
         "importances": [(columns[k][0].name, float(fall[k]), float(fall[k] / fall[used[0]])) for k in used],
         "dependences": [drawing for drawing in drawn if drawing],
@@ -164,6 +168,16 @@ def _gains(model: AutoPU, looked_at: list[tuple[float, Estimate, Estimate]]) -> 
     return gains(
         shares, low, np.maximum.accumulate(middle), np.maximum.accumulate(high), model.estimates_["share"].value
     )
+
+
+def _odds(model: AutoPU) -> str:
+    """Return the drawing of the recall if the odds of being labelled differ between positives."""
+    recall = model.estimates_["recall"]
+    below, above, low, high = (
+        np.array([with_odds(share, ratio**power) for ratio in ODDS_RATIOS])
+        for share, power in ((recall.value, -1), (recall.value, 1), (recall.low, -1), (recall.high, 1))
+    )
+    return odds_bounds(ODDS_RATIOS, (below, above), (low, high), model.estimates_["share"].value)
 
 
 def _lifts(looked_at: list[tuple[float, Estimate, Estimate]]) -> list[dict[str, Any]]:

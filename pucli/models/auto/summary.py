@@ -13,7 +13,9 @@ from pucli.core.errors import UsageError
 from pucli.data.encode.drift import Usual
 from pucli.data.encode.encoder import TableEncoder
 from pucli.models.reasons import explainable, reasons
-from pucli.solvers.ensemble.estimates import FEW_LABELLED, FROM_PRIOR
+from pucli.solvers.ensemble.estimates import FEW_LABELLED, FROM_PRIOR, if_odds
+from pucli.solvers.prior.best_bin import prior_factors
+from pucli.solvers.prior.labelling_odds import ahead_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,6 +145,31 @@ class Findings(NamedTuple):
         return found
 
     @property
+    def if_odds(self) -> dict[str, Any] | None:
+        """Estimates if the odds of being labelled differ twofold, the tipping points, and how many called rows lead.
+
+        Nothing if a column leaks the label, labelled rows are repeated, no row is called, or labels are taken for
+        biased. The class prior stays in it only if it was given.
+        """
+        model = self.model
+        if self.leaks or self.repeated or model.labelling == "sar" or not self.called_positive:
+            return None
+        bounds = if_odds(model.estimates_)
+        p, at = (model.calibration_.of(scores) for scores in (model._population, np.array([model.cut_])))
+        ahead = ahead_of(p, float(at[0]), bounds.odds_ratio)
+        rows = float(ahead.mean()) * (self.unlabeled + (self.labelled if model.scenario != "case-control" else 0))
+        if model.scenario != "case-control":
+            of_labelled = ahead_of(model.calibration_.of(model._positive), float(at[0]), bounds.odds_ratio)
+            rows -= float(of_labelled.mean()) * self.labelled
+        prior = model.estimates_["prior"]
+        low, high = (1.0, 1.0)
+        if not (model._given or model._calibrates):
+            low, high = prior_factors(model._positive, model._population, bounds.odds_ratio)
+        least = min(model.prior_estimate_.labelled, prior.value)
+        moved = {"value": prior.value, "low": max(least, low * prior.low), "high": min(1.0, high * prior.high)}
+        return {**asdict(bounds), "prior": moved, "ahead": min(round(rows), self.called_positive)}
+
+    @property
     def why(self) -> str:
         """The goal of the threshold in words."""
         cut = self.model.chosen_threshold_
@@ -222,6 +249,7 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "estimates": {name: {**asdict(estimate), "known": known[name]} for name, estimate in model.estimates_.items()},
         "first": [asdict(first) for first in found.first],
         "if_prior": found.if_prior,
+        "if_odds": found.if_odds,
         "leaderboard": model.leaderboard_,
         "random_labelling": {
             "p_value": test.p_value,

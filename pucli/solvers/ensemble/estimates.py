@@ -9,6 +9,7 @@ rows of the sample.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -20,6 +21,7 @@ from pucli.solvers.ensemble.hidden_share import PriorEstimate, resampled
 from pucli.solvers.ensemble.threshold import recall_above
 from pucli.solvers.prior.binormal import Binormal
 from pucli.solvers.prior.estimate import FOLD, WIDEST
+from pucli.solvers.prior.labelling_odds import odds_between, with_odds
 
 # Standard deviation of the recall's error from choosing the models and the threshold on the same labelled rows.
 LASTING_ERROR = 0.07
@@ -30,6 +32,8 @@ OVERLAP = 0.92
 FEW_LABELLED = 50
 # The estimates that are computed from the prior.
 FROM_PRIOR = frozenset({"precision", "f1", "auc"})
+# Odds ratio of labelling at which it is said how the estimates change.
+ODDS_RATIO = 2.0
 
 
 @dataclass
@@ -183,6 +187,62 @@ def lift_of(recall: Estimate, share: Estimate) -> Estimate | None:
     if min(share.value, share.low) <= 0.0:
         return None
     return Estimate(recall.value / share.value, recall.low / share.high, recall.high / share.low)
+
+
+@dataclass
+class IfOdds:
+    """Estimates if the odds of being labelled differ between positives by a factor of at most `odds_ratio`.
+
+    Attributes
+    ----------
+    odds_ratio : float
+        Odds ratio of labelling.
+    recall, lift, precision : Estimate
+        Values under random labelling, and the ends of their 90 % intervals moved as far as the odds ratio allows; the
+        precision at the same class prior. The lift is None if no row is called.
+    recall_half, lift_one : float or None
+        Tipping points: least odds ratios at which the lower end of the recall is one half and that of the lift one;
+        1 if it is below even with random labels, None if no odds ratio is large enough.
+    """
+
+    odds_ratio: float
+    recall: Estimate
+    lift: Estimate | None
+    precision: Estimate
+    recall_half: float | None
+    lift_one: float | None
+
+
+def if_odds(found: Mapping[str, Estimate], odds_ratio: float = ODDS_RATIO) -> IfOdds:
+    """Return how estimates change if labelling depends on the rows (`pucli.solvers.prior.labelling_odds`).
+
+    Parameters
+    ----------
+    found : mapping of {str: Estimate}
+        From `estimates`.
+    odds_ratio : float, default=2
+        Factor by which the odds of being labelled differ between positives at most.
+
+    Examples
+    --------
+    >>> one = Estimate(0.8, 0.7, 0.9)
+    >>> bounds = if_odds({"recall": one, "share": Estimate(0.2, 0.2, 0.2), "precision": one, "prior": one})
+    >>> round(bounds.recall.low, 3), round(bounds.recall_half, 3)
+    (0.538, 2.333)
+    """
+    recall, share, precision = found["recall"], found["share"], found["precision"]
+    low, high = with_odds(recall.low, 1.0 / odds_ratio), with_odds(recall.high, odds_ratio)
+    moved = Estimate(recall.value, low, high)
+    prior = found["prior"].value
+    ends = [min(1.0, prior * end / share.value) if share.value > 0.0 else 0.0 for end in (low, high)]
+    return IfOdds(
+        odds_ratio,
+        moved,
+        lift_of(moved, share),
+        Estimate(precision.value, min(ends[0], precision.value), max(ends[1], precision.value)),
+        odds_between(recall.low, 0.5),
+        odds_between(recall.low, share.high),
+    )
 
 
 @dataclass

@@ -14,6 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.metrics.ranking import auc
 from pucli.solvers.kernels.graph import squared_distances
+from pucli.solvers.prior.labelling_odds import with_odds
 
 # Error probability of the bounds, and the factor on the confidence term: the full term makes the estimate too large on
 # samples of some hundred rows.
@@ -29,7 +30,7 @@ RIDGES = (0.1, 1.0)
 JITTER = 1e-10
 
 
-def best_bin(positive: Floats, population: Floats, confidence: float = CONFIDENCE) -> float:
+def best_bin(positive: Floats, population: Floats, confidence: float = CONFIDENCE, odds: float = 1.0) -> float:
     """Return the best bin estimate of the prior.
 
     Parameters
@@ -40,6 +41,8 @@ def best_bin(positive: Floats, population: Floats, confidence: float = CONFIDENC
         Held-out scores of the population, the unlabeled rows in the case-control scenario.
     confidence : float
         Factor on the confidence term.
+    odds : float, default=1.0
+        Factor on the odds of q_p, if labels were not given at random (`pucli.solvers.prior.labelling_odds`).
 
     Returns
     -------
@@ -47,11 +50,36 @@ def best_bin(positive: Floats, population: Floats, confidence: float = CONFIDENC
         Between 0 and 1.
     """
     q_p, q_u = shares_above(positive, population)
+    if odds != 1.0:
+        q_p = with_odds(q_p, odds)
     log_term = 0.5 * np.log(4.0 / DELTA)
     width = np.sqrt(log_term / len(positive)) + np.sqrt(log_term / len(population))
     q = np.maximum(q_p, 0.5 / len(positive))
     best = int(np.argmin((q_u + confidence * (1.0 + GAMMA) * width) / q))
     return float(min(1.0, q_u[best] / q[best]))
+
+
+def prior_factors(positive: Floats, population: Floats, ratio: float) -> tuple[float, float]:
+    """Return the factors by which the class prior may be smaller and larger, by best bins.
+
+    The prior is the least of q_u / q_p over thresholds, above which shares q_p of the positives and q_u of the
+    population lie. If the odds of q_p are off by at most the ratio, the least with every q_p as large as it may be is
+    reached by the weights of its threshold; the least with every q_p as small is an upper bound.
+
+    Parameters
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Held-out scores of labelled rows and of the population.
+    ratio : float
+        Odds ratio of labelling, at least 1.
+
+    Returns
+    -------
+    low, high : float
+        Factors, low <= 1 <= high.
+    """
+    plain, low, high = (best_bin(positive, population, odds=one) for one in (1.0, ratio, 1.0 / ratio))
+    return min(1.0, low / max(plain, 1e-12)), max(1.0, high / max(plain, 1e-12))
 
 
 def bootstrapped_best_bins(positive: Floats, population: Floats, rng: np.random.Generator) -> Floats:

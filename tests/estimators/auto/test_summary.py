@@ -33,6 +33,19 @@ def test_intervals_follow_the_whole_range_of_a_prior_that_is_not_determined():
     assert found["recall"].low > recall - 0.2 and found["recall"].high < recall + 0.2
 
 
+def test_twofold_odds_of_being_labelled_widen_what_is_said_and_tip_it():
+    precision = Estimate(0.8, 0.75, 0.85)
+    found = shown(recall=precision, share=Estimate(0.5, 0.5, 0.5), precision=precision)["if_odds"]
+    assert found["recall"] == {"value": 0.8, "low": pytest.approx(0.6), "high": pytest.approx(1.7 / 1.85)}
+    assert found["lift"]["low"] == pytest.approx(1.2) and found["precision"]["low"] == pytest.approx(0.6)
+    assert found["recall_half"] == pytest.approx(3.0) and found["lift_one"] == pytest.approx(3.0)
+    assert found["ahead"] == 27  # of 90 even scores, whose squares are twice 0.25 from 0.707 on
+    assert found["prior"] == {"value": 0.5, "low": 0.45, "high": 0.55}  # given, it stays
+    certain = shown(recall=Estimate(1.0, 1.0, 1.0))["if_odds"]
+    assert certain["recall_half"] is None and shown(recall=Estimate(0.5, 0.4, 0.6))["if_odds"]["recall_half"] == 1.0
+    assert shown(leaks=("column 'a' ...",))["if_odds"] is None and shown(labelling="sar")["if_odds"] is None
+
+
 def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="scar", **changed):
     known = {name: Estimate(0.5, 0.45, 0.55) for name in ("prior", "share", "recall", "precision", "f1", "auc")}
     model = SimpleNamespace(
@@ -43,6 +56,12 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
         negatives="biased",
         among_first=lambda counts: [],
         prior_interval_=(0.5, 0.5),  # as if given
+        _given=True,
+        _positive=np.linspace(0.3, 1.0, 10),
+        _population=np.linspace(0.0, 1.0, 90),
+        cut_=0.5,
+        calibration_=SimpleNamespace(of=np.square),
+        prior_estimate_=SimpleNamespace(labelled=0.0),
     )
     model.leaderboard_ = []
     return summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0), leaks), ["a"])

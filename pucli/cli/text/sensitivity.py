@@ -1,0 +1,49 @@
+"""How estimates change with the class prior, and if some positives were labelled more readily than others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pucli.cli.terminal import number, percent
+
+
+def if_prior(ends: Sequence[Mapping[str, float]]) -> str:
+    """Return what changes with the class prior at either end of its interval, in one sentence; "" if it is unknown."""
+    said = [
+        f"if it is {percent(end['prior'])} %: {end['called']:,} rows called, recall {percent(end['recall'])} %, precision "
+        f"{percent(end['precision'])} %"
+        for end in ends
+    ]
+    return "; ".join(said) + "; the order of the rows stays" if said else ""
+
+
+def if_odds(found: Mapping[str, Any] | None, called: int) -> str:
+    """Return what changes if labelling depended on the rows, and where conclusions tip, in one sentence.
+
+    Parameters
+    ----------
+    found : mapping or None
+        From `pucli.models.auto.summary.Findings.if_odds`.
+    called : int
+        Number of unlabeled rows called positive.
+    """
+    if found is None:
+        return ""
+    recall, lift, precision = found["recall"], found["lift"], found["precision"]
+    said = [f"recall {percent(recall['low'])} to {percent(recall['high'])} %"]
+    if lift:
+        said.append(f"lift {number(lift['low'], 2)} to {number(lift['high'], 2)}")
+    said.append(f"precision {percent(precision['low'])} to {percent(precision['high'])} % at the same class prior")
+    ahead = f"{found['ahead']:,} of the {called:,} called rows stay ahead of all others"
+    return (
+        f"of being labelled differ up to {found['odds_ratio']:g}-fold between positives: {', '.join(said)}; {ahead}. "
+        f"Recall may be below half {_from(found['recall_half'])}, lift below 1 {_from(found['lift_one'])}"
+    )
+
+
+def _from(tipping: float | None) -> str:
+    """Return from which odds ratio on a conclusion no longer holds, in words."""
+    if tipping is None:
+        return "at no factor"
+    return f"from {number(tipping, 2)}-fold on" if tipping > 1.0 else "even with random labels"
