@@ -141,6 +141,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("prior", "estimator"): Effect(
         LEARNERS["prior"].format(rows=OWN), f"prior {OWN} --estimator tice --replicates 0", view="estimates"
     ),
+    ("prior", "expected"): Effect(f"prior {OWN}", f"prior {OWN} --expected 20", view="given"),
     ("prior", "replicates"): Effect(
         f"prior {OWN} --estimator tice --replicates 2",
         f"prior {OWN} --estimator tice --replicates 4",

@@ -52,6 +52,23 @@ def test_prior_is_by_default_the_recommended_estimate_alone(pucli, tmp_path):
     assert pucli("prior", "--data", path, *WORDS, "--estimator", "auto", "--json").document["estimates"] == [found]
 
 
+def test_a_given_number_of_positives_says_what_follows_and_whether_it_fits(pucli, tmp_path):
+    path = table(tmp_path / "rows.csv", prior=0.4)
+    plain = pucli("prior", "--data", path, *WORDS, "--verbose", "--json").document
+    low, high = plain["if_prior"]
+    assert low["called"] <= 36 <= high["called"] and low["recall"] <= high["recall"]
+    assert plain["if_odds"]["recall"]["low"] < plain["if_odds"]["recall"]["value"] and plain["given"] is None
+    assert plain["if_odds"]["prior"]["low"] < low["prior"] < high["prior"] < plain["if_odds"]["prior"]["high"]
+    done = pucli("prior", "--data", path, *WORDS, "--expected", 36, "--verbose")
+    assert "--expected 36: class prior 0.4, 36 of 90" in done.out and "stay ahead of all others" in done.out
+    assert "pucli auto --expected 36, or --param prior=0.4" in done.err and "outside" not in done.err
+    given = pucli("prior", "--data", path, *WORDS, "--expected", 80, "--json").document
+    assert given["given"]["fits"] is False and given["if_prior"] == []
+    assert "80 positives are outside the interval" in pucli("prior", "--data", path, *WORDS, "--expected", 80).err
+    refused(pucli("prior", "--data", path, *WORDS, "--expected", 90), "only 90 unlabeled rows")
+    refused(pucli("prior", "--data", path, *WORDS, "--expected", 9, "--estimator", "km2"), "km2 has none")
+
+
 def test_all_estimates_of_the_prior_of_a_file(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", prior=0.4)
     done = pucli("prior", "--data", path, *WORDS, "--replicates", 5, "--estimator", "all", "--json")

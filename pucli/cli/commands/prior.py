@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
-from pucli.cli.terminal import many, number
+from pucli.cli.terminal import many, number, percent
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from pucli.solvers.prior.estimate import PriorReport
 
 LIMITS = (
@@ -24,6 +28,7 @@ LIMITS = (
 SHORT_LIMITS = "holds if labels are random and some kind of rows is nearly all positive; details: --verbose"
 EXAMPLES = """
 pucli prior --data customers.csv --label bought --positive yes
+pucli prior --data customers.csv --label bought --positive yes --expected 300
 pucli prior --dataset wifi --label-frequency 0.25
 pucli prior --dataset wifi --estimator all --replicates 200 --json
 """
@@ -47,6 +52,16 @@ def command(
         int, typer.Option("--replicates", "-r", help="Bootstrap estimates behind the interval.", min=0)
     ] = 50,
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the interval.")] = 0.9,
+    expected: Annotated[
+        int | None,
+        typer.Option(
+            "--expected",
+            metavar="N",
+            help="The unlabeled rows hold N positives, known from elsewhere: say what follows, and whether it fits.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
     verbose: opt.Verbose = False,
 ) -> None:
     """Estimate the class prior of unlabeled rows.
@@ -60,6 +75,10 @@ def command(
     kernel ridge regression; km2 (kernel mean embedding) and tice (tree induction) are too high where positives and
     negatives overlap. The value is recommended only where its interval is narrow and the estimators agree. With a
     declared data set, split case-control, the true share is printed beside the estimates.
+
+    --verbose says what depends on it: how many rows would be called at the threshold for the largest F1, with which
+    recall and precision, if the class prior were at either end of its interval, and how this changes if some positives
+    were labelled twice as readily as others.
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import FEW_LABELLED
@@ -67,7 +86,6 @@ def command(
         ALL_METHODS,
         ENSEMBLE_METHODS,
         estimate_priors,
-        recommended,
         rows_of_each_kind,
     )
     from pucli.solvers.prior.estimate import LARGEST_SAMPLE
@@ -82,14 +100,15 @@ def command(
     why = "`pucli prior` uses labelled positives and unlabeled rows alone"
     rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)
     labelled = rows.labelled
-    names: tuple[str, ...] = (
-        ALL_METHODS if estimator == "all" else (estimator or recommended(labelled, rows.X.shape[1]),)
-    )
+    unlabeled = int((~labelled).sum())
+    if expected is not None and expected >= unlabeled:
+        raise UsageError(f"--expected {expected}: {rows.title} has only {unlabeled} unlabeled rows.")
+    names = _methods(estimator, labelled, rows.X.shape[1])
     if labelled.sum() < FEW_LABELLED:
         rows_of = "row" if labelled.sum() == 1 else "rows"
         out.warn(f"with {labelled.sum()} labelled {rows_of} the estimates are little more than guesses.")
-    if estimator == "all" and min(labelled.sum(), (~labelled).sum()) < 2:
-        names = tuple(name for name in ALL_METHODS if name not in ENSEMBLE_METHODS)  # which hold rows out
+    if expected is not None and names[0] not in ENSEMBLE_METHODS:
+        raise UsageError(f"--expected needs the scores of auto, and {names[0]} has none; leave out one of the two.")
     try:
         with out.progress("prior", "estimators") as bar:
             report = estimate_priors(
@@ -107,10 +126,11 @@ def command(
     document = {
         "data": rows.about,
         "labelled": int(labelled.sum()),
-        "unlabeled": int((~labelled).sum()),
+        "unlabeled": unlabeled,
         "estimates": [estimate._asdict() for estimate in report.estimates],
         "disagreement": report.disagreement,
         "reliable": report.reliable,
+        **_consequences(report, unlabeled, expected, where.seed),
     }
     # the unlabeled rows of the test set are a sample of the same population
     truth = None
@@ -126,17 +146,91 @@ def command(
             f"{names[0]} is estimated on {sampled[0]} labelled and {sampled[1]} unlabeled rows, drawn at random; the "
             "intervals count the error of the draw"
         )
-    unlabeled = f"share of positives among the {many(int((~labelled).sum()), 'unlabeled row')} of {rows.title}"
-    _print(out, unlabeled, report, confidence, replicates, truth)
+    meaning = f"share of positives among the {many(unlabeled, 'unlabeled row')} of {rows.title}"
+    _print(out, meaning, report, confidence, truth)
+    if expected is None:
+        _advise(out, report, replicates)
+    else:
+        _print_expected(out, report, document["given"], unlabeled)
+    if verbose:
+        _print_sensitivity(out, document)
     out.remark(LIMITS if verbose else SHORT_LIMITS)
 
 
-def _print(
-    out: Output, meaning: str, report: PriorReport, confidence: float, replicates: int, truth: float | None
-) -> None:
-    """Print the estimates and advice on their use."""
-    from pucli.solvers.prior.estimate import FOLD, LARGEST_DISAGREEMENT
+def _methods(estimator: str | None, labelled: np.ndarray, features: int) -> tuple[str, ...]:
+    """Return the names of the estimators, the first of which is recommended."""
+    from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, recommended
 
+    if estimator != "all":
+        return (estimator or recommended(labelled, features),)
+    if min(labelled.sum(), (~labelled).sum()) < 2:  # the ensemble holds rows out
+        return tuple(name for name in ALL_METHODS if name not in ENSEMBLE_METHODS)
+    return ALL_METHODS
+
+
+def _consequences(report: PriorReport, unlabeled: int, expected: int | None, seed: int) -> dict[str, Any]:
+    """Return what follows from the class prior at either end of its interval, if labels were biased, and if given."""
+    from pucli.solvers.ensemble.class_prior import at_prior
+
+    first, scores = report.estimates[0], report.held_out
+    found: dict[str, Any] = {"if_prior": [], "if_odds": None, "given": None}
+    if scores is None:
+        return found
+
+    def at(prior: float) -> tuple[dict[str, float], dict[str, Any]]:
+        of = at_prior(scores, min(max(prior, 0.5 / len(scores[1])), 1.0 - 1e-6), seed)
+        called = round(of.share * unlabeled)
+        numbers = {"prior": prior, "called": called, "recall": of.recall, "precision": of.precision}
+        return numbers, {**asdict(of.bounds), "ahead": round(of.ahead * unlabeled), "called": called}
+
+    if first.high > first.low and expected is None:
+        found["if_prior"] = [at(end)[0] for end in (first.low, first.high)]
+    given, odds = at(first.prior if expected is None else expected / unlabeled)
+    found["if_odds"] = odds if odds["called"] else None
+    if expected is None and odds["called"]:
+        from pucli.solvers.prior.best_bin import prior_factors
+
+        low, high = prior_factors(*scores, odds["odds_ratio"])
+        odds["prior"] = {"value": first.prior, "low": low * first.low, "high": min(1.0, high * first.high)}
+    if expected is not None:
+        fits = first.low <= given["prior"] <= first.high if first.high > first.low else None
+        found["given"] = {"expected": expected, **given, "fits": fits}
+    return found
+
+
+def _print_expected(out: Output, report: PriorReport, given: Mapping[str, Any], unlabeled: int) -> None:
+    """Print what follows from a given number of positives, and whether it contradicts the estimate."""
+    first, share = report.estimates[0], number(given["prior"], 3)
+    out.text(
+        f"--expected {given['expected']:,}: class prior {share}, {given['called']:,} of {unlabeled:,} unlabeled rows "
+        f"called at the threshold for F1, recall {percent(given['recall'])} %, precision "
+        f"{percent(given['precision'])} %"
+    )
+    if given["fits"] is False:
+        ends = f"{round(first.low * unlabeled):,} to {round(first.high * unlabeled):,}"
+        out.warn(
+            f"{given['expected']:,} positives are outside the interval of {first.method}, {ends}: the number is wrong, "
+            "or labels are not random, or no kind of row is nearly all positive."
+        )
+    out.remark(f"to use it: pucli auto --expected {given['expected']}, or --param prior={share}")
+
+
+def _print_sensitivity(out: Output, document: Mapping[str, Any]) -> None:
+    """Print how the consequences change with the class prior, and with the odds of being labelled."""
+    from pucli.cli.text.sensitivity import if_odds, if_prior
+
+    odds = document["if_odds"]
+    if ends := document["if_prior"]:
+        out.text(f"class prior {if_prior(ends)}")
+    if odds:
+        out.text(f"if the odds {if_odds(odds, odds['called'])}")
+    if odds and "prior" in odds:
+        low, high = (percent(odds["prior"][end]) for end in ("low", "high"))
+        out.text(f"the class prior itself could then be {low} to {high} %")
+
+
+def _print(out: Output, meaning: str, report: PriorReport, confidence: float, truth: float | None) -> None:
+    """Print the estimates."""
     first = report.estimates[0]
     level = f"{100 * confidence:g} % interval"
     if len(report.estimates) == 1:
@@ -148,6 +242,13 @@ def _print(
         out.table(["estimator", "class prior", level], rows)
     if truth is not None:
         out.text(f"true share in the test set: {number(truth, 3)}")
+
+
+def _advise(out: Output, report: PriorReport, replicates: int) -> None:
+    """Print advice on the use of the estimates."""
+    from pucli.solvers.prior.estimate import FOLD, LARGEST_DISAGREEMENT
+
+    first = report.estimates[0]
     differ = report.disagreement > LARGEST_DISAGREEMENT
     if report.reliable:
         if first.high > FOLD * first.low:

@@ -11,8 +11,8 @@ from pucli.cli.terminal import number, percent
 def if_prior(ends: Sequence[Mapping[str, float]]) -> str:
     """Return what changes with the class prior at either end of its interval, in one sentence; "" if it is unknown."""
     said = [
-        f"if it is {percent(end['prior'])} %: {end['called']:,} rows called, recall {percent(end['recall'])} %, precision "
-        f"{percent(end['precision'])} %"
+        f"if it is {percent(end['prior'])} %: {end['called']:,} rows called, recall {percent(end['recall'])} %, "
+        f"precision {percent(end['precision'])} %"
         for end in ends
     ]
     return "; ".join(said) + "; the order of the rows stays" if said else ""

@@ -8,24 +8,29 @@ has estimators that need no ensemble.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from pucli.core.arrays import AnyArray
+from pucli.core.arrays import AnyArray, Floats
 from pucli.core.seeding import sample_of_each_kind, seed_of, stream
-from pucli.metrics.ranking import auc
-from pucli.solvers.ensemble.estimates import estimates
+from pucli.metrics.ranking import auc, true_auc
+from pucli.solvers.ensemble.calibration import make_calibration
+from pucli.solvers.ensemble.estimates import IfOdds, estimates, if_odds
 from pucli.solvers.ensemble.first_fit import first_fit
-from pucli.solvers.ensemble.hidden_share import estimate_prior, rare_prior, resampled
+from pucli.solvers.ensemble.hidden_share import BOOTSTRAPS, estimate_prior, rare_prior, resampled
+from pucli.solvers.ensemble.hidden_share import PriorEstimate as PriorWithDraws
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.rows import number_of_folds
+from pucli.solvers.ensemble.threshold import expected_f1, make_cut, recall_curve
 from pucli.solvers.prior import estimate as without_ensemble
 from pucli.solvers.prior.best_bin import best_bin
 from pucli.solvers.prior.binormal import NORMAL_90
 from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import PriorEstimate, PriorReport, Scored
+from pucli.solvers.prior.labelling_odds import ahead_of
 from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 ENSEMBLE_METHODS = ("auto", "best-bin", "density-ratio")
@@ -92,11 +97,11 @@ def estimate_priors(
     ensemble = [name for name in methods if name in ENSEMBLE_METHODS]
     others = [name for name in methods if name not in ENSEMBLE_METHODS]
     found: dict[str, PriorEstimate] = {}
-    separation = float("nan")
+    separation, held_out = float("nan"), None
     without_ensemble.check_settings(others, replicates, confidence)
     if ensemble:
         seed = seed_of(random_state)
-        of_scores, separation = _of_the_ensemble(X, labelled, ensemble, replicates, confidence, seed, groups)
+        of_scores, separation, held_out = _of_the_ensemble(X, labelled, ensemble, replicates, confidence, seed, groups)
         found |= of_scores
         if progress is not None:
             progress(len(ensemble), len(methods))
@@ -112,7 +117,57 @@ def estimate_priors(
         )
         found |= {estimate.method: estimate for estimate in report.estimates}
         separation = separation if ensemble else report.separation
-    return without_ensemble.make_report([found[name] for name in methods], separation)
+    return without_ensemble.make_report([found[name] for name in methods], separation)._replace(held_out=held_out)
+
+
+@dataclass
+class AtPrior:
+    """What follows from a class prior at the threshold for the largest F1.
+
+    Attributes
+    ----------
+    prior, share, recall, precision : float
+        Class prior, share of the unlabeled rows that are called positive, and the estimates for them.
+    bounds : IfOdds
+        How these change if some positives were labelled more readily.
+    ahead : float
+        Share of the unlabeled rows that then stay ahead of all rows that are not called.
+    """
+
+    prior: float
+    share: float
+    recall: float
+    precision: float
+    bounds: IfOdds
+    ahead: float
+
+
+def at_prior(held_out: tuple[Floats, Floats], prior: float, random_state: int = 0) -> AtPrior:
+    """Return what follows from a class prior, as `pucli.AutoPU.with_prior` has it.
+
+    Parameters
+    ----------
+    held_out : tuple of two ndarrays
+        Sorted held-out scores of labelled and of unlabeled rows, from `estimate_priors`.
+    prior : float
+        Share of positives among the unlabeled rows, above 0 and below 1.
+    random_state : int, default=0
+        Seed of the bootstrap samples.
+    """
+    positive, population = held_out
+    known = PriorWithDraws(prior, prior, prior, np.full(BOOTSTRAPS, prior))
+    calibration = make_calibration(positive, population, prior, stream(random_state, "calibration"))
+    curve = recall_curve(calibration.of(population))
+    f1 = expected_f1(positive, population, known.draws, stream(random_state, "expected F1"))
+    ranking = float(true_auc(float(auc(positive, population)), prior))
+    cut = make_cut("f1", None, positive, population, prior, curve, f1, ranking, calibration.even())
+    rng = stream(random_state, "estimates")
+    found = estimates(positive, population, cut.value, known, rng, curve, known_prior=True)
+    bounds = if_odds(found)
+    threshold = float(calibration.of(np.array([cut.value]))[0])
+    ahead = float(ahead_of(calibration.of(population), threshold, bounds.odds_ratio).mean())
+    called, recall, precision = (found[name].value for name in ("share", "recall", "precision"))
+    return AtPrior(prior, called, recall, precision, bounds, min(ahead, called))
 
 
 def rows_of_each_kind(features: int) -> int:
@@ -164,8 +219,8 @@ def _of_the_ensemble(
     confidence: float,
     seed: int,
     groups: AnyArray | None = None,
-) -> tuple[dict[str, PriorEstimate], float]:
-    """Return the estimate of each of `methods`, and the AUC that the scores and "auto" imply."""
+) -> tuple[dict[str, PriorEstimate], float, tuple[Floats, Floats]]:
+    """Return the estimate of each of `methods`, the AUC that the scores and "auto" imply, and the held-out scores."""
     rows, s = without_ensemble.checked_rows(X, labelled)
     few = sample_of_each_kind(s, stream(seed, "rows"), rows_of_each_kind(rows.shape[1]))
     rows, s = rows[few], s[few]
@@ -196,7 +251,7 @@ def _of_the_ensemble(
         top, variance = max(value, scored.whole), float(scored.drawn.var())
         ends = without_ensemble.interval(name, value, top, variance, scored, confidence)
         result[name] = _estimate(name, value, ends, confidence, replicates)
-    return result, separation
+    return result, separation, (positive, population)
 
 
 def _estimate(name: str, value: float, ends: tuple[float, float], confidence: float, replicates: int) -> PriorEstimate:

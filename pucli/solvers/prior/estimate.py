@@ -90,11 +90,14 @@ class PriorReport(NamedTuple):
     separation : float
         AUC of positives against negatives that the scores and the first estimate imply, from 0.5 to 1; NaN without
         replicates.
+    held_out : tuple of two ndarrays or None
+        Sorted held-out scores of labelled and of unlabeled rows by the ensemble; None without an estimate by it.
     """
 
     estimates: tuple[PriorEstimate, ...]
     disagreement: float
     separation: float
+    held_out: tuple[Floats, Floats] | None = None
 
     @property
     def reliable(self) -> bool:
