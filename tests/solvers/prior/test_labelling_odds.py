@@ -7,6 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from pucli.solvers.ensemble.estimates import estimates, if_odds
+from pucli.solvers.ensemble.hidden_share import PriorEstimate
 from pucli.solvers.prior.best_bin import prior_factors, shares_above
 from pucli.solvers.prior.labelling_odds import ahead_of, odds_between, with_odds
 
@@ -56,3 +58,21 @@ def test_rows_ahead_stay_ahead_whatever_the_odds() -> None:
         true, threshold = seen / odds, seen[15]
         ahead = ahead_of(seen, threshold, 2.0)
         assert ahead.any() and true[ahead].min() > true[:16].max()
+
+
+def test_bounds_hold_where_the_odds_truly_differ_and_plain_intervals_do_not() -> None:
+    held = {"plain": 0, "bounds": 0}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        positive, negative = rng.normal(1.5, 1.0, 600), rng.normal(0.0, 1.0, 1400)
+        labels = np.where(positive > 1.0, 0.5, 1.0 / 3.0)  # odds 1 and 1/2
+        labelled = rng.random(600) < labels
+        scores = np.sort(positive[labelled]), np.sort(np.r_[positive[~labelled], negative])
+        share = float(np.mean(~labelled) * 600 / (2000 - labelled.sum()))
+        prior = PriorEstimate(share, share, share, np.full(40, share))
+        found = estimates(*scores, 1.0, prior, rng, known_prior=True)
+        truth = float(np.mean(positive[~labelled] > 1.0))
+        held["plain"] += found["recall"].low <= truth <= found["recall"].high
+        bounds = if_odds(found, 2.0).recall
+        held["bounds"] += bounds.low <= truth <= bounds.high
+    assert held["plain"] <= 24 and held["bounds"] >= 36  # 16 and 39 of 40
