@@ -1,0 +1,132 @@
+"""Bounds for labels that are not random, where the odds of being labelled truly differ.
+
+On the tasks of benchmark `quality`, positives are labelled with one of two odds, whose ratio is "odds"; the others are
+among the unlabeled rows of a case-control fit. The greater odds are those of the clearer positives ("clear"), by scores
+that know the true labels and about where F1 is greatest, of the others ("unclear"), or of those above the median of a
+random column ("column"); "random" has random labels. "interval" is how often the 90 % interval for random labels holds
+the true recall, lift, or precision at the true class prior, and "bounds" how often those for this odds ratio do; both
+with their mean width.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common.quality_tasks import Rows, at_hand, load
+from benchmarks.common.timing import Progress, reporter
+from pucli.core.seeding import stream
+
+FREQUENCY = 0.3
+KINDS = ("random", "clear", "unclear", "column")
+ESTIMATES = ("recall", "lift", "precision")
+COLUMNS = ("labelling", "odds", "estimate", "interval", "width", "bounds", "width of bounds", "cells")
+FULL = {"labellings": KINDS, "odds": (2.0, 4.0), "repeats": 3, "most": 800}
+
+
+def run(
+    progress: Progress | None = None,
+    *,
+    half: str = "all",
+    labellings: Sequence[str] = ("clear", "unclear"),
+    odds: Sequence[float] = (2.0,),
+    repeats: int = 1,
+    most: int = 250,
+    folder: Path | None = None,
+) -> dict[str, Any]:
+    """Return the table of benchmark `sensitivity`; the files are those of benchmark `quality`."""
+    present = at_hand(half, folder)
+    report, cells, started = reporter(progress), [], time.process_time()
+    for done, task in enumerate(present, start=1):
+        rows = load(task, folder, most=most)
+        for repeat in range(repeats):
+            clear = _clearness(rows)
+            for labelling, ratio in product(labellings, odds):
+                rng = stream(11, "sensitivity", task, repeat)
+                found = _cells(rows, _eager(rows, clear, labelling, rng), ratio, rng, repeat)
+                cells += [{"task": task, "repeat": repeat, "labelling": labelling, "odds": ratio, **c} for c in found]
+        report(done, len(present))
+    seconds = time.process_time() - started
+    title = f"Bounds for labels that are not random, {len(present)} tasks ({half}), {seconds:.0f} processor seconds"
+    return {"title": title, "columns": list(COLUMNS), "rows": table(cells), "cells": cells}
+
+
+def labelled_rows(y: np.ndarray, eager: np.ndarray, odds: float, rng: np.random.Generator) -> np.ndarray:
+    """Return which rows are labelled, (n,): positives, with greater odds where `eager`, about `FREQUENCY` of them."""
+    low = FREQUENCY / (1.0 - FREQUENCY) / np.sqrt(odds)
+    chance = np.where(eager, odds * low, low)
+    result: np.ndarray = (y == 1) & (rng.random(len(y)) < chance / (1.0 + chance))
+    return result
+
+
+def _clearness(rows: Rows) -> np.ndarray:
+    """Return the probability of a positive by models that know the true labels of other rows, (n,)."""
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    forest = RandomForestClassifier(30, min_samples_leaf=5, random_state=0)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    found: np.ndarray = cross_val_predict(forest, rows.X, rows.y, cv=folds, method="predict_proba")[:, 1]
+    return found
+
+
+def _eager(rows: Rows, clear: np.ndarray, labelling: str, rng: np.random.Generator) -> np.ndarray:
+    """Return which positives have the greater odds of being labelled, (n,)."""
+    if labelling == "random":
+        return np.zeros(len(clear), dtype=bool)
+    value = rows.X[:, rng.integers(rows.X.shape[1])] if labelling == "column" else clear
+    value = value + 1e-9 * rng.standard_normal(len(value)) * (np.ptp(value) or 1.0)
+    step = np.median(value) if labelling == "column" else np.quantile(value, 1.0 - rows.y.mean())
+    above: np.ndarray = value > step
+    return ~above if labelling == "unclear" else above
+
+
+def _cells(rows: Rows, eager: np.ndarray, odds: float, rng: np.random.Generator, repeat: int) -> list[dict[str, Any]]:
+    """Return for each estimate its true value and whether interval and bounds hold it."""
+    from pucli.estimators.auto.auto_pu import AutoPU
+    from pucli.solvers.ensemble.estimates import if_odds, lift_of
+
+    s = labelled_rows(rows.y, eager, odds, rng)
+    prior = float(rows.y[~s].mean())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = AutoPU(random_state=repeat).fit(rows.X, s).with_prior(prior)
+    called, positive = model.held_out_[~s] > model.cut_, rows.y[~s] == 1
+    recall = float(np.mean(called[positive]))
+    truth = {"recall": recall, "lift": recall / float(np.mean(called)), "precision": float(np.mean(positive[called]))}
+    found, bounds = model.estimates_, if_odds(model.estimates_, odds)
+    plain = {**found, "lift": lift_of(found["recall"], found["share"])}
+    cells = []
+    for name in ESTIMATES:
+        one, wide = plain[name], getattr(bounds, name)
+        if one is None or wide is None:
+            continue
+        cells.append(
+            {
+                "estimate": name,
+                "truth": truth[name],
+                "interval": bool(one.low <= truth[name] <= one.high),
+                "width": one.high - one.low,
+                "bounds": bool(wide.low <= truth[name] <= wide.high),
+                "width of bounds": wide.high - wide.low,
+            }
+        )
+    return cells
+
+
+def table(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return a line for each labelling and estimate."""
+    import pandas as pd
+
+    lines = []
+    keys = ["labelling", "odds", "estimate"]
+    for place, part in pd.DataFrame(cells).groupby(keys, sort=False):
+        means = {key: float(part[key].mean()) for key in COLUMNS[3:-1]}
+        lines.append({**dict(zip(keys, place, strict=True)), **means, "cells": len(part)})
+    return lines
