@@ -68,6 +68,8 @@ def _column(series: Any) -> Any:
     kind = series.dtype
     if kind.is_decimal():
         return series.cast(nw.Float64).to_numpy()
+    if kind in (nw.Int128, nw.UInt128):  # NumPy has no such numbers
+        return pd.Series(series.to_list(), dtype=object)
     if kind.is_integer() or kind == nw.Boolean:
         if series.null_count():
             name = "boolean" if kind == nw.Boolean else "Int64" if kind.is_signed_integer() else "UInt64"
@@ -131,9 +133,14 @@ def numeric_rows(estimator: Any, X: Any) -> Any:
     TableError
         A column holds something else than numbers; the message names it.
     """
+    if isinstance(X, np.ma.MaskedArray):
+        return np.ma.filled(X.astype(np.float64), np.nan)  # scikit-learn takes the values behind the mask
     if not is_table(X):
         return X
     frame = to_pandas(X)
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise TableError(f"two columns are named {twice[0]!r}; rename one of them.")
     for place, name in enumerate(frame.columns):
         _check_numeric(frame.iloc[:, place], name, type(estimator).__name__)
     return frame

@@ -219,3 +219,14 @@ def test_a_header_of_a_million_names_is_counted(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(",".join(f"x{i}" for i in range(MOST_COLUMNS + 1)) + "\n" + "1," * MOST_COLUMNS + "1\n")
     refused(path, "columns")
+
+
+def test_arrays_that_are_no_features_are_named(tmp_path):
+    X, y = RNG.random((12, 3)), np.arange(12) % 2
+    for arrays, words in (
+        ({"X": X + 1j, "y": y}, ("real numbers", "X (12, 3) of complex numbers")),
+        ({"all": {"X": X, "y": y}}, ("cells and structs", "variables of their own")),
+        ({"X": X.T, "y": y}, ("12 labels in 'y' for 3 rows of 'X'", "its transpose, X'")),
+    ):
+        savemat(tmp_path / "t.mat", arrays)
+        refused(tmp_path / "t.mat", *words)

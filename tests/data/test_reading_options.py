@@ -18,6 +18,7 @@ import pytest
 
 from pucli.core.errors import UsageError
 from pucli.data.files import damaged as damage
+from pucli.data.files import unpacking
 from pucli.data.files.formats import KNOWN, open_table
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import STDIN, read_blocks
@@ -82,7 +83,7 @@ def test_a_packed_stream_is_read(tmp_path, monkeypatch, suffix):
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_a_packed_stream_or_file_is_bounded(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr(damage, "FREE", 10_000)
+    monkeypatch.setattr(unpacking, "TEXT_BYTES", 10_000)
     raw = PACKERS[suffix](b"age,city\n" + b"1,a\n" * 400_000)
     path = tmp_path / f"rows.csv{suffix}"
     path.write_bytes(raw)

@@ -29,6 +29,8 @@ PLACEHOLDERS = frozenset(
      "1900-01-00", "1900-01-00 00:00:00", "0000-00-00", "0000-00-00 00:00:00", "00.01.1900", "0.1.1900", "00/01/1900",
      "1/0/1900", "01/00/1900", "00.00.0000", "00/00/0000"}
 )  # fmt: skip
+_TAGGED = re.compile(r"\.[a-z_]")  # missing values of Stata and SAS: .a to .z and ._
+SHOWN_DIGITS, LONG_NUMBER = 6, 1e10  # a spreadsheet shows 4917631234567 as 4.91763E+12, and saves that as CSV
 _TIME = re.compile(r"\d{1,2}(:\d{2}){1,2}")
 LAST_DAYS = {  # days since 1970-01-01 that often mean "never" or "not known"
     float(np.datetime64(day).astype(int)): day
@@ -54,7 +56,8 @@ def decorated(texts: Sequence[str]) -> str:
 
 def is_placeholder(text: str) -> bool:
     """Return whether a text usually stands for an empty cell."""
-    return text.casefold() in PLACEHOLDERS
+    word = text.casefold()
+    return word in PLACEHOLDERS or _TAGGED.fullmatch(word) is not None
 
 
 def doubtful_dates(days: np.ndarray) -> str:
@@ -135,6 +138,11 @@ def doubtful_numbers(filled: np.ndarray) -> str:
         return f"holds numbers like {low:.0f}, which look like dates; --as COLUMN=date reads them as such"
     if _have_dots_for_thousands(filled):
         return "has whole numbers and smaller ones with three decimals: if 1.915 means 1915, leave out the dot"
+    if low >= LONG_NUMBER and low < high < np.inf and _are_cut(filled):
+        return (
+            f"holds whole numbers like {low:.5E}, whose last digits are all zero, as after a spreadsheet has cut them: "
+            "if they are identifiers, save the column as text"
+        )
     for code in {low, high} & set(CODES):
         rest = filled[filled != code]
         n = len(filled) - len(rest)
@@ -148,6 +156,13 @@ def doubtful_numbers(filled: np.ndarray) -> str:
                 f"--missing {code:.0f} empties these cells"
             )
     return ""
+
+
+def _are_cut(filled: np.ndarray) -> bool:
+    """Return whether no number (n,) has more digits than a spreadsheet shows of a long one."""
+    unit = 10.0 ** (np.floor(np.log10(filled)) + 1 - SHOWN_DIGITS)
+    digits = filled / unit
+    return bool((np.abs(digits - np.round(digits)) < 1e-6).all())
 
 
 def _have_dots_for_thousands(filled: np.ndarray) -> bool:

@@ -25,6 +25,7 @@ from pucli.data.files.spool import is_stream, reread
 from pucli.data.files.table_size import MOST_COLUMNS, cells_of_parquet, cells_of_text, check_filled, check_fits
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.json_lines import JSON, json_blocks
+from pucli.data.files.text.libsvm import MOST_FEATURES, read_libsvm
 from pucli.data.files.text.text_files import (
     SUFFIXES,
     UNNAMED,
@@ -96,9 +97,7 @@ LIBSVM = (".libsvm", ".svm", ".svmlight")
 WIDE_CELLS = 20_000_000  # a LIBSVM file with fewer cells is read as a table (160 MB)
 WIDE_SHARE = 0.1  # so is a file with a larger share of non-zeros
 WIDE_COLUMNS = 20_000  # so is a file with more columns; a table takes time for each
-MOST_FEATURES = 50_000_000  # of a LIBSVM file
 _AS_IT_IS = Reading()
-FEW_FEATURES, FEATURES_PER_VALUE = 1_000_000, 100  # with more features, so many are believed of each value
 SHEET_BYTES = 16 * 2**20  # to which any spreadsheet may unpack
 
 
@@ -344,13 +343,16 @@ def _json(path: Path, how: Reading) -> Table:
 
 def _feather(path: Path, label: str | None, sheet: str | None) -> Table:
     import pyarrow as pa
-    import pyarrow.feather
 
     with pa.memory_map(str(path)) as source:
         if source.read(6) != b"ARROW1":
             source.seek(0)
-            content = pa.ipc.open_stream(source).read_all() if source.read(4) != b"FEA1" else None
-            content = pyarrow.feather.read_table(path) if content is None else content
+            if source.read(4) == b"FEA1":
+                raise UsageError(
+                    f"{path} is a Feather file of version 1, which cannot be checked; save it as version 2"
+                )
+            source.seek(0)
+            content = pa.ipc.open_stream(source).read_all()
         else:
             source.seek(0)
             file = pa.ipc.open_file(source)
@@ -360,6 +362,7 @@ def _feather(path: Path, label: str | None, sheet: str | None) -> Table:
                 n_rows += batches[-1].num_rows
                 check_fits(path, n_rows * len(file.schema.names))
             content = pa.Table.from_batches(batches, file.schema)
+        content.validate(full=True)  # else Arrow trusts lengths, positions of texts and codes of categories
         check_names(path, content.column_names)
         # identifiers in an index are columns, and integers beside empty cells stay exact
         frame = content.to_pandas(ignore_metadata=True, integer_object_nulls=True)
@@ -382,7 +385,7 @@ def _arff(path: Path, label: str | None, sheet: str | None) -> Table:
 def _libsvm(path: Path, how: Reading, known: Collection[str]) -> Table:
     from pucli.data.files.readers import label_frame
 
-    X, y, first = _svmlight(path, how)
+    X, y, first = read_libsvm(path, how)
     width = max([X.shape[1], *(int(name) for name in known if name.isdecimal() and int(name) <= MOST_FEATURES)])
     check_filled(
         path, X.shape[0], width, X.nnz, "a method that keeps rows sparse reads it (`pucli train --method blssvm`)"
@@ -392,27 +395,6 @@ def _libsvm(path: Path, how: Reading, known: Collection[str]) -> Table:
     frame = label_frame(X.toarray(), y, [str(i) for i in range(1, width + 1)])
     naming = f"; the label of a LIBSVM file is called {LABEL!r}"
     return Table(frame, lambda row: f"row {row + 1}", naming, reading=replace(how, first_feature=first))
-
-
-def _svmlight(path: Path, how: Reading) -> tuple[csr_array, Floats, int]:
-    """Return the features, numbered from 0, the labels, and the number of the first feature in the file, 0 or 1."""
-    from scipy.sparse import csr_array
-    from sklearn.datasets import load_svmlight_file
-
-    with plain_text(path, how) as text:
-        X, y = load_svmlight_file(text, zero_based=True)
-    if X.shape[1] > min(MOST_FEATURES, max(FEW_FEATURES, FEATURES_PER_VALUE * X.nnz)):
-        raise UsageError(
-            f"{path} has a feature of number {X.shape[1]}, but only {X.nnz} values in {X.shape[0]} rows; correct that "
-            "number, or renumber the features"
-        )
-    least = int(X.indices.min()) if X.nnz else 1
-    first = min(least, 1) if how.first_feature is None else how.first_feature
-    if least < first:
-        raise UsageError(
-            f"{path} has a feature 0, but the features of the training file are numbered from 1; count alike"
-        )
-    return csr_array(X[:, first:]), y, first
 
 
 def open_wide(path: Path, *, always: bool = False, how: Reading = _AS_IT_IS) -> WideTable | None:
@@ -436,7 +418,7 @@ def open_wide(path: Path, *, always: bool = False, how: Reading = _AS_IT_IS) -> 
             raise UsageError(f"{path}: the model was trained on sparse rows; give a LIBSVM file ({' '.join(LIBSVM)})")
         return None
     with reading(path):
-        X, y, first = _svmlight(path, how)
+        X, y, first = read_libsvm(path, how)
         n_cells = X.shape[0] * X.shape[1]
         few = n_cells < WIDE_CELLS and X.shape[1] <= WIDE_COLUMNS
         if not always and (few or X.nnz > WIDE_SHARE * n_cells):
@@ -479,9 +461,16 @@ def _from_arrays(path: Path, arrays: dict[str, np.ndarray], label: str | None) -
     ]
     name = "X" if "X" in matrices else matrices[0] if len(matrices) == 1 else None
     if name is None:
+        there = [
+            f"{key} {value.shape}{' of complex numbers' * (value.dtype.kind == 'c')}"
+            for key, value in sorted(arrays.items())
+        ]
         raise UsageError(
-            f"{path}: the features must be a matrix called 'X'; variables: "
-            + ", ".join(f"{key} {value.shape}" for key, value in sorted(arrays.items()))
+            f"{path}: the features must be a matrix of real numbers called 'X'; variables: "
+            + (
+                ", ".join(there)
+                or "none but cells and structs; save the matrix and the labels as variables of their own"
+            )
         )
     if arrays[name].shape[1] > MOST_COLUMNS:
         raise UsageError(f"{path}: {name!r} has {arrays[name].shape[1]} columns; at most {MOST_COLUMNS} are read")
@@ -489,7 +478,8 @@ def _from_arrays(path: Path, arrays: dict[str, np.ndarray], label: str | None) -
     frame.columns = [str(i) for i in range(1, frame.shape[1] + 1)]
     if labels is not None:
         if labels.size != len(frame):
-            raise UsageError(f"{path}: {labels.size} labels in {label!r} for {len(frame)} rows of {name!r}")
+            turned = f"; save its transpose, {name}'" if labels.size == frame.shape[1] else ""
+            raise UsageError(f"{path}: {labels.size} labels in {label!r} for {len(frame)} rows of {name!r}{turned}")
         frame[label] = labels.ravel()
     others = ", ".join(sorted(set(arrays) - {name}))
     naming = f"; the columns of {name!r} are numbered 1 to {arrays[name].shape[1]}" + (

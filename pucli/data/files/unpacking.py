@@ -32,6 +32,7 @@ _MARKS = (
 )
 _PEEK = 4096
 _CHUNK = 2**18
+TEXT_BYTES = 64 * 2**20  # to which any packed text may unpack; the table of it takes ten times as much
 _AS_IT_IS = Reading()
 
 
@@ -253,7 +254,7 @@ class _Bounded(io.RawIOBase):
             raise damage.damaged(self._path, EOFError(f"unexpected end: {error}")) from error
         buffer[: len(chunk)] = chunk
         self._size += len(chunk)
-        damage.check_size(self._path, getattr(self._packed, "count", self._packed), self._size)
+        damage.check_size(self._path, getattr(self._packed, "count", self._packed), self._size, TEXT_BYTES)
         return len(chunk)
 
 

@@ -14,6 +14,7 @@ from pucli.core.memory import check_memory
 
 # A fit makes about so many copies of its rows.
 COPIES = 3
+LARGEST = float(np.sqrt(np.finfo(np.float64).max))
 
 
 @contextmanager
@@ -44,14 +45,26 @@ def told_of_singular_system(estimator: Any) -> Iterator[None]:
         ) from error
 
 
+def refuse_large(X: Any) -> None:
+    """Raise ValueError if the square of a number in rows X (n, m), sparse or not, overflows."""
+    values = X.data if issparse(X) else X
+    if values.size and max(-np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)) > LARGEST:
+        row, column = (int(found[0]) for found in (abs(X) > LARGEST).nonzero())
+        raise ValueError(
+            f"Input X has a number in row {row} and feature {column} whose square overflows in double precision; "
+            "correct it or change the unit of the feature."
+        )
+
+
 def dense_rows(estimator: Any, X: Any) -> Floats:
     """Return rows X (n, m), sparse or not, as an array; refuse them before they fill the memory.
 
     Raises
     ------
     ValueError
-        The array needs more memory than there is.
+        The array needs more memory than there is, or the square of a number overflows.
     """
+    refuse_large(X)
     if not issparse(X):
         rows: Floats = X
         return rows

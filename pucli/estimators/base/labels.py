@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,34 @@ def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
     return labels[0] if found == first else labels[1]
 
 
+def plain_labels(y: Any) -> Any:
+    """Return labels as scikit-learn takes them: booleans, whole numbers or words, whatever type holds them.
+
+    Booleans and numbers among Python objects, as pandas has them after a join, nullable types, masked arrays and
+    NumPy's strings of any length are unknown to scikit-learn. Missing labels and all other types are left as they are.
+
+    Examples
+    --------
+    >>> plain_labels(np.array([True, False], dtype=object))
+    array([ True, False])
+    """
+    if isinstance(y, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(y), np.array(None), y.data.astype(object)) if np.ma.is_masked(y) else y.data
+    values = y
+    if type(y).__module__.startswith("pandas") and hasattr(y, "to_numpy"):
+        values = y.to_numpy()
+        if not isinstance(getattr(y, "dtype", values.dtype), np.dtype) and values.dtype.kind in "biu":
+            return values
+    if not isinstance(values, np.ndarray) or values.ndim > 2:
+        return y
+    if values.dtype.kind == "T":
+        return values.astype(object)
+    kinds = {type(label) for label in values.ravel().tolist()} if values.dtype.kind == "O" else set()
+    if kinds == {bool} or (kinds and all(issubclass(kind, int) and kind is not bool for kind in kinds)):
+        return values.astype(bool if kinds == {bool} else np.int64)
+    return values.astype(np.float64) if kinds == {Decimal} else y
+
+
 def without_negatives(y: Any, neg_label: Any, pos_label: Any = None) -> tuple[AnyArray, Any]:
     """Return labels with known negatives as unlabeled rows, and the mask (n,) of the known negatives.
 
@@ -71,6 +100,7 @@ def without_negatives(y: Any, neg_label: Any, pos_label: Any = None) -> tuple[An
     >>> without_negatives([1, 0, -1], neg_label=-1)
     (array([1, 0, 0]), array([False, False,  True]))
     """
+    y = plain_labels(y)
     refuse_missing_labels(y)
     labels = np.array(y)
     negative = np.array([_same(label, neg_label) for label in labels.tolist()], dtype=bool)

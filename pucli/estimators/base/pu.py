@@ -18,8 +18,8 @@ from pucli.core.saved_state import ANY_PORTION, PORTION, Labels, Optional, State
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.data_defaults import Scaled
-from pucli.estimators.base.input_rows import dense_rows, told_of_empty_cells, told_of_singular_system
-from pucli.estimators.base.labels import check_order, positive_label, refuse_missing_labels
+from pucli.estimators.base.input_rows import dense_rows, refuse_large, told_of_empty_cells, told_of_singular_system
+from pucli.estimators.base.labels import check_order, plain_labels, positive_label, refuse_missing_labels
 from pucli.estimators.base.parameters import Label
 
 # Names that attributes had in model files of earlier versions.
@@ -129,6 +129,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         """Return X (n, m) as float64 and the labelling indicator (n,) as bool; set `classes_`."""
         rows: Floats
         labels: AnyArray
+        y = plain_labels(y)
         refuse_missing_labels(y)
         with told_of_empty_cells(self):
             rows, labels = validate_data(
@@ -157,6 +158,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         """Return rows X (n, m) in the form that the solver takes: dense, unless the method takes sparse rows."""
         if not self._sparse_format:
             return dense_rows(self, X)
+        refuse_large(X)
         rows: Floats = csr_array(X) if issparse(X) else X
         return rows
 

@@ -16,6 +16,7 @@ from pucli.data.labels import says_not_labelled, says_plainly_not_labelled
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import dense_rows, told_of_empty_cells, told_of_singular_system
+from pucli.estimators.base.labels import plain_labels
 
 
 def unlabeled_rows(y: ArrayLike) -> Bools:
@@ -143,7 +144,9 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         rows: Floats
         labels: AnyArray
         with told_of_empty_cells(self):
-            rows, labels = validate_data(self, numeric_rows(self, X), y, dtype=np.float64, accept_sparse="csr")
+            rows, labels = validate_data(
+                self, numeric_rows(self, X), plain_labels(y), dtype=np.float64, accept_sparse="csr"
+            )
         rows = dense_rows(self, rows)
         check_no_missing_label(labels)
         unlabeled = unlabeled_rows(labels)

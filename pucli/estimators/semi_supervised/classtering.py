@@ -22,6 +22,7 @@ from pucli.core.saved_state import ABOVE_ZERO, Array, Either, Labels, Parts, Sca
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import dense_rows
+from pucli.estimators.base.labels import plain_labels
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, RandomState, one_of
 from pucli.estimators.base.semi_supervised import check_no_missing_label, classes_and_codes, unlabeled_rows
 from pucli.solvers.classtering import updates as solver
@@ -222,7 +223,8 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         best = self._best_fit(data)
         self._keep(best, data)
         labelled = codes >= 0
-        found = self.predict_proba(X[labelled]).argmax(axis=1) if len(np.unique(codes[labelled])) > 1 else np.arange(2)
+        several = len(np.unique(codes[labelled])) > 1
+        found = self._class_proba(self._assigned(X[labelled])[0]).argmax(axis=1) if several else np.arange(2)
         if len(np.unique(found)) == 1:
             self.converged_ = False
             warnings.warn(
@@ -252,7 +254,12 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
             labels: AnyArray = np.full(table.shape[0], -1)
         else:
             table, labels = validate_data(
-                self, numeric_rows(self, X), y, dtype=np.float64, ensure_min_samples=2, accept_sparse="csr"
+                self,
+                numeric_rows(self, X),
+                plain_labels(y),
+                dtype=np.float64,
+                ensure_min_samples=2,
+                accept_sparse="csr",
             )
             check_no_missing_label(labels)
         table = dense_rows(self, table)
@@ -332,11 +339,16 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         return Hyper(*hyper), Globals(*q)
 
     def _assign(self, X: ArrayLike) -> tuple[Floats, Floats]:
-        """Return q(s) of each row, (n, S), and its bound, (n,), for rows without labels, from the maximum of (2.5)."""
+        """Return q(s) of each row of X (n, d), (n, S), and its bound, (n,), from the maximum of (2.5)."""
         check_is_fitted(self)
-        table = dense_rows(
-            self, validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse="csr")
+        return self._assigned(
+            dense_rows(
+                self, validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse="csr")
+            )
         )
+
+    def _assigned(self, table: Floats) -> tuple[Floats, Floats]:
+        """Return `_assign` of validated rows (n, d)."""
         hyper, q = self._parameters()
         terms = solver.row_terms((table - self._offset) / self._scale, hyper, q)[2]
         return solver.assignments(terms, np.full(len(table), -1), q, self.form == "collapsed")
@@ -355,7 +367,10 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
 
         In the "thesis" form they are the q(l) that maximise (2.5); in the "collapsed" form the expected probabilities.
         """
-        R = self._assign(X)[0]
+        return self._class_proba(self._assign(X)[0])
+
+    def _class_proba(self, R: Floats) -> Floats:
+        """Return the probabilities of the classes (n, K) from those of the components (n, S)."""
         if self.form == "collapsed":
             result: Floats = R @ self.cluster_class_proba_
             return result

@@ -325,3 +325,15 @@ def test_codes_with_leading_zeros_that_are_read_as_numbers_are_told(tmp_path, se
     assert not any(name in line for line in encoded.warnings for name in ("count", "grade"))
     chosen = fit_file(path, "label", ColumnChoice(kinds={"zip": "category"}))
     assert not any("zip" in line and "number" in line for line in chosen.warnings)
+
+
+def test_identifiers_that_a_spreadsheet_has_cut_are_named():
+    cut = np.array([4.91763e12 + 1e7 * (i * 37 % 101) for i in range(80)])
+    assert "4.91763E+12" in column(cut).warning and "save the column as text" in column(cut).warning
+    assert not column(cut + 1234.0).warning.startswith("holds whole")
+
+
+def test_missing_values_of_stata_and_sas_are_empty_cells():
+    cells = [[".a", ".b", ".Z", "._", "."][i % 5] if i % 4 == 0 else f"{i}.5" for i in range(100)]
+    found = column(cells)
+    assert found.kind == "number" and found.n_unread == 25

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import zipfile
 
@@ -9,16 +10,28 @@ import pytest
 
 from pucli.core.errors import UsageError
 from pucli.data.files import damaged as damage
+from pucli.data.files import unpacking
 from pucli.data.files.formats import open_table
+from pucli.data.files.text import text_files
 from pucli.data.files.text.text_files import HEAD
 
 
 def test_a_packed_table_that_unpacks_beyond_all_bounds_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(damage, "FREE", 10_000)
+    monkeypatch.setattr(unpacking, "TEXT_BYTES", 10_000)
     file = tmp_path / "t.csv.gz"
     file.write_bytes(gzip.compress(b"a,b,y\n") + 30 * gzip.compress(b"1,2,0\n" * 20_000))
     with pytest.raises(UsageError, match="unpacks to more than 200 times its size"):
         open_table(file, "y")
+
+
+def test_a_file_without_a_line_end_is_no_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_files, "LONGEST", 2**20)
+    file = tmp_path / "t.csv.bz2"
+    file.write_bytes(bz2.compress(b"0" * 3 * 2**20))
+    with pytest.raises(UsageError, match="line 1 has more than 1 million characters, so it is no table"):
+        open_table(file, "y")
+    file.write_bytes(bz2.compress(b"a,b,y\n" + b"1,2,0\n" * 2**19))
+    assert len(open_table(file, "y").frame) == 2**19
 
 
 def test_an_archive_that_claims_too_much_is_refused(tmp_path, monkeypatch):

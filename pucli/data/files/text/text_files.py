@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HEAD = 2**16  # bytes from which the layout is inferred
-LONGEST = 2**26  # bytes that two lines may have
+LONGEST = 2**24  # bytes that a line may have
 SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".dat")
 UNNAMED = "Unnamed: "
 """Beginning of the name of a column without a name, before its position from 0, as pandas has it."""
@@ -80,7 +80,10 @@ class TextLayout(NamedTuple):
 def text_head(path: Path, reading: Reading = _AS_IT_IS) -> str:
     """Return the first lines of a file, unpacked, as text."""
     with plain_text(path, reading) as stream:
-        return head_text(read_head(stream))
+        head = read_head(stream)
+    if len(head) >= LONGEST and b"\n" not in head and b"\r" not in head:
+        raise UsageError(f"{path}: line 1 has more than {LONGEST // 2**20} million characters, so it is no table")
+    return head_text(head)
 
 
 def read_head(stream: IO[bytes]) -> bytes:

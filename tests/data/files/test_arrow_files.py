@@ -1,0 +1,47 @@
+"""Arrow files from anyone: positions of texts and codes of categories are checked before compiled code trusts them."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pucli.core.errors import UsageError
+from pucli.data.files.formats import open_table
+
+pa = pytest.importorskip("pyarrow")
+feather = pytest.importorskip("pyarrow.feather")
+WORDS = ["Ulm", "Bonn", "Kiel", "Aachen"] * 20
+TABLE = {"city": WORDS, "area": pa.array(WORDS).dictionary_encode(), "y": np.arange(80) % 2}
+
+
+@pytest.mark.parametrize(
+    ("part", "number"),
+    [("positions", 2**30), ("positions", -5), ("codes", 2**30), ("codes", -7), ("codes", 1000)],
+)
+@pytest.mark.parametrize("name", ["t.feather", "t.arrow"])
+def test_positions_outside_of_the_file(tmp_path: Path, name: str, part: str, number: int) -> None:
+    table, path = pa.table(TABLE), tmp_path / name
+    if name == "t.feather":
+        feather.write_feather(table, path, compression="uncompressed")
+    else:
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+            writer.write_table(table)
+    assert open_table(path, "y").frame["city"].tolist() == WORDS
+    positions = np.cumsum([0, *map(len, WORDS)]).astype("<i4").tobytes()
+    codes = table["area"].chunk(0).indices.to_numpy().astype("<i4").tobytes()
+    content = bytearray(path.read_bytes())
+    place = bytes(content).index(positions if part == "positions" else codes) + 40
+    content[place : place + 4] = struct.pack("<i", number)
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=f"{name} is damaged"):
+        open_table(path, "y")
+
+
+def test_the_first_version_of_feather_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.feather"
+    path.write_bytes(b"FEA1" + bytes(400) + b"FEA1")
+    with pytest.raises(UsageError, match="version 1"):
+        open_table(path, "y")

@@ -1,0 +1,85 @@
+"""Inputs of types that scikit-learn reads wrongly or not at all: masks, Python objects, 128 bits, names twice."""
+
+from __future__ import annotations
+
+import warnings
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pucli.estimators import BLSSVM, CPLS, EMLDA, GLPUAL, USMO, AutoPU, Classtering
+
+RNG = np.random.default_rng(0)
+S = (np.arange(120) % 3 == 0).astype(int)
+X = RNG.normal(size=(120, 3)) + 2.0 * S[:, None]
+CLASSES = np.where(np.arange(120) % 4 < 2, -1, np.arange(120) % 2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (S.astype(bool).astype(object), [False, True]),
+        (pd.Series(S.astype(bool), dtype=object), [False, True]),
+        (pd.Series(S, dtype="boolean"), [False, True]),
+        (pd.Series(S, dtype="Int64"), [0, 1]),
+        (np.array([Decimal(int(v)) for v in S]), [0.0, 1.0]),
+        (np.ma.masked_array(S, mask=False), [0, 1]),
+        pytest.param(
+            np.where(S == 1, "yes", "no").astype(getattr(np.dtypes, "StringDType", lambda: "U3")()), ["no", "yes"]
+        ),
+    ],
+)
+@pytest.mark.parametrize("estimator", [BLSSVM, AutoPU])
+def test_labels_of_any_type_are_what_they_say(estimator: Any, labels: Any, classes: list[Any]) -> None:
+    model = estimator().fit(X, labels)
+    assert model.classes_.tolist() == classes and type(model.classes_.tolist()[0]) is type(classes[0])
+    np.testing.assert_array_equal(model.decision_function(X), estimator().fit(X, S).decision_function(X))
+
+
+@pytest.mark.parametrize("labels", [pd.Series(CLASSES, dtype="Int64"), CLASSES.astype(object)])
+def test_semi_supervised_labels_of_any_type(labels: Any) -> None:
+    assert CPLS().fit(X, labels).predict(X).tolist() == CPLS().fit(X, CLASSES).predict(X).tolist()
+
+
+@pytest.mark.parametrize("estimator", [GLPUAL, AutoPU, CPLS])
+def test_masked_values_are_missing(estimator: Any) -> None:
+    y = CLASSES if estimator is CPLS else S
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        estimator().fit(np.ma.masked_array(X, mask=X > 3.0), y)
+    if estimator is not CPLS:
+        with pytest.raises(ValueError, match="Input y contains NaN: 3 labels are missing, the first in row 2"):
+            estimator().fit(X, np.ma.masked_array(S, mask=np.isin(np.arange(120), [2, 5, 7])))
+
+
+@pytest.mark.parametrize("estimator", [GLPUAL, BLSSVM, USMO, AutoPU, CPLS, EMLDA, Classtering])
+def test_numbers_whose_square_overflows_are_named(estimator: Any) -> None:
+    y = CLASSES if estimator in (CPLS, EMLDA, Classtering) else S
+    large = X.copy()
+    large[7, 2] = -1e200
+    with pytest.raises(ValueError, match="row 7 and feature 2 whose square overflows"):
+        estimator().fit(large, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = estimator().fit(X, y)
+    with pytest.raises(ValueError, match="row 7 and feature 2 whose square overflows"):
+        model.predict(large)
+
+
+def test_columns_of_one_name_and_integers_of_128_bits() -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match="two columns are named 'a'; rename one of them"):
+        BLSSVM().fit(frame, S)
+    pl = pytest.importorskip("polars")
+    whole = (1000 * X).astype(int)
+    wide = pl.DataFrame(whole).cast({"column_0": pl.Int128})
+    narrow = BLSSVM().fit(whole, S).decision_function(whole)
+    np.testing.assert_allclose(BLSSVM().fit(wide, S).decision_function(wide), narrow, atol=1e-12)
+
+
+def test_classtering_says_nothing_of_names_that_are_there() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        Classtering().fit(pd.DataFrame(X, columns=list("abc")), CLASSES)
