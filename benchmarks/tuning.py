@@ -76,7 +76,7 @@ def _cells(task: str, rows: Rows, frequency: float) -> list[dict[str, Any]]:
             started = time.process_time()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                chosen = tune(name, X, split.s, params=seeded(name, params, 0), grid=grid, **how).params
+                chosen = tune(name, X, split.s, params=seeded(name, params, 0), grid=grid, groups=None, **how).params
                 seconds = time.process_time() - started
                 model = make_estimator(name, **chosen).fit(X, split.s)
             y, predicted = rows.y[split.test], np.asarray(model.predict(X_test)) == 1

@@ -52,6 +52,7 @@ def choose(
         The method cannot be tuned on these rows.
     """
     from pucli.tuning import tune
+    from pucli.tuning.folds import COPIES
 
     assert rows.y is not None
     X = rows.X
@@ -69,7 +70,7 @@ def choose(
                 params=params,
                 grid=grid,
                 denominator=rows.denominator,
-                groups=rows.groups,
+                groups=COPIES if rows.groups is None else rows.groups,
                 seed=seed,
                 progress=bar,
                 route="stages",

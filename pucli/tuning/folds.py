@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import issparse
 
-from pucli.core.arrays import AnyArray, Bools, Ints
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
+from pucli.solvers.ensemble.copies import copied_rows, groups_of_copies
 from pucli.solvers.ensemble.rows import stratified_folds
 
 Fold = tuple[Ints, Ints]
+COPIES = "copies"
 
 
 def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1, groups: Ints | None = None) -> list[list[Fold]]:
@@ -54,6 +57,33 @@ def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1, groups: Int
         home[rng.permutation(unlabeled)] = np.arange(len(unlabeled)) % n_folds
         result.append([(np.flatnonzero(home != fold), np.flatnonzero(home == fold)) for fold in range(n_folds)])
     return result
+
+
+def copies_together(X: Floats, labelled: Bools, n_folds: int) -> tuple[Ints | None, list[str]]:
+    """Return groups (n,) that keep copies of a labelled row in one fold, and notes for the user.
+
+    A held-out copy of a training row is no evidence: the score would favour models that remember rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows; sparse ones are not searched for copies.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    n_folds : int
+        Folds that the groups must fill; else there are none.
+    """
+    groups = None if issparse(X) else groups_of_copies(X, labelled)
+    if groups is None:
+        return None, []
+    said = (
+        f"{copied_rows(groups, labelled)} of {np.count_nonzero(labelled)} labelled rows are copies of others, or nearly"
+    )
+    if min(len(np.unique(groups[kind])) for kind in (labelled, ~labelled)) < n_folds:
+        return None, [f"{said}; too few are different to keep copies in one fold, so the score is too good."]
+    return groups, [
+        f"{said}: copies were kept in one fold. Rows that belong together otherwise need groups (--groups)."
+    ]
 
 
 def _grouped(labelled: Bools, n_folds: int, rng: np.random.Generator, groups: Ints) -> Ints:

@@ -12,11 +12,12 @@ import scipy.linalg  # noqa: F401 - a library that is loaded later escapes the l
 from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
-from pucli.core.arrays import AnyArray, Floats
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.errors import UsageError
 from pucli.estimators.base.data_defaults import in_numbers
 from pucli.methods import estimator_class
 from pucli.tuning.evidence import Evidence, evidence, joined
-from pucli.tuning.folds import pu_folds
+from pucli.tuning.folds import COPIES, copies_together, pu_folds
 from pucli.tuning.grids import expand, resolve
 from pucli.tuning.inputs import (
     check_parameters,
@@ -111,6 +112,7 @@ class _Search:
     points: list[Point] = field(default_factory=list)
     found: list[Evidence] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    about_rows: list[str] = field(default_factory=list)
     left_out: list[tuple[list[Point], Evidence]] = field(default_factory=list)
     how: str = ""
     done: str = ""
@@ -168,7 +170,7 @@ class _Search:
         counts, n = found.counts[chosen], self.n_grid
         pooled = counts.sum(axis=(0, 1))
         f1, most = float(estimated_f1(pooled, self.rule)), float(most_f1(pooled))
-        notes = [*self.notes, *degenerate(pooled)]
+        notes = [*self.about_rows, *self.notes, *degenerate(pooled)]
         if f1 > most + 1e-9:
             notes.append(
                 f"the estimated class prior, {self.rule.prior:.3g}, is too high for these rows: it implies more "
@@ -214,7 +216,7 @@ def tune(  # noqa: PLR0913
     seed: int = 0,
     route: str = "auto",
     n_jobs: int = 1,
-    groups: AnyArray | None = None,
+    groups: AnyArray | str | None = COPIES,
     cache: dict[Any, Any] | None = None,
     progress: Progress | None = None,
 ) -> TuneResult:
@@ -259,8 +261,9 @@ def tune(  # noqa: PLR0913
     n_jobs : int, default 1
         Number of processes, each of which handles one fold at a time; -1 for the number of processors. The result does
         not depend on it.
-    groups : array-like of shape (n,), optional
-        Group of each row, such as the person of a visit: rows of one group are in one fold.
+    groups : array-like of shape (n,), "copies" or None, default "copies"
+        Group of each row, such as the person of a visit: rows of one group are in one fold. "copies": exact and near
+        copies of a labelled row are a group, if there are more than by chance.
     cache : dict, optional
         Values for these rows that the path-wise routes of several methods share.
     progress : callable, optional
@@ -295,13 +298,12 @@ def tune(  # noqa: PLR0913
     grid = resolve(entry.grid if grid is None else grid)
     check_parameters(entry, fixed, grid)
     X, s = X if issparse(X) else np.asarray(X, dtype=np.float64), labelling(s, fixed.get("pos_label"))
-    if groups is not None:
-        groups = np.unique(groups, return_inverse=True)[1]
+    together, notes = _groups(groups, X, s == 1, folds)
     fixed = in_numbers(estimator_class(entry), fixed, grid, X, s == 1)
     by = rule_for(entry, rule, denominator, fixed)
     pooled, estimator = by.name in ("f1", RANKING), estimator_of_prior(entry, fixed, grid)
     if pooled or estimator == "auto":
-        hidden = share_of_positives(X, s == 1, "unlabeled", seed, groups=groups)
+        hidden = share_of_positives(X, s == 1, "unlabeled", seed, groups=together)
     if pooled:
         by = by._replace(prior=in_population(hidden, s == 1, by.denominator))
     if estimator == "auto":
@@ -311,17 +313,17 @@ def tune(  # noqa: PLR0913
         fixed["prior"] = share_of_positives(X, s == 1, "unlabeled", seed, estimator)
     if cv_repeats is None:
         cv_repeats = DEFAULT_REPEATS if X.shape[0] <= REPEATED_ROWS else 1
-    search = _Search(dict(fixed), grid, by, started)
+    search = _Search(dict(fixed), grid, by, started, about_rows=notes)
     fixed.pop("pos_label", None)  # it was needed for s, which is 1 and 0
     points = expand(grid)
     try:
         # the systems are small: several BLAS threads would be slower, and the bits would depend on their number
         with threadpool_limits(limits=1):
             if route == "stages":
-                staged = StagedPoints(entry, X, s, fixed, (folds, cv_repeats), seed, by, n_jobs, groups)
+                staged = StagedPoints(entry, X, s, fixed, (folds, cv_repeats), seed, by, n_jobs, together)
                 evaluator, points = _in_stages(staged, search, points, progress)
             else:
-                folded = FoldedRows(X, s, pu_folds(s, folds, seed, cv_repeats, groups))
+                folded = FoldedRows(X, s, pu_folds(s, folds, seed, cv_repeats, together))
                 evaluator = make_route(route, entry, folded, fixed, cache, n_jobs, by.name == RANKING, score_error)
                 search.take_grid(points, search.seen(evaluator, points, progress, points))
             if greedy_step is not None:
@@ -334,6 +336,17 @@ def tune(  # noqa: PLR0913
             search.take_part(stop)
         raise TuningInterrupted(search.result() if search.choice else None) from None
     return search.result()
+
+
+def _groups(groups: AnyArray | str | None, X: Floats, labelled: Bools, folds: int) -> tuple[Ints | None, list[str]]:
+    """Return the group of each row (n,), numbered from 0, and notes on copies."""
+    if groups is None:
+        return None, []
+    if isinstance(groups, str):
+        if groups != COPIES:
+            raise UsageError(f"groups={groups!r}: give the group of each row, {COPIES!r} or None.")
+        return copies_together(X, labelled, folds)
+    return np.unique(groups, return_inverse=True)[1], []
 
 
 def _in_stages(

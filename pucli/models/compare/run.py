@@ -219,7 +219,7 @@ def _score(name: str, division: Division, task: Task, plan: _Plan, seed: int) ->
     if "scenario" in signature(estimator_of(name)).parameters:
         params = {**params, "scenario": task.scenario}
     if plan.tune and get_method(name).grid:
-        how = {"denominator": task.denominator, "seed": seed, "groups": division.groups}
+        how = {"denominator": task.denominator, "seed": seed, "groups": division.groups}  # of a file, copies are groups
         params = tune(name, division.X_train, division.s, params=params, **how).params  # type: ignore[arg-type]
     model = make_estimator(name, **params)
     takes = division.groups is not None and "groups" in signature(model.fit).parameters

@@ -20,6 +20,7 @@ from pucli.data.reading import Reading
 from pucli.data.rows.user_file import ColumnChoice
 from pucli.data.splits.groups import held_out_groups
 from pucli.data.splits.scenarios import SCENARIOS, make_split, split_stream
+from pucli.tuning.folds import copies_together
 
 HELD_OUT = 0.3
 # Share of the rows, the oldest, that are never test rows of a split by time.
@@ -245,5 +246,6 @@ def own_task(
     for kind, count in (("labelled", rows.n_labelled), ("other", len(rows.X) - rows.n_labelled)):
         if count < LEAST:
             raise UsageError(f"{path}: {count} {kind} rows; a comparison divides them and needs at least {LEAST}.")
-    notes = (*rows.notes, *rows.warnings)
-    return Task(path.name, rows.X, rows.labelled, known, notes, scenario, rows.groups, rows.times)
+    groups, copies = (rows.groups, []) if rows.groups is not None else copies_together(rows.X, rows.labelled, LEAST)
+    notes = (*rows.notes, *rows.warnings, *copies)
+    return Task(path.name, rows.X, rows.labelled, known, notes, scenario, groups, rows.times)

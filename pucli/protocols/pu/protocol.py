@@ -299,7 +299,7 @@ def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellRe
             seed=seed_of(cell, "folds"),
             route=tuning["route"],
             cache=rows.shared,
-            groups=rows.groups,
+            groups=rows.groups,  # copies are no groups: cells keep the published folds
         )
     result.trials = _columns(tuned.trials)
     result.n_fits = tuned.n_fits
@@ -336,7 +336,7 @@ def _warm_up(name: str, content: str) -> None:
             fixed = {key: value for key, value in params.items() if key not in grid}
             greedy = tuning["greedy_step"]
             how = {"folds": 2, "cv_repeats": 1, "rule": tuning["rule"], "greedy_step": greedy, "route": tuning["route"]}
-            tuned = tune(name, X, s, params=fixed, grid=grid, **how)
+            tuned = tune(name, X, s, params=fixed, grid=grid, groups=None, **how)
             params = tuned.params
         make_estimator(name, **params).fit(X, s).predict(X)
 
