@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from pucli import BLSSVM, GLPUAL
 from pucli.data.encode.standardise import Standardiser
+from pucli.methods import METHODS, estimator_class
 from pucli.models.calibrated import CalibratedPU
 
 RNG = np.random.default_rng(0)
@@ -47,3 +49,35 @@ def test_words_and_cross_validation() -> None:
 def test_too_few_rows_are_refused() -> None:
     with pytest.raises(ValueError, match="3 labelled and 597 unlabeled rows are too few"):
         CalibratedPU(BLSSVM()).fit(X, (np.arange(600) < 3).astype(int))
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.kind == "pu"])
+def test_every_pu_method_has_probabilities(name: str) -> None:
+    kind = estimator_class(METHODS[name])
+    given = {"prior": 0.4} if "prior" in kind().get_params() else {}
+    model = kind(**given) if hasattr(kind, "predict_proba") else CalibratedPU(kind(**given), prior=0.4)
+    few = np.r_[0:40, 100:220]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = model.fit(X[few], Y[few]).predict_proba(X[220:])[:, 1]
+    assert roc_auc_score(POSITIVE[220:], found) > 0.9
+    assert abs(found.mean() - POSITIVE[220:].mean()) < 0.15
+
+
+def test_a_method_without_probabilities_names_the_class_that_has_them() -> None:
+    assert not hasattr(BLSSVM().fit(X, Y), "predict_proba")
+    with pytest.raises(AttributeError, match=r"pucli.CalibratedPU\(BLSSVM\(\)\) estimates probabilities"):
+        BLSSVM().predict_proba(X)
+    with pytest.raises(AttributeError, match=r"'BLSSVM' object has no attribute 'classes_'$"):
+        _ = BLSSVM().classes_
+
+
+@pytest.mark.parametrize("kind", ["ElkanotoPuClassifier", "BaggingPuClassifier"])
+def test_pulearn_takes_it(kind: str) -> None:
+    pulearn = pytest.importorskip("pulearn")
+    given = {"hold_out_ratio": 0.2} if kind == "ElkanotoPuClassifier" else {"n_estimators": 2}
+    model = getattr(pulearn, kind)(CalibratedPU(BLSSVM(), prior=0.4), **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = model.fit(X, np.where(Y == 1, 1, -1)).predict_proba(X)
+    assert roc_auc_score(POSITIVE[100:], found[100:, 1]) > 0.9

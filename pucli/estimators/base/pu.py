@@ -145,7 +145,9 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         if len(classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported: y has {len(classes)} labels; PU learning takes two, "
-                "one for labelled positives and one for unlabeled rows."
+                "one for labelled positives and one for unlabeled rows. For several positive classes, fit one model "
+                "for each, with y = (labels == that class), and take the class of the largest probability "
+                "(pucli.CalibratedPU); pucli.AutoPU takes known negatives (neg_label)."
             )
         pos_label = getattr(self, "pos_label", None)
         positive = positive_label(classes, pos_label)
@@ -226,6 +228,16 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         score = self.decision_function(X)
         predictions: AnyArray = self.classes_[(score > 0).astype(int)]
         return predictions
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise AttributeError for an attribute that is not there; for probabilities, say which class has them."""
+        kind = type(self).__name__
+        if name in ("predict_proba", "predict_log_proba"):
+            raise AttributeError(
+                f"{kind!r} object has no attribute {name!r}: it has scores (decision_function). "
+                f"pucli.CalibratedPU({kind}()) estimates probabilities, as the commands do."
+            )
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

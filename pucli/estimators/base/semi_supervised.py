@@ -164,7 +164,8 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         if len(self.classes_) > 2 and not self.__sklearn_tags__().classifier_tags.multi_class:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"the labelled rows have {len(self.classes_)} classes."
+                f"the labelled rows have {len(self.classes_)} classes. MCPLLDA, EMLDA, LaplacianSVM and Classtering "
+                "take several; or fit one model for each class, with the other labelled rows as one class."
             )
         self.supervised_only_ = not unlabeled.any()
         self._check_memory(rows)
