@@ -253,8 +253,8 @@ class Output:
         """
         if self.as_json:
             return
-        cells = [[inert_text(number(cell)) for cell in row] for row in rows]
-        columns = [inert_text(name) for name in columns]
+        cells = [[_in_one_line(number(cell)) for cell in row] for row in rows]
+        columns = [_in_one_line(name) for name in columns]
         numeric = [all(isinstance(row[i], (int, float)) or row[i] is None for row in rows) for i in range(len(columns))]
         if on_terminal(sys.stdout):
             self._rich_table(columns, cells, numeric, styles or {}, whole or columns[0])
@@ -301,6 +301,11 @@ class Output:
         if self.quiet:
             return Progress()
         return Bar(label, unit) if on_terminal(sys.stderr) else Lines(label, unit, short=short)
+
+
+def _in_one_line(cell: str) -> str:
+    """Return the text of a cell without line ends, which names in a workbook may have."""
+    return " ".join(inert_text(cell).splitlines())
 
 
 def _fitting_widths(rows: Sequence[Sequence[str]], whole: Sequence[bool]) -> list[int | None]:

@@ -31,6 +31,7 @@ DATE_FORMATS = (
     "%Y-%m-%d %I:%M %p",
     "%Y-%m-%d %I:%M:%S %p",
     *("%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y"),
+    *("%d%b%Y", "%d%b%Y:%H:%M:%S", "%a %b %d %H:%M:%S %Y"),  # SAS and Stata, C
 )
 """Date formats; the first format that fits every cell is used."""
 

@@ -269,3 +269,11 @@ def test_memory_for_a_hundred_thousand_columns_is_that_of_the_non_zeros(pucli, t
     refused(pucli("tune", "--method", "blssvm", *words[:4]), "sparse and wide")
     customers().to_csv("new.csv", index=False)
     refused(pucli("predict", "--model", "m.model", "--data", "new.csv"), "give a LIBSVM file")
+
+
+def test_a_column_name_of_two_lines_is_shown_in_one(pucli):
+    frame = customers().rename(columns={"age": "age\n(years)"})
+    frame.to_csv("named.csv", index=False)
+    lines = pucli("train", "--method", "svc-naive", "--data", "named.csv", *LABELLED, "--columns").out.splitlines()
+    assert any(line.startswith("age (years)") for line in lines)
+    assert len(lines) == len(frame.columns)

@@ -13,7 +13,10 @@ from pucli.data.frames import DATE_FORMATS, parsed_dates, parsed_numbers, zoned_
 FEW_WORDS = 3  # number of different words for "empty" among at least as many different numbers or dates times ten
 MOSTLY = 0.95  # minimum share of numbers or dates for the other cells of a column to be treated as empty
 LOOKED_AT = 200  # texts by which the date format of a column is guessed
-CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)  # numbers that often mean "empty"
+# numbers that often mean "empty"
+CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 99999999.0)
+ANSWER_CODES = ((96.0, 97.0, 98.0, 99.0), (-9.0, -8.0, -7.0))  # the same in surveys, beside the steps of a scale
+LAST_STEP = 20.0
 MIN_CODES = 3  # cells with such a number
 ENOUGH = 20  # other cells by which such a number is judged, or as many as it has itself
 NO_DAYS = (0.0, 99999999.0, 99991231.0, 19000100.0)  # among dates written as 20241231
@@ -40,7 +43,7 @@ LAST_DAYS = {  # days since 1970-01-01 that often mean "never" or "not known"
 _MONTH = r"(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?"
 _DATED = re.compile(
     rf".*(\b\d{{4}}[-./]\d{{1,2}}[-./]\d{{1,2}}|\b\d{{1,2}}[-./]\d{{1,2}}[-./](\d{{4}}|\d{{2}})\b"
-    rf"|\b\d{{1,2}}[. -]+{_MONTH}[ -]+\d{{2,4}}|\b{_MONTH} (\d{{1,2}},? )?\d{{4}})",
+    rf"|\b\d{{1,2}}[. -]*{_MONTH}[ -]*\d{{2,4}}|\b{_MONTH} (\d{{1,2}},? )?\d{{4}})",
     re.IGNORECASE,
 )
 
@@ -154,6 +157,22 @@ def doubtful_numbers(filled: np.ndarray) -> str:
             return (
                 f"is {code:.0f} in {n} cells, far from all others: if that means that the value is not known, "
                 f"--missing {code:.0f} empties these cells"
+            )
+    return _answer_codes(filled)
+
+
+def _answer_codes(filled: np.ndarray) -> str:
+    """Return a warning if the numbers (n,) are steps of a scale from 0 or 1, and codes for a missing answer."""
+    for codes in ANSWER_CODES:
+        coded = np.isin(filled, codes)
+        steps = filled[~coded]
+        if coded.sum() < MIN_CODES or len(steps) < ENOUGH:
+            continue
+        if 0.0 <= steps.min() < steps.max() <= LAST_STEP and (steps == np.floor(steps)).all():
+            found = [f"{code:.0f}" for code in np.unique(filled[coded])]
+            return (
+                f"is {' or '.join(found)} in {coded.sum()} cells beside whole numbers from {steps.min():.0f} to "
+                f"{steps.max():.0f}: if that means no answer, --missing {','.join(found)} empties these cells"
             )
     return ""
 

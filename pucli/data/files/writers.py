@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# CSV under these names would be read as something else, or not at all.
+NOT_WRITTEN = frozenset(
+    {".xlsx", ".xlsm", ".xls", ".ods", ".arff", ".mat", ".npz", ".npy", ".tsv", ".json", ".jsonl", ".ndjson",
+     ".feather", ".arrow", ".libsvm", ".svm", ".svmlight", ".gz", ".bz2", ".xz", ".zst", ".zip", ".html", ".pdf", ".md", ".tex",
+     ".sav", ".dta", ".sas7bdat", ".rds", ".sqlite", ".db", ".pkl", ".model"}
+)  # fmt: skip
+
+
 class Writer(Protocol):
     """Context manager that writes blocks of rows and closes the files it opened."""
 
@@ -52,7 +60,7 @@ def open_writer(path: Path, stream: IO[str] | None = None, *, safe: bool = False
 
 def check_writable_format(path: Path) -> None:
     """Raise UsageError if rows cannot be written in the format of the file extension."""
-    if path.suffix.lower() in {".xlsx", ".xls", ".arff", ".mat", ".npz", ".gz", ".tsv"}:
+    if path.suffix.lower() in NOT_WRITTEN:
         raise UsageError(f"{path}: rows are written as CSV or Parquet; use the extension .csv or .parquet")
     if path.suffix.lower() == ".parquet":
         try:

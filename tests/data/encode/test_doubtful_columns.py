@@ -337,3 +337,24 @@ def test_missing_values_of_stata_and_sas_are_empty_cells():
     cells = [[".a", ".b", ".Z", "._", "."][i % 5] if i % 4 == 0 else f"{i}.5" for i in range(100)]
     found = column(cells)
     assert found.kind == "number" and found.n_unread == 25
+
+
+def test_codes_of_surveys_for_no_answer_are_named():
+    steps = np.arange(100) % 5 + 1
+    for codes in ([98, 99], [-9], [-8, -9], [97]):
+        cells = steps.copy()
+        cells[::10] = np.resize(codes, 10)
+        shown = ",".join(str(code) for code in sorted(codes))
+        assert f"no answer, --missing {shown} empties these cells" in column(cells).warning
+    assert column(np.append(steps, [40, 98, 98, 98])).warning == ""  # no scale: 40 stands between
+    assert "--missing 9999999" in column(np.where(steps == 1, 9999999, 1000.5 * steps)).warning
+
+
+@pytest.mark.parametrize("written", ["%d%b%Y", "%d%b%Y:%H:%M:%S", "%a %b %d %H:%M:%S %Y"])
+def test_dates_of_sas_and_of_c_are_read(written):
+    days = pd.to_datetime("2020-01-25 10:05:00") + pd.to_timedelta(np.arange(60), unit="D")
+    cells = [day.strftime(written) for day in days]
+    for texts in (cells, [text.upper() for text in cells], [*cells[:-2], ".", "."]):
+        found = column(texts)
+        assert (found.kind, found.written) == ("date", written)
+    assert "dates of a form that is not read" in column([day.strftime("%d%b%y") for day in days]).warning

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 
 import pandas as pd
+import pytest
 
-from pucli.data.files.writers import open_writer, without_formulas
+from pucli.core.errors import UsageError
+from pucli.data.files.writers import check_writable_format, open_writer, without_formulas
 
 
 def test_formulas_are_not_live_and_numbers_stay():
@@ -41,3 +43,10 @@ def test_texts_stay_as_they_are_unless_a_spreadsheet_is_to_read_them():
 def test_rows_without_formulas_are_not_copied():
     frame = pd.DataFrame({"a": ["x", "y"]})
     assert without_formulas(frame)["a"].tolist() == ["x", "y"]
+
+
+@pytest.mark.parametrize("name", ["o.xlsx", "o.feather", "o.jsonl", "o.ods", "o.arrow", "o.csv.gz", "o.sav"])
+def test_csv_is_not_written_under_the_name_of_another_format(tmp_path, name):
+    with pytest.raises(UsageError, match=r"use the extension \.csv or \.parquet"):
+        check_writable_format(tmp_path / name)
+    check_writable_format(tmp_path / "o.txt")
