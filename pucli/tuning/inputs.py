@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array, issparse
 
 from pucli.core.arrays import AnyArray, Bools, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.core.seeding import sample_of_each_kind, stream
-from pucli.estimators.base.labels import positive_label
+from pucli.data.table_libraries import numeric_rows
+from pucli.estimators.base.labels import plain_labels, positive_label, refuse_missing_labels
 from pucli.methods import METHODS, Method, check_value, constructor_defaults, estimator_class, get_method
 from pucli.tuning.routes import Point
 from pucli.tuning.scorers import RANKING, Rule, check_rule
@@ -29,6 +31,33 @@ def named_method(method: Any) -> Method:
     )
 
 
+def finite_rows(method: Method, X: Any) -> Any:
+    """Return rows (n, m) as floats, or sparse as they are.
+
+    Parameters
+    ----------
+    method : Method
+        The entry in `pucli.methods`, for messages.
+    X : array-like, table or sparse matrix of shape (n, m)
+        The rows.
+
+    Raises
+    ------
+    UsageError
+        X does not have two dimensions, or a cell is empty or infinite.
+    """
+    rows: Any = X if issparse(X) else np.asarray(numeric_rows(estimator_class(method)(), X), dtype=np.float64)
+    if rows.ndim != 2:
+        raise UsageError(f"the rows have the shape {rows.shape}; tune takes a table of rows and features.")
+    values = coo_array(rows).data if issparse(rows) else rows
+    if not np.isfinite(values).all():
+        wrong = np.argwhere(~np.isfinite(values))[0]
+        row, column = (index[wrong[0]] for index in coo_array(rows).coords) if issparse(rows) else wrong
+        way_out = "pucli.data.TableEncoder().fit_transform fills and marks empty cells"
+        raise UsageError(f"row {row}, feature {column} is empty or infinite; {way_out}.")
+    return rows
+
+
 def labelling(labels: Any, pos_label: Any = None) -> AnyArray:
     """Return 1 for labelled positives and 0 for unlabeled rows, shape (n,).
 
@@ -43,7 +72,11 @@ def labelling(labels: Any, pos_label: Any = None) -> AnyArray:
     ------
     UsageError
         There are more than two labels, or one that is neither 0 nor 1.
+    ValueError
+        A label is missing.
     """
+    labels = plain_labels(labels)
+    refuse_missing_labels(labels)
     found = np.asarray(labels)
     if found.dtype.kind == "O":
         found = np.array(found.tolist())
@@ -158,8 +191,6 @@ def share_of_positives(
     groups : ndarray of int of shape (n,), optional
         Group of each row, which "auto" keeps in one fold.
     """
-    from scipy.sparse import issparse
-
     from pucli.solvers.ensemble.class_prior import hidden_share_of
     from pucli.solvers.prior.estimate import estimate_prior
 

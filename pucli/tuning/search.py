@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg  # noqa: F401 - a library that is loaded later escapes the limit on threads
-from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError
+from pucli.data.splits.groups import group_numbers
 from pucli.estimators.base.data_defaults import in_numbers
 from pucli.methods import estimator_class
 from pucli.tuning.evidence import Evidence, evidence, joined
@@ -22,6 +22,7 @@ from pucli.tuning.grids import expand, resolve
 from pucli.tuning.inputs import (
     check_parameters,
     estimator_of_prior,
+    finite_rows,
     in_population,
     labelling,
     named_method,
@@ -297,7 +298,9 @@ def tune(  # noqa: PLR0913
     fixed = {**entry.params, **(params or {})}
     grid = resolve(entry.grid if grid is None else grid)
     check_parameters(entry, fixed, grid)
-    X, s = X if issparse(X) else np.asarray(X, dtype=np.float64), labelling(s, fixed.get("pos_label"))
+    X, s = finite_rows(entry, X), labelling(s, fixed.get("pos_label"))
+    if len(s) != X.shape[0]:
+        raise UsageError(f"there are {len(s)} labels for {X.shape[0]} rows.")
     together, notes = _groups(groups, X, s == 1, folds)
     fixed = in_numbers(estimator_class(entry), fixed, grid, X, s == 1)
     by = rule_for(entry, rule, denominator, fixed)
@@ -346,7 +349,7 @@ def _groups(groups: AnyArray | str | None, X: Floats, labelled: Bools, folds: in
         if groups != COPIES:
             raise UsageError(f"groups={groups!r}: give the group of each row, {COPIES!r} or None.")
         return copies_together(X, labelled, folds)
-    return np.unique(groups, return_inverse=True)[1], []
+    return group_numbers(groups, len(labelled)), []
 
 
 def _in_stages(

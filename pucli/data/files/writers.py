@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 # CSV under these names would be read as something else, or not at all.
 NOT_WRITTEN = frozenset(
     {".xlsx", ".xlsm", ".xls", ".ods", ".arff", ".mat", ".npz", ".npy", ".tsv", ".json", ".jsonl", ".ndjson",
-     ".feather", ".arrow", ".libsvm", ".svm", ".svmlight", ".gz", ".bz2", ".xz", ".zst", ".zip", ".html", ".pdf", ".md", ".tex",
-     ".sav", ".dta", ".sas7bdat", ".rds", ".sqlite", ".db", ".pkl", ".model"}
+     ".feather", ".arrow", ".libsvm", ".svm", ".svmlight", ".gz", ".bz2", ".xz", ".zst", ".zip",
+     ".html", ".pdf", ".md", ".tex", ".sav", ".dta", ".sas7bdat", ".rds", ".sqlite", ".db", ".pkl", ".model"}
 )  # fmt: skip
 
 

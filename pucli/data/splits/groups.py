@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,43 @@ from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def group_numbers(groups: Any, n: int) -> Ints:
+    """Return the group of each of n rows, from 0; a row whose group is missing is a group of its own.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n,)
+        Numbers, words or other values, equal for rows of one group.
+    n : int
+        Number of rows.
+
+    Raises
+    ------
+    ValueError
+        There is not one group for each row.
+
+    Examples
+    --------
+    >>> group_numbers(["a", None, "a", None], 4)
+    array([0, 1, 0, 2])
+    """
+    import pandas as pd
+
+    given = np.asarray(groups)
+    if given.shape != (n,):
+        raise ValueError(f"groups has the shape {given.shape}; give one group for each of the {n} rows.")
+    there = ~np.asarray(pd.isna(given))
+    known = given[there]
+    try:
+        codes = np.unique(known, return_inverse=True)[1]
+    except TypeError:  # of several types, which have no order
+        codes = pd.factorize(known)[0]
+    found = np.empty(n, dtype=np.int64)
+    found[there] = codes
+    found[~there] = codes.max(initial=-1) + 1 + np.arange(n - len(known))
+    return found
 
 
 def row_groups(frame: pd.DataFrame, names: Sequence[str | int]) -> Ints:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples, check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import Bools, Floats, Ints
@@ -34,6 +34,7 @@ from pucli.core.saved_state import (
     check_ascending,
 )
 from pucli.core.seeding import stream
+from pucli.data.splits.groups import group_numbers
 from pucli.estimators.auto import baseline
 from pucli.estimators.auto.leaderboard import leaderboard
 from pucli.estimators.auto.member_list import SavedTypes, all_members
@@ -257,9 +258,7 @@ class AutoPU(PUClassifier):
         """
         self._groups: Ints | None = None
         if groups is not None:
-            given = column_or_1d(groups)
-            check_consistent_length(X, given)
-            self._groups = np.unique(given, return_inverse=True)[1]
+            self._groups = group_numbers(groups, _num_samples(y))
         self._negative: Bools | None = None
         if self.neg_label is not None:
             y, self._negative = without_negatives(y, self.neg_label, self.pos_label)

@@ -34,9 +34,14 @@ def told_of_empty_cells(estimator: Any) -> Iterator[None]:
 
 @contextmanager
 def told_of_singular_system(estimator: Any) -> Iterator[None]:
-    """Replace the message about a matrix that is singular or not positive definite."""
+    """Replace the messages about a matrix that is singular or not positive definite, and about numbers out of range."""
     try:
         yield
+    except (ZeroDivisionError, OverflowError) as error:
+        raise ValueError(
+            f"{type(estimator).__name__} cannot be fitted with these parameters: one is so small or so large that its "
+            "square leaves double precision. Choose a width, a sigma or a weight nearer to 1."
+        ) from error
     except np.linalg.LinAlgError as error:
         raise ValueError(
             f"{type(estimator).__name__} cannot be fitted to these rows: its linear system is singular in double "

@@ -333,6 +333,9 @@ def checked_rows(X: AnyArray, labelled: AnyArray) -> tuple[Floats, Bools]:
     X, labelled = np.asarray(X, dtype=np.float64), np.asarray(labelled, dtype=bool)
     if not labelled.any() or labelled.all():
         raise ValueError("estimating the class prior needs labelled positives and unlabeled rows; one kind is missing.")
+    if not np.isfinite(X).all():
+        row, column = (int(found[0]) for found in np.nonzero(~np.isfinite(X)))
+        raise ValueError(f"row {row}, feature {column} is empty or infinite: no class prior can be estimated.")
     if not np.any(np.ptp(X, axis=0) > 0):
         raise ValueError("every feature is constant: no feature separates positives from other rows.")
     return X, labelled

@@ -67,7 +67,7 @@ def test_groups_are_checked() -> None:
     X, s, _ = table(1)
     with pytest.raises(ValueError, match="at least 2 groups"):
         AutoPU().fit(X, s, groups=np.where(s, 0, np.arange(len(s))))
-    with pytest.raises(ValueError, match="inconsistent"):
+    with pytest.raises(ValueError, match="give one group for each of the 660 rows"):
         AutoPU().fit(X, s, groups=[1, 2])
 
 
