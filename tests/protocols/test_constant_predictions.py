@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pucli.protocols.classtering import protocol as classtering
+from pucli.protocols.presence_only import protocol as presence_only
 from pucli.protocols.pu import protocol as pu
 from pucli.protocols.pu_figures import protocol as pu_figures
 from pucli.protocols.semi_supervised import protocol as semi_supervised
@@ -16,6 +17,8 @@ from pucli.protocols.usmo_curves import protocol as usmo_curves
 from pucli.runner import Context, parse_experiment, plan
 from pucli.runner.cells import ONE_CLASS, protocol_names
 from pucli.runner.execute import run_group
+from tests.protocols.test_presence_only import DECLARED as SPECIES
+from tests.protocols.test_presence_only import give_tables
 from tests.protocols.test_pu_figures import FIELDS
 from tests.protocols.test_unseen_rows import CASES, SPLIT, give, rows_of
 
@@ -34,6 +37,7 @@ EXPERIMENTS = {
         "methods": {"usmo": {"method": "usmo", "kernel": "linear"}},
     },
     "usmo_curves": CASES["usmo_curves"].declared,
+    "presence_only": SPECIES,
 }
 # protocols whose cells have no predictions of classes
 WITHOUT = {
@@ -68,12 +72,13 @@ class Fixed:
 def flags_of(monkeypatch, name, signs):
     """Return the flags of the cells of a protocol whose models predict these signs in turn."""
     model = type("Given", (Fixed,), {"signs": np.array(signs)})
-    for module in (classtering, pu, pu_figures, semi_supervised, usmo, usmo_curves):
+    for module in (classtering, presence_only, pu, pu_figures, semi_supervised, usmo, usmo_curves):
         monkeypatch.setattr(module, "make", lambda *_, **__: model())
     X, y = rows_of()
     for case in CASES.values():
         give(monkeypatch, case, X, y)
     monkeypatch.setattr(usmo, "read_rows", lambda *_: (X, y))
+    give_tables(monkeypatch)
     cells = plan(parse_experiment({"title": "Constants", **EXPERIMENTS[name]}, file="constants.yaml"))
     found = [finished.result for cell in cells for finished in run_group([cell], Context())]
     assert found and {result.status for result in found} == {"done"}, [result.error for result in found]

@@ -116,6 +116,7 @@ EXCUSED = {
     "deep": "its fits see no test row; test_the_bandwidth_and_the_counts_of_modes_do_not_see_test_rows",
     "pu_ceiling": "it chooses by the test rows, as a diagnosis that no method gets to see",
     "pu_figures": "it tunes and fits as pu does; test_a_picture_of_the_rows_changes_no_score",
+    "presence_only": "nothing is chosen, and its test rows are another table; the tests of the protocol poison them",
     "strict_improvement": "it has no test rows, and nothing is chosen",
     "usmo": "transductive, and nothing is tuned; test_classes_of_unlabeled_rows_do_not_affect_usmo",
 }
