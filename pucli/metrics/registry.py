@@ -202,6 +202,15 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             ),
             Metric("nmi_clusters", "normalised mutual information of classes and clusters", better="higher"),
             Metric("n_components", "components of the fitted mixture"),
+            # class prior
+            Metric("prior", "class prior that a method estimates"),
+            Metric(
+                "prior_error",
+                "absolute error of the class prior that a method estimates",
+                better="lower",
+                margin=0.02,
+                relative=False,
+            ),
             # adversarial labels
             Metric("least_improvement", "least gain of likelihood over the supervised fit", better="higher"),
             Metric("largest_gap", "largest duality gap", better="lower"),

@@ -42,6 +42,7 @@ EXPERIMENTS = {
 # protocols whose cells have no predictions of classes
 WITHOUT = {
     "adversarial_labels": "soft labels of single points",
+    "class_prior": "class priors",
     "deep": "densities",
     "pu_ceiling": "the best score over a grid, as a diagnosis",
     "strict_improvement": "slopes of a line",

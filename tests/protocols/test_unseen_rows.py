@@ -113,6 +113,7 @@ INDUCTIVE = [name for name in CASES if not name.endswith("transductive")]
 # protocols without a case, and why, or which test here is theirs
 EXCUSED = {
     "adversarial_labels": "it has no test rows, and nothing is chosen",
+    "class_prior": "it has no test rows, and nothing is chosen",
     "deep": "its fits see no test row; test_the_bandwidth_and_the_counts_of_modes_do_not_see_test_rows",
     "pu_ceiling": "it chooses by the test rows, as a diagnosis that no method gets to see",
     "pu_figures": "it tunes and fits as pu does; test_a_picture_of_the_rows_changes_no_score",

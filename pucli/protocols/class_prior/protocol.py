@@ -1,0 +1,166 @@
+"""Class prior at given shares of positives among the unlabeled rows, on the samples of PULSNAR (Kumar, Lambert 2024).
+
+The unlabeled rows are all negatives and as many hidden positives as make the share; the labelled rows are the other
+positives. With `labelling: scar`, hidden positives are drawn from all positives. With `labelling: classes`, the classes
+of positives, from the rarest to the most common, give hidden positives in the ratio 1 : 2 : 4 : ..., so that labelled
+and hidden positives are unlike each other.
+
+Repeat r draws with NumPy's generator of seed r, as the scripts of the repository PULSNAR do, so that the samples are
+theirs. A method is fitted with its defaults and asked for its `prior_`; the metric is the absolute error of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from typing import Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.errors import UsageError
+from pucli.data.catalogue.datasets import Dataset
+from pucli.models.certificates import certificate, watched
+from pucli.protocols.common import (
+    Planner,
+    check_two_classes,
+    declared_method,
+    make,
+    seed_of,
+    standardised,
+    takes_seed,
+    timed,
+)
+from pucli.protocols.options import read_options
+from pucli.runner.cells import Cell, CellResult, Context
+from pucli.runner.experiment import Experiment, Strict
+from pucli.runner.profiles import Scope
+
+# Raise it when the protocol changes what a cell computes.
+VERSION = 1
+
+
+class Options(Strict):
+    """Options of the protocol."""
+
+    shares: list[float] = Field(
+        min_length=1, description="shares of positives among the unlabeled rows, one setting each"
+    )
+    labelling: dict[str, Literal["scar", "classes"]] = Field(
+        default={}, description="data set -> classes, where labelled and hidden positives are of other classes"
+    )
+
+
+class Rows(NamedTuple):
+    """Rows of a cell: features, 1 for labelled rows, and the share of positives among the others."""
+
+    X: Floats
+    s: Ints
+    share: float
+
+
+def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
+    """Return the cells in the order data set, share, method, repeat."""
+    options = read_options(Options, experiment, scope.profile.options)
+    if experiment.split.label_frequencies:
+        raise UsageError(f"{experiment.name}: the protocol class_prior takes options.shares, not label frequencies.")
+    if outside := [share for share in options.shares if not 0 < share < 1]:
+        raise UsageError(f"{experiment.name}: options.shares: {outside[0]} is not between 0 and 1.")
+    planner = Planner(experiment, "class_prior", VERSION)
+    columns = {column: declared_method(experiment, column) for column in scope.methods}
+    for column, method in columns.items():
+        if experiment.methods[column].grid:
+            raise UsageError(f"{experiment.name}: methods.{column}.grid: the protocol class_prior does not tune.")
+        if "prior_estimator" not in method["params"]:
+            raise UsageError(f"{experiment.name}: methods.{column}: give a method and its prior_estimator.")
+    return [
+        planner.cell(
+            dataset,
+            column,
+            repeat,
+            method,
+            setting={"share": share},
+            data={"standardise": experiment.data.standardise},
+            split={"share": share, "labelling": options.labelling.get(dataset, "scar")},
+        )
+        for dataset in scope.datasets
+        for share in options.shares
+        for column, method in columns.items()
+        for repeat in range(scope.repeats)
+    ]
+
+
+def run_cell(cell: Cell, context: Context) -> CellResult:
+    """Fit the method, and compare its estimate with the share of positives among the unlabeled rows."""
+    rows = context.shared(cell, prepare)
+    method = cell.declared["method"]
+    params = dict(method["params"])
+    if takes_seed(method["name"]):
+        params.setdefault("random_state", seed_of(cell, "fit"))
+    result = CellResult(params=params, seconds={"tune": 0.0})
+    with watched() as seen, timed(result.seconds, "fit"):
+        model = make(method, params).fit(rows.X, rows.s)
+    result.notes += seen["texts"]
+    result.certificate = certificate(model)
+    result.metrics = {"prior_error": abs(float(model.prior_) - rows.share), "prior": float(model.prior_)}
+    return result
+
+
+def prepare(cell: Cell, context: Context) -> Rows:
+    """Return the standardised rows of a share and repeat."""
+    dataset = _read(cell.dataset, context.mirror, context.offline)
+    check_two_classes(cell.dataset, dataset.y)
+    split = cell.declared["split"]
+    positive = dataset.y == 1
+    classes = dataset.classes if split["labelling"] == "classes" else None
+    hidden = hidden_positives(positive, split["share"], split["repeat"], classes)
+    (X,) = standardised(cell.declared["data"]["standardise"], dataset.X)
+    return Rows(X, (positive & ~hidden).astype(np.int64), float(np.mean(positive[~positive | hidden])))
+
+
+def hidden_positives(positive: Bools, share: float, seed: int, classes: AnyArray | None = None) -> Bools:
+    """Return which rows (n,) are hidden positives.
+
+    Parameters
+    ----------
+    positive : array of bool of shape (n,)
+        True for positives.
+    share : float
+        Share of hidden positives among the unlabeled rows, all negatives being unlabeled.
+    seed : int
+        Seed of the draw.
+    classes : array of shape (n,), optional
+        Class of each row; hidden positives then come from the classes of positives in the ratio 1 : 2 : 4 : ..., the
+        most common class last.
+
+    Examples
+    --------
+    >>> hidden_positives(np.repeat([True, False], [60, 40]), 0.5, 0).sum()
+    np.int64(40)
+    """
+    random = np.random.RandomState(seed)  # the generator of the published scripts
+    hidden = np.zeros(len(positive), dtype=bool)
+    count = int(np.sum(~positive) * share / (1 - share))
+    parts = [(np.flatnonzero(positive), count)]
+    if classes is not None:
+        ranked = [name for name, _ in Counter(classes[positive].tolist()).most_common()[::-1]]
+        weights = [2**place / (2 ** len(ranked) - 1) for place in range(len(ranked))]
+        parts = [
+            (np.flatnonzero(positive & (classes == name)), round(count * weight))
+            for name, weight in zip(ranked, weights, strict=True)
+        ]
+    for rows, number in parts:
+        if number >= len(rows):
+            raise UsageError(f"share {share}: {number} positives are to be hidden, of {len(rows)} of their kind.")
+        random.shuffle(rows)
+        hidden[rows[:number]] = True
+    return hidden
+
+
+@functools.lru_cache(maxsize=2)
+def _read(name: str, mirror: str | None, offline: bool | None) -> Dataset:
+    from pucli.data import load_dataset
+
+    dataset: Dataset = load_dataset(name, mirror=mirror, offline=offline)
+    return dataset

@@ -1,0 +1,113 @@
+"""The class prior at given shares of positives: samples, and the error of an estimate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pucli.core.errors import UsageError
+from pucli.data.catalogue.datasets import Dataset
+from pucli.protocols.class_prior import protocol as class_prior
+from pucli.protocols.class_prior.protocol import hidden_positives
+from pucli.runner import Context, parse_experiment, plan
+
+DECLARED: dict[str, Any] = {
+    "title": "One set",
+    "protocol": "class_prior",
+    "data": {"names": ["breast-cancer"]},
+    "split": {"repeats": 2, "seed": 0},
+    "options": {"shares": [0.1, 0.3]},
+    "methods": {"bbe": {"method": "upu", "prior_estimator": "bbe", "grid": {}}},
+    "metrics": ["prior_error"],
+}
+
+
+def planned(**changes):
+    return plan(parse_experiment({**DECLARED, **changes}, file="prior.yaml"))
+
+
+def test_hidden_positives_make_the_share_and_are_those_of_the_published_script():
+    positive = np.arange(1000) % 5 < 3
+    for share, seed in ((0.05, 0), (0.4, 7)):
+        hidden = hidden_positives(positive, share, seed)
+        assert not (hidden & ~positive).any()
+        assert hidden.sum() / (hidden.sum() + 400) == pytest.approx(share, abs=2e-3)
+        np.random.seed(seed)  # as the script does, step by step
+        rows = np.where(positive)[0]
+        np.random.shuffle(rows)
+        assert set(np.flatnonzero(hidden)) == set(rows[: int(400 * share / (1 - share))])
+
+
+def test_hidden_positives_of_classes_are_mostly_of_the_most_common_one():
+    classes = np.repeat(["a", "b", "c", "n"], [90, 120, 200, 100])
+    hidden = hidden_positives(classes != "n", 0.4, 3, classes)
+    assert [int(hidden[classes == name].sum()) for name in "abcn"] == [9, 19, 38, 0]  # 66 in the ratio 1 : 2 : 4
+
+
+def test_too_few_positives_are_named():
+    with pytest.raises(UsageError, match="90 positives are to be hidden, of 20 of their kind"):
+        hidden_positives(np.repeat([True, False], [20, 10]), 0.9, 0)
+
+
+def test_the_error_is_that_of_the_share_of_positives_among_the_unlabeled_rows(monkeypatch):
+    class Half:
+        prior_ = 0.5
+
+        def fit(self, X, s):
+            assert set(s) == {0, 1}
+            return self
+
+    monkeypatch.setattr(class_prior, "make", lambda *_: Half())
+    cells = planned()
+    assert [(cell.setting["share"], cell.repeat) for cell in cells] == [(0.1, 0), (0.1, 1), (0.3, 0), (0.3, 1)]
+    for cell in cells:
+        metrics = class_prior.run_cell(cell, Context()).metrics
+        assert metrics["prior"] == 0.5
+        assert metrics["prior_error"] == pytest.approx(0.5 - cell.setting["share"], abs=2e-3)
+
+
+def test_an_estimator_runs_on_separate_classes(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(3, 1, (300, 2)), rng.normal(-3, 1, (200, 2))])
+    y = np.repeat([1, -1], [300, 200])
+    monkeypatch.setattr(class_prior, "_read", lambda *_: Dataset("toy", X, y, ("a", "b"), ""))
+    for cell in planned()[-1:]:
+        result = class_prior.run_cell(cell, Context())
+        assert result.status == "done" and result.metrics["prior_error"] < 0.1
+
+
+def test_classes_of_rows_reach_the_estimate_only_through_the_labels(monkeypatch):
+    seen = []
+
+    class Spy:
+        prior_ = 0.5
+
+        def fit(self, X, s):
+            seen.append((X.copy(), s.copy()))
+            return self
+
+    monkeypatch.setattr(class_prior, "make", lambda *_: Spy())
+    cell = planned()[0]
+    class_prior.run_cell(cell, Context())
+    rows = class_prior.prepare(cell, Context())
+    assert np.array_equal(seen[0][0], rows.X) and np.array_equal(seen[0][1], rows.s)
+    assert rows.s.mean() < np.mean(class_prior._read("breast-cancer", None, None).y == 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"options": {"shares": [0.1, 1.0]}}, "options.shares: 1.0 is not between 0 and 1"),
+        ({"methods": {"svc": {"method": "bsvm", "grid": {}}}}, "methods.svc: give a method and its prior_estimator"),
+        ({"split": {"repeats": 1, "seed": 0, "label_frequencies": [0.5]}}, "takes options.shares"),
+        (
+            {"methods": {"bbe": {"method": "upu", "prior_estimator": "bbe", "grid": {"lam": [1.0]}}}},
+            "methods.bbe.grid.*does not tune",
+        ),
+    ],
+)
+def test_what_the_protocol_does_not_do_is_named(changes, message):
+    with pytest.raises(UsageError, match=message):
+        planned(**changes)
