@@ -1,7 +1,7 @@
 """The ensemble: the mean of its members' standardised scores, weighted where there are enough labelled rows.
 
 With tens of labelled rows no held-out criterion is precise enough to weight the members by: the best member alone,
-softmax weights and the best k members were no better than the plain mean. With many hundreds it is. The criterion is
+softmax weights and the best k members were no better than the plain mean. With hundreds it is. The criterion is
 the AUC of held-out labelled rows against likely negatives, the unlabeled rows that the consensus ranks lowest. The AUC
 against all unlabeled rows would add the order among positives, which is chance but differs from member to member. The
 weights are chosen greedily with replacement (Caruana, Niculescu-Mizil, Crew, Ksikes 2004).
@@ -18,11 +18,13 @@ import numpy as np
 from pucli.core.saved_state import ANY_PORTION, Each, Held, Plain, Scalar, State, Word
 from pucli.core.seeding import stream
 from pucli.metrics.ranking import auc, pu_auc
-from pucli.solvers.ensemble.members import Member, Model, TrainingRows, Views
+from pucli.solvers.ensemble.boosting.categories import Categories
+from pucli.solvers.ensemble.members import SMALL, Member, Model, TrainingRows, Views
 from pucli.solvers.prior.best_bin import best_bin
 
-# Up to FEW labelled rows the members have equal weights, from MANY on chosen ones, and mixed ones in between.
-FEW, MANY = 300, 1000
+# Up to `FEW` labelled rows the members have equal weights, from `MANY` on chosen ones, and mixed ones in between. Small
+# tables have members that are nearly equally good, and more rows are needed to tell them apart.
+FEW, MANY, FEW_OF_SMALL, MANY_OF_SMALL = 50, 300, 300, 1000
 # Members added one after the other, the most unlabeled rows that they are compared on, and the number of times that the
 # likely negatives are found with the weights of the time before.
 STEPS, MOST_COMPARED, PASSES = 20, 10_000, 2
@@ -104,7 +106,7 @@ class Ensemble:
 def chosen_weights(scores: np.ndarray, labelled: np.ndarray) -> np.ndarray | None:
     """Return the weights (members,) of the members, with the sum one, from their held-out scores.
 
-    None means equal weights, as with up to `FEW` labelled rows.
+    None means equal weights, as with few labelled rows.
 
     Parameters
     ----------
@@ -114,7 +116,8 @@ def chosen_weights(scores: np.ndarray, labelled: np.ndarray) -> np.ndarray | Non
         True for labelled positives.
     """
     members, count = len(scores), int(np.count_nonzero(labelled))
-    if count <= FEW or members == 1:
+    few, many = (FEW_OF_SMALL, MANY_OF_SMALL) if len(labelled) <= SMALL else (FEW, MANY)
+    if count <= few or members == 1:
         return None
     positive, rest = scores[:, labelled], scores[:, ~labelled]
     rest = rest[:, np.linspace(0, rest.shape[1] - 1, min(rest.shape[1], MOST_COMPARED)).astype(int)]
@@ -123,7 +126,7 @@ def chosen_weights(scores: np.ndarray, labelled: np.ndarray) -> np.ndarray | Non
         prior = best_bin(weights @ positive, weights @ rest)
         lowest = np.argsort(weights @ rest, kind="stable")[: max(1, round((1.0 - prior) * rest.shape[1]))]
         weights = _greedy(positive, rest[:, lowest])
-    trust = min(1.0, (count - FEW) / (MANY - FEW))
+    trust = min(1.0, (count - few) / (many - few))
     return trust * weights + (1.0 - trust) * equal
 
 
@@ -152,6 +155,7 @@ def fit_members(  # noqa: PLR0913
     seed: int,
     n_jobs: int | None,
     callback: Callable[[str, int, int], None] | None = None,
+    categories: Categories | None = None,
 ) -> tuple[Ensemble, np.ndarray]:
     """Fit the members, each from its own random stream, and return the ensemble and the held-out scores.
 
@@ -175,6 +179,8 @@ def fit_members(  # noqa: PLR0913
         Number of threads, as in joblib.
     callback : callable, optional
         Called after each member with its name, the number of fitted members, and the number of all members.
+    categories : Categories, optional
+        Categories among the features.
 
     Returns
     -------
@@ -186,7 +192,7 @@ def fit_members(  # noqa: PLR0913
     seen = views.of(X)
 
     def one(member: Member) -> tuple[FittedMember, np.ndarray]:
-        rows = TrainingRows(seen[member.view], labelled, folds)
+        rows = TrainingRows(seen[member.view], labelled, folds, categories)
         model, held_out, parameters = member.fit(rows, stream(seed, "auto", member.name))
         return standardised_member(member, model, parameters, held_out, labelled, population)
 

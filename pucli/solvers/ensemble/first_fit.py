@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pucli.core.seeding import stream
+from pucli.solvers.ensemble.boosting.categories import find_categories
 from pucli.solvers.ensemble.copies import copied_rows, groups_of_copies
 from pucli.solvers.ensemble.ensemble import Ensemble, chosen_weights, fit_members
 from pucli.solvers.ensemble.members import Member, make_views, members_for
@@ -123,6 +124,7 @@ def first_fit(  # noqa: PLR0913
         population &= ~negative if scenario == "case-control" else True
     views = make_views(X, signs)
     used = members_for(members, len(X))
-    ensemble, scores = fit_members(used, views, X, labelled, population, folds, seed, n_jobs, callback)
+    categories = find_categories(X, signs)
+    ensemble, scores = fit_members(used, views, X, labelled, population, folds, seed, n_jobs, callback, categories)
     weights = chosen_weights(scores, labelled)
     return FirstFit(order, X, labelled, population, folds, ensemble, scores, copies, weights, negative)

@@ -8,13 +8,14 @@ with a method `score`, the held-out scores of the training rows, and the chosen 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from pucli.core.saved_state import Array, Held, State
 from pucli.solvers.ensemble.boosting.bags import BagKind, fit_bags
+from pucli.solvers.ensemble.boosting.categories import Categories
 from pucli.solvers.ensemble.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
 from pucli.solvers.ensemble.ridge import fit_kernel_ridge, refit_kernel_ridge
 from pucli.solvers.ensemble.rows import GaussianRanks, Standardise, make_gaussian_ranks, make_standardise
@@ -90,11 +91,14 @@ class TrainingRows:
         True for labelled positives.
     folds : ndarray of int8 of shape (repeats, n)
         Fold of each row in each division, from 0.
+    categories : Categories or None
+        Categories among the features.
     """
 
     X: np.ndarray
     labelled: np.ndarray
     folds: np.ndarray
+    categories: Categories | None = None
 
 
 Fit = Callable[[TrainingRows, np.random.Generator], tuple[Model, np.ndarray, dict[str, Any]]]
@@ -181,8 +185,8 @@ def _boosting(kind: BoostingKind) -> Fit:
 
 def _bags(kind: BagKind) -> Fit:
     def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
-        model, held_out = fit_bags(rows.X, rows.labelled, rows.folds, kind, rng)
-        return model, held_out, {name: asdict(kind)[name] for name in ("bags", "rounds", "rate", "leaves")}
+        model, held_out, rounds = fit_bags(rows.X, rows.labelled, rows.folds, kind, rng, rows.categories)
+        return model, held_out, {"bags": kind.bags, "rounds": rounds, "rate": kind.rate, "leaves": kind.leaves}
 
     return fit
 
@@ -198,6 +202,6 @@ MEMBERS: tuple[Member, ...] = (
     Member("extra-trees", "bins", _forest(EXTRA), _forest_again(replace(EXTRA, least=SOFT_LEAST)), most=MEDIUM),
     Member("random-forest", "bins", _forest(RANDOM), _forest_again(replace(RANDOM, least=SOFT_LEAST))),
     Member("boosted-trees", "bins", _boosting(BoostingKind()), most=SMALL),
-    Member("boosted-small-trees", "bins", _bags(BagKind(leaves=8)), above=MEDIUM),
+    Member("boosted-small-trees", "bins", _bags(BagKind(leaves=8, rate=0.1)), above=MEDIUM),
     Member("boosted-large-trees", "bins", _bags(BagKind()), above=SMALL),
 )

@@ -8,7 +8,8 @@ import pytest
 from pucli.core.saved_state import StateError, check_state
 from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.boosting.bags import BagKind, boost, fit_bags
-from pucli.solvers.ensemble.boosting.best_first import grow_best_first, sparse_bins
+from pucli.solvers.ensemble.boosting.best_first import CATEGORY_RIDGE, grow_best_first, sparse_bins
+from pucli.solvers.ensemble.boosting.categories import MOST_LEVELS, find_categories, sum_of_trees
 from pucli.solvers.ensemble.members import MEDIUM, MEMBERS, SMALL, members_for
 from pucli.solvers.ensemble.rows import stratified_folds
 from pucli.solvers.ensemble.trees import join, make_bins
@@ -17,11 +18,17 @@ from tests.estimators.auto.helpers import two_clouds
 KIND = BagKind(leaves=6, bags=2, rounds=12)
 
 
-def one_tree(bins: np.ndarray, gradient: np.ndarray, weight: np.ndarray, leaves: int, least: int, ridge: float):
+def one_tree(
+    bins: np.ndarray, gradient: np.ndarray, weight: np.ndarray, leaves: int, least: int, ridge: float, coded=None
+):
     sparse = sparse_bins(bins)
     workspace = np.empty((leaves, int(sparse.offset[-1]), 3))
     derivatives = np.column_stack([gradient, weight])
-    return grow_best_first(bins, *sparse, derivatives, workspace, leaves, least, ridge, bins.shape[1], np.uint64(1))
+    coded = np.zeros(bins.shape[1], bool) if coded is None else coded
+    tree, levels, values = grow_best_first(
+        bins, *sparse, derivatives, coded, workspace, leaves, least, ridge, bins.shape[1], np.uint64(1)
+    )
+    return tree, levels, values
 
 
 @pytest.mark.slow
@@ -30,7 +37,7 @@ def test_splits_have_the_largest_gains_and_leaves_the_values_of_their_rows() -> 
     X = np.column_stack([rng.normal(size=(300, 2)).round(1), rng.random(300) < 0.1])
     gradient, weight, least, ridge = rng.normal(size=300) + (X[:, 0] > 0.5) + 2 * X[:, 2], rng.random(300) + 0.1, 9, 0.7
     bins = make_bins(X).of(X)
-    tree, values = one_tree(bins, gradient, weight, 7, least, ridge)
+    tree, _, values = one_tree(bins, gradient, weight, 7, least, ridge)
     part = [np.arange(300)]
     while len(part) < 7:
         found = []
@@ -53,7 +60,7 @@ def test_splits_have_the_largest_gains_and_leaves_the_values_of_their_rows() -> 
 
 def test_trees_end_where_no_split_is_possible() -> None:
     bins = np.zeros((50, 2), np.uint8)
-    tree, values = one_tree(bins, np.ones(50), np.ones(50), 8, 5, 0.0)
+    tree, _, values = one_tree(bins, np.ones(50), np.ones(50), 8, 5, 0.0)
     assert len(tree[0]) == 1
     np.testing.assert_allclose(values, 1.0)
 
@@ -61,11 +68,11 @@ def test_trees_end_where_no_split_is_possible() -> None:
 def test_held_out_scores_do_not_depend_on_the_labels_of_their_rows() -> None:
     X, s, _ = two_clouds(120, labelled=40)
     bins, fold = make_bins(X).of(X), stratified_folds(s, 5, np.random.default_rng(0))
-    _, before = fit_bags(bins, s, fold[None], KIND, np.random.default_rng(1))
+    _, before, _ = fit_bags(bins, s, fold[None], KIND, np.random.default_rng(1))
     rows = [np.flatnonzero((fold == 0) & (s == side))[0] for side in (True, False)]
     swapped = s.copy()
     swapped[rows] = ~s[rows]  # within fold 0: the other folds keep their rows and their order
-    _, after = fit_bags(bins, swapped, fold[None], KIND, np.random.default_rng(1))
+    _, after, _ = fit_bags(bins, swapped, fold[None], KIND, np.random.default_rng(1))
     # the first bag leaves out fold 0 first, so the draws before it are the same
     np.testing.assert_array_equal(before[fold == 0], after[fold == 0])
 
@@ -75,7 +82,7 @@ def test_labelled_and_hidden_positives_have_the_same_held_out_scores() -> None:
     for seed in range(6):
         X, s, truth = two_clouds(500, labelled=170, apart=1.5, seed=seed)
         folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
-        _, held_out = fit_bags(make_bins(X).of(X), s, folds, BagKind(rounds=20), np.random.default_rng(seed))
+        _, held_out, _ = fit_bags(make_bins(X).of(X), s, folds, BagKind(rounds=20), np.random.default_rng(seed))
         differences.append((held_out[s].mean() - held_out[truth & ~s].mean()) / held_out.std())
     assert abs(np.mean(differences)) < 0.12  # the standard error is .04
 
@@ -87,18 +94,18 @@ def test_bags_learn_an_interaction_and_are_determined_by_the_seed() -> None:
     s = truth & (rng.random(1200) < 0.4)
     bins = make_bins(X).of(X)
     folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
-    (model, held_out), (again, _) = (
+    (model, held_out, _), (again, _, _) = (
         fit_bags(bins, s, folds, BagKind(rounds=30), np.random.default_rng(3)) for _ in "ab"
     )
     assert pu_auc(held_out[~s], truth[~s]) > 0.9
     np.testing.assert_array_equal(model.score(bins), again.score(bins))
-    assert len(boost(bins, s, KIND, np.random.default_rng(0))) == KIND.rounds
+    assert len(boost(bins, s, np.zeros(4, bool), KIND, np.random.default_rng(0))) == KIND.rounds
 
 
 def test_a_damaged_forest_is_refused_before_it_is_walked() -> None:
     X, s, _ = two_clouds(200, labelled=60)
     bins = make_bins(X).of(X)
-    model, _ = fit_bags(bins, s, np.tile(np.arange(len(s)) % 5, (1, 1)), KIND, np.random.default_rng(0))
+    model, _, _ = fit_bags(bins, s, np.tile(np.arange(len(s)) % 5, (1, 1)), KIND, np.random.default_rng(0))
     check_state(model, "model", {"m": X.shape[1]})
     model.forest.child[0] = 0
     with pytest.raises(StateError, match="child"):
@@ -112,3 +119,67 @@ def test_members_are_chosen_by_the_number_of_rows() -> None:
     assert "boosted-large-trees" in names[MEDIUM] and "boosted-trees" not in names[MEDIUM]
     late = [member for member in MEMBERS if member.above]
     assert members_for(late, 10) == tuple(late)
+
+
+def table_of_a_category(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows with a number, a category of eight levels one-hot and a flag, which are positive, and the levels."""
+    rng = np.random.default_rng(seed)
+    level = rng.integers(0, 8, 1500)
+    X = np.column_stack([rng.normal(size=1500), np.eye(8)[level], rng.random(1500) < 0.5])
+    return X, np.isin(level, [1, 3, 6]) & (X[:, 0] > 0.0), level
+
+
+def test_a_run_of_features_of_which_a_row_has_one_is_a_category() -> None:
+    X, _, level = table_of_a_category(0)
+    signs = np.where(np.arange(10) % 2, 1.0, -1.0)
+    found = find_categories(X, signs)
+    np.testing.assert_array_equal(found.category, [-1, *[0] * 8, -1])
+    columns = found.of(make_bins(X * signs).of(X * signs))
+    np.testing.assert_array_equal(columns[:, 2], level + 1)
+    np.testing.assert_array_equal(found.coded, [False, False, True])
+    assert find_categories(X[:, [0, 9]], signs[:2]) is None
+    many = np.eye(MOST_LEVELS + 9)[np.arange(900) % (MOST_LEVELS + 9)]
+    np.testing.assert_array_equal(np.bincount(find_categories(many, np.ones(many.shape[1])).category), [MOST_LEVELS, 9])
+
+
+def test_a_split_on_a_category_is_the_best_of_all_divisions_of_its_levels() -> None:
+    rng = np.random.default_rng(0)
+    bins = rng.integers(0, 7, (400, 1)).astype(np.uint8)
+    gradient, weight = rng.normal(size=400) + np.sin(9.0 * bins[:, 0]), np.full(400, 1.0)
+    tree, levels, values = one_tree(bins, gradient, weight, 2, 1, 0.5, np.array([True]))
+    best, chosen = -1.0, set()
+    for bits in range(1, 2**7 - 1):
+        left = (bits >> bins[:, 0].astype(int)) & 1 == 1
+        gain = sum(gradient[r].sum() ** 2 / (weight[r].sum() + 0.5 + CATEGORY_RIDGE) for r in (left, ~left))
+        if gain > best * (1.0 + 1e-9):
+            best, chosen = gain, {bits, 2**7 - 1 - bits}
+    assert levels[0] in chosen and not levels[1:].any()
+    left = (levels[0] >> bins[:, 0].astype(int)) & 1 == 1
+    np.testing.assert_allclose(values[left], gradient[left].sum() / (weight[left].sum() + 0.5))
+    forest = join([tree])
+    np.testing.assert_array_equal(sum_of_trees(bins, forest, levels), values)
+
+
+def test_bags_learn_a_rule_of_a_category_and_are_refused_when_damaged() -> None:
+    X, truth, _ = table_of_a_category(1)
+    s = truth & (np.random.default_rng(2).random(1500) < 0.4)
+    bins, categories = make_bins(X).of(X), find_categories(X, np.ones(10))
+    folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
+    model, held_out, _ = fit_bags(bins, s, folds, BagKind(rounds=45), np.random.default_rng(3), categories)
+    assert pu_auc(held_out[~s], truth[~s]) > 0.98
+    assert (model.levels > 0).any()
+    check_state(model, "model", {"m": 10})
+    model.levels = model.levels[:-1]
+    with pytest.raises(StateError, match="levels"):
+        check_state(model, "model", {"m": 10})
+    model.categories.category[1:9] = 2
+    with pytest.raises(StateError, match="category"):
+        check_state(model, "model", {"m": 10})
+
+
+def test_the_number_of_rounds_is_that_of_the_least_loss_on_rows_left_out() -> None:
+    X, s, _ = two_clouds(400, labelled=120, apart=0.3)
+    folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
+    kind = BagKind(fewest=5, stage=5, rounds=60)
+    model, _, rounds = fit_bags(make_bins(X).of(X), s, folds, kind, np.random.default_rng(0))
+    assert rounds < 60 and len(model.forest.start) - 1 == 2 * 5 * rounds

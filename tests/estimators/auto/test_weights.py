@@ -7,7 +7,7 @@ import pytest
 
 from pucli.metrics.ranking import auc
 from pucli.solvers.ensemble.ensemble import FEW, MANY, Ensemble, chosen_weights, fit_members
-from pucli.solvers.ensemble.members import MEMBERS, make_views
+from pucli.solvers.ensemble.members import MEMBERS, SMALL, make_views
 from pucli.solvers.ensemble.rows import stratified_folds
 from tests.estimators.auto.helpers import two_clouds
 
@@ -15,7 +15,7 @@ from tests.estimators.auto.helpers import two_clouds
 def scores_of_members(labelled: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the scores (2, n) of a good member and of noise, labels and truth."""
     rng = np.random.default_rng(seed)
-    s = np.arange(4 * labelled) < labelled
+    s = np.arange(max(4 * labelled, SMALL + 1)) < labelled
     truth = s | (rng.random(len(s)) < 0.3)
     return np.stack([2.5 * truth + rng.normal(size=len(s)), rng.normal(size=len(s))]), s, truth
 
@@ -24,6 +24,12 @@ def test_few_labelled_rows_give_equal_weights() -> None:
     scores, s, _ = scores_of_members(FEW)
     assert chosen_weights(scores, s) is None
     assert chosen_weights(*scores_of_members(2 * MANY)[:2]) is not None
+
+
+def test_small_tables_need_more_labelled_rows() -> None:
+    scores, s, _ = scores_of_members(MANY)
+    order = np.argsort(~s, kind="stable")[:SMALL]
+    assert chosen_weights(scores[:, order], s[order]) is None
 
 
 def test_many_labelled_rows_choose_the_better_members() -> None:

@@ -16,10 +16,12 @@ from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.solvers.ensemble.trees import TIE, Tree, draw
 
 # The whole numbers of a leaf: its node, its first row and the one after its last, the place of its histogram, and the
-# feature and the bin of its best split. Its sums: of gradients and of weights, and the gain of that split.
-NODE, LOW, HIGH, PLACE, FEATURE, BIN = range(6)
+# feature, the bin and the levels of its best split. Its sums: of gradients and of weights, and the gain of that split.
+NODE, LOW, HIGH, PLACE, FEATURE, BIN, LEVELS = range(7)
 SUM_G, SUM_H, GAIN = range(3)
 LEAST_GAIN = 1e-12
+# Added to the weights of levels and of their divisions, of which there are many.
+CATEGORY_RIDGE = 10.0
 
 
 class Sparse(NamedTuple):
@@ -112,16 +114,34 @@ def _subtract(whole: Floats, part: Floats) -> None:
 
 @njit(cache=True, nogil=True)
 def _find_split(
-    histogram: Floats, offset: Ints, tried: AnyArray, whole: Ints, sums: Floats, least: int, ridge: float
+    histogram: Floats,
+    offset: Ints,
+    tried: AnyArray,
+    coded: AnyArray,
+    whole: Ints,
+    sums: Floats,
+    least: int,
+    ridge: float,
 ) -> None:
-    """Write the best split of a leaf to its numbers `whole` and `sums`: feature (-1 if there is none), bin and gain."""
+    """Write the best split of a leaf to its numbers `whole` and `sums`.
+
+    Its feature is -1 if there is none; its bins on the left go to BIN as a border, or to LEVELS as bits.
+    """
     g, h, n = sums[SUM_G], sums[SUM_H], whole[HIGH] - whole[LOW]
-    best, whole[FEATURE] = -1.0, -1
+    order, best = np.empty(64, np.int64), -1.0
+    whole[FEATURE] = -1
     for j in range(len(tried)):
         if not tried[j]:
             continue
-        g_left, h_left, count = 0.0, 0.0, 0.0
-        for e in range(offset[j], offset[j + 1] - 1):
+        first, last, more = offset[j], offset[j + 1], 0.0
+        if coded[j]:
+            first, last, more = 0, _in_order_of_gradient(histogram[offset[j] : offset[j + 1]], order), CATEGORY_RIDGE
+        g_left, h_left, count, levels = 0.0, 0.0, 0.0, 0
+        for k in range(first, last - 1):
+            e = k
+            if coded[j]:
+                e = offset[j] + order[k]
+                levels |= 1 << order[k]
             if histogram[e, 2] == 0.0:
                 continue
             g_left += histogram[e, 0]
@@ -131,10 +151,28 @@ def _find_split(
                 continue
             if n - count < least:
                 break
-            gain = g_left * g_left / (h_left + ridge) + (g - g_left) ** 2 / (max(h - h_left, 0.0) + ridge)
+            gain = g_left * g_left / (h_left + ridge + more)
+            gain += (g - g_left) ** 2 / (max(h - h_left, 0.0) + ridge + more)
             if gain > best + TIE * abs(best):
-                best, whole[FEATURE], whole[BIN] = gain, j, e - offset[j]
+                best, whole[FEATURE], whole[BIN], whole[LEVELS] = gain, j, e - offset[j], levels
     sums[GAIN] = best - g * g / (h + ridge)
+
+
+@njit(cache=True, nogil=True)
+def _in_order_of_gradient(histogram: Floats, order: Ints) -> int:
+    """Write the levels that a leaf has to `order`, by their shrunken mean gradient, and return their number."""
+    count = 0
+    for level in range(len(histogram)):
+        if histogram[level, 2] == 0.0:
+            continue
+        mean = histogram[level, 0] / (histogram[level, 1] + CATEGORY_RIDGE)
+        at = count
+        while at > 0 and histogram[order[at - 1], 0] / (histogram[order[at - 1], 1] + CATEGORY_RIDGE) > mean:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = level
+        count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)
@@ -155,10 +193,11 @@ def _divide(
 ) -> None:
     """Divide the rows of `leaf` at its split: those above the border become the leaf `new`."""
     j, border, low, high = whole[leaf, FEATURE], whole[leaf, BIN], whole[leaf, LOW], whole[leaf, HIGH]
+    levels = whole[leaf, LEVELS]
     left, right, g, h = low, 0, 0.0, 0.0
     for k in range(low, high):
         i = rows[k]
-        if bins[i, j] <= border:
+        if bins[i, j] <= border if levels == 0 else (levels >> np.int64(bins[i, j])) & 1 == 1:
             rows[left] = i
             left += 1
             g += derivatives[i, 0]
@@ -192,13 +231,14 @@ def grow_best_first(  # noqa: PLR0913
     offset: Ints,
     usual: Ints,
     derivatives: Floats,
+    coded: AnyArray,
     histograms: Floats,
     leaves: int,
     least: int,
     ridge: float,
     tried: int,
     seed: np.uint64,
-) -> tuple[Tree, Floats]:
+) -> tuple[Tree, Ints, Floats]:
     """Return one tree as arrays, and its value for each row.
 
     Parameters
@@ -209,6 +249,8 @@ def grow_best_first(  # noqa: PLR0913
         The same rows, as in `Sparse`.
     derivatives : ndarray of shape (n, 2)
         Gradient and weight of each row.
+    coded : ndarray of bool of shape (m,)
+        Features whose bins are levels of a category, of which there are at most 62.
     histograms : ndarray of shape (leaves, bins, 3)
         Workspace.
     leaves : int
@@ -226,6 +268,8 @@ def grow_best_first(  # noqa: PLR0913
     -------
     tree : tuple of ndarray of shape (nodes,)
         Feature (-1 in a leaf), cut, left child, and value of each node.
+    levels : ndarray of int of shape (nodes,)
+        Levels that go to the left child, one bit each, where the split is on a category; otherwise 0.
     values : ndarray of shape (n,)
         Value of each row's leaf.
     """
@@ -234,14 +278,15 @@ def grow_best_first(  # noqa: PLR0913
     most = 2 * leaves - 1
     feature, cut = np.full(most, -1, np.int32), np.zeros(most, np.uint8)
     child, value, values = np.zeros(most, np.int32), np.zeros(most), np.empty(n)
+    levels = np.zeros(most, np.int64)
     rows, spare = np.arange(n), np.empty(n, np.int64)
-    whole, sums = np.full((leaves, 6), -1, np.int64), np.zeros((leaves, 3))
+    whole, sums = np.full((leaves, 7), -1, np.int64), np.zeros((leaves, 3))
     whole[0, NODE], whole[0, LOW], whole[0, HIGH], whole[0, PLACE] = 0, 0, n, 0
     for i in range(n):
         sums[0, SUM_G] += derivatives[i, 0]
         sums[0, SUM_H] += derivatives[i, 1]
     _fill(entries, start, offset, usual, derivatives, rows, histograms[0])
-    _find_split(histograms[0], offset, chosen, whole[0], sums[0], least, ridge)
+    _find_split(histograms[0], offset, chosen, coded, whole[0], sums[0], least, ridge)
     count = 1
     for new in range(1, leaves):
         leaf = _best_leaf(whole[:new], sums[:new])
@@ -249,6 +294,7 @@ def grow_best_first(  # noqa: PLR0913
             break
         node, children = whole[leaf, NODE], 2 * new - 1
         feature[node], cut[node], child[node] = whole[leaf, FEATURE], whole[leaf, BIN], children
+        levels[node] = whole[leaf, LEVELS]
         _divide(bins, derivatives, rows, spare, whole, sums, leaf, new)
         whole[leaf, NODE], whole[new, NODE] = children, children + 1
         count = new + 1
@@ -263,7 +309,7 @@ def grow_best_first(  # noqa: PLR0913
         _fill(entries, start, offset, usual, derivatives, part, histograms[new])
         _subtract(histograms[whole[large, PLACE]], histograms[new])
         for k in (leaf, new):
-            _find_split(histograms[whole[k, PLACE]], offset, chosen, whole[k], sums[k], least, ridge)
+            _find_split(histograms[whole[k, PLACE]], offset, chosen, coded, whole[k], sums[k], least, ridge)
     for k in range(count):
         total = sums[k, SUM_G] / (sums[k, SUM_H] + ridge)
         value[whole[k, NODE]] = total
@@ -271,4 +317,4 @@ def grow_best_first(  # noqa: PLR0913
             values[rows[at]] = total
     nodes = 2 * count - 1
     tree = feature[:nodes].copy(), cut[:nodes].copy(), child[:nodes].copy(), value[:nodes].copy()
-    return tree, values
+    return tree, levels[:nodes].copy(), values

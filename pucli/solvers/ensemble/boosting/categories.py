@@ -1,0 +1,158 @@
+"""Categories of a table whose levels are features: trees take each category as one feature, and divide its levels.
+
+A tree of one-hot features needs several splits to divide the levels in two. The best division by gain is among those of
+the levels in the order of their mean gradient (Fisher 1958).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.saved_state import Array, Held, Scalar, State, StateError
+from pucli.solvers.ensemble.trees import Forest
+
+# The most levels of a category; with "none of them" they are the bits of a whole number.
+MOST_LEVELS = 60
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Which features are levels of a category.
+
+    Attributes
+    ----------
+    category : ndarray of int of shape (m,)
+        Number of the category whose level the feature is, from 0 without gaps; -1 for other features.
+    present : ndarray of uint8 of shape (m,)
+        Bin of the feature in rows with this level.
+    """
+
+    category: Ints
+    present: AnyArray
+    saved_state: ClassVar[State] = {
+        "category": Array("m", dtype="i8", low=-1),
+        "present": Array("m", dtype="u1", high=1),
+    }
+
+    @property
+    def count(self) -> int:
+        """The number of categories."""
+        return int(self.category.max(initial=-1)) + 1
+
+    @property
+    def coded(self) -> Bools:
+        """Which columns of `of` are categories: the last ones."""
+        others = int(np.count_nonzero(self.category < 0))
+        return np.arange(others + self.count) >= others
+
+    def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
+        """Raise StateError unless each category has levels, and not too many."""
+        levels = np.bincount(self.category[self.category >= 0])
+        if len(levels) and not 0 < levels.min() <= levels.max() <= MOST_LEVELS:
+            raise StateError(f"{where}.category has a category without levels, or with more than {MOST_LEVELS}")
+
+    def of(self, bins: AnyArray) -> AnyArray:
+        """Return binned rows (n, m) with each category as one column: 0, or the number of the level from 1."""
+        columns = [bins[:, self.category < 0]]
+        for number in range(self.count):
+            levels = self.category == number
+            there = bins[:, levels] == self.present[levels]
+            columns.append(np.where(there.any(axis=1), there.argmax(axis=1) + 1, 0).astype(np.uint8)[:, None])
+        return np.ascontiguousarray(np.hstack(columns))
+
+
+def find_categories(X: Floats, signs: Floats) -> Categories | None:
+    """Return the categories among the features of X (n, m), which are binned after multiplication by `signs` (m,).
+
+    A category is a run of features with two values each, of which every row has the larger one at most once.
+    """
+    category = np.full(X.shape[1], -1)
+    run: list[int] = []
+    taken, found = np.zeros(len(X), bool), 0
+    for j in range(X.shape[1] + 1):
+        there = None
+        if j < X.shape[1]:
+            low, high = X[:, j].min(), X[:, j].max()
+            there = X[:, j] == high
+            if low == high or not (there | (X[:, j] == low)).all():
+                there = None
+        if there is None or (taken & there).any() or len(run) == MOST_LEVELS:
+            if len(run) > 1:
+                category[run] = found
+                found += 1
+            taken, run = np.zeros(len(X), bool), []
+        if there is not None:
+            taken |= there
+            run.append(j)
+    return Categories(category, (signs > 0.0).astype(np.uint8)) if found else None
+
+
+@dataclass
+class CategoryTrees:
+    """A sum of trees times `scale`, on rows with categories.
+
+    Attributes
+    ----------
+    categories : Categories
+        Categories among the features.
+    forest : Forest
+        Trees; their features are the columns of `categories.of`.
+    levels : ndarray of int of shape (nodes,)
+        Levels that go to the left child, one bit each, where the split is on a category; otherwise 0.
+    scale : float
+        Factor of the sum.
+    """
+
+    categories: Categories
+    forest: Forest
+    levels: Ints
+    scale: float
+    saved_state: ClassVar[State] = {
+        "categories": Held("Categories"),
+        "forest": Held("Forest"),
+        "levels": Array("nodes", dtype="i8", low=0),
+        "scale": Scalar(),
+    }
+
+    def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
+        """Raise StateError unless every node has levels, and every feature is a column."""
+        if len(self.levels) != len(self.forest.feature):
+            raise StateError(f"{where}.levels is not that of {len(self.forest.feature)} nodes")
+        if self.forest.feature.max(initial=-1) >= len(self.categories.coded):
+            raise StateError(f"{where}.forest has a feature beyond the last")
+
+    def score(self, bins: AnyArray) -> Floats:
+        """Return the scores (n,) of rows given by their bins (n, m)."""
+        return self.scale * sum_of_trees(self.categories.of(bins), self.forest, self.levels)
+
+
+def sum_of_trees(columns: AnyArray, forest: Forest, levels: Ints) -> Floats:
+    """Return the sum of the values of rows over trees, shape (n,).
+
+    columns : rows by `Categories.of`. levels : as in `CategoryTrees`.
+    """
+    found: Floats = _sum(columns, forest.start, forest.feature, forest.cut, forest.child, forest.value, levels)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _sum(
+    columns: AnyArray, start: Ints, feature: AnyArray, cut: AnyArray, child: AnyArray, value: Floats, levels: Ints
+) -> Floats:
+    out = np.zeros(len(columns))
+    for tree in range(len(start) - 1):
+        root = start[tree]
+        for i in range(len(columns)):
+            node = root
+            while feature[node] >= 0:
+                at = columns[i, feature[node]]
+                right = at > cut[node] if levels[node] == 0 else (levels[node] >> np.int64(at)) & 1 == 0
+                node = root + child[node] + right
+            out[i] += value[node]
+    return out
