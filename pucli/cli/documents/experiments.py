@@ -24,15 +24,11 @@ class Datasets(TypedDict):
     datasets: list[Dataset]
 
 
-class Method(TypedDict):
-    """A method: what it learns from, how far it scales, and its place in the committed rankings."""
-
-    name: str
-    kind: str
-    needs: str
-    rows: str
-    place: str
-    source: str
+Method = TypedDict(
+    "Method",
+    {"name": str, "kind": str, "needs": str, "rows": str, "place": str, "use it when": str, "source": str},
+)
+Method.__doc__ = "A method: what it learns from, how far it scales, its rank in committed tables, and when to use it."
 
 
 class Methods(TypedDict):

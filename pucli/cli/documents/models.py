@@ -55,6 +55,31 @@ class IfPrior(TypedDict):
     precision: float
 
 
+class IfOdds(TypedDict):
+    """Bounds if the odds of being labelled differ between positives, and the odds ratios at which conclusions tip."""
+
+    odds_ratio: float
+    recall: Interval
+    lift: Interval | None
+    precision: Interval
+    recall_half: float | None
+    lift_one: float | None
+    prior: NotRequired[Interval]
+    ahead: int
+    called: NotRequired[int]
+
+
+class GivenPrior(TypedDict):
+    """What follows from a known number of positives, and whether it lies in the interval of the estimate."""
+
+    expected: int
+    prior: float
+    called: int
+    recall: float
+    precision: float
+    fits: bool | None
+
+
 class Member(TypedDict):
     """A member of the ensemble, the ensemble itself or the naive SVC, on held-out rows."""
 
@@ -88,10 +113,12 @@ class _Ensemble(TypedDict):
     scenario: Literal["case-control", "single-training-set"]
     labelling: Literal["scar", "sar"]
     called_positive: int
+    threshold: Cut
     cut: Cut
     estimates: Estimates
     first: list[FirstRows]
     if_prior: list[IfPrior]
+    if_odds: IfOdds | None
     leaderboard: list[Member]
     random_labelling: RandomLabelling
     leaks: list[str]
@@ -196,6 +223,7 @@ class TrainInBlocks(TypedDict):
     positive_share: float
     labelled_recall: float
     prior: float
+    threshold: float
     cut: float
     seconds: float
     model: str | None
@@ -241,6 +269,9 @@ class Priors(TypedDict):
     estimates: list[PriorEstimate]
     disagreement: float
     reliable: bool
+    if_prior: list[IfPrior]
+    if_odds: IfOdds | None
+    given: GivenPrior | None
     share_in_test_set: NotRequired[float]
     labelled_used: int
     unlabeled_used: int
