@@ -149,7 +149,7 @@ def test_features_whose_squares_overflow_are_refused(data, kernel, estimator):
     X, y = data
     wrong = X.copy()
     wrong[5, 0] = 1e200
-    with pytest.raises(ValueError, match="square overflows|scale the features"):
+    with pytest.raises(ValueError, match=r"square overflows|scale the features"):
         estimator(lam=0.01, prior=PRIOR, kernel=kernel).fit(wrong, y)
 
 
