@@ -13,18 +13,21 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
+from pucli import AutoPU
 from pucli.core.errors import UsageError
 from pucli.data.encode.encoder import TableEncoder
 from pucli.methods import METHODS, make_estimator
 from pucli.models.onnx import export
 from pucli.models.onnx.columns import encoded
-from pucli.models.onnx.ensemble import forest_trees
+from pucli.models.onnx.ensemble import _category_trees, forest_trees
 from pucli.models.onnx.export import exported
 from pucli.models.onnx.graph import Graph
 from pucli.models.prediction import _predicted
 from pucli.models.saved import SavedModel, load_model, make_pipeline
-from pucli.solvers.ensemble.boosting.bags import BagKind, boost
+from pucli.solvers.ensemble.boosting.bags import BagKind, boost, fit_bags
+from pucli.solvers.ensemble.boosting.categories import CategoryTrees, find_categories
 from pucli.solvers.ensemble.forests import ForestKind, fit_forest
+from pucli.solvers.ensemble.least_squares.linear import Linear
 from pucli.solvers.ensemble.trees import join, make_bins
 from tests.models.saved_models.make import FOLDER, VARIANTS, new_rows, table, wide_table
 
@@ -228,7 +231,8 @@ def test_trees_split_at_the_very_borders(grown):
     labelled = random.random(300) < 0.3 + 0.3 * (X[:, 0] > 0)
     bins = make_bins(X)
     if grown == "bags":
-        forest = join(boost(bins.of(X), labelled, BagKind(rounds=10), random))
+        grown_trees = boost(bins.of(X), labelled, np.zeros(3, bool), BagKind(rounds=10), random)
+        forest = join([tree for tree, _ in grown_trees])
     else:
         folds = random.integers(0, 3, (1, 300)).astype(np.int8)
         kind = ForestKind(trees=20, least=5 if grown == "extra" else 299)
@@ -305,3 +309,33 @@ def test_the_same_model_gives_the_same_bytes(tmp_path):
         "score": "float64",
         "probability": "float64",
     }
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_trees_divide_the_levels_of_categories_alike(turned):
+    random = np.random.default_rng(6)
+    level, other = random.integers(0, 7, 900), random.integers(0, 4, 900)
+    X = np.column_stack([random.normal(size=900), np.eye(7)[level], np.eye(4)[other][:, 1:], random.random(900)])
+    s = np.isin(level, [1, 2, 5]) & (X[:, 0] > 0.2) & (random.random(900) < 0.6)
+    signs = np.where(np.arange(X.shape[1]) % 2 == turned, -1.0, 1.0)
+    bins, categories = make_bins(X * signs), find_categories(X, signs)
+    folds = np.stack([np.arange(900) % 5, np.arange(900) // 7 % 5]).astype(np.int8)
+    model, _, _ = fit_bags(bins.of(X * signs), s, folds, BagKind(rounds=20), random, categories)
+    assert categories.count == 2 and np.count_nonzero(model.levels) > 20
+    new = np.vstack([X[:200], np.zeros((3, X.shape[1]))])
+    graph = Graph()
+    found = computed(graph, _category_trees(graph, model, bins, graph.input("x", X.shape[1])), x=new * signs)
+    np.testing.assert_allclose(found[:, 0], model.score(bins.of(new * signs)), rtol=1e-12)
+
+
+@pytest.mark.slow  # fits auto above the size from which it has bags and linear least squares
+def test_a_wide_table_with_categories():
+    random = np.random.default_rng(7)
+    level = random.integers(0, 6, 900)
+    X = np.column_stack([np.eye(6)[level], random.normal(size=(900, 300))])
+    y = (np.isin(level, [1, 4]) & (X[:, 7] > 0.0) & (random.random(900) < 0.9)).astype(int)
+    model = AutoPU(random_state=0).fit(X, y)
+    kinds = {type(member.model) for member in model.ensemble_.members}
+    assert {Linear, CategoryTrees} <= kinds
+    saved = SavedModel(make_pipeline(model, standardise=False), "auto", [f"x{k}" for k in range(X.shape[1])])
+    check(saved, pd.DataFrame(X[:150], columns=[f"x{k}" for k in range(X.shape[1])]))

@@ -321,7 +321,7 @@ class AutoPU(PUClassifier):
             soft = self.calibration_.of(held_out)
             if negative is not None:
                 soft[negative] = 0.0
-            used = members_for(members, len(X))
+            used = members_for(members, *X.shape)
             again = refit(used, ensemble, X, labelled, folds, scores, soft, seed, self.n_jobs)
             self.ensemble_ = ensemble.weighted(weights) if again is None else again
             raw = ensemble.views.one("raw", X)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pucli.core.errors import UsageError
 from pucli.estimators.auto.auto_pu import AutoPU
-from pucli.models.onnx.graph import Graph, Trees
+from pucli.models.onnx.graph import DOUBLE, Graph, Trees
+from pucli.solvers.ensemble.boosting.categories import CategoryTrees
 from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember
 from pucli.solvers.ensemble.forests import TreeSum
+from pucli.solvers.ensemble.least_squares.linear import Linear
 from pucli.solvers.ensemble.members import Views
 from pucli.solvers.ensemble.refit import QuantileMap, Refitted
 from pucli.solvers.ensemble.ridge import KernelRidge
@@ -66,9 +70,13 @@ def _member(graph: Graph, member: FittedMember, bins: Bins, x: str) -> str:
         score = _ridge(graph, model, x)
     elif type(model) is TreeSum:
         score = _trees(graph, model, bins, x)
+    elif type(model) is CategoryTrees:
+        score = _category_trees(graph, model, bins, x)
+    elif type(model) is Linear:
+        score = graph.linear(x, model.weights[:, None], model.constant)
     else:
         raise UsageError(
-            f"the member {member.name} of this model has no ONNX form; only kernel ridges and trees of pucli have."
+            f"the member {member.name} of this model has no ONNX form; only least squares and trees of pucli have."
         )
     centred = graph.add("Sub", score, graph.constant(member.centre))
     return graph.add("Mul", centred, graph.constant(member.scale))
@@ -85,11 +93,40 @@ def _ridge(graph: Graph, model: KernelRidge, x: str) -> str:
 
 def _trees(graph: Graph, model: TreeSum, bins: Bins, x: str) -> str:
     """Return the sum of trees: bin up to the cut means value up to the border that this bin ends with."""
-    trees, constant = forest_trees(model.forest, bins)
+    return _sum(graph, *forest_trees(model.forest, bins), model.scale, len(bins.start) - 1, x)
+
+
+def _sum(graph: Graph, trees: Trees, constant: float, scale: float, m: int, x: str) -> str:
     if not len(trees.roots):
-        return graph.linear(x, np.zeros((len(bins.start) - 1, 1)), model.scale * constant)
+        return graph.linear(x, np.zeros((m, 1)), scale * constant)
     total = graph.add("Add", graph.trees(x, trees, 1), graph.constant(constant))
-    return graph.add("Mul", total, graph.constant(model.scale))
+    return graph.add("Mul", total, graph.constant(scale))
+
+
+def _category_trees(graph: Graph, model: CategoryTrees, bins: Bins, x: str) -> str:
+    """Return the sum of trees on the features and, after them, the number of the level of each category."""
+    categories, m = model.categories, len(bins.start) - 1
+    columns = [x]
+    for number in range(categories.count):
+        levels = np.flatnonzero(categories.category == number)
+        cells = graph.add("Gather", x, graph.constant(levels, np.int64), axis=1)
+        above = graph.add("Greater", cells, graph.constant(bins.borders[bins.start[levels]]))
+        there = graph.add("Xor", above, graph.constant(categories.present[levels] == 0, bool))
+        there = graph.add("Cast", there, to=DOUBLE)
+        first = graph.add("Cast", graph.add("ArgMax", there, axis=1, keepdims=1), to=DOUBLE)
+        found = graph.add("ReduceMax", there, graph.constant([1], np.int64), keepdims=1)
+        columns.append(graph.add("Mul", found, graph.add("Add", first, graph.constant(1.0))))
+    wide = graph.add("Concat", *columns, axis=1)
+    place = np.concatenate([np.flatnonzero(categories.category < 0), m + np.arange(categories.count)])
+    forest = model.forest
+    inner = forest.feature >= 0
+    coded = inner & (model.levels != 0)
+    moved = replace(forest, feature=np.where(inner, place[np.maximum(forest.feature, 0)], -1))
+    codes = Bins(np.append(bins.borders, np.inf), np.append(bins.start, np.full(categories.count, bins.start[-1])))
+    trees, constant = forest_trees(moved, codes)
+    bits = np.arange(63)
+    among = tuple(bits[(one >> bits) & 1 == 1].astype(np.float64) for one in np.where(coded, model.levels, 0)[inner])
+    return _sum(graph, trees._replace(among=among), constant, model.scale, m + categories.count, wide)
 
 
 def forest_trees(forest: Forest, bins: Bins) -> tuple[Trees, float]:

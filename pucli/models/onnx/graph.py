@@ -20,9 +20,9 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 OPSET, OPSET_ML, IR_VERSION = 21, 5, 10
 ML = "ai.onnx.ml"
 # Number of the type in casts (`onnx.TensorProto`), which is part of the format.
-INT64 = 7
-# Modes of the nodes of `TreeEnsemble`: to the true branch if x <= split, or if x < split.
-UP_TO, BELOW = 0, 1
+INT64, DOUBLE = 7, 11
+# Modes of the nodes of `TreeEnsemble`: to the true branch if x <= split, if x < split, or if x is among some values.
+UP_TO, BELOW, AMONG = 0, 1, 6
 
 
 class Trees(NamedTuple):
@@ -44,6 +44,8 @@ class Trees(NamedTuple):
         Output to which a leaf adds its value.
     value : ndarray of shape (leaves,)
         Values of the leaves.
+    among : tuple of ndarray
+        For each split, the values that go to the first child; none where the split compares. By default all compare.
     """
 
     roots: Ints
@@ -53,6 +55,7 @@ class Trees(NamedTuple):
     is_leaf: Bools
     target: Ints
     value: Floats
+    among: tuple[AnyArray, ...] = ()
 
 
 class Graph:
@@ -207,6 +210,12 @@ class Graph:
         from onnx import TensorProto, helper
 
         n = len(trees.split)
+        modes = np.full(n, mode, np.uint8)
+        more: dict[str, Any] = {}
+        if sets := [values for values in trees.among if len(values)]:
+            modes[[len(values) > 0 for values in trees.among]] = AMONG
+            listed = np.concatenate([np.append(values, np.nan) for values in sets])
+            more["membership_values"] = helper.make_tensor("sets", TensorProto.DOUBLE, [len(listed)], listed)
         return self.add(
             "TreeEnsemble",
             x,
@@ -217,13 +226,14 @@ class Graph:
             tree_roots=trees.roots,
             nodes_featureids=trees.feature,
             nodes_splits=helper.make_tensor("splits", TensorProto.DOUBLE, [n], trees.split),
-            nodes_modes=helper.make_tensor("modes", TensorProto.UINT8, [n], np.full(n, mode, np.uint8)),
+            nodes_modes=helper.make_tensor("modes", TensorProto.UINT8, [n], modes),
             nodes_truenodeids=trees.child[:, 0],
             nodes_trueleafs=trees.is_leaf[:, 0].astype(np.int64),
             nodes_falsenodeids=trees.child[:, 1],
             nodes_falseleafs=trees.is_leaf[:, 1].astype(np.int64),
             leaf_targetids=trees.target,
             leaf_weights=helper.make_tensor("values", TensorProto.DOUBLE, [len(trees.value)], trees.value),
+            **more,
         )
 
     def interpolated(self, x: str, curves: Sequence[tuple[Floats, Floats]]) -> str:

@@ -123,7 +123,7 @@ def first_fit(  # noqa: PLR0913
         negative = negative[order]
         population &= ~negative if scenario == "case-control" else True
     views = make_views(X, signs)
-    used = members_for(members, len(X))
+    used = members_for(members, *X.shape)
     categories = find_categories(X, signs)
     ensemble, scores = fit_members(used, views, X, labelled, population, folds, seed, n_jobs, callback, categories)
     weights = chosen_weights(scores, labelled)

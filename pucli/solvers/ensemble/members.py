@@ -17,6 +17,7 @@ from pucli.core.saved_state import Array, Held, State
 from pucli.solvers.ensemble.boosting.bags import BagKind, fit_bags
 from pucli.solvers.ensemble.boosting.categories import Categories
 from pucli.solvers.ensemble.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
+from pucli.solvers.ensemble.least_squares.linear import fit_linear
 from pucli.solvers.ensemble.ridge import fit_kernel_ridge, refit_kernel_ridge
 from pucli.solvers.ensemble.rows import GaussianRanks, Standardise, make_gaussian_ranks, make_standardise
 from pucli.solvers.ensemble.trees import Bins, make_bins
@@ -26,6 +27,8 @@ SOFT_RIDGE, SOFT_LEAST = 0.3, 3
 # Tables with more than `SMALL` rows have bags of boosted trees in place of single boosted models, and do without the
 # members that cost more than they add there: half of the ridges and, above `MEDIUM` rows, the extra trees.
 SMALL, MEDIUM = 800, 2000
+# Tables with more columns also have linear least squares: of many columns, such as words, few single ones matter.
+WIDE = 300
 
 
 class Model(Protocol):
@@ -127,6 +130,8 @@ class Member:
         model and the held-out scores (n,).
     above, most : int or None
         The member is used for tables with more than `above` and at most `most` rows.
+    wider : int
+        The member is used for tables with more than so many columns.
     """
 
     name: str
@@ -135,11 +140,16 @@ class Member:
     refit: Refit | None = None
     above: int = 0
     most: int | None = None
+    wider: int = 0
 
 
-def members_for(members: Sequence[Member], n: int) -> tuple[Member, ...]:
-    """Return the members that are used for a table with n rows; all of them if none is meant for it."""
-    found = tuple(member for member in members if member.above < n and (member.most is None or n <= member.most))
+def members_for(members: Sequence[Member], n: int, m: int) -> tuple[Member, ...]:
+    """Return the members that are used for a table with n rows and m columns; all of them if none is meant for it."""
+    found = tuple(
+        member
+        for member in members
+        if member.above < n and (member.most is None or n <= member.most) and member.wider < m
+    )
     return found or tuple(members)
 
 
@@ -191,6 +201,10 @@ def _bags(kind: BagKind) -> Fit:
     return fit
 
 
+def _linear(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+    return fit_linear(rows.X, rows.labelled, rows.folds[0], rng)
+
+
 EXTRA = ForestKind()
 RANDOM = ForestKind(random=False, bootstrap=True)
 
@@ -199,6 +213,7 @@ MEMBERS: tuple[Member, ...] = (
     Member("ridge-laplace", "raw", _ridge("laplace"), _ridge_again, most=SMALL),
     Member("ridge-gaussian-ranks", "ranks", _ridge("gaussian"), _ridge_again, most=SMALL),
     Member("ridge-laplace-ranks", "ranks", _ridge("laplace"), _ridge_again),
+    Member("least-squares", "raw", _linear, above=SMALL, wider=WIDE),
     Member("extra-trees", "bins", _forest(EXTRA), _forest_again(replace(EXTRA, least=SOFT_LEAST)), most=MEDIUM),
     Member("random-forest", "bins", _forest(RANDOM), _forest_again(replace(RANDOM, least=SOFT_LEAST))),
     Member("boosted-trees", "bins", _boosting(BoostingKind()), most=SMALL),

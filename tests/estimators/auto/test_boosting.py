@@ -113,12 +113,12 @@ def test_a_damaged_forest_is_refused_before_it_is_walked() -> None:
 
 
 def test_members_are_chosen_by_the_number_of_rows() -> None:
-    names = {n: [member.name for member in members_for(MEMBERS, n)] for n in (SMALL, SMALL + 1, MEDIUM, MEDIUM + 1)}
+    names = {n: [member.name for member in members_for(MEMBERS, n, 9)] for n in (SMALL, SMALL + 1, MEDIUM, MEDIUM + 1)}
     assert "boosted-trees" in names[SMALL] and "boosted-large-trees" not in names[SMALL]
     assert names[SMALL + 1] == names[MEDIUM] != names[MEDIUM + 1]
     assert "boosted-large-trees" in names[MEDIUM] and "boosted-trees" not in names[MEDIUM]
     late = [member for member in MEMBERS if member.above]
-    assert members_for(late, 10) == tuple(late)
+    assert members_for(late, 10, 9) == tuple(late)
 
 
 def table_of_a_category(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

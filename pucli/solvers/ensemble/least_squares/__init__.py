@@ -1,0 +1,1 @@
+"""Linear least squares for tables of many columns."""
