@@ -166,7 +166,7 @@ def test_the_summary_has_cut_estimates_and_members(pucli, customers: Path) -> No
         "precision",
         "ensemble",
         "random labelling",
-        "class prior   if it is",
+        "class prior if it is",
         "if the odds",
     )
     for part in (*parts, "Recall may be below half from"):
@@ -183,7 +183,7 @@ def test_a_given_number_of_positives_sets_the_class_prior(pucli, customers: Path
     assert low["called"] < plain["called_positive"] < high["called"] and low["precision"] < high["precision"]
     done = pucli(*words, "--expected", 60, "--verbose", "--model", "m.model", "--scored", "s.csv")
     assert done.code == 0, done.err
-    assert "60 of 160 unlabeled rows, as given by --expected" in done.out and "class prior   if it is" not in done.out
+    assert "60 of 160 unlabeled rows, as given by --expected" in done.out and "class prior if it is" not in done.out
     given = pucli(*words, "--expected", 60, "--json").document
     assert given["estimates"]["prior"] == {"value": 0.375, "low": 0.375, "high": 0.375, "known": True}
     assert given["command"].endswith("--expected 60") and given["if_prior"] == []

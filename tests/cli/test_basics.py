@@ -273,12 +273,12 @@ def narrow(words, folder):
 def test_eighty_columns_show_the_method_the_bar_the_count_and_the_time(data_cache, tmp_path):
     names = [f"gllc/kernel-rbf-with-a-long-name-{number}" for number in (1, 2, 3)]
     methods = {name: {"method": "gllc", "grid": {"lam": [0.1, 1, 10]}} for name in names}
-    declared = {**SMALL, "methods": methods, "split": {**SMALL["split"], "repeats": 6}}
+    declared = {**SMALL, "methods": methods, "split": {**SMALL["split"], "repeats": 20}}
     (tmp_path / "an-experiment-with-a-long-name.yaml").write_text(yaml.safe_dump(declared))
     lines = narrow(["reproduce", "an-experiment-with-a-long-name.yaml"], tmp_path)
     for name in names:
         assert sum(line.startswith(name) for line in lines) == 2  # one line for each of two settings
-    bars = [line for line in lines if re.search(r"\d+/12", line) and " left" in line]
+    bars = [line for line in lines if re.search(r"\d+/40 cells +\d:\d\d:\d\d", line)]
     assert bars and all(len(line) <= 80 for line in bars)
     assert "\N{BOX DRAWINGS HEAVY HORIZONTAL}" in bars[-1]
     assert any("\N{HORIZONTAL ELLIPSIS}" in line for line in bars)  # the description gives way

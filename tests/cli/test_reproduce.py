@@ -85,7 +85,7 @@ def test_parts_of_a_run_are_merged(pucli, small):
     assert again["run"]["ran"] == 0
     few = ("merge", "small.yaml", "part1", "part2", "--profile", "smoke", "--results", "few", "--json")
     assert pucli(*few).document["imported"] == 4
-    assert "4 finished cells are not of profile smoke and were not imported" in pucli(*few[:-1]).err
+    assert "not imported, because of another profile than smoke: 4 finished cells" in pucli(*few[:-1]).err
     assert "not imported" not in merged.err
 
 

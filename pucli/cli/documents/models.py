@@ -149,9 +149,9 @@ class AutoInBlocks(_Ensemble):
 class HeldOut(TypedDict):
     """A model on rows that it was not trained on: shares of rows called positive, and PU-AUC."""
 
-    recall: float
+    recall: float | None
     share: float
-    pu_auc: float
+    pu_auc: float | None
     labelled: int
     unlabeled: int
     recall_sd: float | None

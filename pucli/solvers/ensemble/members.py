@@ -144,7 +144,15 @@ class Member:
 
 
 def members_for(members: Sequence[Member], n: int, m: int) -> tuple[Member, ...]:
-    """Return the members that are used for a table with n rows and m columns; all of them if none is meant for it."""
+    """Return the members that are used for a table; all of them if none is meant for it.
+
+    Parameters
+    ----------
+    members : sequence of Member
+        Members to choose from.
+    n, m : int
+        Numbers of rows and columns.
+    """
     found = tuple(
         member
         for member in members

@@ -135,7 +135,14 @@ class CategoryTrees:
 def sum_of_trees(columns: AnyArray, forest: Forest, levels: Ints) -> Floats:
     """Return the sum of the values of rows over trees, shape (n,).
 
-    columns : rows by `Categories.of`. levels : as in `CategoryTrees`.
+    Parameters
+    ----------
+    columns : ndarray of uint8 of shape (n, k)
+        Rows, as `Categories.of` returns them.
+    forest : Forest
+        The trees.
+    levels : ndarray of int of shape (nodes,)
+        Levels that go to the left child, as in `CategoryTrees`.
     """
     found: Floats = _sum(columns, forest.start, forest.feature, forest.cut, forest.child, forest.value, levels)
     return found
