@@ -261,10 +261,10 @@ def _library(name: str) -> Method:
 METHODS: dict[str, tuple[Method, str]] = {
     "pucli auto": (_auto, ""),
     "LightGBM": (_lightgbm(), "lightgbm"),
-    "LightGBM, slow": (_lightgbm(400, 0.03), "lightgbm"),
-    "LightGBM, bags": (_lightgbm(100, 0.1, bags=10), "lightgbm"),
+    "LightGBM slow": (_lightgbm(400, 0.03), "lightgbm"),
+    "LightGBM bags": (_lightgbm(100, 0.1, bags=10), "lightgbm"),
     "HistGradientBoosting": (_histogram, ""),
     "pulearn bagging": (_library("pulearn bagging"), "pulearn"),
-    "pu-toolbox uPU, tuned": (_library("pu-toolbox uPU, tuned"), "pu_toolbox"),
+    "pu-toolbox uPU tuned": (_library("pu-toolbox uPU, tuned"), "pu_toolbox"),
     "true labels": (_lightgbm(true=True), "lightgbm"),
 }

@@ -23,7 +23,7 @@ from pucli.models.onnx.ensemble import _category_trees, forest_trees
 from pucli.models.onnx.export import exported
 from pucli.models.onnx.graph import Graph
 from pucli.models.prediction import _predicted
-from pucli.models.saved import SavedModel, load_model, make_pipeline
+from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 from pucli.solvers.ensemble.boosting.bags import BagKind, boost, fit_bags
 from pucli.solvers.ensemble.boosting.categories import CategoryTrees, find_categories
 from pucli.solvers.ensemble.forests import ForestKind, fit_forest
@@ -329,7 +329,7 @@ def test_trees_divide_the_levels_of_categories_alike(turned):
 
 
 @pytest.mark.slow  # fits auto above the size from which it has bags and linear least squares
-def test_a_wide_table_with_categories():
+def test_a_wide_table_with_categories(tmp_path):
     random = np.random.default_rng(7)
     level = random.integers(0, 6, 900)
     X = np.column_stack([np.eye(6)[level], random.normal(size=(900, 300))])
@@ -338,4 +338,6 @@ def test_a_wide_table_with_categories():
     kinds = {type(member.model) for member in model.ensemble_.members}
     assert {Linear, CategoryTrees} <= kinds
     saved = SavedModel(make_pipeline(model, standardise=False), "auto", [f"x{k}" for k in range(X.shape[1])])
+    save_model(tmp_path / "wide.model", saved)
+    np.testing.assert_array_equal(load_model(tmp_path / "wide.model").pipeline.predict(X), model.predict(X))
     check(saved, pd.DataFrame(X[:150], columns=[f"x{k}" for k in range(X.shape[1])]))

@@ -157,12 +157,15 @@ class AutoPU(PUClassifier):
     hidden_share = staticmethod(hidden_share_of)
 
     saved_types = SavedTypes(
+        "pucli.solvers.ensemble.boosting.categories.Categories",
+        "pucli.solvers.ensemble.boosting.categories.CategoryTrees",
         "pucli.solvers.ensemble.calibration.Calibration",
         "pucli.solvers.ensemble.threshold.Cut",
         "pucli.solvers.ensemble.ensemble.Ensemble",
         "pucli.solvers.ensemble.ensemble.FittedMember",
         "pucli.solvers.ensemble.estimates.Estimate",
         "pucli.solvers.ensemble.forests.TreeSum",
+        "pucli.solvers.ensemble.least_squares.linear.Linear",
         "pucli.solvers.ensemble.members.Views",
         "pucli.solvers.ensemble.hidden_share.PriorEstimate",
         "pucli.solvers.ensemble.refit.QuantileMap",

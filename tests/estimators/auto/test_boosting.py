@@ -169,6 +169,11 @@ def test_bags_learn_a_rule_of_a_category_and_are_refused_when_damaged() -> None:
     assert pu_auc(held_out[~s], truth[~s]) > 0.98
     assert (model.levels > 0).any()
     check_state(model, "model", {"m": 10})
+    divided = model.forest.feature.copy()
+    model.forest.feature[model.levels > 0] = 0
+    with pytest.raises(StateError, match="no category"):
+        check_state(model, "model", {"m": 10})
+    model.forest.feature[:] = divided
     model.levels = model.levels[:-1]
     with pytest.raises(StateError, match="levels"):
         check_state(model, "model", {"m": 10})

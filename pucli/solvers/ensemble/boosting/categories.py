@@ -121,11 +121,14 @@ class CategoryTrees:
     }
 
     def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
-        """Raise StateError unless every node has levels, and every feature is a column."""
+        """Raise StateError unless every feature is a column, and levels are divided where there are some."""
         if len(self.levels) != len(self.forest.feature):
             raise StateError(f"{where}.levels is not that of {len(self.forest.feature)} nodes")
         if self.forest.feature.max(initial=-1) >= len(self.categories.coded):
             raise StateError(f"{where}.forest has a feature beyond the last")
+        divided = self.levels != 0
+        if (self.forest.feature[divided] < 0).any() or not self.categories.coded[self.forest.feature[divided]].all():
+            raise StateError(f"{where}.levels divides the levels of what is no category")
 
     def score(self, bins: AnyArray) -> Floats:
         """Return the scores (n,) of rows given by their bins (n, m)."""
