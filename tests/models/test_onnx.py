@@ -24,7 +24,7 @@ from pucli.models.onnx.export import exported
 from pucli.models.onnx.graph import Graph
 from pucli.models.prediction import _predicted
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
-from pucli.solvers.ensemble.boosting.bags import BagKind, boost, fit_bags
+from pucli.solvers.ensemble.boosting.bags import BagKind, Boosted, fit_bags
 from pucli.solvers.ensemble.boosting.categories import CategoryTrees, find_categories
 from pucli.solvers.ensemble.forests import ForestKind, fit_forest
 from pucli.solvers.ensemble.least_squares.linear import Linear
@@ -231,7 +231,7 @@ def test_trees_split_at_the_very_borders(grown):
     labelled = random.random(300) < 0.3 + 0.3 * (X[:, 0] > 0)
     bins = make_bins(X)
     if grown == "bags":
-        grown_trees = boost(bins.of(X), labelled, np.zeros(3, bool), BagKind(rounds=10), random)
+        grown_trees = Boosted(bins.of(X), labelled, np.zeros(3, bool), BagKind(), random).grow(10)
         forest = join([tree for tree, _ in grown_trees])
     else:
         folds = random.integers(0, 3, (1, 300)).astype(np.int8)

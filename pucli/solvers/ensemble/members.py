@@ -25,7 +25,8 @@ from pucli.solvers.ensemble.trees import Bins, make_bins
 # Soft labels are less noisy, so they are fitted with a smaller ridge (by this factor) and smaller leaves.
 SOFT_RIDGE, SOFT_LEAST = 0.3, 3
 # Tables with more than `SMALL` rows have bags of boosted trees in place of single boosted models, and do without the
-# members that cost more than they add there: half of the ridges and, above `MEDIUM` rows, the extra trees.
+# members that cost more than they add there: half of the ridges and, above `MEDIUM` rows, the extra trees. Above
+# `MEDIUM` rows the bags have trees of three sizes, as the best size depends on the table.
 SMALL, MEDIUM = 800, 2000
 # Tables with more columns also have linear least squares: of many columns, such as words, few single ones matter.
 WIDE = 300
@@ -225,6 +226,8 @@ MEMBERS: tuple[Member, ...] = (
     Member("extra-trees", "bins", _forest(EXTRA), _forest_again(replace(EXTRA, least=SOFT_LEAST)), most=MEDIUM),
     Member("random-forest", "bins", _forest(RANDOM), _forest_again(replace(RANDOM, least=SOFT_LEAST))),
     Member("boosted-trees", "bins", _boosting(BoostingKind()), most=SMALL),
-    Member("boosted-small-trees", "bins", _bags(BagKind(leaves=8, rate=0.1)), above=MEDIUM),
-    Member("boosted-large-trees", "bins", _bags(BagKind()), above=SMALL),
+    Member("boosted-bags", "bins", _bags(BagKind()), above=SMALL, most=MEDIUM),
+    Member("boosted-small-trees", "bins", _bags(BagKind(leaves=8, rate=0.1, bags=1)), above=MEDIUM),
+    Member("boosted-medium-trees", "bins", _bags(BagKind(bags=1)), above=MEDIUM),
+    Member("boosted-large-trees", "bins", _bags(BagKind(leaves=63, least=10)), above=MEDIUM),
 )

@@ -7,7 +7,7 @@ import pytest
 
 from pucli.core.saved_state import StateError, check_state
 from pucli.metrics.ranking import pu_auc
-from pucli.solvers.ensemble.boosting.bags import BagKind, boost, fit_bags
+from pucli.solvers.ensemble.boosting.bags import BagKind, Boosted, fit_bags
 from pucli.solvers.ensemble.boosting.best_first import CATEGORY_RIDGE, grow_best_first, sparse_bins
 from pucli.solvers.ensemble.boosting.categories import MOST_LEVELS, find_categories, sum_of_trees
 from pucli.solvers.ensemble.members import MEDIUM, MEMBERS, SMALL, members_for
@@ -99,7 +99,34 @@ def test_bags_learn_an_interaction_and_are_determined_by_the_seed() -> None:
     )
     assert pu_auc(held_out[~s], truth[~s]) > 0.9
     np.testing.assert_array_equal(model.score(bins), again.score(bins))
-    assert len(boost(bins, s, np.zeros(4, bool), KIND, np.random.default_rng(0))) == KIND.rounds
+
+
+def test_growing_in_stages_gives_the_same_trees() -> None:
+    X, s, _ = two_clouds(200, labelled=60)
+    whole, parts = (
+        Boosted(make_bins(X).of(X), s, np.zeros(X.shape[1], bool), KIND, np.random.default_rng(0)) for _ in "ab"
+    )
+    whole.grow(7)
+    first, second = parts.grow(4), parts.grow(3)
+    for a, b in zip(whole.trees, [*first, *second], strict=True):
+        for one, other in zip([*a[0], a[1]], [*b[0], b[1]], strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_bags_end_where_held_out_rows_are_ranked_best() -> None:
+    rng = np.random.default_rng(0)
+    s = rng.random(600) < 0.3
+    X = np.column_stack([s, rng.normal(size=600)])
+    kind = BagKind(bags=1, fewest=15, rounds=300)
+    folds = stratified_folds(s, 5, rng)[None]
+    _, _, rounds = fit_bags(make_bins(X).of(X), s, folds, kind, rng)
+    assert rounds == kind.fewest  # the first feature is the label: the order is complete from the first tree on
+    _, _, rounds = fit_bags(make_bins(X).of(X), s, folds, BagKind(bags=1, fewest=15, rounds=20), rng)
+    assert rounds == 15
+    X = np.column_stack([rng.normal(size=(600, 6))])
+    s = X.sum(axis=1) > 1.0
+    _, _, rounds = fit_bags(make_bins(X).of(X), s, folds, kind, rng)
+    assert kind.fewest < rounds <= kind.rounds
 
 
 def test_a_damaged_forest_is_refused_before_it_is_walked() -> None:
@@ -116,7 +143,8 @@ def test_members_are_chosen_by_the_number_of_rows() -> None:
     names = {n: [member.name for member in members_for(MEMBERS, n, 9)] for n in (SMALL, SMALL + 1, MEDIUM, MEDIUM + 1)}
     assert "boosted-trees" in names[SMALL] and "boosted-large-trees" not in names[SMALL]
     assert names[SMALL + 1] == names[MEDIUM] != names[MEDIUM + 1]
-    assert "boosted-large-trees" in names[MEDIUM] and "boosted-trees" not in names[MEDIUM]
+    assert "boosted-bags" in names[MEDIUM] and "boosted-trees" not in names[MEDIUM]
+    assert "boosted-large-trees" in names[MEDIUM + 1] and "boosted-bags" not in names[MEDIUM + 1]
     late = [member for member in MEMBERS if member.above]
     assert members_for(late, 10, 9) == tuple(late)
 

@@ -6,12 +6,13 @@ model (bagging of Mordelet and Vert 2014, with all labelled rows in each bag).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.boosting.best_first import grow_best_first, sparse_bins
 from pucli.solvers.ensemble.boosting.categories import Categories, CategoryTrees, sum_of_trees
 from pucli.solvers.ensemble.forests import TreeSum
@@ -23,6 +24,8 @@ Grown: TypeAlias = tuple[Tree, Ints]
 
 # The most rows of a bag.
 BAG_ROWS = 30_000
+# A model ends if the PU-AUC of the held-out rows has not risen by `LEAST_RISE` in so many trees.
+LEAST_RISE, PATIENCE = 5e-4, 45
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class BagKind:
     leaves: int = 31
     bags: int = 2
     fewest: int = 45
-    rounds: int = 180
+    rounds: int = 360
     stage: int = 15
     rate: float = 0.05
     least: int = 20
@@ -95,32 +98,32 @@ def fit_bags(
     held_out : ndarray of shape (n,)
         Scores of each row by the models that leave out its fold.
     rounds : int
-        Number of trees of each model: that with the least logistic loss on the rows that the first bags leave out.
+        Number of trees of each model: that with the largest PU-AUC of the rows that the first bags leave out.
     """
     columns = bins if categories is None else categories.of(bins)
     coded = np.zeros(columns.shape[1], bool) if categories is None else categories.coded
     n_folds, rounds = int(folds.max()) + 1, kind.rounds
-    grown: list[list[Grown]] = []
+    trees: list[Grown] = []
     held_out = np.zeros(len(bins))
     for bag in range(kind.bags):
         fold = folds[bag % len(folds)]
-        steps = np.zeros((len(range(0, rounds, kind.stage)), len(bins)))
+        models = []
         for b in range(n_folds):
             kept = fold != b
             rows = _bag(np.flatnonzero(kept & labelled), np.flatnonzero(kept & ~labelled), kind, rng)
-            grown.append(boost(columns[rows], labelled[rows], coded, replace(kind, rounds=rounds), rng))
-            for k, stage in enumerate(range(0, rounds, kind.stage)):
-                steps[k, ~kept] = sum_of_trees(columns[~kept], *_joined(grown[-1][stage : stage + kind.stage]))
-        scores = kind.rate * np.cumsum(steps, axis=0)
-        if bag == 0:
-            weights = balanced_weights(labelled)
-            loss = [np.average(np.logaddexp(0.0, np.where(labelled, -one, one)), weights=weights) for one in scores]
-            fewest = min(kind.fewest // kind.stage, len(loss)) - 1
-            best = fewest + int(np.argmin(loss[fewest:]))
-            rounds, scores = min(rounds, (best + 1) * kind.stage), scores[: best + 1]
-            grown = [trees[:rounds] for trees in grown]
-        held_out += scores[-1]
-    forest, levels = _joined([one for trees in grown for one in trees])
+            models.append(Boosted(columns[rows], labelled[rows], coded, kind, rng.spawn(1)[0]))
+        scores, best, highest, end = np.zeros(len(bins)), np.zeros(len(bins)), -1.0, 0
+        while (grown := len(models[0].trees)) < rounds and grown < max(kind.fewest, end + PATIENCE):
+            for b in range(n_folds):
+                out = fold == b
+                scores[out] += sum_of_trees(columns[out], *_joined(models[b].grow(min(kind.stage, rounds - grown))))
+            found = pu_auc(scores, labelled)
+            if grown + kind.stage <= kind.fewest or bag > 0 or found > highest + LEAST_RISE:
+                best, highest, end = scores.copy(), found, len(models[0].trees)
+        rounds = end
+        trees += [tree for model in models for tree in model.trees[:rounds]]
+        held_out += kind.rate * best
+    forest, levels = _joined(trees)
     scale = kind.rate / (n_folds * kind.bags)
     model = TreeSum(forest, scale) if categories is None else CategoryTrees(categories, forest, levels, scale)
     return model, held_out / kind.bags, rounds
@@ -139,8 +142,8 @@ def _bag(marked: Ints, rest: Ints, kind: BagKind, rng: np.random.Generator) -> I
     return np.concatenate([np.sort(rng.choice(part, size, replace=False, shuffle=False)) for part, size in parts])
 
 
-def boost(bins: AnyArray, labelled: Bools, coded: Bools, kind: BagKind, rng: np.random.Generator) -> list[Grown]:
-    """Return trees boosted on the logistic loss of class-balanced rows.
+class Boosted:
+    """Trees boosted on the logistic loss of class-balanced rows.
 
     Parameters
     ----------
@@ -151,23 +154,44 @@ def boost(bins: AnyArray, labelled: Bools, coded: Bools, kind: BagKind, rng: np.
     coded : ndarray of bool of shape (m,)
         Features that are categories.
     kind : BagKind
-        Number and kind of the trees.
+        Kind of the trees.
     rng : numpy.random.Generator
         Draws the features of the trees.
+
+    Attributes
+    ----------
+    trees : list
+        The trees so far.
     """
-    sparse = sparse_bins(bins)
-    weights, targets = balanced_weights(labelled), labelled.astype(np.float64)
-    scores = np.zeros(len(bins))
-    histograms = np.empty((kind.leaves, int(sparse.offset[-1]), 3))
-    tried = max(1, round(kind.features * bins.shape[1]))
-    trees = []
-    for _ in range(kind.rounds):
-        p = 1.0 / (1.0 + np.exp(-scores))
-        derivatives = np.column_stack([weights * (targets - p), weights * p * (1.0 - p)])
-        seed = np.uint64(rng.integers(0, 2**63))
-        tree, levels, steps = grow_best_first(
-            bins, *sparse, derivatives, coded, histograms, kind.leaves, kind.least, kind.ridge, tried, seed
-        )
-        scores += kind.rate * steps
-        trees.append((tree, levels))
-    return trees
+
+    def __init__(self, bins: AnyArray, labelled: Bools, coded: Bools, kind: BagKind, rng: np.random.Generator) -> None:
+        self.trees: list[Grown] = []
+        self._bins, self._sparse, self._coded = bins, sparse_bins(bins), coded
+        self._kind, self._rng = kind, rng
+        self._weights, self._targets = balanced_weights(labelled), labelled.astype(np.float64)
+        self._scores = np.zeros(len(bins))
+
+    def grow(self, count: int) -> list[Grown]:
+        """Add `count` trees, and return them."""
+        kind = self._kind
+        histograms = np.empty((kind.leaves, int(self._sparse.offset[-1]), 3))
+        tried = max(1, round(kind.features * self._bins.shape[1]))
+        for _ in range(count):
+            p = 1.0 / (1.0 + np.exp(-self._scores))
+            derivatives = np.column_stack([self._weights * (self._targets - p), self._weights * p * (1.0 - p)])
+            seed = np.uint64(self._rng.integers(0, 2**63))
+            tree, levels, steps = grow_best_first(
+                self._bins,
+                *self._sparse,
+                derivatives,
+                self._coded,
+                histograms,
+                kind.leaves,
+                kind.least,
+                kind.ridge,
+                tried,
+                seed,
+            )
+            self._scores += kind.rate * steps
+            self.trees.append((tree, levels))
+        return self.trees[-count:]

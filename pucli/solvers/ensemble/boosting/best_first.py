@@ -130,6 +130,8 @@ def _find_split(
     g, h, n = sums[SUM_G], sums[SUM_H], whole[HIGH] - whole[LOW]
     order, best = np.empty(64, np.int64), -1.0
     whole[FEATURE] = -1
+    if n < 2 * least:
+        return
     for j in range(len(tried)):
         if not tried[j]:
             continue
@@ -305,6 +307,9 @@ def grow_best_first(  # noqa: PLR0913
         if whole[leaf, HIGH] - whole[leaf, LOW] > whole[new, HIGH] - whole[new, LOW]:
             small, large = new, leaf
         whole[large, PLACE], whole[small, PLACE] = whole[leaf, PLACE], new
+        if whole[large, HIGH] - whole[large, LOW] < 2 * least:
+            whole[small, FEATURE], whole[large, FEATURE] = -1, -1
+            continue
         part = rows[whole[small, LOW] : whole[small, HIGH]]
         _fill(entries, start, offset, usual, derivatives, part, histograms[new])
         _subtract(histograms[whole[large, PLACE]], histograms[new])
