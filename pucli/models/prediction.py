@@ -92,10 +92,11 @@ def predicted_blocks(  # noqa: PLR0913
     if encoder.sparse_:
         yield from _sparse_blocks(saved, files_of(path), how, ids, trained, rows)
         return
-    needed = list(dict.fromkeys([*encoder.needed, *ids]))
+    unused = sorted(encoder.empty_in_training.difference(ids))
+    needed = list(dict.fromkeys([*encoder.needed, *ids, *unused]))
     start = 0
     as_text = {*encoder.read_as_text, *ids}
-    lackable = set(optional) - set(encoder.needed)
+    lackable = {*optional, *unused}.difference(encoder.needed)
     blocks = read_blocks(files_of(path), needed, as_text=as_text, rows=rows, how=how, keep=ids, optional=lackable)
     for table in blocks:
         counted.place, counted.offset = table.place, start

@@ -151,3 +151,27 @@ def test_words_for_yes_and_no_of_several_languages_are_yes_and_no():
     assert encoded(cells, new=["vrai", "NEIN", "true"]).tolist() == [1, 0, 1]
     for pair in (["wahr", "falsch"], ["vrai", "faux"], ["verdadero", "falso"], ["да", "нет"]):
         assert encoded(pair * 9)[:2].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        (hex, "write them as 256"),
+        (lambda k: f"{k // 256}_{k % 256:03d}", "write them as 1000"),
+        (bin, "write them as 256"),
+    ],
+)
+def test_numbers_as_programs_write_them_are_not_words_in_silence(written, value):
+    found = column([written(256 + k % 15) for k in range(60)])
+    assert "numbers as programs write them" in found.warning and value in found.warning
+    assert not column([f"0x{k:x}g" for k in range(15)] * 4).warning
+
+
+def test_a_column_that_was_empty_in_training_is_named_when_it_is_filled():
+    frame = pd.DataFrame({"a": [1.0, 2.5, 3.0], "b": [None, None, None]})
+    encoder = TableEncoder().fit(frame)
+    again = TableEncoder()
+    again.__setstate__(encoder.__getstate__())  # as from a model file
+    with pytest.warns(UserWarning, match="'b': 2 cells filled, although all were empty in training"):
+        again.transform(pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["x", None, "y"]}))
+    assert again.empty_in_training == {"b"}

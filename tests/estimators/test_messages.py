@@ -10,6 +10,7 @@ from pucli.data import TableEncoder
 from pucli.data.encode.standardise import Standardiser
 from pucli.estimators.base.pu import degeneracy
 from pucli.estimators.semi_supervised.laplacian_svm import LaplacianSVM
+from pucli.estimators.semi_supervised.low_density import LowDensitySeparation
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 HOLED = np.where(X > 1, np.nan, X)
@@ -32,6 +33,15 @@ def test_empty_cells_are_refused_and_the_remedy_works(kind, rest):
     with pytest.raises(ValueError, match=said):
         kind().fit(X, y).predict(HOLED)
     assert len(make_pipeline(TableEncoder(), Standardiser(), kind()).fit(HOLED, y).predict(HOLED)) == 40
+
+
+@pytest.mark.parametrize("kind", [LaplacianSVM, LowDensitySeparation])
+def test_features_of_very_different_size_are_named_where_distances_are_taken(kind, recwarn):
+    y = np.r_[np.ones(10), np.full(10, 2), np.full(20, -1)].astype(int)
+    kind().fit(X, y)
+    assert not [one for one in recwarn if "varies" in str(one.message)]
+    with pytest.warns(UserWarning, match=r"varies [\de+]+ times as much.*scale the features"):
+        kind().fit(X * [1.0, 1e7], y)
 
 
 def test_shares_of_a_degenerate_model_are_plain_numbers():

@@ -460,9 +460,13 @@ class Text:
             tally.add(self.name, "empty, although none was in training", codes < 0)
 
 
+# Kind of a column of which every training cell was empty.
+EMPTY = "empty"
+
+
 @dataclass(frozen=True)
 class Unused:
-    """A column without features: an identifier or a constant text."""
+    """A column without features: an identifier, a constant text, or empty cells only."""
 
     name: str
     kind: str
@@ -478,17 +482,19 @@ class Unused:
         return "not used"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Write nothing, since the column has no features.
+        """Count the filled cells of a column that was empty in training; there are no features to write.
 
         Parameters
         ----------
         cells : Series of length n
-            Unused.
+            Cells of the column.
         out : array of shape (n, 0)
             Unused.
         tally : Tally
-            Unused.
+            Counter.
         """
+        if self.kind == EMPTY:
+            tally.add(self.name, "filled, although all were empty in training: not used", cells.notna().to_numpy())
 
 
 ColumnEncoder = Number | YesNo | Category | Date | Text | Unused

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pucli.data.encode.column_encoders import (
+    EMPTY,
     Category,
     ColumnEncoder,
     Date,
@@ -46,7 +47,11 @@ def fit_column(cells: pd.Series, column: Column, *, max_categories: int, max_wor
     if kind == "constant":  # a constant number is kept: it is harmless, and a numeric file stays unchanged
         values = numbers(cells)[0]
         plain = len(values) > 0 and bool(np.isfinite(values).all())
-        return Number(name, kind, float(values[0]), indicator=False) if plain else Unused(name, kind)
+        return (
+            Number(name, kind, float(values[0]), indicator=False)
+            if plain
+            else Unused(name, kind if column.n_distinct else EMPTY)
+        )
     if kind == "date":
         return _fit_date(cells, column)
     if kind == "number" or (kind == "yes/no" and not column.values):

@@ -18,6 +18,7 @@ from pucli.data.encode.doubtful_cells import (
     FEW_WORDS,
     MOSTLY,
     ambiguous,
+    coded_number,
     date_format,
     decorated,
     doubtful_dates,
@@ -284,6 +285,10 @@ def _texts(column: pd.Series, decimal: str = "") -> Column:  # noqa: C901
             f"holds dates of a form that is not read, e.g. {example!r}, and is {use}; --as COLUMN=date:%d.%m.%Y names "
             "their form"
         )
+        return replace(found, warning=warning)
+    if found_number := coded_number(texts):
+        example, value = found_number
+        warning = f"holds numbers as programs write them, e.g. {example!r}, and is {use}; write them as {value}"
         return replace(found, warning=warning)
     if example := decorated(texts):
         units = units_of(texts)

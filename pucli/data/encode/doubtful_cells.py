@@ -34,6 +34,7 @@ PLACEHOLDERS = frozenset(
 )  # fmt: skip
 _TAGGED = re.compile(r"\.[a-z_]")  # missing values of Stata and SAS: .a to .z and ._
 SHOWN_DIGITS, LONG_NUMBER = 6, 1e10  # a spreadsheet shows 4917631234567 as 4.91763E+12, and saves that as CSV
+_CODED = re.compile(r"[+-]?(0x[0-9a-f]+|0b[01]+|0o[0-7]+|\d{1,3}(_\d{3})+)", re.IGNORECASE)
 _TIME = re.compile(r"\d{1,2}(:\d{2}){1,2}")
 LAST_DAYS = {  # days since 1970-01-01 that often mean "never" or "not known"
     float(np.datetime64(day).astype(int)): day
@@ -55,6 +56,15 @@ def decorated(texts: Sequence[str]) -> str:
     if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
         return ""
     return next((text for text in like if np.isnan(parsed_numbers([text])[0])), "")
+
+
+def coded_number(texts: Sequence[str]) -> tuple[str, int] | None:
+    """Return an example and its value if nearly all texts are integers as programs write them: 0x1F, 0b11 or 1_000."""
+    sample = texts[:1000]
+    like = [text for text in sample if _CODED.fullmatch(text)]
+    if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
+        return None
+    return like[0], int(like[0].replace("_", ""), 10 if "_" in like[0] else 0)
 
 
 def is_placeholder(text: str) -> bool:

@@ -19,7 +19,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.saved_state import Array, Each, Flag, Held, Optional, Parts, State, StateError, Unsaved
-from pucli.data.encode.column_encoders import ColumnEncoder, Number, Text, Unused, encoder_of_state, encoder_state
+from pucli.data.encode.column_encoders import (
+    EMPTY,
+    ColumnEncoder,
+    Number,
+    Text,
+    Unused,
+    encoder_of_state,
+    encoder_state,
+)
 from pucli.data.encode.column_fitting import fit_column
 from pucli.data.encode.columns import Column, column_kinds
 from pucli.data.encode.drift import Tally, Usual
@@ -164,7 +172,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         start = 0
         for encoder in self.encoders_:
             stop = start + len(encoder.features)
-            if stop > start:
+            if stop > start or encoder.name in frame.columns:
                 encoder.encode(frame[encoder.name], Z[:, start:stop], counted)
             start = stop
         usual = getattr(self, "usual_", None)
@@ -215,6 +223,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def needed(self) -> list[str]:
         """Return the names of the columns with features; new rows need no other columns."""
         return [encoder.name for encoder in self.encoders_ if not isinstance(encoder, Unused)]
+
+    @property
+    def empty_in_training(self) -> set[str]:
+        """Return the names of the columns of which every training cell was empty; new rows may hold something there."""
+        return {one.name for one in self.encoders_ if isinstance(one, Unused) and one.kind == EMPTY}
 
     @property
     def read_as_text(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,8 @@ from pucli.core.memory import check_memory
 
 # A fit makes about so many copies of its rows.
 COPIES = 3
+# Ratio of the standard deviations of two features of which the smaller one is lost in distances.
+UNEQUAL = 1e5
 LARGEST = float(np.sqrt(np.finfo(np.float64).max))
 
 
@@ -48,6 +51,19 @@ def told_of_singular_system(estimator: Any) -> Iterator[None]:
             "precision, because features are very large, very small or of very different size. Scale the features "
             "(for example to unit variance), or change the weights of the objective."
         ) from error
+
+
+def warn_of_sizes(estimator: Any, X: Floats) -> None:
+    """Warn if a feature of rows X (n, m) varies `UNEQUAL` times less than another: distances then hardly see it."""
+    spread = X.std(axis=0)
+    spread = spread[spread > 0.0]
+    if spread.size and spread.max() > UNEQUAL * spread.min():
+        warnings.warn(
+            f"{type(estimator).__name__} compares rows by their distances, and one feature varies "
+            f"{spread.max() / spread.min():.1g} times as much as another, which then has no weight; scale the features "
+            "(for example to unit variance).",
+            stacklevel=4,
+        )
 
 
 def refuse_large(X: Any) -> None:

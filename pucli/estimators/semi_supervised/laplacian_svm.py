@@ -12,6 +12,7 @@ from sklearn.neighbors import kneighbors_graph
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.lru_cache import KEPT
 from pucli.core.saved_state import Array, State
+from pucli.estimators.base.input_rows import warn_of_sizes
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.estimators.semi_supervised.one_against_rest import (
@@ -117,6 +118,7 @@ class LaplacianSVM(SemiSupervisedClassifier):
         self.max_iter = max_iter
 
     def _fit(self, X: Floats, codes: Ints) -> None:
+        warn_of_sizes(self, X)
         machines = signs_of_machines(codes, len(self.classes_))
         found = solve_laplacian_svms(self._graph(X), machines, self.gamma_a, self.tol, self.max_iter)
         self._X = X

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.lru_cache import KEPT
 from pucli.core.saved_state import ABOVE_ZERO, Array, Parts, State
+from pucli.estimators.base.input_rows import warn_of_sizes
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, one_of
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.estimators.semi_supervised.one_against_rest import (
@@ -127,6 +128,7 @@ class LowDensitySeparation(SemiSupervisedClassifier):
         self.max_iter = max_iter
 
     def _fit(self, X: Floats, codes: Ints) -> None:
+        warn_of_sizes(self, X)
         rho = median_stretch(X) if isinstance(self.rho, str) else float(self.rho)
         found_map = _map_of(X, rho, None if isinstance(self.sigma, str) else float(self.sigma))
         self.rho_, self.sigma_ = found_map.rho, found_map.sigma
