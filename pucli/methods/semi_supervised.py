@@ -41,6 +41,15 @@ DECLARED = [
         when_not="The gain matters more than the guarantee; it is small by design.",
     ),
     Method(
+        name="iclda",
+        estimator="pucli.estimators.safe.implicit_lda:ICLDA",
+        kind="semi-supervised",
+        source="Krijthe & Loog 2014; Bertazzi 2018, section 4.2.6",
+        colour="sky",
+        when="Linear discriminant analysis, and unlabeled rows that may help but should seldom do harm.",
+        when_not="You need a guarantee for these very rows (take mcpl-lda).",
+    ),
+    Method(
         name="mcpl-lda",
         estimator="pucli.estimators.safe.mcpl:MCPLLDA",
         kind="semi-supervised",

@@ -7,6 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_classifiers_predictions
 
+from pucli.estimators.safe.implicit_lda import ICLDA
 from pucli.estimators.safe.lda_baselines import EMLDA, SelfTrainingLDA
 from pucli.estimators.safe.mcpl import MCPL, MCPLLDA, MCPLQDA
 from tests.solvers.safe.problems import problem
@@ -41,7 +42,16 @@ def test_self_training_ends_in_the_supervised_fit_of_its_labels():
 
 @pytest.mark.parametrize(
     "estimator",
-    [MCPL(), MCPLLDA(), MCPLQDA(), EMLDA(), SelfTrainingLDA(), MCPL("gaussian-diagonal"), MCPL("gaussian-fixed")],
+    [
+        MCPL(),
+        MCPLLDA(),
+        MCPLQDA(),
+        ICLDA(),
+        EMLDA(),
+        SelfTrainingLDA(),
+        MCPL("gaussian-diagonal"),
+        MCPL("gaussian-fixed"),
+    ],
 )
 def test_scikit_learn_conventions(estimator):
     X, _, y = problem("lda", 1, K=3, D=2)

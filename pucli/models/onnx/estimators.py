@@ -15,6 +15,7 @@ from pucli.estimators.global_local.cpb import CPBGLPUAL
 from pucli.estimators.global_local.elastic import EKFGLPUAL, ElasticGLPUAL
 from pucli.estimators.global_local.glpual import GLLC, GLPUAL
 from pucli.estimators.global_local.svm import BLSSVM, BSVM
+from pucli.estimators.safe.implicit_lda import ICLDA
 from pucli.estimators.safe.lda_baselines import EMLDA, SelfTrainingLDA
 from pucli.estimators.safe.least_squares import CPLS, ICLS, LeastSquares
 from pucli.estimators.safe.mcpl import MCPL, MCPLLDA, MCPLQDA
@@ -196,4 +197,4 @@ SCORES: dict[type, Callable[[Graph, Any, str], str]] = {
     NaiveSVC: _naive,
     LaplacianSVM: _machines,
 }
-GENERATIVE = frozenset({MCPL, MCPLLDA, MCPLQDA, EMLDA, SelfTrainingLDA})
+GENERATIVE = frozenset({MCPL, MCPLLDA, MCPLQDA, ICLDA, EMLDA, SelfTrainingLDA})

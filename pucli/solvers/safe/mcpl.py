@@ -19,6 +19,7 @@ saddle gap, and the second term is the gain over supervised that holds for every
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -40,7 +41,7 @@ _ILL_CONDITIONED = 1e7
 # Rounding is part of the gap from this share of the gap to stop at.
 _LEAST_DOUBT = 1e-2
 
-_Model = SeparateModel | SharedGaussian
+Model = SeparateModel | SharedGaussian
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +121,7 @@ def _longest(values: Floats, change: Floats) -> float:
 
 
 def _evaluate(
-    model: _Model, A: Floats, Z_labelled: Floats, theta_sup: Floats, Q: Floats
+    model: Model, A: Floats, Z_labelled: Floats, theta_sup: Floats, Q: Floats
 ) -> tuple[Floats, Parameters, Floats]:
     """Return Z, the fitted parameters and the gradient g (M, K) at Q."""
     Z = Z_labelled + Q.T @ A
@@ -134,7 +135,7 @@ def _gap(Q: Floats, g: Floats) -> float:
 
 
 def minimise_over_labels(
-    model: _Model, A: Floats, Z_labelled: Floats, theta_sup: Floats, *, tol: float, max_iter: int
+    model: Model, A: Floats, Z_labelled: Floats, theta_sup: Floats, *, tol: float, max_iter: int
 ) -> tuple[Floats, Parameters, float, int]:
     """Minimise the maximal contrastive log-likelihood over soft labels.
 
@@ -202,14 +203,14 @@ def minimise_over_labels(
     return *best, gap, n_iter
 
 
-def _contrast(model: _Model, fitted: Parameters, supervised: Parameters, X: Floats, A: Floats) -> tuple[Floats, Floats]:
+def _contrast(model: Model, fitted: Parameters, supervised: Parameters, X: Floats, A: Floats) -> tuple[Floats, Floats]:
     """Return the gain in log-likelihood of each row and class over supervised, (n, K), and a bound on its rounding."""
     first, second = model.log_joint(fitted, X, A), model.log_joint(supervised, X, A)
     size = np.abs(A) @ (np.abs(fitted.theta) + np.abs(supervised.theta)).T + np.abs(first) + np.abs(second)
     return first - second, (A.shape[1] + 2) * np.finfo(float).eps * size
 
 
-def _ill_conditioning(model: _Model, parameters: Parameters, sizes: float, n: int) -> float:
+def _ill_conditioning(model: Model, parameters: Parameters, sizes: float, n: int) -> float:
     """Return a bound on the effect of rounding a fit on n rows whose absolute log-likelihoods sum to `sizes`."""
     condition = model.condition(parameters)
     if condition * sizes < _ILL_CONDITIONED * n:
@@ -218,9 +219,63 @@ def _ill_conditioning(model: _Model, parameters: Parameters, sizes: float, n: in
     return float((d + 2) * np.finfo(float).eps * condition * (sizes + n * d))
 
 
+class Gain(NamedTuple):
+    """Gain in log-likelihood over the supervised fit, in nats.
+
+    Attributes
+    ----------
+    certain : float
+        That of the labelled rows.
+    rows : ndarray of shape (M, K)
+        That of each unlabeled row in each class.
+    rounding : float
+        A bound on the error of their sum.
+    """
+
+    certain: float
+    rows: Floats
+    rounding: float
+
+    @property
+    def worst(self) -> float:
+        """The gain for the worst labels, less its rounding; 0 within rounding."""
+        least = float(self.certain + np.sum(self.rows.min(axis=1)))
+        return 0.0 if abs(least) <= self.rounding else least - self.rounding
+
+
+def gain_over_supervised(
+    supervised_fit: tuple[Model, Parameters], fit: tuple[Model, Parameters], X: Floats, codes: Ints, U: Floats
+) -> Gain:
+    """Return the gain of `fit` over `supervised_fit`.
+
+    Parameters
+    ----------
+    supervised_fit, fit : pair of model and Parameters
+        The supervised fit, and another one.
+    X : ndarray of shape (N, d)
+        Labelled rows.
+    codes : ndarray of int, shape (N,)
+        Their classes.
+    U : ndarray of shape (M, d)
+        Unlabeled rows.
+    """
+    supervised, (model, fitted) = supervised_fit[1], fit
+    one_hot, A = np.eye(len(fitted.prior))[codes], model.features(U)
+    gain, gain_error = _contrast(model, fitted, supervised, U, A)
+    own, own_error = _contrast(model, fitted, supervised, X, model.features(X))
+    certain = np.sum(one_hot * own) + model.log_prior(fitted) - model.log_prior(supervised)
+    rounding = np.sum(gain_error.max(axis=1)) + np.sum(one_hot * own_error)
+    rounding += np.finfo(float).eps * (abs(model.log_prior(fitted)) + abs(model.log_prior(supervised)))
+    for source, parameters in (fit, supervised_fit):
+        joint = np.abs(source.log_joint(parameters, U, A)).max(axis=1).sum()
+        joint += np.sum(one_hot * np.abs(source.log_joint(parameters, X)))
+        rounding += _ill_conditioning(source, parameters, float(joint), len(X) + len(U))
+    return Gain(float(certain), gain, float(rounding))
+
+
 def contrastive_pessimistic(
-    supervised_model: _Model,
-    model: _Model,
+    supervised_model: Model,
+    model: Model,
     X: Floats,
     codes: Ints,
     U: Floats,
@@ -263,19 +318,10 @@ def contrastive_pessimistic(
     supervised = supervised_model.fit(Z_labelled)
     stop = tol * (len(X) + len(U))
     Q, fitted, gap, n_iter = minimise_over_labels(model, A, Z_labelled, supervised.theta, tol=stop, max_iter=max_iter)
-    gain, gain_error = _contrast(model, fitted, supervised, U, A)
-    own, own_error = _contrast(model, fitted, supervised, X, model.features(X))
-    certain = np.sum(one_hot * own) + model.log_prior(fitted) - model.log_prior(supervised)
-    improvement = float(certain + np.sum(gain.min(axis=1)))
-    rounding = np.sum(gain_error.max(axis=1)) + np.sum(one_hot * own_error)
-    rounding += np.finfo(float).eps * (abs(model.log_prior(fitted)) + abs(model.log_prior(supervised)))
-    for source, parameters in ((model, fitted), (supervised_model, supervised)):
-        joint = np.abs(source.log_joint(parameters, U, A)).max(axis=1).sum()
-        joint += np.sum(one_hot * np.abs(source.log_joint(parameters, X)))
-        rounding += _ill_conditioning(source, parameters, float(joint), len(X) + len(U))
-    improvement = 0.0 if abs(improvement) <= rounding else improvement - float(rounding)
-    objective = float(certain + np.sum(Q * gain))
-    doubt = float(rounding) if rounding > _LEAST_DOUBT * stop else 0.0
+    gain = gain_over_supervised((supervised_model, supervised), (model, fitted), X, codes, U)
+    improvement = gain.worst
+    objective = float(gain.certain + np.sum(Q * gain.rows))
+    doubt = gain.rounding if gain.rounding > _LEAST_DOUBT * stop else 0.0
     converged = gap <= stop
     if improvement <= 0.0:
         # CL(Psi_sup, .) = 0, and the saddle value lies between that and CL(Psi(Q), Q), its maximum over Psi at Q.

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 
+from pucli.estimators.safe.implicit_lda import ICLDA
 from pucli.estimators.safe.lda_baselines import EMLDA, SelfTrainingLDA
 from pucli.estimators.safe.mcpl import MCPL, MCPLLDA, MCPLQDA
 from tests.helpers import examples
@@ -321,7 +322,7 @@ def test_improvement_bound_needs_no_convergence():
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-3])
-@pytest.mark.parametrize("Estimator", [MCPLLDA, MCPLQDA, EMLDA, SelfTrainingLDA])
+@pytest.mark.parametrize("Estimator", [MCPLLDA, MCPLQDA, ICLDA, EMLDA, SelfTrainingLDA])
 def test_the_error_for_a_far_unlabeled_row_names_that_row(Estimator, ridge):
     X, y, _ = problem("lda", 9, K=3, M=60, D=3)
     X[-1] = 1e6
