@@ -83,6 +83,15 @@ DECLARED = [
         when_not="The features are Gaussian; mcpl-lda and mcpl-qda are made for that.",
     ),
     Method(
+        name="dress",
+        estimator="pucli.estimators.safe.dress:DRESS",
+        kind="semi-supervised",
+        source="Kawakita & Takeuchi 2014; Bertazzi 2018, section 2.3.2",
+        colour="wine",
+        when="Logistic regression of two classes on Gaussian features, with many more unlabeled than labelled rows.",
+        when_not="There are few labelled rows; the weights then add more variance than they remove.",
+    ),
+    Method(
         name="em-lda",
         estimator="pucli.estimators.safe.lda_baselines:EMLDA",
         kind="semi-supervised",

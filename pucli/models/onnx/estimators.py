@@ -15,6 +15,7 @@ from pucli.estimators.global_local.cpb import CPBGLPUAL
 from pucli.estimators.global_local.elastic import EKFGLPUAL, ElasticGLPUAL
 from pucli.estimators.global_local.glpual import GLLC, GLPUAL
 from pucli.estimators.global_local.svm import BLSSVM, BSVM
+from pucli.estimators.safe.dress import DRESS
 from pucli.estimators.safe.implicit_lda import ICLDA
 from pucli.estimators.safe.lda_baselines import EMLDA, SelfTrainingLDA
 from pucli.estimators.safe.least_squares import CPLS, ICLS, LeastSquares
@@ -190,7 +191,7 @@ SCORES: dict[type, Callable[[Graph, Any, str], str]] = {
     **dict.fromkeys((GLPUAL, GLLC, BLSSVM, CPBGLPUAL), _features),
     **dict.fromkeys((BSVM, USMO, RampPU), _support),
     **dict.fromkeys((LeastSquares, ICLS, CPLS), _least_squares),
-    ElasticGLPUAL: _linear,
+    **dict.fromkeys((ElasticGLPUAL, DRESS), _linear),
     EKFGLPUAL: _surface,
     UPU: _upu,
     NNPU: _network,
