@@ -157,7 +157,8 @@ class DRESS(SemiSupervisedClassifier):
 
     def predict(self, X: ArrayLike) -> AnyArray:
         """Return the label of each row of X (n, D), shape (n,)."""
-        result: AnyArray = self.classes_[(self.decision_function(X) > 0.0).astype(int)]
+        positive = self.decision_function(X) > 0.0
+        result: AnyArray = self.classes_[positive.astype(int)]
         return result
 
     def own_loss(self, X: ArrayLike, y: ArrayLike) -> float:
