@@ -69,6 +69,9 @@ def answer(graph: Graph, model: Any, method: str, x: str) -> Answer:
         return Answer(*auto_scores(graph, model, x))
     if type(model) in GENERATIVE and isinstance(model.family, str):
         return _generative(graph, model, x)
+    if type(model) is DRESS:
+        odds = _linear(graph, model, x)
+        return Answer(odds, graph.add("Sigmoid", odds))
     if type(model) not in SCORES:
         raise UsageError(
             f"a model of {method} has no ONNX form: linear and kernel models, Gaussian classes and auto have one, "
@@ -191,7 +194,7 @@ SCORES: dict[type, Callable[[Graph, Any, str], str]] = {
     **dict.fromkeys((GLPUAL, GLLC, BLSSVM, CPBGLPUAL), _features),
     **dict.fromkeys((BSVM, USMO, RampPU), _support),
     **dict.fromkeys((LeastSquares, ICLS, CPLS), _least_squares),
-    **dict.fromkeys((ElasticGLPUAL, DRESS), _linear),
+    ElasticGLPUAL: _linear,
     EKFGLPUAL: _surface,
     UPU: _upu,
     NNPU: _network,
