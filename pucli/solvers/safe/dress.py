@@ -20,6 +20,8 @@ from pucli.solvers.safe.gaussian import Ridge, log_density, sample_moments
 # Share of the decrease that the slope predicts, which a Newton step must reach, and the shortest step.
 _DECREASE = 1e-4
 _SHORTEST = 1e-10
+# Relative rounding of the objective: the last steps lower the gap, not the objective.
+_ROUNDING = 1e-14
 
 
 def density_ratio(X: Floats, other: Floats, *, rho: float = 1.0, nu: float = -0.25, ridge: Ridge = 0.0) -> Floats:
@@ -99,9 +101,11 @@ def weighted_logistic(
             break
         slope = ridge * w - Z.T @ (weight * wrong)
         curvature = (Z * (weight * wrong * (1.0 - wrong))[:, None]).T @ Z + np.diag(ridge)
-        direction = -np.linalg.lstsq(curvature, slope)[0]
+        unit = 1.0 / np.sqrt(np.maximum(np.diag(curvature), 1e-300))
+        direction = -unit * np.linalg.lstsq(curvature * np.outer(unit, unit), unit * slope)[0]
         fall, step = slope @ direction, 1.0
-        while step >= _SHORTEST and not value(w + step * direction) < objective + _DECREASE * step * fall:
+        highest = objective * (1.0 + _ROUNDING)
+        while step >= _SHORTEST and not value(w + step * direction) <= highest + _DECREASE * step * fall:
             step *= 0.5
         if step < _SHORTEST:
             break  # rounding has ended the progress

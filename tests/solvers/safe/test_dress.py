@@ -143,3 +143,10 @@ def test_a_weight_that_overflows_names_the_remedy():
     with pytest.raises(ValueError, match="overflows at a labelled row: set rho > 0"):
         DRESS("unlabeled", rho=0.0).fit(X, y)
     assert DRESS("unlabeled").fit(X, y).converged_
+
+
+def test_features_in_very_different_units_reach_the_tolerance():
+    X, y, _ = problem("lda", 5, K=2, M=40, D=2)
+    fit = DRESS(rho=0.0).fit(X * [1e-6, 1e6], y)
+    assert fit.converged_ and 0.0 <= fit.dual_gap_ <= 1e-9 * fit.weights_.sum()
+    np.testing.assert_allclose(fit.weights_, DRESS(rho=0.0).fit(X, y).weights_, rtol=1e-8)
