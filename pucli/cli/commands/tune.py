@@ -194,7 +194,6 @@ def _report(
         }
     )
     share = (best["positive_labelled"] + best["positive_unlabeled"]) / (best["n_labelled"] + best["n_unlabeled"])
-    out.text(f"{method} on {rows.title}")
     out.fields(
         [
             *((_named(key), number(value) if isinstance(value, float) else value) for key, value in chosen.items()),
@@ -205,11 +204,8 @@ def _report(
             ("F1 at the threshold", f"{number(result.f1, 3)} (estimated)" if result.rule == "pu-auc" else None),
             ("recall on labelled rows", f"{best['positive_labelled']} of {best['n_labelled']}"),
             ("predicted positive", f"{100 * share:.1f} % of the validation rows"),
-            (
-                "tried",
-                f"{many(len(result.trials), 'point')}, {many(result.n_fits, 'fit')}",
-            ),
-            ("time", f"{number(result.seconds)} s"),
+            ("method", f"{method} on {rows.title}"),
+            ("tried", f"{many(len(result.trials), 'point')}, {many(result.n_fits, 'fit')}; {number(result.seconds)} s"),
             ("trials", trials),
         ]
     )
