@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -100,7 +101,7 @@ def strokes(columns: Sequence[str]) -> dict[str, dict[str, Any]]:
 def band(
     ax: Axes, x: Sequence[float], repeats: Sequence[Sequence[float]], label: str, stroke: Mapping[str, Any]
 ) -> Any:
-    """Draw the mean over repeats with a band of one standard deviation, clipped to the smallest and the largest value.
+    """Draw the mean over repeats with a band of two standard errors, clipped to the smallest and the largest value.
 
     Parameters
     ----------
@@ -120,11 +121,15 @@ def band(
     Line2D
         The line of the means.
     """
-    mean, sd = np.array([np.mean(v) for v in repeats]), np.array([np.std(v) for v in repeats])
-    low = np.maximum(mean - sd, [min(v) for v in repeats])
-    high = np.minimum(mean + sd, [max(v) for v in repeats])
+    mean, error = (np.array([of(v) for v in repeats]) for of in (np.mean, _two_standard_errors))
+    low = np.maximum(mean - error, [min(v) for v in repeats])
+    high = np.minimum(mean + error, [max(v) for v in repeats])
     ax.fill_between(x, low, high, color=stroke["color"], alpha=0.16, linewidth=0)
     return ax.plot(x, mean, label=label, **stroke)[0]
+
+
+def _two_standard_errors(values: Sequence[float]) -> float:
+    return 2.0 * float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
 
 
 def spread_of(repeats: int) -> str:
@@ -133,9 +138,9 @@ def spread_of(repeats: int) -> str:
     Examples
     --------
     >>> spread_of(3)
-    'mean and standard deviation of 3 repeats'
+    'mean of 3 repeats, with two standard errors'
     """
-    return "one repeat" if repeats == 1 else f"mean and standard deviation of {repeats} repeats"
+    return "one repeat" if repeats == 1 else f"mean of {repeats} repeats, with two standard errors"
 
 
 def end_labels(ax: Axes, height: float) -> None:
