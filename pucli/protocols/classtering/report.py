@@ -50,7 +50,7 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
 
 
 def curves(metric: str, dataset: str, rows: Rows) -> Figure:
-    """Draw the mean of `metric` over repeats, with its standard deviation, against the number of labels per class.
+    """Draw the mean of `metric` over repeats, with two standard errors, against the number of labels per class.
 
     Parameters
     ----------

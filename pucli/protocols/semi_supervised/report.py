@@ -105,7 +105,7 @@ def harm_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def curve_figure(dataset: str, curves: Curves) -> Figure:
-    """Draw test error and own loss, mean and standard deviation, against unlabeled rows, one column per family."""
+    """Draw test error and own loss, mean with two standard errors, against unlabeled rows, one column per family."""
     from matplotlib.figure import Figure
 
     labels = [label for name, label in curves if name == dataset]

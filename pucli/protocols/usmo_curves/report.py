@@ -68,7 +68,7 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
 def curves(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
     """Draw seconds, peak memory and test F against n, with one row per data set and one line per method.
 
-    Lines are means over repeats, with a band of one standard deviation. A note of the experiment on a column stands in
+    Lines are means over repeats, with a band of two standard errors. A note of the experiment on a column stands in
     the panel of the metric where that column does not change.
 
     Parameters
