@@ -66,11 +66,11 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     return found
 
 
-def _panels(count: int, height: float) -> tuple[Figure, Any]:
+def _panels(count: int, height: float, *, share: bool = False) -> tuple[Figure, Any]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDE, height))
-    return figure, figure.subplots(1, count, squeeze=False)[0]
+    return figure, figure.subplots(1, count, squeeze=False, sharey=share)[0]
 
 
 def plane(having: Details) -> Figure:
@@ -88,7 +88,7 @@ def plane(having: Details) -> Figure:
 
 def histogram(having: Details) -> Figure:
     """Draw the number of generated rows of each mode, a panel for each method."""
-    figure, axes = _panels(len(having), 1.8)
+    figure, axes = _panels(len(having), 1.8, share=True)
     for ax, (label, details) in zip(axes, having.items(), strict=True):
         ax.bar(range(len(details["counts"])), details["counts"], color=colour(label))
         ax.set_title(label)
