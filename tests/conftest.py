@@ -1,4 +1,4 @@
-"""What the tests of the command line share: running a command, small files, the local mirror of the data."""
+"""What the tests share: which of them run, running a command, small files, the local mirror of the data."""
 
 from __future__ import annotations
 
@@ -15,6 +15,12 @@ from typing import Any
 # one BLAS thread, set before NumPy is imported: small systems on several threads wait for each other (15 times as long)
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+# compiled once, into pytest's own cache, also where Python is told to leave no bytecode beside the sources
+if sys.dont_write_bytecode and not sys.pycache_prefix:
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 import hypothesis
 import numpy as np
@@ -34,6 +40,19 @@ BY_METHOD = ("test_every_method.py", "test_committed_cells.py", "test_every_opti
 # settings of the person who runs the tests
 for _name in [name for name in os.environ if name.startswith("PUCLI_")]:
     del os.environ[_name]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make a warning of scikit-learn an error; in pyproject.toml, it would import NumPy before its threads are set."""
+    if hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", None):
+        config.addinivalue_line("filterwarnings", "error::sklearn.exceptions.DataConversionWarning")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Spare a quick run the imports of files whose tests are all slow."""
+    if config.getoption("markexpr") != "not slow" or collection_path.suffix != ".py":
+        return None
+    return "\npytestmark = pytest.mark.slow\n" in collection_path.read_text() or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

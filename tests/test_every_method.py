@@ -278,7 +278,10 @@ def test_fit_does_not_change_its_arguments(name: str) -> None:
 def test_the_positive_word_is_the_positive_label(name: str) -> None:
     X, y = rows(name)
     by_number = fitted(name)
-    for yes, no in (("yes", "no"), ("spam", "not spam"), ("yes", "unlabeled"), ("P", "U"), ("fraud", "legit")):
+    pairs = [("yes", "no"), ("fraud", "legit")]  # one read as it is, one that needs pos_label
+    if name == "blssvm":  # words are read before any method's own fit
+        pairs += [("spam", "not spam"), ("yes", "unlabeled"), ("P", "U")]
+    for yes, no in pairs:
         pos_label = None if yes > no else yes
         by_word = fitted(name, y=np.where(y == 1, yes, no), pos_label=pos_label)
         assert by_word.classes_.tolist() == [no, yes]

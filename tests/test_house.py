@@ -7,6 +7,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from tests.helpers import ROOT
 
 PACKAGE = ROOT / "pucli"
@@ -77,6 +79,7 @@ def test_circles_are_found():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
 
 
+@pytest.mark.slow
 def test_no_file_imports_itself_through_others():
     edges = {name: imports(name, path) for name, path in sources().items()}
     assert sum(map(len, edges.values())) > 1000

@@ -11,6 +11,8 @@ from benchmarks.common.result_files import read_results
 from pucli.core.errors import DegenerateModelWarning, EstimatedPriorWarning, UsageError
 from tests.helpers import ROOT
 
+pytestmark = pytest.mark.slow
+
 COMMITTED = ROOT / "results" / "bench"
 
 
@@ -24,7 +26,6 @@ def test_an_estimated_prior_excuses_nothing() -> None:
     assert not defaults._is_about_model(EstimatedPriorWarning)
 
 
-@pytest.mark.slow
 def test_a_task_is_judged_and_only_methods_that_draw_get_a_second_seed(tmp_path: Path) -> None:
     found = defaults.run(folder=tmp_path, methods=["glpual", "svc-naive"])
     assert [(line["method"], line["seed"]) for line in found["rows"]] == [

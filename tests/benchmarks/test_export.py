@@ -11,6 +11,8 @@ from pucli.models.saved import SavedModel, make_pipeline
 pytest.importorskip("onnx", reason="onnx is not installed; pip install -e '.[onnx]'")
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed; pip install -e '.[onnx]'")
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_model_is_compared_with_its_file(monkeypatch):
     from benchmarks import export

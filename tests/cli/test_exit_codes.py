@@ -63,6 +63,7 @@ def test_an_unknown_option_is_wrong_usage(pucli, command):
     assert done.err.startswith("pucli: ") and "--no-such-option" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "option"),
     [(command, next(w for w in words if w.startswith("--"))) for command, name, words in OPTIONS if name in CHOSEN],

@@ -87,6 +87,7 @@ def test_near_copies_do_not_look_better_than_they_are():
     assert too_good > 0.1 and abs(left) < 0.08
 
 
+@pytest.mark.slow
 def test_held_out_rows_of_train(visits):
     from sklearn.ensemble import ExtraTreesClassifier
     from sklearn.pipeline import make_pipeline

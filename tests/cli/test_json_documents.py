@@ -163,6 +163,7 @@ def test_the_page_for_programs_names_keys_that_exist():
                 part = keys_of(schema, part)[key]
 
 
+@pytest.mark.slow
 def test_the_same_call_gives_the_same_document_but_for_the_time(ready):
     for line in (
         f"tune --method gllc {ROWS} --rows 150 --grid lam=0.1,1 --param sigma=1 --param c_u=0.1 --cv 2",

@@ -52,6 +52,7 @@ def test_prior_is_by_default_the_recommended_estimate_alone(pucli, tmp_path):
     assert pucli("prior", "--data", path, *WORDS, "--estimator", "auto", "--json").document["estimates"] == [found]
 
 
+@pytest.mark.slow
 def test_a_given_number_of_positives_says_what_follows_and_whether_it_fits(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", prior=0.4)
     plain = pucli("prior", "--data", path, *WORDS, "--verbose", "--json").document
@@ -69,6 +70,7 @@ def test_a_given_number_of_positives_says_what_follows_and_whether_it_fits(pucli
     refused(pucli("prior", "--data", path, *WORDS, "--expected", 9, "--estimator", "km2"), "km2 has none")
 
 
+@pytest.mark.slow
 def test_all_estimates_of_the_prior_of_a_file(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", prior=0.4)
     done = pucli("prior", "--data", path, *WORDS, "--replicates", 5, "--estimator", "all", "--json")
@@ -117,6 +119,7 @@ def test_prior_prints_a_table_and_the_next_step(pucli, tmp_path):
     assert quiet.err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("--replicates", 0), ("--replicates", 5)])
 def test_a_prior_that_the_rows_do_not_determine_is_not_recommended(pucli, tmp_path, words):
     """Groups that overlap: every value between zero and the estimate fits the rows."""

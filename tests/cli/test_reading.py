@@ -69,6 +69,7 @@ def test_every_command_that_learns_takes_the_options(pucli, files, command):
         assert option.startswith("--sep ") or other.out != result.out
 
 
+@pytest.mark.slow
 def test_a_model_keeps_the_options_for_new_files(pucli, files):
     train = ["train", "--method", "svc-naive", *LABELLED, "--model"]
     assert pucli(*train, "german.model", "--data", files.train, *OPTIONS).code == 0
@@ -84,6 +85,7 @@ def test_a_model_keeps_the_options_for_new_files(pucli, files):
     assert documents["german"] == documents["plain"]
 
 
+@pytest.mark.slow
 def test_options_given_to_predict_and_evaluate_replace_those_of_the_model(pucli, files):
     train = ["train", "--method", "svc-naive", *LABELLED, "--model", "german.model"]
     assert pucli(*train, "--data", files.train, *OPTIONS).code == 0
@@ -119,6 +121,7 @@ def test_a_sheet_is_kept_and_options_without_effect_are_refused(pucli, files, tm
     assert "needs --data" in pucli("prior", "--dataset", "wine", "--sheet", "x").err
 
 
+@pytest.mark.slow
 def test_compare_reads_with_the_options(pucli, files, tmp_path):
     words = ["compare", "svc-naive", "blssvm", "--repeats", "2", "--seed", "3", *LABELLED, "--json"]
     read = pucli(*words, "--data", files.train, *OPTIONS)

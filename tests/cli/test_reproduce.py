@@ -114,6 +114,7 @@ def test_a_folder_without_cells_cannot_be_merged(pucli, small):
     refused(pucli("merge", small(), "nowhere"), "nowhere: no store of small")
 
 
+@pytest.mark.slow
 def test_a_dry_run_is_judged_by_committed_times(pucli, small):
     assert "unknown, no similar cell" in pucli("reproduce", small(), "--dry-run").out
     pucli("reproduce", "small.yaml", "--profile", "smoke")

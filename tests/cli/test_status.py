@@ -73,6 +73,7 @@ def test_nothing_has_run(pucli, fragile):
     assert done.code == 2 and "no cell of some has been run" in done.err
 
 
+@pytest.mark.slow
 def test_watching_ends_when_all_cells_are_done(pucli, fragile, monkeypatch):
     part = ("reproduce", fragile, "--method", "gllc")
     assert pucli(*part, "--max-cells", 1).code == 0

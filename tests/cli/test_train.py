@@ -246,6 +246,7 @@ def test_a_word_among_numbers_is_an_empty_cell_and_located(pucli, tmp_path):
     assert "warning: column 'a': 1 cell not a number, treated as empty (first in line 2: 'large')" in done.err
 
 
+@pytest.mark.slow
 def test_fewer_labelled_rows_than_folds(pucli, tmp_path):
     path = tmp_path / "rows.csv"
     small_table().assign(label=[1, 1, 1] + [0] * 37).to_csv(path, index=False)

@@ -105,6 +105,7 @@ def test_a_grid_that_may_use_the_parameter_is_not_warned_of() -> None:
     )
 
 
+@pytest.mark.slow
 def test_options_in_vain_are_told(pucli: Any, customers: Any) -> None:
     own = ("train", "--data", customers.pu, "--label", "bought", "--positive", "yes", "--method", "blssvm")
     assert "width has no effect: blssvm uses it only with kernel=rbf" in pucli(*own, "--param", "width=9").err

@@ -278,6 +278,7 @@ def test_labelled_rows_of_one_case_are_told(pucli, cases, case, said):
     assert all(words in line for words, line in zip(said, found, strict=True))
 
 
+@pytest.mark.slow
 def test_a_case_has_all_of_its_identifiers(pucli, cases):
     path = cases([f"c{i // 2}" for i in range(150)])
     table = pd.read_csv(path, keep_default_na=False).assign(order=[f"o{i % 2}" for i in range(150)])

@@ -50,6 +50,7 @@ def test_numbers_and_truth_values_are_asked_as_well(pucli):
         assert f"--unlabeled {no}" in pucli(*GLLC).err
 
 
+@pytest.mark.slow
 def test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them(pucli):
     wrote(["yes"] * 12 + ["no"] * 28)
     refused(pucli(*GLLC, "--negative", "no"), "none is unlabeled", "--unlabeled no")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,15 @@ import pytest
 from pucli.estimators import BLSSVM, CPLS, EMLDA, GLPUAL, USMO, AutoPU, Classtering
 
 RNG = np.random.default_rng(0)
-S = (np.arange(120) % 3 == 0).astype(int)
-X = RNG.normal(size=(120, 3)) + 2.0 * S[:, None]
-CLASSES = np.where(np.arange(120) % 4 < 2, -1, np.arange(120) % 2)
+S = (np.arange(60) % 3 == 0).astype(int)
+X = RNG.normal(size=(60, 3)) + 2.0 * S[:, None]
+CLASSES = np.where(np.arange(60) % 4 < 2, -1, np.arange(60) % 2)
+
+
+@cache
+def scores(estimator: Any) -> Any:
+    """Return the scores of the rows by a model of the labels 0 and 1."""
+    return estimator().fit(X, S).decision_function(X)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +43,7 @@ CLASSES = np.where(np.arange(120) % 4 < 2, -1, np.arange(120) % 2)
 def test_labels_of_any_type_are_what_they_say(estimator: Any, labels: Any, classes: list[Any]) -> None:
     model = estimator().fit(X, labels)
     assert model.classes_.tolist() == classes and type(model.classes_.tolist()[0]) is type(classes[0])
-    np.testing.assert_array_equal(model.decision_function(X), estimator().fit(X, S).decision_function(X))
+    np.testing.assert_array_equal(model.decision_function(X), scores(estimator))
 
 
 @pytest.mark.parametrize("labels", [pd.Series(CLASSES, dtype="Int64"), CLASSES.astype(object)])
@@ -51,7 +58,7 @@ def test_masked_values_are_missing(estimator: Any) -> None:
         estimator().fit(np.ma.masked_array(X, mask=X > 3.0), y)
     if estimator is not CPLS:
         with pytest.raises(ValueError, match="Input y contains NaN: 3 labels are missing, the first in row 2"):
-            estimator().fit(X, np.ma.masked_array(S, mask=np.isin(np.arange(120), [2, 5, 7])))
+            estimator().fit(X, np.ma.masked_array(S, mask=np.isin(np.arange(60), [2, 5, 7])))
 
 
 @pytest.mark.parametrize("estimator", [GLPUAL, BLSSVM, USMO, AutoPU, CPLS, EMLDA, Classtering])
@@ -82,4 +89,4 @@ def test_columns_of_one_name_and_integers_of_128_bits() -> None:
 def test_classtering_says_nothing_of_names_that_are_there() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        Classtering().fit(pd.DataFrame(X, columns=list("abc")), CLASSES)
+        Classtering(n_components=3, tol=1e-3).fit(pd.DataFrame(X, columns=list("abc")), CLASSES)

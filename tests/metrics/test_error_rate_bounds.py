@@ -44,6 +44,7 @@ def test_both_rates_are_within_the_bounds_with_probability_one_less_delta(p, n, 
     assert np.mean(found[:, 1] > CONSTANT / (1 - prior) * (epsilon(n) + epsilon(p))) < 0.35
 
 
+@pytest.mark.slow
 def test_what_bounds_the_missed_positives_is_the_number_of_labelled_ones():
     """The paper prints epsilon_n, of the unlabeled rows; with few labelled rows no number of these is enough."""
     few = [excess(20, 20_000, 0.5, seed)[0] for seed in range(100)]

@@ -42,6 +42,7 @@ def test_few_labelled_rows_are_not_in_two_parts():
     assert two_parts(np.arange(9.0)[:, None], np.zeros((5, 1)), 0) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_noise_alone_is_irrelevant():
     rng = np.random.default_rng(1)
     assert irrelevant_features(rng.normal(size=(400, 6)), np.arange(400) < 100, 0).mean() > 0.6

@@ -68,6 +68,7 @@ def test_the_error_is_that_of_the_share_of_positives_among_the_unlabeled_rows(mo
         assert metrics["prior_error"] == pytest.approx(0.5 - cell.setting["share"], abs=2e-3)
 
 
+@pytest.mark.slow
 def test_an_estimator_runs_on_separate_classes(monkeypatch):
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(3, 1, (300, 2)), rng.normal(-3, 1, (200, 2))])

@@ -48,6 +48,7 @@ def test_a_data_set_may_have_its_own_numbers_of_labels():
         plan(experiment(options={"labels_of": {"iris2": [8]}}))
 
 
+@pytest.mark.slow
 def test_the_curves_of_the_thesis_have_all_of_its_numbers_of_labels():
     for name, sets, numbers in (("clustering", 6, range(0, 100, 10)), ("classification", 6, [1, *range(10, 80, 10)])):
         cells = plan(load_experiment(f"classtering-{name}"), "ten")

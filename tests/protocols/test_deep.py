@@ -23,6 +23,8 @@ from pucli.solvers.deep import models, require_torch
 torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
 torch.set_num_threads(1)
 
+pytestmark = pytest.mark.slow
+
 DECLARED = {
     "title": "stacked",
     "protocol": "deep",
@@ -41,7 +43,6 @@ def experiment(**changes):
     return made
 
 
-@pytest.mark.slow
 def test_stacked_digits_are_trained_counted_and_drawn():
     made = experiment(options={"likelihood": True, "iterations": 4})
     cells = plan(made)
@@ -57,7 +58,6 @@ def test_stacked_digits_are_trained_counted_and_drawn():
     assert [extra.path for extra in figures] == ["figures/images-digits", "figures/neighbours-digits"]
 
 
-@pytest.mark.slow
 def test_a_profile_can_shrink_networks_and_skip_the_generation():
     made = experiment(options={"hidden": [4, 3], "generate": False})
     cell = plan(made)[0]
@@ -67,7 +67,6 @@ def test_a_profile_can_shrink_networks_and_skip_the_generation():
     assert result.details == {}
 
 
-@pytest.mark.slow
 def test_intermediate_looks_equal_those_of_shorter_runs():
     options = {"likelihood": True, "iterations": 30, "looks": [10, 20, 30, 40]}
     made = experiment(options=options)
@@ -101,7 +100,6 @@ BLOCK = 3  # iterations, a tenth of them
 
 
 @pytest.mark.parametrize("blocks", [1, 5, 10])
-@pytest.mark.slow
 def test_an_interrupted_cell_goes_on_from_its_last_block_with_the_same_bits(tmp_path, monkeypatch, blocks):
     cell = plan(experiment(options=LONG))[0]
     whole = deep.run_cell(cell, Context())
@@ -191,7 +189,6 @@ def test_stacked_class_reads_its_channels_in_order():
     np.testing.assert_array_equal(counts, np.bincount(y, minlength=1000))
 
 
-@pytest.mark.slow
 def test_generated_rows_of_the_grid_are_counted_and_scored():
     made = experiment(
         data={"generate": "gaussian-grid", "standardise": "none"},

@@ -82,6 +82,7 @@ def test_its_metrics_are_shown_in_per_cent():
     assert get_metric("f1_ceiling").scale == get_metric("f1_median").scale == 100.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["3.3", "4.1", "4.4", "5.1", "5.3"])
 def test_declared_ceilings_have_the_splits_of_their_tables(table):
     of_table, of_ceiling = load_experiment(f"table-{table}"), load_experiment(f"ceiling-{table}")

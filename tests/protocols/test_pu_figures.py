@@ -202,6 +202,7 @@ def test_a_field_needs_two_features():
         pu_figures.run_cell(plan(made)[0], Context())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["wang-figures", "wang-figure-3.4"])
 def test_declared_figures_share_rows_and_tuning_with_their_table(name):
     made = load_experiment(name)

@@ -115,6 +115,7 @@ def test_curve_has_a_point_for_each_number_and_ends_with_the_pool(monkeypatch):
         usmo_curves.run_cell(cell, Context())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["usmo-table-iii", "usmo-table-iv", "usmo-figures-4-7", "usmo-figure-1"])
 @pytest.mark.parametrize("profile", ["smoke", "full"])
 def test_declared_experiments_have_plans(name, profile):
@@ -164,6 +165,7 @@ def test_report_of_fits_at_one_number_has_their_trace():
     assert extras_of("usmo_curves")(experiment, cells, {}) == []
 
 
+@pytest.mark.slow
 def test_report_sets_the_three_scorings_and_the_difference_side_by_side():
     experiment = load_experiment("usmo-table-iii")
     cells = plan(experiment, datasets=["usmo-heart", "usmo-isolet"])

@@ -42,6 +42,7 @@ def test_printed_figures_at_the_share_of_the_whole_set_are_as_many_as_the_notes_
     assert (rows["whole"] - rows["stated"]).min() > 2 * NEAR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dataset", "value"), [("hd", 71.6), ("ld", 59.0), ("enb", 66.7), ("ssmcr", 87.8)])
 def test_the_f1_of_calling_everything_positive(dataset, value):
     rows = printed()

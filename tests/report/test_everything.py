@@ -5,6 +5,7 @@ import re
 from collections import Counter
 
 import pandas as pd
+import pytest
 
 from pucli.core.declared_files import declared_path
 from pucli.report.all_experiments import Judged, judged_rows, one_for_each_figure, verdict_table
@@ -59,6 +60,7 @@ def test_no_published_figure_of_the_committed_tables_counts_twice():
     assert curves == {"pae-iterations-4.1", "pae-iterations-4.2", "pae-long-4.1"}
 
 
+@pytest.mark.slow
 def test_every_published_figure_counts():
     """Of each column of each published file; a figure that is a word, "failure", has no verdict."""
     files = {source.file for name in experiment_names() for source in load_experiment(name).published}

@@ -175,6 +175,7 @@ def test_the_error_without_results_names_the_command(tmp_path):
         write_site(tmp_path / "out", tmp_path)
 
 
+@pytest.mark.slow
 def test_the_command(pucli, tmp_path):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "table-4.2").symlink_to(ROOT / "results" / "table-4.2")

@@ -33,6 +33,7 @@ def experiment(tmp_path):
     return load_experiment(tmp_path / "small.yaml")
 
 
+@pytest.mark.slow
 def test_shards_together_are_the_whole_run(experiment, tmp_path):
     whole = run(experiment, results_dir=tmp_path / "whole")
     parts = [run(experiment, results_dir=tmp_path / str(n), shard=(n, 3)) for n in (1, 2, 3)]

@@ -102,6 +102,7 @@ def test_every_trial_is_kept(sequential):
         assert chosen
 
 
+@pytest.mark.slow
 def test_methods_of_one_split_see_the_same_test_rows(sequential):
     experiment, folder, _, _ = sequential
     rows = read_rows(folder / "small")
@@ -112,6 +113,7 @@ def test_methods_of_one_split_see_the_same_test_rows(sequential):
     assert len(positives) == 6 and all(len(counts) == 1 for counts in positives.values())
 
 
+@pytest.mark.slow
 def test_second_run_does_nothing(sequential):
     experiment, folder, _, _ = sequential
     before = (folder / "small" / STORE).read_bytes()

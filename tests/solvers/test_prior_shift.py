@@ -81,6 +81,7 @@ def test_false_alarms_are_at_most_one_in_twenty():
     assert rates(0.7, 0.0, any_prior=True, trials=40) <= 0.1
 
 
+@pytest.mark.slow
 def test_changes_are_found_and_told_apart():
     assert rates(0.7, 0.0, any_prior=False, trials=20) > 0.9
     assert rates(0.7, 1.0, any_prior=True, trials=20) > 0.9

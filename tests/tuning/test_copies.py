@@ -18,6 +18,7 @@ AGAIN = np.append(np.arange(120), np.tile(np.arange(30), 5))
 HOW: dict[str, Any] = {"params": {"kernel": "rbf", "lam": 0.01}, "grid": {"width": [0.3, 3.0]}, "cv_repeats": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("jitter", "times"), [(0.0, 6), (1e-6, 3)])
 def test_a_narrow_kernel_is_not_chosen_because_it_remembers_copies(jitter: float, times: int) -> None:
     again = AGAIN[: 120 + 30 * (times - 1)]

@@ -44,6 +44,7 @@ def test_a_prior_is_not_estimated_from_holes() -> None:
         estimate_prior(HOLED, S == 1)
 
 
+@pytest.mark.slow
 def test_a_missing_group_joins_nothing() -> None:
     given = np.arange(90) // 3
     for missing in (np.where(given == 4, np.nan, given), np.where(given == 4, None, given)):

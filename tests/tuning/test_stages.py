@@ -64,6 +64,7 @@ def test_the_route_of_bsvm_gives_the_counts_of_its_estimator():
     np.testing.assert_array_equal(BSVMPath(method, X, s, folds, fixed).outcomes(points), generic)
 
 
+@pytest.mark.slow
 def test_few_rows_are_not_searched_in_stages():
     X, s = rows(120)
     plain = tune("glpual", X, s, grid=GRID)

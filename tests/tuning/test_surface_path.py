@@ -67,6 +67,7 @@ def test_every_solution_of_a_grid_is_within_its_tolerance(score_error, seed):
         assert np.sum(apart**2) <= (allowed + best.gap) / point["c_u"] * (1 + 1e-6)
 
 
+@pytest.mark.slow
 def test_most_points_of_a_large_grid_need_no_fit(monkeypatch):
     X, s = rows_inside(1)
     calls = []

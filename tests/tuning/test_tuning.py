@@ -70,6 +70,7 @@ def test_path_of_the_prior_based_method_makes_the_same_choice(params):
     assert 0.0 < estimated.params["prior"] < 1.0
 
 
+@pytest.mark.slow
 def test_large_feature_path_equals_the_compiled_one(monkeypatch):
     X, s = pu_data(1, m=5)
     compiled = tune("glpual", X, s, grid=GRID, seed=1)

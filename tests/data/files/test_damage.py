@@ -24,6 +24,7 @@ def test_a_packed_table_that_unpacks_beyond_all_bounds_is_refused(tmp_path, monk
         open_table(file, "y")
 
 
+@pytest.mark.slow
 def test_a_file_without_a_line_end_is_no_table(tmp_path, monkeypatch):
     monkeypatch.setattr(text_files, "LONGEST", 2**20)
     file = tmp_path / "t.csv.bz2"

@@ -319,6 +319,7 @@ def test_arff_quotes_and_missing_values(tmp_path):
     assert lines == [6, 7]
 
 
+@pytest.mark.slow
 @examples(100)
 @given(st.lists(st.text("ab,'\"\\ ", min_size=1, max_size=5), min_size=1, max_size=5))
 def test_quoted_arff_fields_come_back(fields):

@@ -261,6 +261,7 @@ def test_a_biased_labelling_keeps_the_counts_and_labels_tilted_positives(scenari
     assert tilt[y == 1].std() == pytest.approx(SLOPE)
 
 
+@pytest.mark.slow
 def test_chances_of_the_first_draw_are_in_proportion_to_the_tilt() -> None:
     y, tilt = np.array([1, 1, 1, 0, 0, 0]), np.log(np.array([1.0, 2.0, 5.0, 9.0, 9.0, 9.0]))
     count = np.zeros(6)

@@ -77,6 +77,7 @@ def test_held_out_scores_do_not_depend_on_the_labels_of_their_rows() -> None:
     np.testing.assert_array_equal(before[fold == 0], after[fold == 0])
 
 
+@pytest.mark.slow
 def test_labelled_and_hidden_positives_have_the_same_held_out_scores() -> None:
     differences = []
     for seed in range(6):

@@ -309,6 +309,7 @@ def test_probabilities_are_calibrated_on_hidden_labels() -> None:
         assert truth[rows].mean() == pytest.approx(p[rows].mean(), abs=0.08)
 
 
+@pytest.mark.slow
 def test_intervals_contain_the_true_values() -> None:
     held: dict[str, list[bool]] = {"prior": [], "recall": [], "precision": [], "f1": [], "auc": []}
     for seed in range(40):

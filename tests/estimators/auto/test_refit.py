@@ -56,6 +56,7 @@ def test_without_refittable_members_the_first_fit_is_kept() -> None:
     assert refit(members, first, X, s, folds, scores, np.zeros(len(X)), 0, 1) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "labelled", "refitted"),
     [

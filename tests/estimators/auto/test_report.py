@@ -53,11 +53,13 @@ def test_the_page_is_small_and_has_no_external_resources(page: str) -> None:
     assert not re.findall(r"""(?:src|href)=|url\(|@import|https?://""", page)
 
 
+@pytest.mark.slow
 def test_names_of_columns_are_escaped(page: str) -> None:
     assert "<script>" not in page
     assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan", "", page)
 
 
+@pytest.mark.slow
 def test_the_page_answers_first_and_gives_details_later(page: str) -> None:
     assert "<h1>Who else bought?</h1>" in page
     parts = (
@@ -69,6 +71,7 @@ def test_the_page_answers_first_and_gives_details_later(page: str) -> None:
     assert page.count("<svg") >= 4
 
 
+@pytest.mark.slow
 def test_the_likeliest_rows_show_identifier_reasons_and_cells(page: str) -> None:
     first = page[page.index("Look at these first") : page.index("How far down the list?")]
     assert re.search(r'<th scope="row">c\d+</th>', first)

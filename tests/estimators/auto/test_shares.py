@@ -104,6 +104,7 @@ def test_wide_tables_get_fewer_rows_and_very_wide_ones_another_default(monkeypat
     assert len(sizes) == 1
 
 
+@pytest.mark.slow
 def test_a_method_whose_prior_is_not_given_takes_the_estimate_called_auto() -> None:
     X, s, _ = two_clouds(80, labelled=30, apart=4.0)
     with pytest.warns(EstimatedPriorWarning, match="of `pucli prior --estimator auto` \\("):

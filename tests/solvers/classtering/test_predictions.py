@@ -100,6 +100,7 @@ def plain_bound(z, hyper, q, R, x, variance) -> float:
     return total
 
 
+@pytest.mark.slow
 def test_thesis_form_predicts_the_labels_that_maximise_the_bound(monkeypatch):
     S, K = 2, 3
     hyper, q = posterior(2, S, d=2, k=1, K=K)

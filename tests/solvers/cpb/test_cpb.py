@@ -125,6 +125,7 @@ def test_too_few_steps_are_not_reported_as_converged():
         CPBGLPUAL(lam=1e-3, prior=0.5, kernel="linear", max_iter=1).fit(*problem(23, n=80, m=11, n_p=20, shift=0.0))
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 1000), mu=st.sampled_from([0.01, 0.1]), lam=st.sampled_from([0.01, 1.0]))
 @examples(5)
 def test_no_worse_than_the_printed_admm(seed, mu, lam):

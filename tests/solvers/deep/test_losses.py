@@ -12,6 +12,8 @@ from pucli.solvers.deep.likelihood import kernel_log_likelihood, log_density
 from pucli.solvers.deep.losses import coulomb_potential, plummer_autoencoder_loss, plummer_discrepancy
 from pucli.solvers.deep.networks import exported, perceptron
 
+pytestmark = pytest.mark.slow
+
 
 def brute_force(codes, prior, eps):
     """The three sums of (4.2), written out."""
@@ -27,7 +29,6 @@ def brute_force(codes, prior, eps):
 
 
 @pytest.mark.parametrize(("n", "h"), [(2, 1), (7, 3)])
-@pytest.mark.slow
 def test_discrepancy_is_the_sum_over_pairs(n, h):
     rng = np.random.default_rng(0)
     codes, prior = rng.uniform(-1, 1, (2, n, h))

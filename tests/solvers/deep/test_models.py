@@ -17,8 +17,9 @@ from pucli.estimators.density.plummer import (
 from tests.helpers import by_night
 from tests.solvers.deep.helpers import rows, small
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 @pytest.mark.parametrize("name", by_night(sorted(deep_models()), ["pae"]))
 def test_every_model_learns_where_the_rows_are(name):
     rng = np.random.default_rng(0)
@@ -30,7 +31,6 @@ def test_every_model_learns_where_the_rows_are(name):
     assert model.converged_
 
 
-@pytest.mark.slow
 def test_training_lowers_the_objective_and_fills_the_prior():
     X = rows(256, 2)
     model = small(n_iterations=1500, learning_rate=2e-3, block=100, lam=1.0, batch_size=64, hidden=(32,)).fit(X)
@@ -43,7 +43,6 @@ def test_training_lowers_the_objective_and_fills_the_prior():
 
 
 @pytest.mark.parametrize("name", by_night(sorted(deep_models()), ["pae", "wgan-gp"]))
-@pytest.mark.slow
 def test_equal_seeds_give_equal_runs(name):
     X = rows()
     one, two, other = (small(deep_models()[name], random_state=seed).fit(X) for seed in (1, 1, 2))
@@ -61,7 +60,6 @@ def test_the_global_random_state_of_torch_is_not_changed():
 
 
 @pytest.mark.parametrize("name", ["pae", "wgan-gp"])
-@pytest.mark.slow
 def test_a_resumed_run_gives_the_result_of_an_uninterrupted_run(name, tmp_path):
     X = rows()
     estimator = deep_models()[name]
@@ -93,7 +91,6 @@ def test_patience_and_requests_stop_early():
     assert asked.n_iter_ == 40 and not asked.converged_
 
 
-@pytest.mark.slow
 def test_fitted_models_need_no_torch(tmp_path):
     X = rows()
     model = small().fit(X)
@@ -114,7 +111,6 @@ def test_fitted_models_need_no_torch(tmp_path):
     assert "pip install 'pucli[deep]'" in out
 
 
-@pytest.mark.slow
 def test_the_package_does_not_import_torch():
     code = (
         "import sys, pucli.estimators.density.plummer, pucli.estimators.semi_supervised.classtering\n"
@@ -156,7 +152,6 @@ def test_divergence_is_an_error_that_names_a_remedy():
         small(learning_rate=1e30).fit(1e15 * rows())
 
 
-@pytest.mark.slow
 def test_score_prefers_rows_of_the_same_kind():
     X = rows(200, 2)
     model = small(VariationalAutoencoder, n_iterations=500, learning_rate=3e-3).fit(X)

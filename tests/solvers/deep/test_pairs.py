@@ -9,6 +9,8 @@ import torch
 from pucli.estimators import VEEGAN, AdversarialVariationalBayes, BidirectionalGAN
 from pucli.solvers.deep.models import MODELS, Settings, contrast
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings(3, 2, (8,), "linear", 1.0, 1e-4, False, 1e-3, (0.5, 0.9))
 
 
@@ -69,7 +71,6 @@ def test_the_reconstructor_learns_from_codes_alone():
         torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.slow
 @pytest.mark.nightly
 def test_with_adversarial_bayes_the_evidence_of_a_gaussian_is_reached():
     """Rows from N(0, 1 + b^2) have the bound E ln N(x; 0, 1 + b^2) for decoder b z: it is reached and not passed."""
@@ -85,7 +86,6 @@ def test_with_adversarial_bayes_the_evidence_of_a_gaussian_is_reached():
     assert model.sample(4000, random_state=0).std() == pytest.approx(np.sqrt(4.0), abs=0.3)
 
 
-@pytest.mark.slow
 @pytest.mark.nightly
 @pytest.mark.parametrize("estimator", [BidirectionalGAN, VEEGAN])
 def test_codes_and_generated_rows_have_the_places_of_their_pairs(estimator):

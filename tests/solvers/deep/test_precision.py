@@ -15,6 +15,8 @@ from pucli.solvers.deep.trainer import Trainer
 from tests.helpers import by_night
 from tests.solvers.deep.helpers import rows, small
 
+pytestmark = pytest.mark.slow
+
 NAMES = sorted(deep_models())
 SETTINGS = Settings(3, 2, (16,), "linear", 1.0, 1e-4, False, 1e-3, (0.5, 0.9))
 
@@ -24,7 +26,6 @@ def weights(model):
 
 
 @pytest.mark.parametrize("name", by_night(NAMES, ["pae", "wgan-gp"]))
-@pytest.mark.slow
 def test_bfloat16_rounds_the_hidden_layers_and_little_changes(name):
     X = rows()
     exact, low, again = (
@@ -90,7 +91,6 @@ def test_the_fingerprint_of_a_float32_run_is_that_of_earlier_versions():
     assert made["float32"].startswith("746faa8fdaefd46d")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", by_night(NAMES, ["pae"]))
 def test_compiled_networks_take_the_same_steps(name, monkeypatch):
     from torch._dynamo.backends.debugging import aot_eager  # takes seconds

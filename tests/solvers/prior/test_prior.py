@@ -62,6 +62,7 @@ def test_the_density_ratio_of_equal_samples_is_one_and_of_other_values_is_small(
     assert density_ratio(np.zeros(5), np.zeros(9)) == 1.0  # no score tells the two kinds apart
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.6, 0.8])
 def test_intervals_of_best_bins_contain_large_priors(prior):
     found = [estimate_prior(*mixture(seed, prior), "bbe", replicates=1, random_state=0) for seed in range(4)]

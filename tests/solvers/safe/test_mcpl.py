@@ -246,6 +246,7 @@ def test_three_classes_one_point():
     np.testing.assert_allclose(fit.predict_proba(X[3:]), supervised.predict_proba(X[3:]), atol=1e-6)
 
 
+@pytest.mark.slow
 @given(seeds, st.sampled_from([MCPLLDA(), MCPLQDA()]))
 @examples(15)
 def test_the_fit_does_not_depend_on_affine_maps_of_the_features(seed, estimator):

@@ -79,6 +79,7 @@ def test_no_estimate_guarantees_more(seed, ridge):
     assert fit.dual_gap_ <= 1e-5
 
 
+@pytest.mark.slow
 def test_one_block_and_noise_may_have_a_better_estimate_than_the_closed_form():
     """Two equal columns: entries without noise cannot follow the regression on a column with noise."""
     rng = np.random.default_rng(0)

@@ -42,6 +42,7 @@ def test_the_graph_joins_all_pairs_and_is_not_divided():
     assert f @ R @ f == pytest.approx(sum(pairs)) and R.sum(axis=1) == pytest.approx(0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_with_hardly_a_group_penalty_they_reach_the_minimum_on_the_full_graph(seed):
     X, labelled = drawn(seed)

@@ -153,6 +153,7 @@ def test_features_whose_squares_overflow_are_refused(data, kernel, estimator):
         estimator(lam=0.01, prior=PRIOR, kernel=kernel).fit(wrong, y)
 
 
+@pytest.mark.slow
 def test_pairs_without_progress_end_with_a_way_out(data, monkeypatch):
     monkeypatch.setattr("pucli.solvers.usmo.blocks.MAX_STALLED", 5)
     X, y = data
