@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from typer.core import TyperCommand
@@ -84,11 +84,14 @@ def whole_words(text: str) -> str:
 class HelpfulCommand(TyperCommand):
     """Command whose help page has its examples first and its options in panels."""
 
+    more_help: Callable[[], str] | None = None  # the end of the page, where it is slow to make
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, purpose, examples, options, and the rest of the description."""
         first, _, rest = (whole_words(part) for part in inspect.cleandoc(self.help or "").partition("\n\n"))
+        more = self.more_help() if self.more_help else ""
         self.format_usage(ctx, formatter)
-        for text in (first, self.epilog or "", None, rest):
+        for text in (first, self.epilog or "", None, rest, more):
             if text is None:
                 self._write_options(ctx, formatter)
             elif text:

@@ -17,6 +17,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -109,8 +110,20 @@ def _shared_options(
     """Hold the options that every command has."""
 
 
-def _module_name(command: str) -> str:
-    return f"pucli.cli.commands.{command.replace('-', '_')}"
+@cache
+def _made(name: str) -> Any:
+    """Return a command, made once per process."""
+    module = importlib.import_module(f"pucli.cli.commands.{name.replace('-', '_')}")
+    single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    single.command(
+        name,
+        cls=HelpfulCommand,
+        epilog=examples_text(module.EXAMPLES),
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )(_runner(module.command, name))
+    command = typer.main.get_command(single)
+    command.more_help = getattr(module, "more_help", None)  # type: ignore[attr-defined]
+    return command
 
 
 class CommandGroup(TyperGroup):
@@ -122,17 +135,7 @@ class CommandGroup(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command, or None if no command has that name."""
-        if cmd_name not in command_names():
-            return None
-        module = importlib.import_module(_module_name(cmd_name))
-        single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        single.command(
-            cmd_name,
-            cls=HelpfulCommand,
-            epilog=examples_text(module.EXAMPLES),
-            context_settings={"help_option_names": ["-h", "--help"]},
-        )(_runner(module.command, cmd_name))
-        return typer.main.get_command(single)
+        return _made(cmd_name) if cmd_name in command_names() else None
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, purpose, examples, commands by group, and options."""
@@ -150,9 +153,6 @@ class CommandGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command named by `args`; the error suggests the nearest names."""
         command = self.get_command(ctx, args[0])
-        if command is not None:  # not needed for the page of all commands, and slow to import
-            module = importlib.import_module(_module_name(args[0]))
-            command.help += "\n\n" + module.more_help() if hasattr(module, "more_help") else ""
         if command is None and not ctx.resilient_parsing:
             raise unknown("command", args[0], command_names(), listing="pucli --help")
         return (args[0] if command else None), command, args[1:]
