@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pucli.models.saved import SavedModel
 
 
-def predicted_blocks(  # noqa: PLR0913
+def predicted_blocks(
     saved: SavedModel,
     path: Path | Sequence[Path],
     *,
@@ -43,7 +43,6 @@ def predicted_blocks(  # noqa: PLR0913
     optional: Collection[str] = (),
     tally: Tally | None = None,
     trained: RowCounter | None = None,
-    rows: int = BLOCK,
     why: Why | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Predict the labels of the rows of a file.
@@ -64,8 +63,6 @@ def predicted_blocks(  # noqa: PLR0913
         Counter of cells not seen in training.
     trained : RowCounter, optional
         Counter of rows on which the model was trained.
-    rows : int, default=`BLOCK`
-        Number of rows in a block.
     why : Why, optional
         Add the column "why": what raises the scores of rows.
 
@@ -90,14 +87,14 @@ def predicted_blocks(  # noqa: PLR0913
     how = replace(how, formed=encoder.formed)
     counted = Tally() if tally is None else tally
     if encoder.sparse_:
-        yield from _sparse_blocks(saved, files_of(path), how, ids, trained, rows)
+        yield from _sparse_blocks(saved, files_of(path), how, ids, trained)
         return
     unused = sorted(encoder.empty_in_training.difference(ids))
     needed = list(dict.fromkeys([*encoder.needed, *ids, *unused]))
     start = 0
     as_text = {*encoder.read_as_text, *ids}
     lackable = {*optional, *unused}.difference(encoder.needed)
-    blocks = read_blocks(files_of(path), needed, as_text=as_text, rows=rows, how=how, keep=ids, optional=lackable)
+    blocks = read_blocks(files_of(path), needed, as_text=as_text, rows=BLOCK, how=how, keep=ids, optional=lackable)
     for table in blocks:
         counted.place, counted.offset = table.place, start
         frame = table.frame
@@ -217,7 +214,6 @@ def _sparse_blocks(
     how: Reading,
     ids: Sequence[str],
     trained: RowCounter | None,
-    rows: int,
 ) -> Iterator[pd.DataFrame]:
     """Predict the rows of a LIBSVM file, which is read at once as a sparse matrix."""
     import pandas as pd
@@ -229,8 +225,8 @@ def _sparse_blocks(
     wide = open_wide(files[0], always=True, how=how)
     assert wide is not None
     X = fitted_width(wide.X, saved.table_encoder.n_features_in_)
-    for start in range(0, X.shape[0], rows):
-        block = X[start : start + rows]
+    for start in range(0, X.shape[0], BLOCK):
+        block = X[start : start + BLOCK]
         _count(trained, block)
         numbered = {"row": np.arange(start + 1, start + block.shape[0] + 1)}
         yield pd.DataFrame(numbered | _predicted(saved, block, start))

@@ -7,6 +7,7 @@ have weight 1 / q, so that a point means the same model at every stage. Samples 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,6 +140,7 @@ def nested_sample(s: Ints, size: int, seed: int) -> Sample:
     return Sample(np.sort(np.concatenate([labelled[:n_l], unlabeled[:n_u]])), shares)
 
 
+@dataclass(frozen=True)
 class StagedPoints:
     """Evaluation of the points of a grid in stages.
 
@@ -160,22 +162,21 @@ class StagedPoints:
         Group of each row; rows of one group are in one fold.
     """
 
-    def __init__(  # noqa: PLR0913
-        self,
-        method: Method,
-        X: Floats,
-        s: Ints,
-        fixed: Point,
-        cut: tuple[int, int],
-        seed: int,
-        rule: Rule,
-        n_jobs: int = 1,
-        groups: Ints | None = None,
-    ) -> None:
-        self.method, self.X, self.s, self.fixed = method, X, s, fixed
-        self.cut, self.seed, self.rule, self.n_jobs = cut, seed, rule, n_jobs
-        self.groups = groups
-        self.defaults = estimator_class(method)().get_params()
+    method: Method
+    X: Floats
+    s: Ints
+    fixed: Point
+    cut: tuple[int, int]
+    seed: int
+    rule: Rule
+    n_jobs: int = 1
+    groups: Ints | None = None
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The parameters of the method that no point sets."""
+        found: dict[str, Any] = estimator_class(self.method)().get_params()
+        return found
 
     def route(self, stage: Stage, sample: Sample) -> Route:
         """Return the route of a stage; for a sample, points must be `weighed`."""

@@ -14,6 +14,7 @@ from pucli.data.encode.drift import Tally
 from pucli.data.rows.blocks import STDIN
 from pucli.data.rows.training_rows import RowSource, training_rows
 from pucli.data.rows.user_file import ColumnChoice
+from pucli.models import prediction
 from pucli.models.fitting import fit
 from pucli.models.prediction import predicted_blocks, top_rows
 from pucli.models.saved import load_model, save_model
@@ -59,11 +60,12 @@ def new_rows(folder, kind, n=500):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_blocks_give_the_bits_of_the_model_in_memory(kind, saved, tmp_path):
+def test_blocks_give_the_bits_of_the_model_in_memory(kind, saved, tmp_path, monkeypatch):
     path, frame = new_rows(tmp_path, kind)
     whole = saved.whole
     for rows in (64, 496, 1000):
-        found = pd.concat(predicted_blocks(saved, path, ids=["key"], rows=rows), ignore_index=True)
+        monkeypatch.setattr(prediction, "BLOCK", rows)
+        found = pd.concat(predicted_blocks(saved, path, ids=["key"]), ignore_index=True)
         assert np.array_equal(found["score"], whole.decision_function(frame))
         assert found["row"].tolist() == list(range(1, 501))
         assert found["key"].tolist() == frame["key"].tolist()
@@ -86,38 +88,42 @@ def test_a_pipe_gives_the_same_predictions_as_the_file(saved, tmp_path, monkeypa
     pd.testing.assert_frame_equal(pd.concat(predicted_blocks(saved, STDIN)), one)
 
 
-def test_cells_unlike_training_are_counted_over_all_blocks_with_their_line(saved, tmp_path):
+def test_cells_unlike_training_are_counted_over_all_blocks_with_their_line(saved, tmp_path, monkeypatch):
     path, frame = new_rows(tmp_path, "csv")
     frame = frame.astype(object)
     frame.loc[[100, 300], "job"] = "sailor"
     frame.loc[250, "age"] = "old"
     frame.to_csv(path, index=False)
     tally = Tally()
-    list(predicted_blocks(saved, path, tally=tally, rows=64))
+    monkeypatch.setattr(prediction, "BLOCK", 64)
+    list(predicted_blocks(saved, path, tally=tally))
     assert "column 'job': 2 cells with a value not seen in training (first in line 102: 'sailor')" in tally.lines()
     assert "column 'age': 1 cell not a number, treated as empty (first in line 252: 'old')" in tally.lines()
 
 
 @pytest.mark.slow
-def test_the_top_rows_are_those_of_a_full_sort(saved, tmp_path):
+def test_the_top_rows_are_those_of_a_full_sort(saved, tmp_path, monkeypatch):
     path, _ = new_rows(tmp_path, "csv")
     every = pd.concat(predicted_blocks(saved, path), ignore_index=True)
     expected = every.sort_values("score", ascending=False, kind="stable").head(17).reset_index(drop=True)
     for rows in (5, 64, 1000):
-        pd.testing.assert_frame_equal(top_rows(predicted_blocks(saved, path, rows=rows), 17), expected)
+        with monkeypatch.context() as patched:
+            patched.setattr(prediction, "BLOCK", rows)
+            pd.testing.assert_frame_equal(top_rows(predicted_blocks(saved, path), 17), expected)
     assert len(top_rows(predicted_blocks(saved, path), 10_000)) == 500
 
 
 @pytest.mark.slow
-def test_memory_is_that_of_a_block(saved, tmp_path):
+def test_memory_is_that_of_a_block(saved, tmp_path, monkeypatch):
     """Rows five times as many take no more memory at once."""
     import tracemalloc
 
     peaks = []
+    monkeypatch.setattr(prediction, "BLOCK", 512)
     for n in (10_000, 50_000):
         path, _ = new_rows(tmp_path, "csv", n)
         tracemalloc.start()
-        for _block in predicted_blocks(saved, path, rows=512):
+        for _block in predicted_blocks(saved, path):
             pass
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()

@@ -16,7 +16,7 @@ import pytest
 from tests.trust import processes
 from tests.trust.killed import send
 
-KILLS = int(os.environ.get("KILLS", "100"))
+KILLS = int(os.environ.get("KILLS", "24"))
 WAYS = ((signal.SIGKILL, "parent"), (signal.SIGKILL, "worker"), (signal.SIGKILL, "all"), (signal.SIGTERM, "parent"))
 PACE = 0.3  # seconds; twelve cells take some tenths of a second each
 TABLES = 40_000  # bytes of the log with the tables and the provenance, before the first cell

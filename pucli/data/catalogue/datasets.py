@@ -20,7 +20,7 @@ import numpy as np
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.atomic_files import replacing
 from pucli.core.errors import PucliError, RunError, UsageError
-from pucli.data.catalogue.download import Progress, Source, make_source, obtain
+from pucli.data.catalogue.download import Source, make_source, obtain
 from pucli.data.catalogue.entries import dataset_key, load_catalogue
 from pucli.data.schema import Entry
 
@@ -83,7 +83,7 @@ def content_hash(X: AnyArray, y: AnyArray) -> str:
     return digest.hexdigest()
 
 
-def load_dataset(  # noqa: PLR0913
+def load_dataset(
     name: str,
     *,
     rng: np.random.Generator | None = None,
@@ -93,7 +93,6 @@ def load_dataset(  # noqa: PLR0913
     mirror: str | Path | None = None,
     offline: bool | None = None,
     catalogue: str | Path | None = None,
-    progress: Progress | None = None,
 ) -> Dataset:
     """Load a declared data set; its files are downloaded if they are not in the cache.
 
@@ -111,8 +110,6 @@ def load_dataset(  # noqa: PLR0913
         See `pucli.data.fetch`.
     catalogue : str or Path, optional
         Another `datasets.yaml`.
-    progress : callable, optional
-        See `pucli.data.fetch`.
 
     Returns
     -------
@@ -137,7 +134,7 @@ def load_dataset(  # noqa: PLR0913
         return _generated(key, entry, rng, parameters)
     if parameters:
         raise UsageError(f"data set {key!r} is not generated and takes no parameters ({', '.join(parameters)})")
-    source = make_source(cache, mirror, offline, progress)
+    source = make_source(cache, mirror, offline)
     parsed = source.cache / key / f"parsed-{_identity(entry)[:16]}.npz"
     dataset = _read_parsed(parsed, key, entry)
     if dataset is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,13 +23,12 @@ if TYPE_CHECKING:
 LARGEST = 1e150
 
 
-def read_table(  # noqa: PLR0913
+def read_table(
     path: str | Path | Sequence[Path],
     *,
     label: str | None = None,
     positive: str | int | None = None,
     features: Sequence[str] | None = None,
-    sheet: str | None = None,
     multiclass: bool = False,
     unlabeled: int | None = None,
     allow_missing: bool = False,
@@ -51,8 +49,6 @@ def read_table(  # noqa: PLR0913
         must hold two classes, of which the larger is positive.
     features : sequence of str, optional
         The feature columns, in order; by default all but the label.
-    sheet : str, optional
-        Sheet of a spreadsheet, by default the first.
     multiclass : bool, default=False
         Whether to return the classes themselves, of any number.
     unlabeled : int, optional
@@ -60,7 +56,7 @@ def read_table(  # noqa: PLR0913
     allow_missing : bool, default=False
         Whether feature cells may be empty; they are NaN in X.
     how : Reading, optional
-        Further options for reading.
+        Further options for reading, such as the sheet of a workbook.
 
     Returns
     -------
@@ -76,8 +72,6 @@ def read_table(  # noqa: PLR0913
     UsageError
         The file, a column, a class or a cell is missing or invalid.
     """
-    how = how or Reading()
-    how = replace(how, sheet=sheet) if sheet else how
     X, labels, names = read_labelled(path, label=label, features=features, allow_missing=allow_missing, how=how)
     if labels is None:
         return X, None, names

@@ -219,7 +219,7 @@ def make_split(
     return SCENARIOS[scenario](y, label_frequency, rng=rng, tilt=tilt, held=held, **options)
 
 
-def repeated_splits(  # noqa: PLR0913
+def repeated_splits(
     scenario: str,
     y: AnyArray,
     label_frequency: float,
@@ -229,7 +229,6 @@ def repeated_splits(  # noqa: PLR0913
     name: str = "",
     labelling: str = "scar",
     X: Floats | None = None,
-    groups: Ints | None = None,
     **options: Any,
 ) -> list[Split]:
     """Return repeated splits; each depends only on (seed, name, scenario, label frequency, repeat) and the labelling.
@@ -252,10 +251,8 @@ def repeated_splits(  # noqa: PLR0913
         How positives are labelled, see `pucli.data.splits.labelling`.
     X : array of shape (n, m), optional
         Rows, which a labelling other than "scar" needs.
-    groups : array of int of shape (n,), optional
-        As in `make_split`.
     **options : object
-        See `make_split`.
+        See `make_split`, such as `groups`.
     """
     if repeats < 1:
         raise UsageError(f"repeats must be at least 1, not {repeats}")
@@ -266,7 +263,6 @@ def repeated_splits(  # noqa: PLR0913
             label_frequency,
             rng=split_stream(seed, name, scenario, label_frequency, repeat),
             tilt=None if X is None else labelling_tilt(labelling, X, y, stream(seed, "labelling", name, repeat)),
-            groups=groups,
             **options,
         )
         for repeat in range(repeats)

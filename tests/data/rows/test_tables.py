@@ -14,6 +14,7 @@ from pucli.core.errors import UsageError
 from pucli.data import read_table, table_notes
 from pucli.data.files.formats import reading
 from pucli.data.files.text.arff import read_arff, split_row
+from pucli.data.reading import Reading
 from tests.helpers import examples
 
 X = np.array([[1.5, -2.0], [0.1, 4.0], [1e-3, 7.0], [3.0, 8.25]])
@@ -130,7 +131,7 @@ def test_places_in_other_formats(tmp_path):
     with pytest.raises(UsageError, match=r"column 'a', row 4 of sheet 'Sheet A'"):
         read_table(tmp_path / "t.xlsx", label="y")
     with pytest.raises(UsageError, match=r"unknown sheet 'sheet B'; did you mean 'Sheet A'"):
-        read_table(tmp_path / "t.xlsx", label="y", sheet="sheet B")
+        read_table(tmp_path / "t.xlsx", label="y", how=Reading(sheet="sheet B"))
     frame.to_parquet(tmp_path / "t.parquet")
     with pytest.raises(UsageError, match=r"column 'a', row 3"):
         read_table(tmp_path / "t.parquet", label="y")
