@@ -21,6 +21,8 @@ OURS = [name for name, method in METHODS.items() if method.estimator.startswith(
 PU = [name for name in OURS if METHODS[name].kind == "pu"]
 DEEP = [name for name in OURS if METHODS[name].extra == "deep"]
 SEMI_SUPERVISED = [name for name in OURS if METHODS[name].kind == "semi-supervised"]
+# the networks are for the slow tests, as importing torch alone takes seconds
+EACH = [pytest.param(name, marks=pytest.mark.slow) if name in DEEP else name for name in OURS]
 CERTIFICATE = ("objective_", "dual_gap_", "residual_", "n_iter_", "converged_")
 
 # Parameters that make a fit take less than a tenth of a second.
@@ -158,7 +160,7 @@ def outputs(model: Any, X: np.ndarray) -> list[np.ndarray]:
     return [np.asarray(getattr(model, name)(X)) for name in names if hasattr(model, name)]
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", EACH)
 @pytest.mark.slow
 def test_the_certificate_is_complete(name: str) -> None:
     model = fitted(name)
@@ -170,14 +172,14 @@ def test_the_certificate_is_complete(name: str) -> None:
     assert not model.dual_gap_ < 0 and not model.residual_ < 0
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", EACH)
 def test_the_same_seed_gives_the_same_bits(name: str) -> None:
     X = rows(name)[0]
     for one, other in zip(outputs(fitted(name), X), outputs(fitted(name), X), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", EACH)
 def test_a_saved_model_gives_the_same_bits(name: str, tmp_path: Any) -> None:
     _needs(name)
     X, y = rows(name)
@@ -192,7 +194,7 @@ def test_a_saved_model_gives_the_same_bits(name: str, tmp_path: Any) -> None:
         np.testing.assert_equal(getattr(loaded.estimator, attribute), getattr(pipeline[-1], attribute))
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", EACH)
 def test_every_constructor_parameter_has_a_constraint_and_a_line_of_documentation(name: str) -> None:
     cls = estimator_class(METHODS[name])
     parameters = set(inspect.signature(cls).parameters) - {"pos_label", "neg_label"}
@@ -205,7 +207,7 @@ def test_every_constructor_parameter_has_a_constraint_and_a_line_of_documentatio
         )
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", EACH)
 def test_parameters_of_a_wrong_kind_are_named(name: str) -> None:
     _needs(name)
     X, y = rows(name)
@@ -251,7 +253,7 @@ def test_a_missing_label_of_semi_supervised_methods_is_refused_with_its_row(name
         fitted(name, y=y)
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", EACH)
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 def test_infinite_values_are_refused(name: str, value: float) -> None:
     _needs(name)
@@ -262,7 +264,7 @@ def test_infinite_values_are_refused(name: str, value: float) -> None:
         _quick(name).fit(X, y)
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", EACH)
 def test_fit_does_not_change_its_arguments(name: str) -> None:
     X, y = rows(name)
     X.flags.writeable = False
@@ -318,7 +320,7 @@ def test_shares_of_positive_training_rows(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", EACH)
 def test_the_example_of_the_documentation_runs(name: str) -> None:
     _needs(name)
     cls = estimator_class(METHODS[name])
@@ -326,7 +328,7 @@ def test_the_example_of_the_documentation_runs(name: str) -> None:
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", EACH)
 def test_clones_are_equal(name: str) -> None:
     estimator = _quick(name)
     assert clone(estimator).get_params() == estimator.get_params()

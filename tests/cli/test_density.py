@@ -134,6 +134,7 @@ def test_a_clustering_is_not_trained_to_predict_labels(pucli):
     refused(pucli("train", "--method", "constrained-kmeans", "--dataset", "iris"), "clusters", "ConstrainedKMeans")
 
 
+@pytest.mark.slow
 def test_a_bad_parameter_of_a_deep_model_is_named(pucli, table):
     pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
     words = ("train", "--method", "pae", "--data", "rows.csv")

@@ -69,6 +69,7 @@ def test_a_data_set_from_a_table_of_the_user(pucli, tmp_path, customers, monkeyp
     assert pucli("train", "--method", "gllc", "--dataset", "people").code == 0
 
 
+@pytest.mark.slow
 def test_a_generated_data_set_can_be_used_in_an_experiment(pucli, tmp_path):
     assert pucli("new", "dataset", "points").code == 0
     assert run_tests(tmp_path / "points" / "test_points.py", tmp_path / "cache") == 1

@@ -193,6 +193,7 @@ def table(tmp_path, monkeypatch):
     sys.modules.pop("mine", None)
 
 
+@pytest.mark.slow
 def test_a_table_of_the_user_needs_no_package(pucli, table):
     done = pucli("reproduce", "./my-table.yaml", "--json")
     assert done.code == 0, done.err

@@ -354,6 +354,7 @@ def test_no_space_left(tmp_path, monkeypatch):
     assert run(experiment, results_dir=tmp_path).already_done == kept
 
 
+@pytest.mark.slow
 def test_stored_files_have_no_paths(sequential):
     _, folder, _, _ = sequential
     content = (folder / "small" / STORE).read_bytes()

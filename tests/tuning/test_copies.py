@@ -33,6 +33,7 @@ def test_a_narrow_kernel_is_not_chosen_because_it_remembers_copies(jitter: float
     assert not any("copies" in note for note in apart.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [3, 1000])
 def test_rows_that_are_equal_by_chance_are_no_copies(values: int) -> None:
     rows = np.floor(values * (RNG.random((300, 3)) ** np.where(np.arange(300) < 60, 0.5, 1.0)[:, None]))

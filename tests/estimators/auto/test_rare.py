@@ -28,6 +28,7 @@ def test_few_rows_are_called_where_positives_are_rare(needles: tuple[AutoPU, np.
     assert again.threshold_ == model.threshold_
 
 
+@pytest.mark.slow
 def test_the_first_rows_are_told_where_positives_are_rare(needles: tuple[AutoPU, np.ndarray]) -> None:
     model, y = needles
     fifty, hundred = model.among_first([50, 100, 700])
