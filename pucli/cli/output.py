@@ -331,3 +331,49 @@ def _fitting_widths(rows: Sequence[Sequence[str]], whole: Sequence[bool]) -> lis
         cut = [sum(len(cell) > width for cell in column) for column, width in zip(cells, widths, strict=True)]
         widths[cut.index(max(cut))] += 1
     return list(widths)
+
+
+def output_file(option: str, path: Path | None, *inputs: Path | None) -> None:
+    """Check an output file before any work, so that no result is lost.
+
+    Parameters
+    ----------
+    option : str
+        The option that names the file, for the message.
+    path : Path or None
+        The file; None if the option was not given.
+    *inputs : Path or None
+        Files that must not be overwritten.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be written or is one of `inputs`.
+    """
+    if path is None:
+        return
+    for source in inputs:
+        if source is not None and path.exists() and source.exists() and path.samefile(source):
+            raise UsageError(f"{option} {path} would overwrite the input {source}; give another name.")
+    from pucli.core.atomic_files import check_output
+
+    check_output(path, option)
+
+
+def output_files(named: Mapping[str, Path | None], *inputs: Path | None) -> None:
+    """Check the files that options name, as `output_file` does, and that no two options name the same one."""
+    seen: dict[Path, str] = {}
+    for option, path in named.items():
+        if path is None:
+            continue
+        output_file(option, path, *inputs)
+        same = seen.setdefault(path.resolve(), option)
+        if same != option:
+            raise UsageError(f"{same} and {option} both name {path}, and one would replace the other; give two names.")
+
+
+def output_folder(option: str, path: Path) -> None:
+    """Raise UsageError if `path`, the value of `option`, is not a writable folder."""
+    from pucli.core.atomic_files import check_folder
+
+    check_folder(path, option)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pucli.cli.options import output_file
+from pucli.cli.output import output_file
 from pucli.cli.output import Output
 
 EXAMPLES = """

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from pucli.cli import completion
-from pucli.cli.options import ReadingOptions, Seed, SpreadsheetSafe, choice, output_file
+from pucli.cli.options import Seed, SpreadsheetSafe, choice
+from pucli.cli.output import output_file
+from pucli.cli.row_options import ReadingOptions
 from pucli.cli.output import Output
 from pucli.core.errors import UsageError
 

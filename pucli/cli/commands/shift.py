@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pucli.cli.options import ReadingOptions
+from pucli.cli.row_options import ReadingOptions
 from pucli.cli.output import Output
 from pucli.core.errors import UsageError
 

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from pucli.cli import completion
-from pucli.cli.options import LabelFrequency, Mirror, Offline, Scenario, Seed, output_file
+from pucli.cli.options import LabelFrequency, Mirror, Offline, Scenario, Seed
+from pucli.cli.output import output_file
 from pucli.cli.output import Output
 
 EXAMPLES = """

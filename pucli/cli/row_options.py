@@ -1,0 +1,167 @@
+"""Options that name rows of a file or a data set, as one parameter of a command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pucli.cli.assignments import column_kinds
+from pucli.cli.options import ColumnKinds, Columns, DataFiles, DatasetName, Decimal, Drop, Encoding, Groups, Ids, LabelColumn, LabelFrequency, Mirror, Missing, NegativeValue, Offline, Only, PositiveValue, Repeat, RowLimit, Scenario, Seed, Separator, Sheet, SkippedRows, SplitFile, UnlabeledValue
+from pucli.data.reading import normal
+
+if TYPE_CHECKING:
+    from pucli.data.reading import Reading
+    from pucli.data.rows.training_rows import RowSource
+    from pucli.data.rows.user_file import ColumnChoice
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """Options for reading a file of the user; see `pucli.data.reading.Reading`."""
+
+    encoding: Encoding = ""
+    sep: Separator = ""
+    skip_rows: SkippedRows = 0
+    sheet: Sheet = ""
+    decimal: Decimal = ""
+    missing: Missing = None
+
+    def reading(self, files: Sequence[Path]) -> Reading:
+        """Return the options as a `Reading`; raise UsageError for one that does not apply to any of the files."""
+        from pucli.data.files.formats import check_applies
+        from pucli.data.reading import Reading
+
+        words = [word.strip() for item in self.missing or () for word in item.split(",")]
+        found = Reading(
+            self.encoding, self.sep, self.skip_rows, self.sheet, self.decimal, tuple(word for word in words if word)
+        )
+        check_applies(found, files)
+        return found
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """Options that name rows."""
+
+    dataset: DatasetName = None
+    data: DataFiles = None
+    label: LabelColumn = None
+    positive: PositiveValue = None
+    unlabeled: UnlabeledValue = None
+    negative: NegativeValue = None
+    scenario: Scenario = "case-control"
+    label_frequency: LabelFrequency = 0.5
+    seed: Seed = 0
+    split: SplitFile = None
+    repeat: Repeat = 0
+    rows: RowLimit = None
+    mirror: Mirror = None
+    offline: Offline = False
+    kinds: ColumnKinds = None
+    drop: Drop = None
+    only: Only = None
+    ids: Ids = None
+    groups: Groups = None
+    columns: Columns = False
+
+
+@dataclass(frozen=True)
+class Rows(ReadingOptions, SourceOptions):
+    """Options that name the training rows; see `pucli.data.rows.training_rows.RowSource`."""
+
+    @property
+    def files(self) -> list[Path]:
+        """Return the files of --data."""
+        return list(self.data or ())
+
+    @property
+    def file(self) -> Path | None:
+        """Return the first file of --data."""
+        return self.files[0] if self.files else None
+
+    @property
+    def source(self) -> RowSource:
+        """Return the options as a `RowSource`."""
+        from pucli.data.rows.training_rows import RowSource
+
+        own = {
+            "data",
+            "kinds",
+            "drop",
+            "only",
+            "ids",
+            "groups",
+            "columns",
+            *(part.name for part in fields(ReadingOptions)),
+        }
+        options = {name: value for name, value in vars(self).items() if name not in own}
+        return RowSource(
+            **options,
+            data=self.file,
+            more=self.files[1:],
+            choice=column_choice(self.kinds, self.drop, self.only, self.ids, self.groups),
+            reading=self.reading(self.files),
+        )
+
+    @property
+    def words(self) -> str:
+        """Return shell options that select the same rows again; data files are already in the cache."""
+        single = (
+            "dataset",
+            "label",
+            "positive",
+            "unlabeled",
+            "negative",
+            "split",
+            "repeat",
+            "scenario",
+            "label_frequency",
+            "seed",
+            "rows",
+        )
+        words = [f"--data {shlex.quote(str(path))}" for path in self.files]
+        for name in single:
+            value = getattr(self, name)
+            if value != getattr(type(self), name):
+                words += [f"--{name.replace('_', '-')}", shlex.quote(str(value))]
+        named = {"as": self.kinds, "drop": self.drop, "only": self.only, "id": self.ids, "groups": self.groups}
+        for option, values in named.items():
+            for value in values or ():
+                words += [f"--{option}", shlex.quote(value)]
+        words.append(self.reading(self.files).words)
+        return " ".join(filter(None, words))
+
+
+def column_choice(
+    kinds: list[str] | None,
+    drop: list[str] | None,
+    only: list[str] | None,
+    ids: list[str] | None,
+    groups: list[str] | None = None,
+    time: str | None = None,
+) -> ColumnChoice:
+    """Return the options about columns as a `ColumnChoice`. None stands for an option that was not given.
+
+    Parameters
+    ----------
+    kinds : list of str or None
+        --as, as NAME=KIND.
+    drop : list of str or None
+        --drop, columns that are no features.
+    only : list of str or None
+        --only, the only feature columns.
+    ids : list of str or None
+        --id, columns that identify rows; "" for none.
+    groups : list of str or None
+        --groups, columns whose equal cells mark rows that belong together.
+    time : str or None
+        --time, column with the time of each row.
+    """
+    from pucli.data.rows.user_file import ColumnChoice
+
+    out, sole, named, together = (tuple(map(normal, names or ())) for names in (drop, only, ids, groups))
+    identifiers = tuple(filter(None, named))
+    return ColumnChoice(column_kinds(kinds), out, sole, identifiers, together, time or "", find_ids=not named)
