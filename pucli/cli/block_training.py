@@ -13,9 +13,8 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli.options import choice
-from pucli.cli.output import output_folder
+from pucli.cli.output import Output, output_folder
 from pucli.cli.row_options import Rows
-from pucli.cli.output import Output
 from pucli.cli.terminal import number
 from pucli.core.errors import UsageError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pucli.cli.row_options import Rows
 from pucli.cli.output import Output
+from pucli.cli.row_options import Rows
 from pucli.cli.terminal import number
 
 if TYPE_CHECKING:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pucli.cli import completion
-from pucli.cli.assignments import column_kinds
 from pucli.core.errors import UsageError, unknown
 from pucli.data.reading import normal
 
 if TYPE_CHECKING:
     from pucli.cli.output import Output
-    from pucli.data.reading import Reading
-    from pucli.data.rows.training_rows import RowSource
-    from pucli.data.rows.user_file import ColumnChoice
 
 LARGEST_SEED = 2**32 - 1  # of the generators of NumPy and scikit-learn
 

@@ -11,13 +11,14 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
 from pucli.cli.interrupts import interrupts
 from pucli.cli.progress import Bar, Lines, Progress
 from pucli.cli.terminal import inert_text, number, on_terminal, tell, width_of, wrapped
-from pucli.core.errors import PucliError, RunError
+from pucli.core.errors import PucliError, RunError, UsageError
 from pucli.core.json_values import json_values
 
 # Widest column of a table that is not wrapped, where there is room.

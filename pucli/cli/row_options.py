@@ -9,7 +9,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pucli.cli.assignments import column_kinds
-from pucli.cli.options import ColumnKinds, Columns, DataFiles, DatasetName, Decimal, Drop, Encoding, Groups, Ids, LabelColumn, LabelFrequency, Mirror, Missing, NegativeValue, Offline, Only, PositiveValue, Repeat, RowLimit, Scenario, Seed, Separator, Sheet, SkippedRows, SplitFile, UnlabeledValue
+from pucli.cli.options import (
+    ColumnKinds,
+    Columns,
+    DataFiles,
+    DatasetName,
+    Decimal,
+    Drop,
+    Encoding,
+    Groups,
+    Ids,
+    LabelColumn,
+    LabelFrequency,
+    Mirror,
+    Missing,
+    NegativeValue,
+    Offline,
+    Only,
+    PositiveValue,
+    Repeat,
+    RowLimit,
+    Scenario,
+    Seed,
+    Separator,
+    Sheet,
+    SkippedRows,
+    SplitFile,
+    UnlabeledValue,
+)
 from pucli.data.reading import normal
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pucli.cli import options as opt
-from pucli.cli.output import Output
+from pucli.cli.output import Output, output_file
+from pucli.cli.row_options import Rows
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ pucli advise --dataset hd --prior 0.4
 
 def command(
     out: Output,
-    where: opt.Rows,
+    where: Rows,
     prior: Annotated[
         float | None,
         typer.Option(
@@ -63,7 +64,7 @@ def command(
     if where.columns:
         show_columns(out, where.source)
         return
-    opt.output_file("--plot", plot, *where.files, where.split)
+    output_file("--plot", plot, *where.files, where.split)
     _check(prior, plot)
     why = "`pucli advise` uses labelled positives and unlabeled rows alone"
     rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)

@@ -11,7 +11,8 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.block_training import Backend, auto_in_blocks
-from pucli.cli.output import Output
+from pucli.cli.output import Output, output_files
+from pucli.cli.row_options import Rows
 from pucli.cli.threshold_options import CutOptions, unkept_recall, warn_of_unknown_prior
 from pucli.core.errors import UsageError
 
@@ -35,7 +36,7 @@ pucli auto --data customers.csv --label bought --positive yes --labelling sar
 
 def command(  # noqa: C901, PLR0913, PLR0915
     out: Output,
-    where: opt.Rows,
+    where: Rows,
     cut: CutOptions,
     backend: Backend,
     labelling: Annotated[
@@ -135,7 +136,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
     chosen = cut.chosen or ("f1", None)
     opt.choice("labelling", labelling, LABELLINGS)
     opt.choice("order", order, ORDERS)
-    opt.output_files({"--model": model, "--report": report, "--scored": scored}, *where.files, where.split)
+    output_files({"--model": model, "--report": report, "--scored": scored}, *where.files, where.split)
     if safe and scored is None:
         raise UsageError("--spreadsheet-safe applies to --scored FILE; give both.")
     if order != ORDERS[0] and scored is None:
@@ -238,9 +239,7 @@ def _prior(expected: int, rows: TrainingRows) -> float:
     return (expected + rows.n_labelled) / len(rows.X) if single else expected / unlabeled
 
 
-def _again(
-    where: opt.Rows, labelling: str, cut: tuple[str, float | None], negatives_are: str, expected: int | None
-) -> str:
+def _again(where: Rows, labelling: str, cut: tuple[str, float | None], negatives_are: str, expected: int | None) -> str:
     """Return the command that trains the same classifier again."""
     goal, wanted = cut
     words = [] if goal == "f1" else [f"--{goal}", str(wanted)]

@@ -9,7 +9,8 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
-from pucli.cli.output import Output
+from pucli.cli.output import Output, output_files
+from pucli.cli.row_options import ReadingOptions, column_choice
 from pucli.cli.terminal import plus_minus
 from pucli.core.errors import UsageError
 
@@ -25,7 +26,7 @@ pucli compare gllc svc-naive --dataset breast-cancer --tune --repeats 20 --metri
 
 def command(  # noqa: PLR0913
     out: Output,
-    reading: opt.ReadingOptions,
+    reading: ReadingOptions,
     methods: Annotated[
         list[str],
         typer.Argument(metavar="METHOD METHOD...", help="Methods to compare.", autocompletion=completion.methods),
@@ -100,8 +101,8 @@ def command(  # noqa: PLR0913
     from pucli.runner.run import number_of_jobs
 
     opt.choice("value of --labels", labels, ("pu", "true"))
-    opt.output_files({"--out": page, "--tex": tex}, *(data or ()))
-    choice = opt.column_choice(kinds, drop, only, ids, groups, by_time)
+    output_files({"--out": page, "--tex": tex}, *(data or ()))
+    choice = column_choice(kinds, drop, only, ids, groups, by_time)
     how = reading.reading(data or ())
     ways = "--dataset NAME, once or more, or --data FILE --label COLUMN"
     check_one_source(bool(dataset), bool(data), ways)

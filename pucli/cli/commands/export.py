@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pucli.cli.output import output_file
-from pucli.cli.output import Output
+from pucli.cli.output import Output, output_file
 
 EXAMPLES = """
 pucli export bought.model --onnx bought.onnx

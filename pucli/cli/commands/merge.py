@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pucli.cli import options as opt
-from pucli.cli.output import Output
+from pucli.cli.output import Output, output_folder
 from pucli.cli.terminal import many
 
 EXAMPLES = """
@@ -39,7 +39,7 @@ def command(
     from pucli.runner.run import cells_of_other_profiles
 
     declared = load_experiment(experiment, datasets=catalogue)
-    opt.output_folder("--results", results)
+    output_folder("--results", results)
     out.if_interrupted = f"Imported cells are kept in {results_folder(declared, results)}."
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
     taken = merge_stores(declared, folders, profile=profile, results_dir=results)

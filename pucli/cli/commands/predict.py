@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from pucli.cli.options import SpreadsheetSafe
-from pucli.cli.output import output_file
+from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import ReadingOptions
-from pucli.cli.output import Output
 from pucli.cli.terminal import many
 from pucli.cli.threshold_options import (
     MovedCut,

@@ -12,6 +12,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
+from pucli.cli.row_options import Rows
 from pucli.cli.terminal import many, number, percent
 from pucli.core.errors import UsageError
 
@@ -36,7 +37,7 @@ pucli prior --dataset wifi --estimator all --replicates 200 --json
 
 def command(
     out: Output,
-    where: opt.Rows,
+    where: Rows,
     estimator: Annotated[
         str | None,
         typer.Option(

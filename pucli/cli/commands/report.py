@@ -10,7 +10,7 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
-from pucli.cli.output import Output
+from pucli.cli.output import Output, output_folder
 from pucli.core.errors import UsageError, unknown
 
 EXAMPLES = """
@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913
         check_committed(results, allow_changes=allow_changes)
         return _report_all(out, results, wanted)
     declared = load_experiment(experiment, datasets=catalogue)
-    opt.output_folder("--results", results)
+    output_folder("--results", results)
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
     report = collect(declared, profile=profile, methods=method, datasets=dataset, results_dir=results, formats=wanted)
     out.document({"verdicts": report.verdicts, "report": report.to_json()})
@@ -87,7 +87,7 @@ def _report_all(out: Output, results: Path, formats: list[str]) -> int:
     """Build the table of every experiment and print one line for each."""
     from pucli.report import report_all
 
-    opt.output_folder("--results", results)
+    output_folder("--results", results)
     shown = count(1)
     with out.progress("report", "experiments") as bar:
         reports = report_all(results, formats=formats, on_report=lambda report: bar(next(shown), None, report.name))

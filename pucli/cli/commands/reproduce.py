@@ -10,7 +10,7 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
-from pucli.cli.output import Output
+from pucli.cli.output import Output, output_folder
 from pucli.cli.terminal import duration, many
 from pucli.core.errors import RunError, UsageError
 
@@ -93,7 +93,7 @@ def command(  # noqa: PLR0913
         committed = read_cells_csv(results_folder(declared, results))
         _print_dry_run(out, dry_run(declared, n_jobs=n_jobs, earlier=committed, **which))
         return 0
-    opt.output_folder("--results", results)
+    output_folder("--results", results)
     out.if_interrupted = (
         f"Finished cells are kept in {results_folder(declared, results)}; run the same command again to continue."
     )

@@ -9,9 +9,8 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli.options import Seed, SpreadsheetSafe, choice
-from pucli.cli.output import output_file
+from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import ReadingOptions
-from pucli.cli.output import Output
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:

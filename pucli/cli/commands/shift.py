@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pucli.cli.row_options import ReadingOptions
 from pucli.cli.output import Output
+from pucli.cli.row_options import ReadingOptions
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pucli.cli import options as opt
-from pucli.cli.output import Output
+from pucli.cli.output import Output, output_folder
 
 EXAMPLES = """
 pucli site --out site
@@ -29,7 +29,7 @@ def command(
     """
     from pucli.report.site import write_site
 
-    opt.output_folder("--out", folder)
+    output_folder("--out", folder)
     shown = count(1)
     with out.progress("site", "experiments") as bar:
         files = write_site(folder, results, on_page=lambda name: bar(next(shown), None, name))

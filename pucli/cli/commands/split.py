@@ -9,8 +9,7 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli.options import LabelFrequency, Mirror, Offline, Scenario, Seed
-from pucli.cli.output import output_file
-from pucli.cli.output import Output
+from pucli.cli.output import Output, output_file
 
 EXAMPLES = """
 pucli split wifi

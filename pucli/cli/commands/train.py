@@ -12,7 +12,8 @@ from pucli.cli import options as opt
 from pucli.cli.assignments import method_parameters
 from pucli.cli.block_training import Backend
 from pucli.cli.ineffective_options import warn_of_far_prior, warn_of_scenario, warn_of_unused
-from pucli.cli.output import Output
+from pucli.cli.output import Output, output_files
+from pucli.cli.row_options import Rows
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ pucli train --method blssvm --data 'folder/*.parquet' --label bought --backend d
 def command(  # noqa: PLR0913
     out: Output,
     method: opt.MethodName,
-    where: opt.Rows,
+    where: Rows,
     backend: Backend,
     param: opt.Parameters = None,
     model: Annotated[
@@ -80,7 +81,7 @@ def command(  # noqa: PLR0913
     params = seeded(method, {**entry.params, **given}, where.seed)
     checkpoint = params.get("checkpoint")
     files = {"--model": model, "--param checkpoint": None if checkpoint is None else Path(str(checkpoint))}
-    opt.output_files(files, *where.files, where.split)
+    output_files(files, *where.files, where.split)
     if backend.in_blocks:
         of_tuning = number if tune else None
         train_in_blocks(out, entry, where, params, backend, folds=of_tuning, standardise=standardise, model=model)
@@ -123,7 +124,7 @@ def _check_kind(entry: Method, tune: bool) -> None:
         )
 
 
-def _rows(out: Output, entry: Method, where: opt.Rows, *, sparse: bool) -> TrainingRows:
+def _rows(out: Output, entry: Method, where: Rows, *, sparse: bool) -> TrainingRows:
     from pucli.cli.text.columns import rows_to_learn_from
     from pucli.data.rows.training_rows import density_rows
     from pucli.models.fitting import takes_missing

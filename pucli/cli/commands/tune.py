@@ -11,7 +11,8 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.assignments import method_grid, method_parameters
 from pucli.cli.ineffective_options import warn_of_far_prior, warn_of_unused
-from pucli.cli.output import Output, Stopped
+from pucli.cli.output import Output, Stopped, output_file
+from pucli.cli.row_options import Rows
 from pucli.cli.terminal import many, number
 from pucli.core.errors import UsageError
 
@@ -32,7 +33,7 @@ pucli tune --method gllc --data customers.csv --label bought --positive yes --cv
 def command(  # noqa: PLR0913
     out: Output,
     method: opt.MethodName,
-    where: opt.Rows,
+    where: Rows,
     param: opt.Parameters = None,
     grid: Annotated[
         list[str] | None,
@@ -90,7 +91,7 @@ def command(  # noqa: PLR0913
     if where.columns:
         show_columns(out, where.source)
         return
-    opt.output_file("--trials", trials, *where.files, where.split)
+    output_file("--trials", trials, *where.files, where.split)
     entry = get_method(method)
     if entry.kind != "pu":
         raise UsageError(f"{method} does not learn from labelled positives, which the scores of `pucli tune` need.")
