@@ -309,7 +309,7 @@ class AutoPU(PUClassifier):
             first = first_fit(
                 X, labelled, self.scenario, members, seed, self.n_jobs, self.callback, self._groups, self._negative
             )
-            _, X, labelled, population, folds, ensemble, scores, copies, weights, negative = first
+            _, X, labelled, population, folds, ensemble, _, copies, weights, negative = first
             held_out, grouped = first.held_out, first.grouped
             self.n_negative_ = 0 if negative is None else int(negative.sum())
             self._negative_scores = held_out[negative] if self._calibrates else None
@@ -325,7 +325,7 @@ class AutoPU(PUClassifier):
             if negative is not None:
                 soft[negative] = 0.0
             used = members_for(members, *X.shape)
-            again = refit(used, ensemble, X, labelled, folds, scores, soft, seed, self.n_jobs)
+            again = refit(used, first, soft, seed, self.n_jobs)
             self.ensemble_ = ensemble.weighted(weights) if again is None else again
             raw = ensemble.views.one("raw", X)
             naive = baseline.naive_svc(raw, labelled, folds[0], population, stream(seed, "naive"))

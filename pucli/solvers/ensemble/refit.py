@@ -22,6 +22,7 @@ import numpy as np
 from pucli.core.saved_state import Array, Held, State
 from pucli.core.seeding import stream
 from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember, last_first, standardised_member
+from pucli.solvers.ensemble.first_fit import FirstFit
 from pucli.solvers.ensemble.members import Member, TrainingRows
 
 QUANTILES = 2000
@@ -80,16 +81,8 @@ class Refitted:
         return self.scale.of(self.ensemble.score(X))
 
 
-def refit(  # noqa: PLR0913
-    members: Sequence[Member],
-    ensemble: Ensemble,
-    X: np.ndarray,
-    labelled: np.ndarray,
-    folds: np.ndarray,
-    held_out: np.ndarray,
-    probabilities: np.ndarray,
-    seed: int,
-    n_jobs: int | None,
+def refit(
+    members: Sequence[Member], first: FirstFit, probabilities: np.ndarray, seed: int, n_jobs: int | None
 ) -> Refitted | None:
     """Refit the members that have a `refit` with soft labels; the others stay as they are.
 
@@ -97,37 +90,30 @@ def refit(  # noqa: PLR0913
 
     Parameters
     ----------
-    members, ensemble : sequence of Member, Ensemble
+    members, first : sequence of Member, FirstFit
         The members and their first fit.
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of bool, shape (n,)
-        True for labelled positives.
-    folds : ndarray of int8, shape (repeats, n)
-        Divisions of the rows into folds.
-    held_out : ndarray of shape (members, n)
-        Standardised score of each row by models of the first fit that were trained without it.
     probabilities : ndarray of shape (n,)
-        Probability of each row by the mean of these scores.
+        Probability of each row by the mean of the held-out scores of the first fit.
     seed : int
         Seed of the random streams.
     n_jobs : int or None
         Number of threads.
     """
+    X, labelled, ensemble = first.X, first.labelled, first.ensemble
     many = len(X) > MOST_ROWS and np.count_nonzero(labelled) > MOST_LABELLED
     if many or all(member.refit is None for member in members):
         return None
     views = ensemble.views.of(X)
     targets = np.where(labelled, 1.0, 2.0 * probabilities - 1.0)
 
-    def one(member: Member, first: FittedMember, scores: np.ndarray) -> tuple[FittedMember, np.ndarray]:
+    def one(member: Member, fitted: FittedMember, scores: np.ndarray) -> tuple[FittedMember, np.ndarray]:
         if member.refit is None:
-            return first, scores
-        rows = TrainingRows(views[member.view], labelled, folds)
-        model, scores = member.refit(rows, targets, first.model, first.parameters, stream(seed, "refit", member.name))
-        return standardised_member(member, model, first.parameters, scores, labelled, ~labelled)
+            return fitted, scores
+        rows = TrainingRows(views[member.view], labelled, first.folds)
+        model, scores = member.refit(rows, targets, fitted.model, fitted.parameters, stream(seed, "refit", member.name))
+        return standardised_member(member, model, fitted.parameters, scores, labelled, ~labelled)
 
-    results = last_first(one, list(zip(members, ensemble.members, held_out, strict=True)), n_jobs)
+    results = last_first(one, list(zip(members, ensemble.members, first.scores, strict=True)), n_jobs)
     scores = np.mean([scores for _, scores in results], axis=0)
     again = Ensemble(ensemble.views, [fitted for fitted, _ in results])
-    return Refitted(again, quantile_map(scores[~labelled], held_out.mean(axis=0)[~labelled]))
+    return Refitted(again, quantile_map(scores[~labelled], first.scores.mean(axis=0)[~labelled]))

@@ -9,10 +9,17 @@ import pytest
 
 from pucli.metrics.ranking import auc
 from pucli.solvers.ensemble.ensemble import fit_members
+from pucli.solvers.ensemble.first_fit import FirstFit
 from pucli.solvers.ensemble.members import MEMBERS, Member, make_views
 from pucli.solvers.ensemble.refit import MOST_LABELLED, MOST_ROWS, quantile_map, refit
 from pucli.solvers.ensemble.rows import stratified_folds
 from tests.estimators.auto.helpers import two_clouds
+
+
+def fitted(members: list[Member], X: np.ndarray, s: np.ndarray, folds: np.ndarray) -> FirstFit:
+    """Return the first fit of members, with given folds."""
+    ensemble, scores = fit_members(members, make_views(X), X, s, ~s, folds, 0, 1)
+    return FirstFit(np.arange(len(X)), X, s, ~s, folds, ensemble, scores)
 
 
 def test_the_quantile_map_matches_the_distribution_and_keeps_the_order() -> None:
@@ -29,11 +36,10 @@ def test_the_quantile_map_matches_the_distribution_and_keeps_the_order() -> None
 def test_a_refit_with_true_probabilities_ranks_nearly_as_well_as_with_true_labels() -> None:
     X, s, truth = two_clouds(400, labelled=15, apart=1.5, features=12)
     folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
-    views = make_views(X)
-    first, scores = fit_members(MEMBERS, views, X, s, ~s, folds, 0, 1)
-    again = refit(MEMBERS, first, X, s, folds, scores, truth.astype(float), 0, 1)
+    first = fitted(list(MEMBERS), X, s, folds)
+    again = refit(MEMBERS, first, truth.astype(float), 0, 1)
     new, _, classes = two_clouds(2000, labelled=2, apart=1.5, features=12, seed=9)
-    before, after = first.score(new), again.score(new)
+    before, after = first.ensemble.score(new), again.score(new)
     assert auc(after[classes], after[~classes]) > auc(before[classes], before[~classes]) + 0.02
 
 
@@ -41,19 +47,19 @@ def test_a_member_that_cannot_be_refitted_stays_as_it_is() -> None:
     X, s, _ = two_clouds(60, labelled=20)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     members = [MEMBERS[0], Member("fixed", MEMBERS[1].view, MEMBERS[1].fit)]
-    first, scores = fit_members(members, make_views(X), X, s, ~s, folds, 0, 1)
-    again = refit(members, first, X, s, folds, scores, np.zeros(len(X)), 0, 1)
+    first = fitted(members, X, s, folds)
+    again = refit(members, first, np.zeros(len(X)), 0, 1)
     assert again is not None
-    assert again.ensemble.members[1] is first.members[1]
-    assert again.ensemble.members[0] is not first.members[0]
+    assert again.ensemble.members[1] is first.ensemble.members[1]
+    assert again.ensemble.members[0] is not first.ensemble.members[0]
 
 
 def test_without_refittable_members_the_first_fit_is_kept() -> None:
     X, s, _ = two_clouds(60, labelled=20)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     members = [Member(member.name, member.view, member.fit) for member in MEMBERS[:1]]
-    first, scores = fit_members(members, make_views(X), X, s, ~s, folds, 0, 1)
-    assert refit(members, first, X, s, folds, scores, np.zeros(len(X)), 0, 1) is None
+    first = fitted(members, X, s, folds)
+    assert refit(members, first, np.zeros(len(X)), 0, 1) is None
 
 
 @pytest.mark.slow
@@ -69,6 +75,6 @@ def test_with_many_rows_and_many_labelled_ones_there_is_no_refit(rows: int, labe
     X, s, _ = two_clouds(rows - labelled, labelled=labelled)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     members = [replace(MEMBERS[0], refit=lambda rows, targets, model, parameters, rng: (model, np.zeros(len(rows.X))))]
-    first, scores = fit_members(members, make_views(X), X, s, ~s, folds, 0, 1)
-    again = refit(members, first, X, s, folds, scores, np.zeros(len(X)), 0, 1)
+    first = fitted(members, X, s, folds)
+    again = refit(members, first, np.zeros(len(X)), 0, 1)
     assert (again is not None) == refitted
