@@ -86,6 +86,21 @@ def test_no_file_imports_itself_through_others():
     assert circles(edges) == []
 
 
+@pytest.mark.slow
+def test_functions_of_more_than_eight_parameters_are_the_known_ones():
+    """Compiled functions, constructors of estimators and commands aside, each of which ruff knows by its line."""
+    found = set()
+    for name, path in sources().items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef) or name.startswith("pucli.cli.commands."):
+                continue
+            given = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            compiled = any("njit" in ast.unparse(one) for one in node.decorator_list)
+            if len(given) - (given[:1] == ["self"]) > 8 and not compiled and node.name != "__init__":
+                found.add(node.name)
+    assert found == {"compare", "run", "tune", "first_fit", "fit_members", "make_cut"}
+
+
 def test_the_root_says_what_the_package_is():
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
     files = [path.name for path in PACKAGE.iterdir() if path.is_file()]
