@@ -3,17 +3,27 @@
 The log of a positive's chance of being labelled next grows by `SLOPE` for each standard deviation, among the positives,
 of a linear function of the standardised features: of random features ("sar-feature"), or of the direction in which the
 means of the classes differ, so that clear positives are labelled first ("sar-score").
+
+The other three are the mechanisms S2 to S4 of PU-Bench (repository XiXiphus/PU-Bench; S1 is "scar"). The chance depends
+on the probability p of a positive by a logistic regression on true labels: it is a tenth at random and otherwise in
+proportion to p^10 ("sar-lbe-a", clear positives), in proportion to (2.5 - p)^10 ("sar-lbe-b", doubtful positives;
+both Gong et al. 2021), or a positive is accepted with a chance in proportion to p, and accepted ones are labelled at
+random ("sar-pusb", Kato et al. 2019).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pucli.core.arrays import AnyArray, Floats, z_scores
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints, z_scores
 from pucli.core.errors import unknown
 
-LABELLINGS = ("scar", "sar-feature", "sar-score")
+PU_BENCH = ("sar-lbe-a", "sar-lbe-b", "sar-pusb")
+LABELLINGS = ("scar", "sar-feature", "sar-score", *PU_BENCH)
 SLOPE = 2.0
+POWER, AT_RANDOM, TOP = 10, 0.1, 2.5
+# Tilt of positives that "sar-pusb" rejects: they are labelled only if the accepted ones do not suffice.
+REJECTED = -1e3
 
 
 def labelling_tilt(labelling: str, X: Floats, y: AnyArray, rng: np.random.Generator) -> Floats | None:
@@ -21,14 +31,14 @@ def labelling_tilt(labelling: str, X: Floats, y: AnyArray, rng: np.random.Genera
 
     Parameters
     ----------
-    labelling : {"scar", "sar-feature", "sar-score"}
+    labelling : {"scar", "sar-feature", "sar-score", "sar-lbe-a", "sar-lbe-b", "sar-pusb"}
         The mechanism.
     X : ndarray of shape (n, m)
         Rows.
     y : array of shape (n,)
         Two labels, of which the larger is positive.
     rng : numpy.random.Generator
-        Draws the direction of "sar-feature".
+        Draws the direction of "sar-feature", and which positives "sar-pusb" accepts.
 
     Examples
     --------
@@ -43,6 +53,8 @@ def labelling_tilt(labelling: str, X: Floats, y: AnyArray, rng: np.random.Genera
         return None
     positive = np.asarray(y) == np.max(y)
     Z = z_scores(X)
+    if labelling in PU_BENCH:
+        return _tilt_by_class(labelling, class_probabilities(Z, positive), positive, rng)
     if labelling == "sar-feature":
         direction = rng.standard_normal(Z.shape[1])
     else:
@@ -50,3 +62,76 @@ def labelling_tilt(labelling: str, X: Floats, y: AnyArray, rng: np.random.Genera
     value = Z @ direction
     tilt: Floats = SLOPE * (value - value[positive].mean()) / max(float(value[positive].std()), 1e-12)
     return tilt
+
+
+def _tilt_by_class(labelling: str, p: Floats, positive: Bools, rng: np.random.Generator) -> Floats:
+    tilt = np.zeros(len(p))
+    if labelling == "sar-pusb":
+        tilt[positive] = np.where(accepted(p[positive], rng), 0.0, REJECTED)
+    else:
+        tilt[positive] = np.log(np.maximum(chances(labelling, p[positive]), 1e-300))
+    return tilt
+
+
+def class_probabilities(X: Floats, positive: Bools) -> Floats:
+    """Return the probability of a positive (n,) by a logistic regression fitted to the same rows X (n, m)."""
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # PU-Bench stops after 100 iterations
+        model = LogisticRegression(max_iter=100).fit(X, positive)
+    found: Floats = model.predict_proba(X)[:, 1]
+    return found
+
+
+def chances(labelling: str, p: Floats) -> Floats:
+    """Return the chance of each positive to be labelled next by "sar-lbe-a" or "sar-lbe-b", with the sum one.
+
+    Parameters
+    ----------
+    labelling : {"sar-lbe-a", "sar-lbe-b"}
+        The mechanism.
+    p : ndarray of shape (p,)
+        Probabilities of a positive.
+
+    Examples
+    --------
+    >>> chances("sar-lbe-a", np.array([0.5, 1.0])).round(3)
+    array([0.051, 0.949])
+    """
+    equal = np.full(len(p), 1.0 / len(p))
+    weights = p**POWER if labelling == "sar-lbe-a" else (TOP - p) ** POWER
+    total = float(weights.sum())
+    chance: Floats = weights / total if total > 0.0 else equal
+    return (1.0 - AT_RANDOM) * chance + AT_RANDOM * equal if labelling == "sar-lbe-a" else chance
+
+
+def accepted(p: Floats, rng: np.random.Generator) -> Bools:
+    """Return which positives "sar-pusb" accepts, from their probabilities p (p,)."""
+    found: Bools = p / max(float(p.max()), 1e-300) > rng.random(len(p))
+    return found
+
+
+def drawn(labelling: str, positive: Ints, p: Floats, count: int, rng: np.random.Generator) -> Ints:
+    """Return the positives that PU-Bench labels; "sar-pusb" labels fewer if it does not accept enough.
+
+    Parameters
+    ----------
+    labelling : {"scar", "sar-lbe-a", "sar-lbe-b", "sar-pusb"}
+        The mechanism.
+    positive : ndarray of int of shape (p,)
+        Positives.
+    p : ndarray of shape (p,)
+        Their probabilities of a positive. Not used for "scar".
+    count : int
+        Number of positives to label.
+    rng : numpy.random.Generator
+        Its random numbers are used in the order of PU-Bench.
+    """
+    if labelling == "sar-pusb":
+        found: Ints = rng.permutation(positive[accepted(p, rng)])[:count]
+        return found
+    return rng.choice(positive, count, replace=False, p=None if labelling == "scar" else chances(labelling, p))
