@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import yaml
+from sklearn.model_selection import train_test_split
 
 from pucli.core.errors import UsageError
 from pucli.protocols.pu_benchmarks.protocol import _prepare, pu_bench, puicl, puicl_stream
@@ -30,12 +31,36 @@ def declared(tmp_path, **changes):
 
 def test_a_labelled_row_of_pu_bench_is_unlabeled_too_and_never_tested() -> None:
     y = np.repeat([1, -1], [400, 600])
-    rows = pu_bench(y, 0.1, 42)
+    rows = pu_bench(np.zeros((1000, 1)), y, 0.1, 42)
     labelled, unlabeled = rows.train[rows.labelled == 1], rows.train[rows.labelled == 0]
     assert len(rows.test) == 200 and y[rows.test].mean() == pytest.approx(-0.2)
     assert len(unlabeled) == 792 and len(labelled) == int(0.1 * (y[unlabeled] == 1).sum())
     assert (y[labelled] == 1).all() and set(labelled) <= set(unlabeled)
     assert not set(rows.train) & set(rows.test)
+    assert len(rows.validation) == 8 + int(0.1 * 3) and rows.validation_labelled.sum() == int(0.1 * 3)
+    assert not set(rows.validation) & (set(rows.train) | set(rows.test))
+
+
+def test_the_labelled_rows_of_pu_bench_are_those_of_its_repository() -> None:
+    """The same random numbers in the same order as `create_pu_training_set` there has them."""
+    y = np.random.default_rng(5).permutation(np.repeat([1, -1], [400, 600]))
+    rest, _ = train_test_split(np.arange(1000), test_size=0.2, stratify=y, random_state=2)
+    train, _ = train_test_split(rest, test_size=8, stratify=y[rest], random_state=2)
+    positive = np.where(y[train] == 1)[0]
+    expected = train[np.random.default_rng(2).choice(positive, size=int(0.1 * len(positive)), replace=False)]
+    rows = pu_bench(np.zeros((1000, 1)), y, 0.1, 2)
+    assert np.array_equal(rows.train[rows.labelled == 1], expected)
+
+
+@pytest.mark.parametrize(("labelling", "side"), [("sar-lbe-a", 1), ("sar-lbe-b", -1), ("sar-pusb", 1)])
+def test_pu_bench_labels_clear_or_doubtful_positives_first(labelling: str, side: int) -> None:
+    rng = np.random.default_rng(3)
+    y = np.repeat([1, -1], [800, 1200])
+    X = rng.normal(size=(2000, 2)) + 0.8 * y[:, None]
+    rows = pu_bench(X, y, 0.1, 42, labelling)
+    labelled, positive = rows.train[rows.labelled == 1], rows.train[y[rows.train] == 1]
+    assert len(labelled) == 63 and (y[labelled] == 1).all()
+    assert side * (X[labelled].sum(axis=1).mean() - X[positive].sum(axis=1).mean()) > 0.2
 
 
 def test_a_fifth_of_the_unlabeled_rows_of_puicl_is_negative() -> None:
@@ -102,3 +127,32 @@ def test_shares_of_the_rows_are_those_of_the_benchmarks(tmp_path) -> None:
     experiment = declared(tmp_path, split={**DECLARED["split"], "unlabeled_train": 0.5})
     with pytest.raises(UsageError, match="its own shares"):
         plan(experiment)
+
+
+PU_BENCH = {"sampling": "pu-bench"}
+
+
+def test_repeats_of_pu_bench_have_the_seeds_of_the_list_and_each_labelling_is_a_setting(tmp_path) -> None:
+    options = {**PU_BENCH, "seeds": [2, 25], "labellings": {"scar": [0.3333], "sar-lbe-b": [0.3333]}}
+    cells = plan(declared(tmp_path, options=options))
+    found = {(cell.setting["labelling"], cell.declared["split"]["seed"]) for cell in cells}
+    assert found == {("scar", 2), ("scar", 25), ("sar-lbe-b", 2), ("sar-lbe-b", 25)}
+    assert len({cell.key for cell in cells}) == len({cell.group for cell in cells}) == 4
+    with pytest.raises(UsageError, match="seeds has 1"):
+        plan(declared(tmp_path, options={**PU_BENCH, "seeds": [2]}))
+    with pytest.raises(UsageError, match="sar-pusb"):
+        plan(declared(tmp_path, options={**PU_BENCH, "labellings": {"sar-pus": [0.3333]}}))
+    with pytest.raises(UsageError, match=r"has 0\.1"):
+        plan(declared(tmp_path, options={**PU_BENCH, "labellings": {"scar": [0.1]}}))
+
+
+def test_pu_bench_takes_the_point_with_the_largest_proxy_accuracy(tmp_path) -> None:
+    """A threshold of minus infinity calls every row positive, and plus infinity none; neither is the best."""
+    methods = {"svc-naive": {"method": "svc-naive", "grid": {"cut": [-1e9, 0.0, 1e9]}}}
+    split = {**DECLARED["split"], "label_frequencies": [0.5]}
+    experiment = declared(tmp_path, options=PU_BENCH, methods=methods, split=split)
+    assert {cell.n_fits for cell in plan(experiment)} == {4}
+    run(experiment, results_dir=tmp_path)
+    rows = list(read_rows(tmp_path / "one").values())
+    assert [row["status"] for row in rows] == ["done", "done"]
+    assert {row["params"]["cut"] for row in rows} == {0.0}

@@ -1,40 +1,49 @@
 """PU benchmarks: the samplings of PU-Bench and of PUICL; tuning, fit and metrics are those of the protocol pu.
 
-pu-bench (repository PU-Bench, case-control, "naive mode")
-    A fifth of the rows, stratified, is the test set. A hundredth of the others is set aside; PU-Bench selects models on
-    it by true labels, and this protocol does not use it. Of the remaining positives, a share `label_frequency` is
-    labelled. The unlabeled rows are all remaining rows, so that labelled rows occur twice.
+pu-bench (repository XiXiphus/PU-Bench, case-control, "nnPU full U")
+    A fifth of the rows, stratified, is the test set, and a hundredth of the others the validation set. Of the remaining
+    positives, a share `label_frequency` is labelled by one of `labellings` (`pucli.data.splits.labelling`). The
+    unlabeled rows are all remaining rows, so that labelled rows occur twice. The validation rows are labelled in the
+    same way. Of the points of a column's grid, that with the largest proxy accuracy on them is taken, which needs the
+    class prior, and no true labels otherwise. The repeats have the `seeds` of the repository.
 puicl (repository puicl, evaluate_pretrained_model.py)
     The positive class is drawn at random. Of at most 600 of its rows, `label_frequency` are labelled. The unlabeled
     rows are the others and as many rows of the other class as make a fifth of them negative. They are the test rows.
     The draw of a data set depends on its place in `sets`; each repeat continues the random stream of the previous one.
 
 For the seed 42, with the sets in the order of the publication and the rows in the order of its files, puicl has the
-published tasks. For the same seed, pu-bench has the published test sets, but not the same labelled rows.
+published tasks. With rows in the order of its files, pu-bench has the test sets and the labelled rows of the repository.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal, NamedTuple
+import itertools
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from pucli.core.arrays import AnyArray, Ints
-from pucli.core.errors import UsageError
-from pucli.protocols.common import check_two_classes, read_rows, standardised
+from pucli.core.arrays import AnyArray, Floats, Ints, z_scores
+from pucli.core.errors import UsageError, unknown
+from pucli.data.splits.labelling import PU_BENCH, class_probabilities, drawn
+from pucli.metrics import pu_counts
+from pucli.metrics.pu import proxy_accuracy
+from pucli.models.certificates import watched
+from pucli.protocols.common import check_two_classes, make, read_rows, seed_of, standardised, takes_seed
 from pucli.protocols.options import read_options
 from pucli.protocols.pu import protocol as pu
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
 
-# Raise it when the protocol changes what a cell computes.
-VERSION = 1
+# Raise it when the protocol changes what a cell of the sampling computes.
+VERSION = {"pu-bench": 2, "puicl": 1}
 TEST, VALIDATION = 0.2, 0.01
 MOST_POSITIVES, OUTLIERS = 600, 0.2
-warm_up = pu.warm_up
+# Selection by the proxy accuracy of the validation rows, in the key of a cell.
+PROXY = "proxy-accuracy"
 
 
 class Options(Strict):
@@ -42,15 +51,26 @@ class Options(Strict):
 
     sampling: Literal["pu-bench", "puicl"] = Field(description="pu-bench or puicl")
     sets: list[str] = Field(default=[], description="puicl: the data sets in the order in which they get their seeds")
+    seeds: list[int] = Field(default=[], description="pu-bench: seeds of the repeats; by default split.seed + repeat")
+    labellings: dict[str, list[float]] = Field(
+        default={},
+        description="pu-bench: scar (S1), sar-lbe-a (S2), sar-lbe-b (S3), sar-pusb (S4) -> those of "
+        "split.label_frequencies that it has; by default scar with all",
+    )
 
 
 class Sampled(NamedTuple):
-    """Rows of a task: training rows with their labels, test rows, and the label of the positive class."""
+    """Rows of a task: training rows with their labels, test rows, and the label of the positive class.
+
+    validation, validation_labelled : rows, as those for training, on which pu-bench selects.
+    """
 
     train: Ints
     labelled: AnyArray
     test: Ints
     positive: int = 1
+    validation: Ints | None = None
+    validation_labelled: AnyArray | None = None
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
@@ -59,24 +79,101 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     sampling = options.sampling
     if experiment.data.generate or experiment.split.unlabeled_train or experiment.split.train:
         raise UsageError(f"{experiment.name}: the protocol pu_benchmarks takes declared data sets and its own shares.")
-    bare = dataclasses.replace(scope, profile=scope.profile.model_copy(update={"options": {}}))
+    if sampling == "pu-bench":
+        _check_pu_bench(options, experiment, scope)
+    labellings = options.labellings or {"scar": experiment.split.label_frequencies}
     planned = []
-    for cell in pu.cells(experiment.model_copy(update={"options": {}}), bare):
-        division = {**cell.declared["split"], "sampling": sampling}
-        if sampling == "puicl":
-            if cell.dataset not in options.sets:
-                raise UsageError(
-                    f"{experiment.name}: options.sets lacks {cell.dataset}; add it. Its place determines its seed."
-                )
-            division["place"] = options.sets.index(cell.dataset)
-        declared = {**cell.declared, "split": division, "protocol": ["pu_benchmarks", VERSION, pu.VERSION]}
-        planned.append(dataclasses.replace(cell, declared=declared, group=f"{sampling} {cell.group}"))
+    for labelling, frequencies in labellings.items():
+        for cell in _plain_cells(experiment, scope, labelling):
+            if cell.setting["label_frequency"] not in frequencies:
+                continue
+            division = {**cell.declared["split"], "sampling": sampling}
+            setting, method, n_fits = dict(cell.setting), dict(cell.declared["method"]), cell.n_fits
+            if sampling == "puicl":
+                if cell.dataset not in options.sets:
+                    raise UsageError(
+                        f"{experiment.name}: options.sets lacks {cell.dataset}; add it. Its place determines its seed."
+                    )
+                division["place"] = options.sets.index(cell.dataset)
+            else:
+                division["seed"] = options.seeds[cell.repeat] if options.seeds else division["seed"] + cell.repeat
+                n_fits = 1
+                if method["tuning"]:
+                    method |= {"tuning": {"score": PROXY}}
+                    n_fits += len(_points(method["grid"]))
+                if len(labellings) > 1:
+                    setting["labelling"] = labelling
+            how = ["pu_benchmarks", VERSION[sampling], pu.VERSION]
+            declared = {**cell.declared, "method": method, "split": division, "protocol": how}
+            group = f"{sampling} {cell.group}"
+            new = {"declared": declared, "setting": setting, "group": group, "n_fits": n_fits, "open_ended": False}
+            planned.append(dataclasses.replace(cell, **new))
     return planned
+
+
+def _plain_cells(experiment: Experiment, scope: Scope, labelling: str) -> list[Cell]:
+    """Return the cells of the protocol pu with a labelling, without the options of this protocol."""
+    split = experiment.split.model_copy(update={"labelling": labelling})
+    bare = dataclasses.replace(scope, profile=scope.profile.model_copy(update={"options": {}}))
+    return pu.cells(experiment.model_copy(update={"options": {}, "split": split}), bare)
+
+
+def _check_pu_bench(options: Options, experiment: Experiment, scope: Scope) -> None:
+    if options.seeds and scope.repeats > len(options.seeds):
+        raise UsageError(
+            f"{experiment.name}: {scope.repeats} repeats, and options.seeds has {len(options.seeds)}; add seeds."
+        )
+    for labelling, frequencies in options.labellings.items():
+        if labelling not in ("scar", *PU_BENCH):
+            raise unknown("labelling of options.labellings", labelling, ("scar", *PU_BENCH))
+        if missing := set(frequencies) - set(experiment.split.label_frequencies):
+            raise UsageError(
+                f"{experiment.name}: options.labellings.{labelling} has {min(missing):g}, which "
+                "split.label_frequencies lacks; add it there."
+            )
 
 
 def run_cell(cell: Cell, context: Context) -> CellResult:
     """Tune, fit and score a method on a sampled task."""
-    return pu.run_cell(cell, context, _prepare)
+    method = cell.declared["method"]
+    if cell.declared["split"]["sampling"] != "pu-bench" or not method["tuning"]:
+        return pu.run_cell(cell, context, _prepare)
+    found = _select(cell, context)
+    chosen = {**method, "params": {**method["params"], **found}, "tuning": None}
+    result = pu.run_cell(dataclasses.replace(cell, declared={**cell.declared, "method": chosen}), context, _prepare)
+    result.n_fits = cell.n_fits
+    return result
+
+
+def warm_up(cell: Cell) -> None:
+    """Compile the method of a cell, or load it from the cache."""
+    plain = {**cell.declared["method"], "tuning": None}
+    if cell.declared["split"]["sampling"] == "pu-bench":
+        cell = dataclasses.replace(cell, declared={**cell.declared, "method": plain})
+    pu.warm_up(cell)
+
+
+def _points(grid: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+
+
+def _select(cell: Cell, context: Context) -> dict[str, Any]:
+    """Return the point of the grid with the largest proxy accuracy on the validation rows, the first of equal ones."""
+    rows, method = context.shared(cell, _prepare), cell.declared["method"]
+    X, s = rows.shared["validation"]
+    params = {**method["params"], **pu.true_prior(method["params"], rows)}
+    if takes_seed(method["name"]):
+        params.setdefault("random_state", seed_of(cell, "fit"))
+    points = _points(method["grid"])
+    best, chosen = -np.inf, points[0]
+    for point in points:
+        with watched():
+            model = make(method, {**params, **point}).fit(rows.X_train, rows.s)
+        counts = pu_counts(s == 1, pu.predicted_classes(model, X), 1)
+        found = float(proxy_accuracy(counts, "unlabeled", rows.prior))
+        if found > best:  # not if no validation row is labelled
+            best, chosen = found, point
+    return chosen
 
 
 def _prepare(cell: Cell, context: Context) -> pu.Prepared:
@@ -84,36 +181,59 @@ def _prepare(cell: Cell, context: Context) -> pu.Prepared:
     check_two_classes(cell.dataset, y)
     split = cell.declared["split"]
     if split["sampling"] == "pu-bench":
-        rows = pu_bench(y, split["label_frequency"], split["seed"] + cell.repeat)
+        rows = pu_bench(X, y, split["label_frequency"], split["seed"], split.get("labelling", "scar"))
     else:
         rng = puicl_stream(split["seed"], split["place"])
         rows = [puicl(y, split["label_frequency"], rng) for _ in range(cell.repeat + 1)][-1]
     truth = np.where(y == rows.positive, 1, -1)
-    X_train, X_test = standardised(cell.declared["data"]["standardise"], X[rows.train], X[rows.test])
+    also = [] if rows.validation is None else [X[rows.validation]]
+    X_train, X_test, *others = standardised(cell.declared["data"]["standardise"], X[rows.train], X[rows.test], *also)
     prior = float(np.mean(truth[rows.train][rows.labelled == 0] == 1))
-    return pu.Prepared(X_train, rows.labelled, X_test, truth[rows.test], X.shape[1], prior, [], {})
+    shared = {"validation": (others[0], rows.validation_labelled)} if others else {}
+    return pu.Prepared(X_train, rows.labelled, X_test, truth[rows.test], X.shape[1], prior, [], shared)
 
 
-def pu_bench(y: AnyArray, label_frequency: float, seed: int) -> Sampled:
+def pu_bench(X: Floats, y: AnyArray, label_frequency: float, seed: int, labelling: str = "scar") -> Sampled:
     """Return the rows of PU-Bench's case-control sampling.
 
     Parameters
     ----------
+    X : array of shape (n, m)
+        Rows, on which a labelling other than "scar" depends.
     y : array of shape (n,)
         True classes, -1 or +1.
     label_frequency : float
         Share of the training positives that is labelled.
     seed : int
         Seed of the test set, the validation set and the labelled rows.
+    labelling : {"scar", "sar-lbe-a", "sar-lbe-b", "sar-pusb"}
+        Mechanism of the labels.
     """
     from sklearn.model_selection import train_test_split
 
     rest, test = train_test_split(np.arange(len(y)), test_size=TEST, stratify=y, random_state=seed)
-    train, _ = train_test_split(rest, test_size=VALIDATION, stratify=y[rest], random_state=seed)
-    positive = train[y[train] == 1]
-    chosen = np.random.default_rng(seed).permutation(positive)[: int(label_frequency * len(positive))]
-    s = np.repeat(np.array([1, 0], np.int8), [len(chosen), len(train)])
-    return Sampled(train=np.concatenate([chosen, train]), labelled=s, test=test)
+    rows = round(VALIDATION * len(rest))
+    train, validation = train_test_split(rest, test_size=rows, stratify=y[rest], random_state=seed)
+    rng = np.random.default_rng(seed)
+    labelled = [_labelled(X, y, part, label_frequency, labelling, rng) for part in (train, validation)]
+    (train, s), (validation, s_validation) = labelled
+    return Sampled(train, s, test, validation=validation, validation_labelled=s_validation)
+
+
+def _labelled(
+    X: Floats, y: AnyArray, rows: Ints, frequency: float, labelling: str, rng: np.random.Generator
+) -> tuple[Ints, AnyArray]:
+    """Return rows that are labelled and then all `rows` as unlabeled ones, and which are labelled."""
+    positive = np.flatnonzero(y[rows] == 1)
+    count = int(len(positive) * frequency)
+    p = np.ones(len(positive))
+    if labelling != "scar":
+        of = X[rows] if np.isin(X, (0.0, 1.0)).all() else z_scores(X[rows])  # one-hot columns stay as they are
+        p = class_probabilities(of, y[rows] == 1)[positive]
+    chosen = rows[drawn(labelling, positive, p, count, rng)]
+    # PU-Bench mixes labelled and unlabeled rows, and so draws random numbers before it labels the validation rows
+    rng.permutation(len(chosen) + len(rows))
+    return np.concatenate([chosen, rows]), np.repeat(np.array([1, 0], np.int8), [len(chosen), len(rows)])
 
 
 def puicl_stream(seed: int, place: int) -> np.random.Generator:
