@@ -106,7 +106,7 @@ def warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:
     """
     if unkept := unkept_recall(cut, model):
         out.warn(unkept)
-    elif cut.recall is not None and model.labelling == "sar":
+    elif cut.recall is not None and model.labelling_ == "sar":
         out.warn(
             "the training rows do not determine the recall at this threshold, since the labels are not a random "
             "sample: in benchmark `labelling` it was mostly lower than requested."
@@ -156,7 +156,7 @@ def warn_of_probability(out: Output, saved: SavedModel) -> None:
     if curves := saved.metadata.get("probability"):
         prior = Estimate(curves["prior"], curves["prior_low"], curves["prior_high"])
         _warn_of_prior(out, prior, curves.get("ranks", not saved.metadata.get("doubt")))
-    if getattr(saved.estimator, "labelling", "scar") == "sar":
+    if getattr(saved.estimator, "labelling_", "scar") == "sar":
         out.remark(
             "probabilities assume that clear positives were labelled first (--labelling sar); no data can confirm it"
         )

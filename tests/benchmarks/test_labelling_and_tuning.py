@@ -23,9 +23,10 @@ def wine(tmp_path: Path) -> Path:
 def test_models_of_biased_labels_run_beside_the_baselines(wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labelling, "OF_LABELLING", ("SAR-EM",))
     monkeypatch.setattr(labelling, "BASELINES", ("SVC, unlabeled as negative",))
-    found = labelling.run(folder=wine, half="design")
+    monkeypatch.setattr(labelling, "RIVAL", "")
+    found = labelling.run(folder=wine, half="design", frequencies=(0.25,))
     lines = [line for line in found["rows"] if line["tasks"] == "all"]
-    assert {line["labelling"] for line in lines} == {"single-training-set", *labelling.BIASED}
+    assert {line["labelling"] for line in lines} == {"single-training-set", "case-control", *labelling.BIASED}
     assert {line["labelled"] for line in lines} == {0.25}
     assert all(0.5 < line["AUC"] <= 1 for line in lines if line["method"] == "SAR-EM")
 

@@ -291,7 +291,7 @@ def _with(fitted: Fitted, moved: AutoPU) -> Fitted:
 
 def _doubted(fitted: Fitted, test: RandomLabelling) -> Fitted:
     """Return the model with the doubts about it."""
-    unlikely = test.doubt if fitted.estimator.labelling == "scar" else ""
+    unlikely = test.doubt if fitted.estimator.labelling_ == "scar" else ""
     return replace(fitted, doubt=fitted.rows.repeated or unlikely)
 
 

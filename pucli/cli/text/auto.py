@@ -293,6 +293,14 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
     if found.repeated:
         count = found.repeated.partition(" are equal")[0]
         grave.append(f"{count} are equal to another labelled row, so results are too good; keep one row of each case")
+    if found.model.labelling_ != found.model.labelling:
+        from pucli.solvers.ensemble.sar import ODDS_RATIO
+
+        grave.append(
+            "labelled rows rank far above nearly all others: clear positives were probably labelled first; prior, "
+            f"threshold and probabilities allow for it, and the interval of the recall for {ODDS_RATIO:g}-fold odds of "
+            "being labelled"
+        )
     if document["labelling"] == "scar" and not (found.leaks or found.repeated or test["random"]):
         grave.append(
             f"random labelling is unlikely (p = {test['p_value']:.2g}; most different: "

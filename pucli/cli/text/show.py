@@ -76,7 +76,7 @@ def _limits(saved: SavedModel, kind: str) -> list[str]:
     """Return what the estimates and predictions rest on, and what training found against them."""
     about, found = saved.metadata, []
     if kind == "pu":
-        found.append(ORDERED if getattr(saved.estimator, "labelling", "scar") == "sar" else RANDOM)
+        found.append(ORDERED if getattr(saved.estimator, "labelling_", "scar") == "sar" else RANDOM)
     found.append(SAME)
     if about.get("doubt"):
         found.append(f"Found in training: {about['doubt']}.")

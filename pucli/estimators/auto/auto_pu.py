@@ -50,7 +50,14 @@ from pucli.solvers.ensemble.hidden_share import estimate_prior, rare_prior
 from pucli.solvers.ensemble.members import Member, members_for
 from pucli.solvers.ensemble.refit import refit
 from pucli.solvers.ensemble.rows import number_of_folds
-from pucli.solvers.ensemble.sar import positive_scores, probabilities_if_biased, relative_propensities, widened
+from pucli.solvers.ensemble.sar import (
+    ODDS_RATIO,
+    clear_ones_first,
+    positive_scores,
+    probabilities_if_biased,
+    relative_propensities,
+    widened,
+)
 from pucli.solvers.ensemble.threshold import (
     GOALS,
     SHARES,
@@ -63,6 +70,7 @@ from pucli.solvers.ensemble.threshold import (
 )
 from pucli.solvers.prior.binormal import Binormal, binormal
 from pucli.solvers.prior.known_negatives import FEWEST, with_negatives
+from pucli.solvers.prior.labelling_odds import with_odds
 from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 SCENARIOS = ("case-control", "single-training-set")
@@ -86,8 +94,9 @@ class AutoPU(PUClassifier):
         the positives. "single-training-set": all rows are one sample of the population, and some of its positives are
         labelled.
     labelling : {"scar", "sar"}, default="scar"
-        "scar": the labelled rows are a random sample of the positives. "sar": labelling depends on the features; a
-        clearer positive is more likely to be labelled (`pucli.solvers.ensemble.sar`).
+        "scar": the labelled rows are a random sample of the positives, unless the rows of a small table show that the
+        clear positives were labelled first (`pucli.solvers.ensemble.sar.clear_ones_first`). "sar": labelling depends on
+        the features; a clearer positive is more likely to be labelled (`pucli.solvers.ensemble.sar`).
     goal : {"f1", "recall", "precision", "share", "top"}, default="f1"
         Goal of the threshold; `with_threshold` moves it after training.
     wanted : float, default=None
@@ -115,6 +124,8 @@ class AutoPU(PUClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
+    labelling_ : {"scar", "sar"}
+        The labelling that prior, threshold, probabilities and estimates assume: "sar" if it was given or is seen.
     prior_ : float
         Estimated share of positives in the population.
     prior_interval_ : tuple of two floats
@@ -133,7 +144,7 @@ class AutoPU(PUClassifier):
         Whether held-out labelled rows rank above held-out unlabeled rows by more than chance.
     propensity_ : ndarray of shape (n,)
         Propensity of each training row to be labelled if positive, relative to the clearest positive; ones unless
-        `labelling` is "sar".
+        `labelling_` is "sar".
 
     Raises
     ------
@@ -206,6 +217,7 @@ class AutoPU(PUClassifier):
         "held_out_": Array("n"),
         "propensity_": Array("n", low=0.0, high=1.0 + 1e-9),
         "n_negative_": Whole(0),
+        "_biased": Whole(0),
     }
 
     def __init__(  # noqa: PLR0913
@@ -318,8 +330,13 @@ class AutoPU(PUClassifier):
             if hidden is not None and self.scenario != "case-control":
                 hidden = hidden * (1.0 - share) + share
             self._gaussian_share = hidden
+            self._biased = int(self.labelling == "sar")
             self._conclude(held_out[labelled], held_out[population], grouped, seed, share)
-            if self.labelling == "sar":
+            rest = ~labelled if negative is None else ~labelled & ~negative
+            if self.labelling == "sar" or (
+                not self._calibrates and clear_ones_first(held_out[labelled], held_out[rest])
+            ):
+                self._biased = 1
                 self._conclude_if_biased(held_out[population], grouped, int(labelled.sum()), seed, share)
             soft = self.calibration_.of(held_out)
             if negative is not None:
@@ -333,7 +350,7 @@ class AutoPU(PUClassifier):
         self.held_out_ = np.empty(len(X))
         self.held_out_[first.order] = held_out
         self.propensity_ = np.ones(len(X))
-        if self.labelling == "sar":
+        if self.labelling_ == "sar":
             self.propensity_ = relative_propensities(self.calibration_.of(self.held_out_))
         if copies:
             warnings.warn(
@@ -357,6 +374,11 @@ class AutoPU(PUClassifier):
         (ranking,) = [line["pu_auc"] for line in self.leaderboard_ if line["name"] == "ensemble"]
         labelled, unlabeled = len(self._positive), len(self._population)
         return ranking, chance_limit(labelled, unlabeled if self.scenario == "case-control" else unlabeled - labelled)
+
+    @property
+    def labelling_(self) -> str:
+        """The labelling that threshold and estimates assume: "sar" if it was given or the rows show it."""
+        return "sar" if self.labelling == "sar" or vars(self).get("_biased", 0) else "scar"
 
     @property
     def _calibrates(self) -> bool:
@@ -399,14 +421,14 @@ class AutoPU(PUClassifier):
         found = estimate_prior(self._positive, self._population, stream(seed, "prior"), grouped)
         if if_random is not None:
             found = widened(found, if_random, stream(seed, "labelling"))
-        rare = rare_prior(self._positive, self._population, share) if self.labelling == "scar" else None
+        rare = rare_prior(self._positive, self._population, share) if self.labelling_ == "scar" else None
         found = rare or found
         self._prior_of_cut = found.value
         self._f1 = expected_f1(self._positive, self._population, found.draws, stream(seed, "expected F1"))
         found = replace(found, labelled=share)
         hidden = self.__dict__.pop("_gaussian_share", None)
         # if clear positives are labelled first, the estimate is not too high
-        if self.labelling == "scar" and rare is None:
+        if self.labelling_ == "scar" and rare is None:
             found = found.less_overlap(float(auc(self._positive, self._population)))
             if hidden is not None:
                 found = found.at(hidden, GAUSSIAN_ERROR)
@@ -452,12 +474,16 @@ class AutoPU(PUClassifier):
             self._curve,
             known_prior=self._calibrates or self._given,
         )
+        if self.labelling_ == "sar":
+            one = self.estimates_["recall"]
+            ends = with_odds(one.low, 1.0 / ODDS_RATIO), with_odds(one.high, ODDS_RATIO)
+            self.estimates_["recall"] = Estimate(one.value, *ends)
         self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
 
     def _rare(self) -> Binormal | None:
         """Return the law of the scores if positives are rare and labelled at random."""
         law = binormal(self._positive, self._population, self.prior_estimate_.labelled)
-        return law if self.labelling == "scar" and law.rare and not self._given else None
+        return law if self.labelling_ == "scar" and law.rare and not self._given else None
 
     def among_first(self, counts: Sequence[int]) -> list[FirstRows]:
         """Return what the first rows of the population by score hold, if positives are rare; otherwise nothing.

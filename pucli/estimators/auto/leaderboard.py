@@ -19,7 +19,7 @@ class _Fitted(Protocol):
     """Attributes of an `AutoPU` that the leaderboard reads: its parameters, class prior, threshold and estimates."""
 
     scenario: str
-    labelling: str
+    labelling_: str
     prior_: float
     chosen_threshold_: Any
     calibration_: Any
@@ -55,7 +55,7 @@ def leaderboard(model: _Fitted, first: FirstFit, naive: dict[str, Any]) -> list[
         cut = float(np.quantile(row[population], 1.0 - share))
         ranking, recall = pu_auc(row, labelled), recall_above(row[labelled], share, cut, model._curve)
         auc = float(true_auc(ranking, hidden))
-        if model.labelling == "sar":
+        if model.labelling_ == "sar":
             auc, recall = auc_and_recall(row[population], chance[population], row[population] > cut)
         f1 = f1_of(recall, share, model.prior_)
         if name == "ensemble":
@@ -63,7 +63,7 @@ def leaderboard(model: _Fitted, first: FirstFit, naive: dict[str, Any]) -> list[
         found.append(_line(name, ranking, auc, f1, parameters.get(name, {})))
     ranking, share, auc = naive["pu_auc"], naive["share"], float(true_auc(naive["pu_auc"], hidden))
     recall = recall_above(naive["scores"][labelled[naive["rows"]]], share, 0.0, model._curve)
-    if model.labelling == "sar":
+    if model.labelling_ == "sar":
         seen = population[naive["rows"]]
         s = naive["scores"][seen]
         auc, recall = auc_and_recall(s, chance[naive["rows"]][seen], s > 0)

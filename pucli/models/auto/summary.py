@@ -96,7 +96,7 @@ class Findings(NamedTuple):
     @property
     def sound(self) -> bool:
         """Whether no test or warning contradicts the assumptions of the estimates."""
-        return (self.test.random or self.model.labelling == "sar") and not self.leaks and not self.repeated
+        return (self.test.random or self.model.labelling_ == "sar") and not self.leaks and not self.repeated
 
     @property
     def known(self) -> dict[str, bool]:
@@ -111,7 +111,7 @@ class Findings(NamedTuple):
                 useful
                 and one.known
                 and rests.get(name, True)
-                and not (self.model.labelling == "sar" and name in UNSURE_IF_BIASED)
+                and not (self.model.labelling_ == "sar" and name in UNSURE_IF_BIASED)
             )
             for name, one in found.items()
         }
@@ -129,7 +129,7 @@ class Findings(NamedTuple):
         """
         model, ends = self.model, self.model.prior_interval_
         single = model.scenario != "case-control"
-        if not self.sound or model.labelling == "sar" or ends[0] == ends[1] or (single and model.n_negative_):
+        if not self.sound or model.labelling_ == "sar" or ends[0] == ends[1] or (single and model.n_negative_):
             return []
         least, found = max(model.prior_estimate_.labelled, LEAST_PRIOR), []
         for prior in ends:
@@ -152,7 +152,7 @@ class Findings(NamedTuple):
         biased. The class prior stays in it only if it was given.
         """
         model = self.model
-        if self.leaks or self.repeated or model.labelling == "sar" or not self.called_positive:
+        if self.leaks or self.repeated or model.labelling_ == "sar" or not self.called_positive:
             return None
         bounds = if_odds(model.estimates_)
         p, at = (model.calibration_.of(scores) for scores in (model._population, np.array([model.cut_])))
@@ -175,7 +175,7 @@ class Findings(NamedTuple):
         cut = self.model.chosen_threshold_
         rows = "unlabeled rows" if self.model.scenario == "case-control" else "rows"
         share = f"{100 * cut.share:.1f} % of the {rows} are above the threshold"
-        random = self.model.labelling == "scar"
+        random = self.model.labelling_ == "scar"
         known = self.sound and random if cut.goal == "recall" else self.known.get(cut.goal, True)
         above = f": {share}" if known else f" (not determined by these rows); {share}"
         match cut.goal:
@@ -201,7 +201,7 @@ class Findings(NamedTuple):
         match cut.goal:
             case "f1":
                 return "at the threshold for the largest F1"
-            case "recall" if self.model.labelling == "scar":
+            case "recall" if self.model.labelling_ == "scar":
                 return f"to find {100 * wanted:g} % of the positives with 90 % confidence"
             case "recall":
                 return f"to find {100 * wanted:g} % of the positives, if the model of the labels is right"
@@ -220,7 +220,7 @@ class Findings(NamedTuple):
             return "cannot be judged: a column gives the label away"
         if self.repeated:
             return "cannot be judged: labelled rows are repeated"
-        return self.test.verdict if self.model.labelling == "scar" else MODELLED
+        return self.test.verdict if self.model.labelling_ == "scar" else MODELLED
 
 
 def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
@@ -242,7 +242,7 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "known_negatives": getattr(model, "n_negative_", 0),
         "negatives": model.negatives,
         "scenario": model.scenario,
-        "labelling": model.labelling,
+        "labelling": model.labelling_,
         "called_positive": found.called_positive,
         "threshold": (threshold := {**asdict(model.chosen_threshold_), "why": found.why}),
         "cut": threshold,  # its former name
@@ -274,7 +274,7 @@ def training_probabilities(model: AutoPU, labelled: np.ndarray) -> tuple[Floats,
     p = model.probability_of(model.held_out_)
     columns = [p, *model.probability_range(p)]
     share = model.prior_estimate_.labelled
-    if model.labelling == "scar" and share > 0.0:
+    if model.labelling_ == "scar" and share > 0.0:
         for k, prior in enumerate((model.prior_, *model.prior_interval_)):
             c, q = min(1.0, share / max(prior, 1e-12)), columns[k]
             columns[k] = np.where(labelled, q, q * (1.0 - c) / np.maximum(1.0 - c * q, 1e-12))

@@ -12,7 +12,7 @@ puicl (repository puicl, evaluate_pretrained_model.py)
     The draw of a data set depends on its place in `sets`; each repeat continues the random stream of the previous one.
 
 For the seed 42, with the sets in the order of the publication and the rows in the order of its files, puicl has the
-published tasks. With rows in the order of its files, pu-bench has the test sets and the labelled rows of the repository.
+published tasks. With rows in the order of its files, pu-bench has the repository's test sets and labelled rows.
 """
 
 from __future__ import annotations

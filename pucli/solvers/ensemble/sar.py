@@ -16,9 +16,42 @@ from dataclasses import replace
 import numpy as np
 
 from pucli.solvers.ensemble.hidden_share import PriorEstimate
+from pucli.solvers.prior.binormal import binormal
 
 # Exponent of f in the propensity, and the range in which it may lie.
 EXPONENT, LEAST_EXPONENT, LARGEST_EXPONENT = 2.0, 1.0, 3.0
+# With fewer unlabeled rows than this, labelled rows that crowd at the top tell of biased labels, not of rare positives.
+# Not so where few positives need be hidden: no doubtful rows lie between the kinds, as the PU-AUC (its lower end) is
+# above APART, or there are more labelled rows than this share of the unlabeled ones.
+MOST_ROWS, APART, MANY_LABELLED = 1000, 0.98, 1 / 3
+# Odds ratio of labelling that the interval of the recall allows for.
+ODDS_RATIO = 4.0
+
+
+def clear_ones_first(positive: np.ndarray, unlabeled: np.ndarray) -> bool:
+    """Return whether the clear positives of a small table were probably labelled first.
+
+    Labelled rows that rank far above nearly all unlabeled ones mean either that few positives are hidden, or that the
+    hidden ones are less clear; the scores cannot tell which. Of some hundred rows with dozens of labelled ones the
+    second is taken for true, of more the first.
+
+    Parameters
+    ----------
+    positive, unlabeled : ndarray of shape (p,) and (u,)
+        Held-out scores of labelled and of unlabeled rows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> clear, doubtful, negative = rng.normal(3.5, 1, 50), rng.normal(2, 1, 150), rng.normal(0, 1, 300)
+    >>> rows = np.r_[doubtful, negative]
+    >>> clear_ones_first(clear, rows), clear_ones_first(doubtful[:50], rows)
+    (True, False)
+    """
+    if len(unlabeled) >= MOST_ROWS or len(positive) > MANY_LABELLED * len(unlabeled):
+        return False
+    law = binormal(np.sort(positive), np.sort(unlabeled))
+    return law.rare and law.ranking <= APART
 
 
 def probabilities_if_biased(probabilities: np.ndarray, exponent: float = EXPONENT) -> np.ndarray:

@@ -7,6 +7,7 @@ import pytest
 
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.metrics.ranking import auc
+from pucli.solvers.ensemble import sar
 from pucli.solvers.ensemble.hidden_share import PriorEstimate
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.sar import (
@@ -59,12 +60,17 @@ def test_the_interval_of_the_prior_covers_the_other_exponents() -> None:
 
 
 @pytest.mark.slow
-def test_prior_and_propensities_are_recovered_where_the_model_holds() -> None:
+def test_prior_and_propensities_are_recovered_where_the_model_holds(monkeypatch) -> None:
     X, labelled, truth, e = biased_sample(0)
     few = MEMBERS[:1]
-    biased, plain = (
+    biased, seen = (
         AutoPU(scenario="single-training-set", labelling=how, members=few).fit(X, labelled) for how in ("sar", "scar")
     )
+    assert seen.labelling == "scar" and seen.labelling_ == "sar"  # the rows show it in a small table
+    assert abs(seen.prior_ - truth.mean()) < 0.06
+    monkeypatch.setattr(sar, "MOST_ROWS", 0)
+    plain = AutoPU(scenario="single-training-set", members=few).fit(X, labelled)
+    assert plain.labelling_ == "scar"
     assert abs(biased.prior_ - truth.mean()) < 0.06 < abs(plain.prior_ - truth.mean())
     assert biased.prior_interval_[0] <= truth.mean() <= biased.prior_interval_[1]
     assert np.abs(biased.propensity_ - e / 0.8)[truth].mean() < 0.12
@@ -74,6 +80,35 @@ def test_prior_and_propensities_are_recovered_where_the_model_holds() -> None:
     assert abs(biased.estimates_["recall"].value - recall) < 0.1
     (own,) = [line for line in biased.leaderboard_ if line["name"] == "ensemble"]
     assert own["f1"] == biased.estimates_["f1"].value
+
+
+def test_random_labels_of_small_tables_are_not_taken_for_biased_ones() -> None:
+    for seed in range(3):
+        X, s, _ = two_clouds(100, labelled=30, seed=seed)
+        assert AutoPU(members=MEMBERS[:1]).fit(X, s).labelling_ == "scar"
+
+
+@pytest.mark.parametrize(
+    ("labelled", "unlabeled", "shift", "first"),
+    [
+        (50, 450, 3.5, True),
+        (50, 450, 2.0, False),  # labelled as the hidden ones are
+        (50, 2000, 3.5, False),  # of a larger table, rare positives are likelier
+        (200, 450, 3.5, False),  # with so many labelled rows, few hidden ones are expected
+        (50, 450, 9.0, False),  # no row lies between the kinds
+    ],
+)
+def test_clear_ones_first_needs_a_small_table_and_few_rows_that_rank_high(labelled, unlabeled, shift, first) -> None:
+    rng = np.random.default_rng(1)
+    hidden = unlabeled // 3
+    rows = np.concatenate([rng.normal(2, 1, hidden), rng.normal(0, 1, unlabeled - hidden)])
+    assert sar.clear_ones_first(rng.normal(shift, 1, labelled), rows) == first
+
+
+def test_the_interval_of_the_recall_allows_for_an_odds_ratio_of_four() -> None:
+    X, s, _ = two_clouds(100, labelled=30)
+    one = AutoPU(labelling="sar", members=MEMBERS[:1]).fit(X, s).estimates_["recall"]
+    assert one.low < one.value - 0.2 and one.low <= one.value <= one.high <= 1.0
 
 
 def test_the_model_moves_the_cut_without_training_again_too() -> None:

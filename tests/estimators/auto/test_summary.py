@@ -53,6 +53,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
         chosen_threshold_=Cut(0.0, 0.5, goal, wanted),
         scenario=scenario,
         labelling=labelling,
+        labelling_=labelling,
         negatives="biased",
         among_first=lambda counts: [],
         prior_interval_=(0.5, 0.5),  # as if given
