@@ -100,7 +100,8 @@ def _cells(rows: Rows, eager: np.ndarray, odds: float, rng: np.random.Generator,
     called, positive = model.held_out_[~s] > model.cut_, rows.y[~s] == 1
     recall = float(np.mean(called[positive]))
     truth = {"recall": recall, "lift": recall / float(np.mean(called)), "precision": float(np.mean(positive[called]))}
-    found, bounds = model.estimates_, if_odds(model.estimates_, odds)
+    found = {**model.estimates_, "recall": model.estimates_["recall"].with_odds_ratio(1.0 / model.odds_ratio_)}
+    bounds = if_odds(found, odds)
     plain = {**found, "lift": lift_of(found["recall"], found["share"])}
     cells = []
     for name in ESTIMATES:

@@ -70,7 +70,7 @@ from pucli.solvers.ensemble.threshold import (
 )
 from pucli.solvers.prior.binormal import Binormal, binormal
 from pucli.solvers.prior.known_negatives import FEWEST, with_negatives
-from pucli.solvers.prior.labelling_odds import with_odds
+from pucli.solvers.prior.labelling_odds import not_excluded
 from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 SCENARIOS = ("case-control", "single-training-set")
@@ -381,6 +381,15 @@ class AutoPU(PUClassifier):
         return "sar" if self.labelling == "sar" or vars(self).get("_biased", 0) else "scar"
 
     @property
+    def odds_ratio_(self) -> float:
+        """The factor by which the odds of being labelled may differ between positives, as the recall's interval allows.
+
+        It is what no test on so many labelled rows excludes, or `ODDS_RATIO` if clear positives were labelled first.
+        """
+        unseen = not_excluded(len(self._positive))
+        return max(ODDS_RATIO, unseen) if self.labelling_ == "sar" else unseen
+
+    @property
     def _calibrates(self) -> bool:
         """Whether known negatives give the class prior."""
         return self.negatives == "random" and self.labelling == "scar" and getattr(self, "n_negative_", 0) >= FEWEST
@@ -474,10 +483,7 @@ class AutoPU(PUClassifier):
             self._curve,
             known_prior=self._calibrates or self._given,
         )
-        if self.labelling_ == "sar":
-            one = self.estimates_["recall"]
-            ends = with_odds(one.low, 1.0 / ODDS_RATIO), with_odds(one.high, ODDS_RATIO)
-            self.estimates_["recall"] = Estimate(one.value, *ends)
+        self.estimates_["recall"] = self.estimates_["recall"].with_odds_ratio(self.odds_ratio_)
         self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
 
     def _rare(self) -> Binormal | None:

@@ -154,7 +154,8 @@ class Findings(NamedTuple):
         model = self.model
         if self.leaks or self.repeated or model.labelling_ == "sar" or not self.called_positive:
             return None
-        bounds = if_odds(model.estimates_)
+        recall = model.estimates_["recall"].with_odds_ratio(1.0 / model.odds_ratio_)
+        bounds = if_odds({**model.estimates_, "recall": recall})
         p, at = (model.calibration_.of(scores) for scores in (model._population, np.array([model.cut_])))
         ahead = ahead_of(p, float(at[0]), bounds.odds_ratio)
         rows = float(ahead.mean()) * (self.unlabeled + (self.labelled if model.scenario != "case-control" else 0))

@@ -106,7 +106,13 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
             how = ["pu_benchmarks", VERSION[sampling], pu.VERSION]
             declared = {**cell.declared, "method": method, "split": division, "protocol": how}
             group = f"{sampling} {cell.group}"
-            new = {"declared": declared, "setting": setting, "group": group, "n_fits": n_fits, "open_ended": False}
+            new: dict[str, Any] = {
+                "declared": declared,
+                "setting": setting,
+                "group": group,
+                "n_fits": n_fits,
+                "open_ended": False,
+            }
             planned.append(dataclasses.replace(cell, **new))
     return planned
 

@@ -49,6 +49,10 @@ class Estimate:
         "high": STATEMENT,
     }
 
+    def with_odds_ratio(self, ratio: float) -> Estimate:
+        """Return a recall whose interval allows for an odds ratio of labelling; below 1, that of a smaller ratio."""
+        return Estimate(self.value, with_odds(self.low, 1.0 / ratio), with_odds(self.high, ratio))
+
     @property
     def narrow(self) -> bool:
         """Whether the interval is narrow enough to be useful if the value is not small."""
@@ -231,8 +235,8 @@ def if_odds(found: Mapping[str, Estimate], odds_ratio: float = ODDS_RATIO) -> If
     (0.538, 2.333)
     """
     recall, share, precision = found["recall"], found["share"], found["precision"]
-    low, high = with_odds(recall.low, 1.0 / odds_ratio), with_odds(recall.high, odds_ratio)
-    moved = Estimate(recall.value, low, high)
+    moved = recall.with_odds_ratio(odds_ratio)
+    low, high = moved.low, moved.high
     prior = found["prior"].value
     ends = [min(1.0, prior * end / share.value) if share.value > 0.0 else 0.0 for end in (low, high)]
     return IfOdds(

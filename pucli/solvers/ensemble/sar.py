@@ -23,7 +23,7 @@ EXPONENT, LEAST_EXPONENT, LARGEST_EXPONENT = 2.0, 1.0, 3.0
 # With fewer unlabeled rows than this, labelled rows that crowd at the top tell of biased labels, not of rare positives.
 # Not so where few positives need be hidden: no doubtful rows lie between the kinds, as the PU-AUC (its lower end) is
 # above APART, or there are more labelled rows than this share of the unlabeled ones.
-MOST_ROWS, APART, MANY_LABELLED = 1000, 0.98, 1 / 3
+MOST_ROWS, APART, MANY_LABELLED = 1000, 0.98, 0.4
 # Odds ratio of labelling that the interval of the recall allows for.
 ODDS_RATIO = 4.0
 
@@ -51,7 +51,7 @@ def clear_ones_first(positive: np.ndarray, unlabeled: np.ndarray) -> bool:
     if len(unlabeled) >= MOST_ROWS or len(positive) > MANY_LABELLED * len(unlabeled):
         return False
     law = binormal(np.sort(positive), np.sort(unlabeled))
-    return law.rare and law.ranking <= APART
+    return bool(law.rare and law.ranking <= APART)
 
 
 def probabilities_if_biased(probabilities: np.ndarray, exponent: float = EXPONENT) -> np.ndarray:

@@ -21,6 +21,7 @@ from typing import TypeVar
 import numpy as np
 
 from pucli.core.arrays import Floats
+from pucli.solvers.prior.binormal import NORMAL_90
 
 Share = TypeVar("Share", float, Floats)
 
@@ -41,6 +42,25 @@ def with_odds(share: Share, ratio: float) -> Share:
     (0.667, 0.333)
     """
     return ratio * share / (ratio * share + (1.0 - share))
+
+
+def not_excluded(labelled: int) -> float:
+    """Return the odds ratio of labelling that a test on so many labelled rows does not exclude.
+
+    Half of the positives have the greater odds. Among p labelled rows, the log of the ratio of both kinds then has the
+    standard error 2 / sqrt(p); the result is the end of its 90 % interval if they are as many.
+
+    Parameters
+    ----------
+    labelled : int
+        Number p of labelled rows.
+
+    Examples
+    --------
+    >>> [round(not_excluded(p), 2) for p in (25, 100, 2500)]
+    [1.93, 1.39, 1.07]
+    """
+    return float(np.exp(NORMAL_90 * 2.0 / np.sqrt(labelled)))
 
 
 def odds_between(share: float, other: float) -> float | None:

@@ -54,6 +54,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
         scenario=scenario,
         labelling=labelling,
         labelling_=labelling,
+        odds_ratio_=1.0,
         negatives="biased",
         among_first=lambda counts: [],
         prior_interval_=(0.5, 0.5),  # as if given
