@@ -86,7 +86,8 @@ class SplitPlan(Strict):
     scenario: str = Field(default="case-control", description="case-control or single-training-set")
     labelling: str = Field(
         default="scar",
-        description="which positives are labelled (protocol pu): scar, sar-feature or sar-score",
+        description="which positives are labelled (protocol pu): scar, sar-feature, sar-score, sar-lbe-a, sar-lbe-b or "
+        "sar-pusb",
     )
     label_frequencies: list[float] = Field(default=[], description="label frequencies, with one setting for each")
     repeats: int = Field(ge=1, le=100_000)

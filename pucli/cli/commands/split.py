@@ -32,8 +32,9 @@ def command(  # noqa: PLR0913
         str,
         typer.Option(
             "--labelling",
-            help="Which positives are labelled: scar (at random), sar-feature or sar-score.",
-            autocompletion=completion.words("scar", "sar-feature", "sar-score"),
+            help="Which positives are labelled: scar (at random), sar-feature, sar-score, or sar-lbe-a, sar-lbe-b or "
+            "sar-pusb of PU-Bench.",
+            autocompletion=completion.words("scar", "sar-feature", "sar-score", "sar-lbe-a", "sar-lbe-b", "sar-pusb"),
         ),
     ] = "scar",
     repeats: Annotated[int, typer.Option("--repeats", help="Number of splits.", min=1)] = 10,
@@ -50,7 +51,8 @@ def command(  # noqa: PLR0913
     unlabeled rows. single-training-set: all rows are one sample, and some positives of its training part are labelled.
     In both, the label frequency is the share of the training positives that are labelled. With --labelling sar-feature
     or sar-score, labelled positives are not a random sample: a positive's chance of being labelled grows with a random
-    combination of its features, or with how clearly it is positive.
+    combination of its features, or with how clearly it is positive. The other three are the mechanisms S2 to S4 of
+    PU-Bench: clear positives first, doubtful positives first, and clear ones accepted more often.
     """
     from pucli.data import dataset_key, load_dataset, repeated_splits, save_splits
 
