@@ -57,14 +57,15 @@ def _settings(parser: argparse.ArgumentParser, module: ModuleType, texts: Sequen
     """Return the parameters of a benchmark that are given as KEY=A,B: tuples of words or numbers, or one number."""
     if not texts:
         return {}
-    known = {name: one.default for name, one in inspect.signature(module.run).parameters.items() if name != "progress"}
+    known = {name: one for name, one in inspect.signature(module.run).parameters.items() if name != "progress"}
     found: dict[str, Any] = {}
     for text in texts:
         key, equals, values = text.partition("=")
         if not equals or key not in known:
             parser.error(f"--only {text}: give KEY=A,B with KEY one of {', '.join(known)}.")
         parts = tuple(_number_or_text(part) for part in values.split(","))
-        found[key] = parts if isinstance(known[key], tuple | list) else parts[0]
+        several = isinstance(known[key].default, tuple | list) or str(known[key].annotation).startswith("list[")
+        found[key] = parts if several else parts[0]
     return found
 
 
