@@ -57,7 +57,7 @@ def _cells(task: str, repeat: int, kind: str, folder: Path | None) -> list[tuple
     rows = load(task, folder)
     split = make_split("case-control", rows.y, FREQUENCY, rng=split_stream(0, task, "case-control", FREQUENCY, repeat))
     X, truth, X_test, y_test = rows.X[split.train], rows.y[split.train], rows.X[split.test], rows.y[split.test]
-    known = _known(X, truth, split.s == 1, kind, stream(0, "negatives", task, repeat, kind))
+    known = known_rows(X, truth, split.s == 1, kind, stream(0, "negatives", task, repeat, kind))
     found = []
     for how, negatives in HOW.items():
         y = split.s.astype(int)
@@ -73,7 +73,7 @@ def _cells(task: str, repeat: int, kind: str, folder: Path | None) -> list[tuple
     return found
 
 
-def _known(X: np.ndarray, y: np.ndarray, labelled: np.ndarray, kind: str, rng: np.random.Generator) -> np.ndarray:
+def known_rows(X: np.ndarray, y: np.ndarray, labelled: np.ndarray, kind: str, rng: np.random.Generator) -> np.ndarray:
     """Return the numbers of the known negatives."""
     rows = np.flatnonzero((y == 0) & ~labelled)
     tilt = np.zeros(len(rows))

@@ -6,6 +6,8 @@ from pucli.methods.entry import GIVEN, Conditions, Method
 
 _RBF: Conditions = {"width": ({"kernel": ("rbf",)},)}
 _MAPPED: Conditions = {**_RBF, "max_rank": ({"kernel": ("rbf",), "form": ("rkhs",)},)}
+# Conditions of methods that take known negatives as a sum of its own.
+_THIRD_SUM: Conditions = {"c_n": ({"neg_label": GIVEN},)}
 _WITHOUT_PRIOR: Conditions = {"prior_estimator": ({"prior": (None,)},)}
 _GLOBAL_LOCAL: Conditions = {
     **_MAPPED,
@@ -47,7 +49,8 @@ DECLARED = [
         refine=("lam", "sigma", "width", "c_p", "c_u"),
         path="pucli.tuning.paths.glpual:GLPUALPath",
         on_features=True,
-        needs=_GLOBAL_LOCAL,
+        needs={**_GLOBAL_LOCAL, **_THIRD_SUM},
+        without_negatives="",
         colour="blue",
         when=(
             "The positives fall into parts on both sides of the unlabeled negatives, or you want a proven bound on "
@@ -70,7 +73,8 @@ DECLARED = [
         path="pucli.tuning.paths.glpual:GLLCPath",
         tried="1,000, bench glpual",
         on_features=True,
-        needs={name: _GLOBAL_LOCAL[name] for name in ("width", "max_rank", "lam", "sigma")},
+        needs={**{name: _GLOBAL_LOCAL[name] for name in ("width", "max_rank", "lam", "sigma")}, **_THIRD_SUM},
+        without_negatives="",
         colour="orange",
         when="As glpual, where the squared loss on the labelled rows is fine; it is the cheaper of the two.",
         when_not="Labelled rows lie far from the boundary, where the squared loss pulls it towards them.",
@@ -87,7 +91,8 @@ DECLARED = [
         on_features=True,
         features_path="pucli.tuning.paths.hinges:BSVMPath",
         cubic=True,
-        needs=_RBF,
+        needs={**_RBF, **_THIRD_SUM},
+        without_negatives="",
         when=(
             "Unlabeled rows are mostly negative, and you want a support vector machine with a weight of its own for "
             "them."
@@ -104,7 +109,8 @@ DECLARED = [
         refine=("lam", "width", "c_p", "c_u"),
         on_features=True,
         features_path="pucli.tuning.paths.landmarks:NoGraphPath",
-        needs={**_RBF, "max_rank": ({"kernel": ("rbf",)},)},
+        needs={**_RBF, **_THIRD_SUM, "max_rank": ({"kernel": ("rbf",)},)},
+        without_negatives="",
         sparse={},
         when=(
             "The table is large or sparse and a model in closed form is wanted; it takes wide sparse rows as they are."
@@ -136,7 +142,8 @@ DECLARED = [
         ridge="lam2",
         refine=("lam1", "lam2", "sigma", "c_p", "c_u"),
         path="pucli.tuning.paths.elastic:ElasticPath",
-        needs=_ADMM,
+        needs={**_ADMM, **_THIRD_SUM},
+        without_negatives="",
         colour="green",
         when=(
             "Many features are irrelevant and a linear boundary is enough; the features that are left are the "
@@ -156,7 +163,8 @@ DECLARED = [
         path="pucli.tuning.paths.surface:SurfacePath",
         version=2,
         tried="600, bench glpual_family",
-        needs={"mu": ({"solver": ("admm", "author")},)},
+        needs={**_THIRD_SUM, "mu": ({"solver": ("admm", "author")},)},
+        without_negatives="",
         colour="red",
         when="Many features are irrelevant and the boundary is a quadratic surface.",
         when_not="There are many features that matter; the surface has their square in coefficients.",
@@ -172,7 +180,8 @@ DECLARED = [
         regularisation={"lam": -1, "width": -1, "sigma": -1, "n_neighbors": -1},
         refine=("lam", "sigma", "width", "mu"),
         path="pucli.tuning.paths.cpb:CPBPath",
-        needs={**_GLOBAL_LOCAL, **_WITHOUT_PRIOR},
+        needs={**_GLOBAL_LOCAL, **_WITHOUT_PRIOR, "eta": ({"neg_label": GIVEN},)},
+        without_negatives="",
         colour="wine",
         when="The class prior is known, or can be estimated well, and glpual's neighbourhood term suits the data.",
         when_not="The class prior is a guess; an error in it moves the boundary.",
@@ -214,7 +223,8 @@ DECLARED = [
         version=2,
         regularisation={"weight_decay": -1, "gamma": 1},
         refine=("learning_rate", "weight_decay", "beta", "gamma"),
-        needs=_WITHOUT_PRIOR,
+        needs={**_WITHOUT_PRIOR, "eta": ({"neg_label": GIVEN},)},
+        without_negatives="",
         colour="sky",
         when="The class prior is known, there are many rows, and a network is wanted.",
         when_not="There are a few hundred rows, or the class prior is unknown.",

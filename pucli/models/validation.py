@@ -32,7 +32,7 @@ FOLDS = 4
 MOST_ROWS = 5000
 MOST_LABELLED, MOST_UNLABELED = 1000, 4000
 # Parameters whose numbers are for sums over all rows; on a sample they mean something else.
-WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "C", "gamma_a", "gamma_i")
+WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "c_n", "C", "gamma_a", "gamma_i")
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,8 @@ def command(  # noqa: PLR0913
     number = folds or FOLDS
     given = method_parameters(method, param)
     warn_of_scenario(out, method, where)
-    warn_of_unused(out, method, given, {**entry.params, **given})
+    of_y = {} if where.negative is None else {"neg_label": where.negative}
+    warn_of_unused(out, method, given, {**entry.params, **given, **of_y})
     params = seeded(method, {**entry.params, **given}, where.seed)
     checkpoint = params.get("checkpoint")
     files = {"--model": model, "--param checkpoint": None if checkpoint is None else Path(str(checkpoint))}

@@ -169,7 +169,7 @@ class Prior(TypedDict):
 
 
 class Train(TypedDict):
-    """A trained model; density models have no `labelled` and `unlabeled`."""
+    """A trained model; density models have no `labelled` and `unlabeled`, and few fits have `known_negatives`."""
 
     method: str
     params: Parameters
@@ -177,6 +177,7 @@ class Train(TypedDict):
     rows: int
     labelled: NotRequired[int]
     unlabeled: NotRequired[int]
+    known_negatives: NotRequired[int]
     features: int
     columns: list[Column] | None
     missing_cells: int

@@ -29,7 +29,10 @@ def document_of(fitted: Fitted) -> dict[str, Any]:
     from pucli.data.encode.duplicates import shape
 
     rows, statements = fitted.rows, fitted.statements
-    labels = {} if rows.y is None else {"labelled": rows.n_labelled, "unlabeled": len(rows.y) - rows.n_labelled}
+    known = 0 if rows.negative is None else int(rows.negative.sum())
+    labels = {} if rows.y is None else {"labelled": rows.n_labelled, "unlabeled": len(rows.y) - rows.n_labelled - known}
+    if known:
+        labels["known_negatives"] = known
     return {
         "method": fitted.method,
         "params": fitted.params,
@@ -128,7 +131,8 @@ def _converged(document: dict[str, Any]) -> str | None:
 def _rows(document: dict[str, Any]) -> str:
     if "labelled" not in document:
         return str(document["rows"])
-    return f"{document['rows']:,} rows, {document['labelled']:,} labelled, {document['unlabeled']:,} unlabeled"
+    known = f", {document['known_negatives']:,} known negative" if "known_negatives" in document else ""
+    return f"{document['rows']:,} rows, {document['labelled']:,} labelled, {document['unlabeled']:,} unlabeled{known}"
 
 
 def _approximated(document: dict[str, Any], fitted: Fitted) -> str | None:

@@ -38,7 +38,6 @@ from pucli.data.splits.groups import group_numbers
 from pucli.estimators.auto import baseline
 from pucli.estimators.auto.leaderboard import leaderboard
 from pucli.estimators.auto.member_list import SavedTypes, all_members
-from pucli.estimators.base.labels import without_negatives
 from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.metrics.ranking import auc, chance_limit, true_auc
@@ -274,13 +273,10 @@ class AutoPU(PUClassifier):
         self._groups: Ints | None = None
         if groups is not None:
             self._groups = group_numbers(groups, _num_samples(y))
-        self._negative: Bools | None = None
-        if self.neg_label is not None:
-            y, self._negative = without_negatives(y, self.neg_label, self.pos_label)
         try:
             return super().fit(X, y)
         finally:
-            del self._groups, self._negative
+            del self._groups
 
     def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
         """Raise StateError if something is missing that the commands need to move the threshold."""

@@ -19,7 +19,13 @@ from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.data_defaults import Scaled
 from pucli.estimators.base.input_rows import dense_rows, refuse_large, told_of_empty_cells, told_of_singular_system
-from pucli.estimators.base.labels import check_order, plain_labels, positive_label, refuse_missing_labels
+from pucli.estimators.base.labels import (
+    check_order,
+    plain_labels,
+    positive_label,
+    refuse_missing_labels,
+    without_negatives,
+)
 from pucli.estimators.base.parameters import Label
 
 # Names that attributes had in model files of earlier versions.
@@ -63,6 +69,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     threshold_: float
     classes_: AnyArray
     n_features_in_: int
+    _negative: Bools | None = None  # mask of the known negatives, only during `fit`
 
     saved_state: ClassVar[State] = {
         "classes_": Labels(2),
@@ -87,7 +94,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         X : array-like of shape (n, m)
             Rows, labelled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. Methods with `neg_label`
+            take a third one, which marks known negatives; a y without it means the same as without `neg_label`.
 
         Returns
         -------
@@ -108,10 +116,13 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
             If nearly no training row or nearly every one is predicted positive.
         """
         self._validate_params()
-        rows, labelled = self._validate_fit(X, y)
-        self._set_scales(rows, labelled)
-        with told_of_singular_system(self):
-            self._fit(rows, labelled)
+        try:
+            rows, labelled = self._validate_fit(X, y)
+            self._set_scales(rows, labelled)
+            with told_of_singular_system(self):
+                self._fit(rows, labelled)
+        finally:
+            self.__dict__.pop("_negative", None)
         self._warn_unless_converged()
         self._measure(rows, labelled)
         return self
@@ -129,6 +140,9 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         """Return X (n, m) as float64 and the labelling indicator (n,) as bool; set `classes_`."""
         rows: Floats
         labels: AnyArray
+        pos_label, neg_label = getattr(self, "pos_label", None), getattr(self, "neg_label", None)
+        if neg_label is not None:
+            y, self._negative = without_negatives(y, neg_label, pos_label)
         y = plain_labels(y)
         refuse_missing_labels(y)
         with told_of_empty_cells(self):
@@ -147,9 +161,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
                 f"Only binary classification is supported: y has {len(classes)} labels; PU learning takes two, "
                 "one for labelled positives and one for unlabeled rows. For several positive classes, fit one model "
                 "for each, with y = (labels == that class), and take the class of the largest probability "
-                "(pucli.CalibratedPU); pucli.AutoPU takes known negatives (neg_label)."
+                "(pucli.CalibratedPU); known negatives need neg_label, which pucli.AutoPU and others take."
             )
-        pos_label = getattr(self, "pos_label", None)
         positive = positive_label(classes, pos_label)
         check_order(classes, positive, pos_label)
         self.classes_ = classes if positive == classes[1] else classes[::-1].copy()

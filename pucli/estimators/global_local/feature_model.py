@@ -91,8 +91,13 @@ class FeatureModel(PUClassifier):
         needed = 8 * (4 * rank * int(np.count_nonzero(labelled)) + 12 * rank * rank + 6 * BLOCK_ROWS * rank)
         check_memory(needed, f"{rank} landmarks for {len(X)} rows", "give a smaller --param max_rank or fewer --rows")
 
-    def _block_sums(self, X: Floats, labelled: Bools, edges: Edges | None = None) -> tuple[RowSums, Floats]:
-        """Return sums over all rows of the kernel features, and the features of labelled rows; keep the landmarks."""
+    def _block_sums(
+        self, X: Floats, labelled: Bools, edges: Edges | None = None, weights: Floats | None = None
+    ) -> tuple[RowSums, Floats]:
+        """Return sums over all rows of the kernel features, and the features of labelled rows; keep the landmarks.
+
+        `weights` are factors of the losses of the rows that are not labelled.
+        """
         self._check_blocks(X, labelled)
         found = landmarks_of(X, self.width_, self.max_rank or LANDMARKS)
         self.landmarks_, self.landmark_factor_ = X[found.pivots], found.factor
@@ -100,7 +105,7 @@ class FeatureModel(PUClassifier):
         def features(rows: Floats) -> Floats:
             return with_intercept(rbf_features(rows, self.landmarks_, found.factor, self.width_))
 
-        sums, Zp = sums_in_blocks(features, X, labelled, edges)
+        sums, Zp = sums_in_blocks(features, X, labelled, edges, weights)
         some = X[np.linspace(0, len(X) - 1, MEASURED_ROWS).astype(int)]
         left = 1.0 - (features(some)[:, :-1] ** 2).sum(axis=1)
         self.kernel_residual_ = max(float(left.max()), 0.0)

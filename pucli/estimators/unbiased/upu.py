@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_random_state
@@ -18,7 +17,6 @@ from pucli.core.saved_state import STATEMENT, Array, Parts, State, Whole
 from pucli.estimators.base.certificate import ROUNDING
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective, resolve_prior
 from pucli.estimators.base.data_defaults import Rule, median_distance, ridge_of_means
-from pucli.estimators.base.labels import without_negatives
 from pucli.estimators.base.parameters import (
     CUT,
     FROM_ONE,
@@ -73,9 +71,10 @@ class _NetworkPU(PriorInObjective):
     }
 
     def _train(self, X: Floats, labelled: Bools, non_negative: bool, **rule: float) -> None:
-        """Train the network and keep it; `rule` holds beta and gamma of the non-negative risk."""
+        """Train the network and keep it; `rule` holds beta, gamma and eta of the non-negative risk."""
         random = check_random_state(self.random_state)
-        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
+        kept = slice(None) if self._negative is None else ~self._negative
+        self.prior_ = resolve_prior(self.prior, X[kept], labelled[kept], random, self.prior_estimator)
         self.n_epochs_ = self.n_epochs or max(1, round(STEPS / np.ceil(len(X) / self.batch_size)))
         rng = np.random.default_rng(random.randint(0, 2**31, size=4))
         training = Training(
@@ -87,7 +86,8 @@ class _NetworkPU(PriorInObjective):
             **rule,
         )
         train = train_until_learned if self.n_epochs is None else train_network
-        result = train(X, labelled, self.prior_, non_negative, rng, training)
+        marks = labelled if self._negative is None else labelled.astype(np.int64) - self._negative
+        result = train(X, marks, self.prior_, non_negative, rng, training)
         self.network_ = tuple(result.network)  # plain, so that a model file can hold it
         self.negative_risk_ = result.risks.negative
         self._keep_certificate(result)
@@ -144,6 +144,12 @@ class NNPU(_NetworkPU):
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
+    neg_label : label or None, default=None
+        The label of y that marks known negatives; y then has up to three labels. The risk is that of Sakai et al.
+        (2017) with max(R_n, 0), R_p + (1 - eta) (1 - prior)/n_n sum_n l(-f_i) + eta max(R_n, 0), which takes them for a
+        random sample of the negatives. A step that corrects R_n descends on -gamma eta R_n.
+    eta : float from 0 to 1, default=0.5
+        Weight of the unlabeled rows in that risk.
 
     Attributes
     ----------
@@ -152,7 +158,7 @@ class NNPU(_NetworkPU):
     prior_ : float
         The prior used.
     objective_ : float
-        R_p + max(R_n, 0) on the training rows.
+        R_p + max(R_n, 0) on the training rows, or the risk with known negatives.
     negative_risk_ : float
         R_n on the training rows.
     residual_ : float
@@ -171,7 +177,7 @@ class NNPU(_NetworkPU):
 
     References
     ----------
-    Kiryo, Niu, du Plessis, Sugiyama (2017), algorithm 1; Wang (2024), eq. (2.14).
+    Kiryo, Niu, du Plessis, Sugiyama (2017), algorithm 1; Sakai et al. (2017); Wang (2024), eq. (2.14).
 
     Examples
     --------
@@ -189,6 +195,7 @@ class NNPU(_NetworkPU):
         **_NetworkPU._parameter_constraints,
         "beta": [NOT_NEGATIVE],
         "gamma": [SHARE],
+        "eta": [SHARE],
     }
 
     def __init__(  # noqa: PLR0913
@@ -205,6 +212,8 @@ class NNPU(_NetworkPU):
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,
+        neg_label: Label | None = None,
+        eta: float = 0.5,
     ) -> None:
         self.prior = prior
         self.hidden = hidden
@@ -218,9 +227,12 @@ class NNPU(_NetworkPU):
         self.random_state = random_state
         self.pos_label = pos_label
         self.cut = cut
+        self.neg_label = neg_label
+        self.eta = eta
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        self._train(X, labelled, True, beta=self.beta, gamma=self.gamma)
+        eta = 1.0 if self._negative is None else self.eta
+        self._train(X, labelled, True, beta=self.beta, gamma=self.gamma, eta=eta)
 
     def _score(self, X: Floats) -> Floats:
         return self._network_score(X)
@@ -365,42 +377,13 @@ class UPU(_NetworkPU, FeatureModel):
         self.neg_label = neg_label
         self.eta = eta
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Rows.
-        y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. With `neg_label`, a third
-            one marks known negatives; a y without it means the same as without `neg_label`.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            As without known negatives, or if there are some and the loss is not "squared".
-        """
-        self._negative: Bools | None = None
-        if self.neg_label is not None:
-            y, self._negative = without_negatives(y, self.neg_label, self.pos_label)
-            if self._negative is not None and self.loss != "squared":
-                raise ValueError(f"known negatives need loss='squared', not {self.loss!r}; only its risk has them.")
-        try:
-            return super().fit(X, y)
-        finally:
-            del self._negative
-
     @property
     def _sparse_format(self) -> str | bool:
         return "csr" if self.loss == "double-hinge" and self.kernel == "linear" else False
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
+        if self._negative is not None and self.loss != "squared":
+            raise ValueError(f"known negatives need loss='squared', not {self.loss!r}; only its risk has them.")
         if self.loss == "sigmoid":
             self._train(X, labelled, False)
             return

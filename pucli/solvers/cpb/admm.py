@@ -40,12 +40,12 @@ class CPBThesisSolution(Solution):
     intercept: float
 
 
-def push_from_zero(d: Floats, c: float) -> Floats:
+def push_from_zero(d: Floats, c: float | Floats) -> Floats:
     """Return argmin_a -c |a| + (a - d)^2 / 2 for c > 0, elementwise (5.18); at d = 0 the positive minimiser."""
     return np.where(d < 0.0, d - c, d + c)
 
 
-def update_a(d: Floats, labelled: Bools, prior: float, mu: float) -> Floats:
+def update_a(d: Floats, labelled: Bools, prior: float, mu: float, weights: Floats | None = None) -> Floats:
     """Return the new a, (5.19) and (5.23).
 
     Parameters
@@ -58,7 +58,12 @@ def update_a(d: Floats, labelled: Bools, prior: float, mu: float) -> Floats:
         Class prior.
     mu : float
         Penalty of the splitting.
+    weights : ndarray of shape (n,), optional
+        Weights of |1 + f_i| with known negatives.
     """
+    if weights is not None:
+        c = np.abs(weights) / mu
+        return np.where(labelled, push_from_zero(d, c), soft_threshold(d, c))
     n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
     return np.where(labelled, push_from_zero(d, prior / (mu * n_p)), soft_threshold(d, 1.0 / (mu * n_u)))
 
@@ -90,7 +95,7 @@ def solve_cpb_admm(
     """
     Z, centre = without_offset(problem.Z)
     problem = problem._replace(Z=Z)
-    _, labelled, edges, prior, lam = problem
+    _, labelled, edges, prior, lam, weights = problem
     n, r = Z.shape
     mu = 1.0 / n if mu is None else mu
     Zp = Z[labelled]
@@ -102,7 +107,7 @@ def solve_cpb_admm(
     best, best_value, best_residual = w, problem.objective(w), 1.0
     values = []
     for _ in range(max_iter):
-        a = update_a(1.0 + u_a / mu + f, labelled, prior, mu)
+        a = update_a(1.0 + u_a / mu + f, labelled, prior, mu, weights)
         h = shrink_hinge(1.0 + u_h / mu - f[labelled], prior / (n_p * mu))  # (5.27)
         rhs = Zp.T @ (u_h + mu * (1.0 - h)) - Z.T @ (u_a + mu * (1.0 - a))
         w = cho_solve(factor, rhs, check_finite=False)  # (5.30)

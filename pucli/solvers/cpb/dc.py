@@ -72,7 +72,7 @@ class _Convex(NamedTuple):
     gap: float
 
 
-def majorant_losses(side: Floats, labelled: Bools, prior: float) -> RowLosses:
+def majorant_losses(side: Floats, labelled: Bools, prior: float, weights: Floats | None = None) -> RowLosses:
     """Return the convex losses in which -|1 + f| is replaced by its tangent -side (1 + f).
 
     They are exact up to a constant for each row. Labelled rows have the slopes -(1 + side) and -side, times prior /
@@ -86,12 +86,15 @@ def majorant_losses(side: Floats, labelled: Bools, prior: float) -> RowLosses:
         True for labelled positives.
     prior : float
         Class prior.
+    weights : ndarray of shape (n,), optional
+        Weights of |1 + f_i| with known negatives.
     """
     c_p, c_u = prior / np.count_nonzero(labelled), 1.0 / np.count_nonzero(~labelled)
-    lower = np.full(len(labelled), -c_u)
-    upper = np.full(len(labelled), c_u)
-    lower[labelled] = -c_p * (1.0 + side)
-    upper[labelled] = -c_p * side
+    upper = np.full(len(labelled), c_u) if weights is None else weights.copy()
+    lower = -upper
+    share = 1.0 if weights is None else -weights[labelled] / c_p
+    lower[labelled] = -c_p * (1.0 + share * side)
+    upper[labelled] = -c_p * share * side
     kink = np.where(labelled, 1.0, -1.0)
     return RowLosses(lower, upper, upper, kink, kink)
 
@@ -108,8 +111,8 @@ class _Descent(NamedTuple):
 class _Problem:
     """Features in the metric of the quadratic part, and a convex solver chosen by the number of rows."""
 
-    def __init__(self, F: Floats, labelled: Bools, similarity: Floats, prior: float, lam: float) -> None:
-        self.labelled, self.prior = labelled, prior
+    def __init__(self, F: Floats, similarity: Floats, problem: CPBProblem) -> None:
+        _, self.labelled, _, self.prior, lam, self.weights = problem
         A = similarity.copy()
         A[np.diag_indices(len(A))] += lam
         self.factor = cholesky(A, lower=True, check_finite=False)
@@ -131,7 +134,7 @@ class _Problem:
         n, m = self.X.shape
         if self.K is None or m * m > n:
             return dual
-        losses = majorant_losses(side, self.labelled, self.prior)
+        losses = majorant_losses(side, self.labelled, self.prior, self.weights)
         try:
             return smoothed_slopes(self.X, losses.lower, losses.upper, losses.left, WIDTHS, STEPS)
         except np.linalg.LinAlgError:  # columns of very different sizes
@@ -154,15 +157,15 @@ class _Problem:
 
     def descend(self, side: Floats, dual: Floats, tol: float, max_iter: int) -> _Descent:
         """Take steps from the tangents `side` (n_p,); `dual` (n,) is the start of the first convex problem."""
-        labelled, prior = self.labelled, self.prior
+        labelled, prior, weights = self.labelled, self.prior, self.weights
         point: _Convex | None = None
         residual = np.inf
         values: list[float] = []
         for step in range(1, max_iter + 1):
-            losses = majorant_losses(side, labelled, prior)
+            losses = majorant_losses(side, labelled, prior, weights)
             accuracy = tol * (max(abs(values[-1]), 1e-3 * trivial_value(prior)) if values else trivial_value(prior))
             new = self.convex(losses, dual, INNER_ACCURACY * accuracy)
-            value = new.half_norm + cpb_loss(new.f, labelled, prior)
+            value = new.half_norm + cpb_loss(new.f, labelled, prior, weights)
             if point is not None:
                 residual = _possible_fall(losses, point, new)
                 if residual <= accuracy or value >= values[-1]:
@@ -175,7 +178,7 @@ class _Problem:
             side = _side(new.f[labelled])
         # no steps are left: the majorant at the last point is minimised only for its residual
         assert point is not None
-        losses = majorant_losses(side, labelled, prior)
+        losses = majorant_losses(side, labelled, prior, weights)
         new = self.convex(losses, dual, INNER_ACCURACY * accuracy)
         return _Descent(point, values, _possible_fall(losses, point, new), max_iter + 1)
 
@@ -236,12 +239,12 @@ def solve_cpb(
     CPBSolution
         The lowest stationary point found.
     """
-    Z, labelled, edges, prior, lam = problem
+    Z, labelled, edges, prior, _, _ = problem
     F = Z[:, :-1]
     near, centre = without_offset(Z)
     if similarity is None:
         similarity = similarity_form(near[:, :-1], edges)
-    descent = _Problem(F, labelled, 0.5 * (similarity + similarity.T), prior, lam)
+    descent = _Problem(F, 0.5 * (similarity + similarity.T), problem)
     tried: list[_Descent] = []
     for side in starts(F, labelled):
         if tried:

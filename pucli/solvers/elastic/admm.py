@@ -25,7 +25,7 @@ from pucli.solvers.result import Solution, within
 CHECK_EVERY = 20
 
 
-def soft_threshold(d: Floats, c: float) -> Floats:
+def soft_threshold(d: Floats, c: float | Floats) -> Floats:
     """Return argmin_t c |t| + (t - d)^2 / 2, elementwise (4.19)."""
     return np.sign(d) * np.maximum(np.abs(d) - c, 0.0)
 

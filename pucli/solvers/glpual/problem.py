@@ -6,7 +6,9 @@ With w = (beta, beta_0), f = Z w and Z the rows (x_i, 1), GLPUAL minimises
          = 1/2 w'Aw + b'w + n_u c_u + c_p sum_p [1 - f_i]_+,
     A = lam I_0 + 2 c_u Zu'Zu + 2 Z'RZ,    b = 2 c_u Zu'1,
 
-where I_0 is the identity with a zero for the intercept. GLLC has c_p (1 - f_i)^2 in place of the hinge.
+where I_0 is the identity with a zero for the intercept. GLLC has c_p (1 - f_i)^2 in place of the hinge. Known negatives
+are rows of the unlabeled sum whose weight is c_n: c_u may hold a weight c_i for each row, so that
+A has 2 sum_u c_i z_i z_i' and b has 2 sum_u c_i z_i.
 """
 
 from __future__ import annotations
@@ -39,8 +41,10 @@ class GlobalLocalProblem(NamedTuple):
         Edges of R (`pucli.solvers.kernels.graph`).
     lam : float
         Ridge, positive.
-    c_p, c_u : float
-        Weight of each labelled and of each unlabeled row, positive.
+    c_p : float
+        Weight of each labelled row, positive.
+    c_u : float or ndarray of shape (n_u,)
+        Weight of each unlabeled row, positive; an array if some are known negatives.
     """
 
     Z: Floats
@@ -48,7 +52,7 @@ class GlobalLocalProblem(NamedTuple):
     edges: Edges
     lam: float
     c_p: float = 1.0
-    c_u: float = 0.1
+    c_u: float | Floats = 0.1
 
     @property
     def Zp(self) -> Floats:
@@ -62,8 +66,27 @@ class GlobalLocalProblem(NamedTuple):
 
     @property
     def constant(self) -> float:
-        """n_u c_u."""
+        """The sum of c_u over the unlabeled rows."""
+        if isinstance(self.c_u, np.ndarray):
+            return float(self.c_u.sum())
         return self.c_u * int(np.count_nonzero(~self.labelled))
+
+    def squares(self) -> Floats:
+        """Return 2 Zu'C Zu (m + 1, m + 1), with C the diagonal matrix of c_u."""
+        Zu = self.Zu
+        if isinstance(self.c_u, np.ndarray):
+            weighted: Floats = 2.0 * (Zu.T * self.c_u) @ Zu
+            return weighted
+        equal: Floats = 2.0 * self.c_u * (Zu.T @ Zu)
+        return equal
+
+    def linear(self) -> Floats:
+        """Return b (m + 1,), 2 Zu'C 1."""
+        if isinstance(self.c_u, np.ndarray):
+            weighted: Floats = 2.0 * (self.c_u @ self.Zu)
+            return weighted
+        total: Floats = 2.0 * self.c_u * self.Zu.sum(axis=0)
+        return total
 
     def near_origin(self) -> tuple[Self, Floats]:
         """Return the problem and the shift of `pucli.solvers.kernels.intercept.without_offset`."""
@@ -72,10 +95,9 @@ class GlobalLocalProblem(NamedTuple):
 
     def quadratic_part(self) -> tuple[Floats, Floats]:
         """Return A (m + 1, m + 1), symmetric, and b (m + 1,) of the objective."""
-        Zu = self.Zu
-        A = 2.0 * self.c_u * (Zu.T @ Zu) + similarity_form(self.Z, self.edges)
+        A = self.squares() + similarity_form(self.Z, self.edges)
         A[np.diag_indices(A.shape[0] - 1)] += self.lam
-        return 0.5 * (A + A.T), 2.0 * self.c_u * Zu.sum(axis=0)
+        return 0.5 * (A + A.T), self.linear()
 
     def objective(self, w: Floats, squared: bool = False) -> float:
         """Return J(w) from its definition: GLPUAL's (3.2), or GLLC's (2.5) where `squared`."""
@@ -84,8 +106,9 @@ class GlobalLocalProblem(NamedTuple):
         positive = 1.0 - f[self.labelled]
         loss = np.sum(positive**2) if squared else np.sum(np.maximum(positive, 0.0))
         similarity = float(np.sum(weight * (f[i] - f[j]) ** 2))
-        ridge, unlabeled = 0.5 * self.lam * (w[:-1] @ w[:-1]), np.sum((1.0 + f[~self.labelled]) ** 2)
-        return float(ridge + self.c_p * loss + self.c_u * unlabeled + similarity)
+        ridge, squares = 0.5 * self.lam * (w[:-1] @ w[:-1]), (1.0 + f[~self.labelled]) ** 2
+        unlabeled = self.c_u @ squares if isinstance(self.c_u, np.ndarray) else self.c_u * np.sum(squares)
+        return float(ridge + self.c_p * loss + unlabeled + similarity)
 
 
 def refined(w: Floats, a: Floats | None, problem: GlobalLocalProblem, C: Any) -> tuple[Floats, float]:
@@ -108,7 +131,8 @@ def refined(w: Floats, a: Floats | None, problem: GlobalLocalProblem, C: Any) ->
     i, j, weight = edges
     for step in range(REFINEMENTS + 1):
         f = Z @ w
-        slope = np.where(labelled, 0.0, 2.0 * c_u * (1.0 + f))
+        slope = np.zeros(len(f))
+        slope[~labelled] = 2.0 * c_u * (1.0 + f[~labelled])
         slope[labelled] = -(2.0 * c_p * (1.0 - f[labelled]) if a is None else a)
         pull = 2.0 * weight * (f[i] - f[j])
         slope += np.bincount(i, pull, len(f)) - np.bincount(j, pull, len(f))

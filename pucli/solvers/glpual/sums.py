@@ -52,9 +52,9 @@ class RowSums(NamedTuple):
         return round(float(self.G_p[-1, -1]))
 
     @property
-    def n_unlabeled(self) -> int:
-        """Number of unlabeled rows."""
-        return round(float(self.G_u[-1, -1]))
+    def n_unlabeled(self) -> float:
+        """Number of unlabeled rows, or the sum of their weights."""
+        return float(self.G_u[-1, -1])
 
     def quadratic(self, lam: float, c_u: float) -> tuple[Floats, Floats]:
         """Return A and b of `pucli.solvers.glpual.problem`."""
@@ -64,7 +64,11 @@ class RowSums(NamedTuple):
 
 
 def sums_in_blocks(
-    features: Callable[[Floats], Floats], X: Floats, labelled: Bools, edges: Edges | None = None
+    features: Callable[[Floats], Floats],
+    X: Floats,
+    labelled: Bools,
+    edges: Edges | None = None,
+    weights: Floats | None = None,
 ) -> tuple[RowSums, Floats]:
     """Return the sums over all rows, and the features of the labelled ones.
 
@@ -78,6 +82,8 @@ def sums_in_blocks(
         True for labelled positives.
     edges : tuple of ndarray, optional
         Edges of R (`pucli.solvers.kernels.graph`).
+    weights : ndarray of shape (n_u,), optional
+        Factors of the losses of the rows that are not labelled.
 
     Returns
     -------
@@ -93,6 +99,8 @@ def sums_in_blocks(
     unlabeled = np.flatnonzero(~labelled)
     for a in range(0, len(unlabeled), BLOCK_ROWS):
         Zu = features(X[unlabeled[a : a + BLOCK_ROWS]])
+        if weights is not None:
+            Zu = Zu * np.sqrt(weights[a : a + BLOCK_ROWS])[:, None]
         sums.G_u[:] += Zu.T @ Zu
     if edges is not None:
         i, j, weight = edges

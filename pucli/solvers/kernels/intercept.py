@@ -87,7 +87,7 @@ def offset_rounding(w: Floats, centre: Floats) -> float:
     return float(np.longdouble(with_offset(w, centre)[-1]) - exact)
 
 
-def rise_of_squares(margins: Floats, shift: float, weight: float) -> float:
+def rise_of_squares(margins: Floats, shift: float, weight: float | Floats) -> float:
     """Return the rise of a weighted sum of squared margins when every margin is raised by the same amount.
 
     Parameters
@@ -96,7 +96,9 @@ def rise_of_squares(margins: Floats, shift: float, weight: float) -> float:
         Margins.
     shift : float
         Amount that is added to each margin.
-    weight : float
-        Weight of the sum.
+    weight : float or ndarray of shape (n,)
+        Weight of the sum, or of each square.
     """
+    if isinstance(weight, np.ndarray):
+        return float(shift * (2.0 * (weight @ margins) + weight.sum() * shift))
     return float(weight * shift * (2.0 * margins.sum() + len(margins) * shift))

@@ -102,9 +102,11 @@ def surface_problem(rows: GlobalLocalProblem, G: Floats) -> SurfaceProblem:
     SurfaceProblem
         The problem for any lam1.
     """
-    Zu = rows.Zu
-    A = quadratic(G, Zu.T @ Zu, similarity_form(rows.Z, rows.edges), rows.lam, rows.c_u)
-    return assemble(rows.Z, A, rows.labelled, rows.c_p, rows.c_u)
+    A = rows.squares() + similarity_form(rows.Z, rows.edges)
+    A = 0.5 * (A + A.T)
+    A[:-1, :-1] += rows.lam * G
+    problem = assemble(rows.Z, A, rows.labelled, rows.c_p, 1.0)
+    return replace(problem, b=rows.linear(), constant=float(rows.constant))
 
 
 def quadratic(G: Floats, ZuZu: Floats, similarity: Floats, lam2: float, c_u: float) -> Floats:

@@ -7,6 +7,13 @@ With the sigmoid loss l(z) = 1 / (1 + e^z) and the partial risks
 uPU minimises R_p + R_n. R_n estimates a non-negative quantity, but a flexible f makes it negative. nnPU takes its steps
 on R_p + R_n while R_n >= -beta, and otherwise on -gamma R_n alone, which raises R_n again (their algorithm 1).
 
+With known negatives q the risk is that of Sakai, du Plessis, Niu and Sugiyama (2017) for eta from 0 to 1,
+
+    (1 - eta) R_PN + eta R_PU = R_p + (1 - eta) R_q + eta R_n,    R_q = (1 - prior)/n_q sum_q l(-f),
+
+with max(R_n, 0) in place of R_n for nnPU. Without known negatives eta is 1. `labelled` then is 1 for labelled
+positives, 0 for unlabeled rows and -1 for known negatives; True and False are 1 and 0.
+
 The network is m - hidden - ReLU - 1, trained by Adam (Kingma, Ba 2015); the L2 decay is added to the gradient of every
 parameter, not decoupled from it. The initial weights are normal with variance 1 / fan-in, the biases zero.
 
@@ -18,18 +25,19 @@ score chosen for the prior at hand.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import expit
 from scipy.stats import rankdata
 
-from pucli.core.arrays import Bools, Floats
+from pucli.core.arrays import Bools, Floats, Ints
 from pucli.solvers.result import Certificate
 
 # Above this many rows, scores and gradients are computed in blocks of as many, each with `hidden` numbers for a row.
 MANY_ROWS = 200_000
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
+Marks: TypeAlias = Bools | Ints
 
 
 # A network has learned if its risk is below this share of that of the best constant.
@@ -100,7 +108,7 @@ def network_score(network: Network, X: Floats) -> Floats:
     return f
 
 
-def partial_risks(f: Floats, labelled: Bools, prior: float, non_negative: bool) -> Risks:
+def partial_risks(f: Floats, labelled: Marks, prior: float, non_negative: bool, eta: float = 1.0) -> Risks:
     """Return the risks of scores.
 
     Parameters
@@ -113,20 +121,30 @@ def partial_risks(f: Floats, labelled: Bools, prior: float, non_negative: bool) 
         Class prior.
     non_negative : bool
         Whether R_n counts as zero in the total where it is negative (nnPU).
+    eta : float, default=1.0
+        Weight of the unlabeled rows.
     """
-    p, u = f[labelled], f[~labelled]
+    p, u, q = f[labelled == 1], f[labelled == 0], f[labelled == -1]
     positive = prior * float(np.mean(expit(-p))) if len(p) else 0.0
     negative = float(np.mean(expit(u))) if len(u) else 0.0
     negative -= prior * float(np.mean(expit(p))) if len(p) else 0.0
-    return Risks(positive + (max(negative, 0.0) if non_negative else negative), positive, negative)
+    known = (1.0 - prior) * float(np.mean(expit(q))) if len(q) else 0.0
+    unlabeled = max(negative, 0.0) if non_negative else negative
+    return Risks(positive + (1.0 - eta) * known + eta * unlabeled, positive, negative)
 
 
 def score_gradient(
-    f: Floats, labelled: Bools, prior: float, non_negative: bool, beta: float = 0.0, gamma: float = 1.0
+    f: Floats,
+    labelled: Marks,
+    prior: float,
+    non_negative: bool,
+    beta: float = 0.0,
+    gamma: float = 1.0,
+    eta: float = 1.0,
 ) -> Floats:
     """Return the derivative of a step's objective by each score, shape (n,).
 
-    The objective is the risk, or -gamma R_n where R_n < -beta (nnPU).
+    The objective is the risk, or -gamma eta R_n where R_n < -beta (nnPU).
 
     Parameters
     ----------
@@ -142,24 +160,29 @@ def score_gradient(
         Negative R_n that is tolerated.
     gamma : float, default=1.0
         Size of the step that raises R_n, relative to a usual step.
+    eta : float, default=1.0
+        Weight of the unlabeled rows.
     """
     slope: Floats = expit(f) * expit(-f)
-    n_p, n_u = max(int(np.count_nonzero(labelled)), 1), max(int(np.count_nonzero(~labelled)), 1)
-    by_positive: Floats = np.where(labelled, -prior / n_p, 0.0) * slope
-    by_negative: Floats = np.where(labelled, -prior / n_p, 1.0 / n_u) * slope
-    if non_negative and partial_risks(f, labelled, prior, True).negative < -beta:
+    kinds = labelled == 1, labelled == 0, labelled == -1
+    n_p, n_u, n_q = (max(int(np.count_nonzero(kind)), 1) for kind in kinds)
+    by_positive: Floats = np.where(kinds[0], -prior / n_p, 0.0) * slope
+    by_negative: Floats = eta * np.select(kinds[:2], (-prior / n_p, 1.0 / n_u), 0.0) * slope
+    if non_negative and eta > 0.0 and partial_risks(f, labelled, prior, True).negative < -beta:
         return -gamma * by_negative
-    return by_positive + by_negative
+    by_known: Floats = np.where(kinds[2], (1.0 - eta) * (1.0 - prior) / n_q, 0.0) * slope
+    return by_positive + by_negative + by_known
 
 
 def network_gradient(
     network: Network,
     X: Floats,
-    labelled: Bools,
+    labelled: Marks,
     prior: float,
     non_negative: bool,
     beta: float = 0.0,
     gamma: float = 1.0,
+    eta: float = 1.0,
 ) -> Network:
     """Return the derivative of a step's objective by each parameter, without the decay.
 
@@ -179,15 +202,17 @@ def network_gradient(
         Negative R_n that is tolerated.
     gamma : float, default=1.0
         Size of the step that raises R_n, relative to a usual step.
+    eta : float, default=1.0
+        Weight of the unlabeled rows.
     """
     if len(X) > MANY_ROWS:
-        by_score = score_gradient(network_score(network, X), labelled, prior, non_negative, beta, gamma)
+        by_score = score_gradient(network_score(network, X), labelled, prior, non_negative, beta, gamma, eta)
         parts = [_back(network, x, part) for x, part in zip(_blocks(X), _blocks(by_score), strict=True)]
         return Network(*(np.sum(of_blocks, axis=0) for of_blocks in zip(*parts, strict=True)))
     hidden = X @ network.W + network.b
     active = np.maximum(hidden, 0.0)
     f = active @ network.v + network.c[0]
-    by_score = score_gradient(f, labelled, prior, non_negative, beta, gamma)
+    by_score = score_gradient(f, labelled, prior, non_negative, beta, gamma, eta)
     back = np.where(hidden > 0.0, by_score[:, None] * network.v, 0.0)
     return Network(X.T @ back, back.sum(axis=0), active.T @ by_score, np.array([by_score.sum()]))
 
@@ -218,6 +243,8 @@ class Training(NamedTuple):
         Rows of a step. With fewer rows, each step takes all of them.
     beta, gamma : float
         Parameters of nnPU's rule.
+    eta : float
+        Weight of the unlabeled rows if there are known negatives, 1 without.
     """
 
     hidden: int = 100
@@ -227,11 +254,12 @@ class Training(NamedTuple):
     batch_size: int = 30000
     beta: float = 0.0
     gamma: float = 1.0
+    eta: float = 1.0
 
 
 def train_network(
     X: Floats,
-    labelled: Bools,
+    labelled: Marks,
     prior: float,
     non_negative: bool,
     rng: np.random.Generator,
@@ -262,7 +290,7 @@ def train_network(
     NetworkSolution
         The network after the last epoch.
     """
-    hidden, epochs, learning_rate, decay, batch_size, beta, gamma = training
+    hidden, epochs, learning_rate, decay, batch_size, beta, gamma, eta = training
     network = initial_network(X.shape[1], hidden, rng) if start is None else start
     first = [np.zeros_like(part) for part in network]
     second = [np.zeros_like(part) for part in network]
@@ -271,7 +299,7 @@ def train_network(
         order = rng.permutation(n) if batch_size < n else np.arange(n)
         for first_row in range(0, n, batch_size):
             rows = order[first_row : first_row + batch_size] if batch_size < n else slice(None)
-            gradient = network_gradient(network, X[rows], labelled[rows], prior, non_negative, beta, gamma)
+            gradient = network_gradient(network, X[rows], labelled[rows], prior, non_negative, beta, gamma, eta)
             step += 1
             scale = learning_rate * np.sqrt(1.0 - BETA_2**step) / (1.0 - BETA_1**step)
             for part, by_part, m1, m2 in zip(network, gradient, first, second, strict=True):
@@ -279,8 +307,8 @@ def train_network(
                 m1 += (1.0 - BETA_1) * (total - m1)
                 m2 += (1.0 - BETA_2) * (total * total - m2)
                 part -= scale * m1 / (np.sqrt(m2) + EPSILON)
-    risks = partial_risks(network_score(network, X), labelled, prior, non_negative)
-    last = network_gradient(network, X, labelled, prior, non_negative, beta, gamma)
+    risks = partial_risks(network_score(network, X), labelled, prior, non_negative, eta)
+    last = network_gradient(network, X, labelled, prior, non_negative, beta, gamma, eta)
     size = max(float(np.max(np.abs(g + decay * part), initial=0.0)) for g, part in zip(last, network, strict=True))
     return NetworkSolution(
         network=network,
@@ -292,7 +320,7 @@ def train_network(
     )
 
 
-def has_learned(network: Network, X: Floats, labelled: Bools, prior: float, risk: float) -> bool:
+def has_learned(network: Network, X: Floats, labelled: Marks, prior: float, risk: float) -> bool:
     """Return whether a network ranks labelled rows above unlabeled rows and its risk is below that of any constant.
 
     Parameters
@@ -311,12 +339,13 @@ def has_learned(network: Network, X: Floats, labelled: Bools, prior: float, risk
     if not (np.isfinite(risk) and risk < LEARNED * min(prior, 1.0 - prior)):
         return False
     ranks = rankdata(network_score(network, X))
-    n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
-    return bool(ranks[labelled].sum() - 0.5 * n_p * (n_p + 1) > 0.5 * n_p * n_u)
+    positive = labelled == 1
+    n_p, n_u = np.count_nonzero(positive), np.count_nonzero(~positive)
+    return bool(ranks[positive].sum() - 0.5 * n_p * (n_p + 1) > 0.5 * n_p * n_u)
 
 
 def train_until_learned(
-    X: Floats, labelled: Bools, prior: float, non_negative: bool, rng: np.random.Generator, training: Training
+    X: Floats, labelled: Marks, prior: float, non_negative: bool, rng: np.random.Generator, training: Training
 ) -> NetworkSolution:
     """Train a network whatever the scale of the features; `converged` tells whether it has learned.
 
@@ -351,8 +380,8 @@ def train_until_learned(
     tried = [train_network(X, labelled, prior, non_negative, rng, training)]
     if not has_learned(tried[0].network, X, labelled, prior, tried[0].objective):
         balanced = train_network(X, labelled, max(prior, 0.5), True, rng, training)
-        start = _at_prior(balanced.network, X, labelled, prior, non_negative)
-        risks = partial_risks(network_score(start, X), labelled, prior, non_negative)
+        start = _at_prior(balanced.network, X, labelled, prior, non_negative, training.eta)
+        risks = partial_risks(network_score(start, X), labelled, prior, non_negative, training.eta)
         kept = Network(*(part.copy() for part in start))
         tried.append(replace(balanced, network=kept, risks=risks, objective=risks.objective))
         tried.append(train_network(X, labelled, prior, non_negative, rng, training, start))
@@ -361,13 +390,13 @@ def train_until_learned(
     return replace(best, converged=bool(learned), n_iter=sum(one.n_iter for one in tried))
 
 
-def _at_prior(network: Network, X: Floats, labelled: Bools, prior: float, non_negative: bool) -> Network:
+def _at_prior(network: Network, X: Floats, labelled: Marks, prior: float, non_negative: bool, eta: float) -> Network:
     """Return the network whose score is a (f - t), with the slope a and the offset t of the smallest risk."""
     f = network_score(network, X)
     spread = float(f.std()) or 1.0
     offsets = np.quantile(f, 1.0 - np.geomspace(0.5 / len(f), 1.0, OFFSETS) * 0.999)
     found = [
-        (partial_risks(a / spread * (f - t), labelled, prior, non_negative).objective, a / spread, t)
+        (partial_risks(a / spread * (f - t), labelled, prior, non_negative, eta).objective, a / spread, t)
         for a in SLOPES
         for t in offsets
     ]
