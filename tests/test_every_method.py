@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
 
 from pucli.methods import METHODS, estimator_class, make_estimator
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
@@ -67,10 +69,24 @@ _WORDS = (
     "it has labels 'one' and 'two' without saying which of them marks the labelled positives: such words are refused, "
     "because a wrong guess turns the model upside down"
 )
+_HALF = "a row is predicted by the sign of f, also where the estimated probability of a positive is below 1/2"
+_UNWEIGHTED = "probabilities are estimated from scores of training rows, each of which counts once"
+_PROBABILITIES = {
+    "check_classifiers_train": _HALF,
+    "check_sample_weight_equivalence_on_dense_data": _UNWEIGHTED,
+    "check_sample_weight_equivalence_on_sparse_data": _UNWEIGHTED,
+}
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
-    **{name: {"check_classifiers_classes": _WORDS} for name in PU},
+    **{name: {"check_classifiers_classes": _WORDS} | ({} if name == "auto" else _PROBABILITIES) for name in PU},
     **{name: {"check_classifiers_classes": _MINUS_ONE} for name in SEMI_SUPERVISED},
 }
+
+
+def _without_probabilities(name: str) -> Any:
+    """Return a method without the estimated probabilities, so that the rest of the checks that they fail is run."""
+    kind = estimator_class(METHODS[name])
+    plain = type(kind.__name__, (kind,), {"predict_proba": property(lambda self: self.no_probabilities)})
+    return plain(**QUICK.get(name, {}))
 
 
 def _quick(name: str, **params: Any) -> Any:
@@ -100,6 +116,15 @@ def _expected(estimator: Any) -> dict[str, str]:
 @parametrize_with_checks(_checked(), expected_failed_checks=_expected)
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [name for name in PU if METHODS[name].extra != "deep" and name != "auto"])
+def test_predictions_and_weights_pass_scikit_learns_checks_without_probabilities(name: str) -> None:
+    for check in _PROBABILITIES:
+        if check == "check_classifiers_train" or has_fit_parameter(estimator_class(METHODS[name]), "sample_weight"):
+            getattr(estimator_checks, check)(name, _without_probabilities(name))
 
 
 @pytest.mark.slow

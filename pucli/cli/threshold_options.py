@@ -150,6 +150,7 @@ def warn_of_unknown_prior(out: Output, model: Any) -> None:
 
 def warn_of_probability(out: Output, saved: SavedModel) -> None:
     """Warn if the probabilities of a PU model rest on an unknown class prior, and say why it has none."""
+    from pucli.estimators.base.probability import has_own_probabilities
     from pucli.solvers.ensemble.estimates import Estimate
 
     warn_of_unknown_prior(out, saved.estimator)
@@ -162,7 +163,7 @@ def warn_of_probability(out: Output, saved: SavedModel) -> None:
         )
     elif saved.metadata.get("kind") == "pu":
         out.remark("probabilities hold if labels were random and these rows have the class prior of training")
-    if not curves and not hasattr(saved.estimator, "predict_proba"):
+    if not curves and not has_own_probabilities(saved.estimator):
         out.remark("no probability is written, since training had no held-out scores of two classes")
 
 

@@ -16,6 +16,7 @@ from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import RunError, UsageError
 from pucli.core.memory import check_memory
 from pucli.data.rows.row_hashes import row_hashes, row_marks
+from pucli.estimators.base.probability import has_own_probabilities
 from pucli.methods import METHODS, estimator_class, get_method
 from pucli.metrics import compute, pu_counts
 from pucli.models.saved import SavedModel, make_pipeline, model_bytes, save_model
@@ -391,7 +392,7 @@ def decision_values(pipeline: Any, X: Floats) -> Floats | None:
     if hasattr(pipeline, "decision_function"):
         values = np.asarray(pipeline.decision_function(X), dtype=np.float64)
         return values if values.ndim == 1 else None
-    if hasattr(pipeline, "predict_proba"):
+    if has_own_probabilities(pipeline):
         shares = np.asarray(pipeline.predict_proba(X), dtype=np.float64)
         return shares[:, -1] - 0.5 if shares.shape[1] == 2 else None
     return None

@@ -25,6 +25,7 @@ from pucli.data.rows.blocks import BLOCK, read_blocks
 from pucli.data.rows.found_ids import OWN_COLUMNS
 from pucli.data.rows.row_hashes import RowCounter, row_hashes
 from pucli.data.rows.user_file import fitted_width
+from pucli.estimators.base.probability import has_own_probabilities
 from pucli.models.fitting import checked_scores, clusters, decision_values
 from pucli.models.reasons import reasons, usual_of
 
@@ -251,7 +252,7 @@ def _predicted(saved: SavedModel, X: Floats, start: int) -> dict[str, AnyArray]:
     probability = probabilities(saved, X, scores)
     if probability is not None:
         found["probability"] = probability
-    if hasattr(pipeline, "predict_proba"):
+    if has_own_probabilities(pipeline):
         if hasattr(pipeline[-1], "probability_range"):
             found |= _range(saved, *pipeline[-1].probability_range(found["probability"]))
     elif scores is not None and (curves := saved.metadata.get("probability")) and curves["low"] != curves["high"]:
@@ -276,7 +277,7 @@ def probabilities(saved: SavedModel, X: Floats, scores: Floats | None) -> Floats
     scores : ndarray of shape (n,) or None
         Their scores by the model, if it has any.
     """
-    if hasattr(saved.pipeline, "predict_proba"):
+    if has_own_probabilities(saved.pipeline):
         shares = np.asarray(saved.pipeline.predict_proba(X), dtype=np.float64)
         return shares[:, -1] if shares.shape[1] == 2 else np.asarray(shares.max(axis=1))
     curves = saved.metadata.get("probability")

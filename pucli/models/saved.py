@@ -34,6 +34,7 @@ from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.standardise import Standardiser
 from pucli.data.frames import TableError
 from pucli.data.reading import Reading
+from pucli.estimators.base.probability import has_own_probabilities
 from pucli.methods import all_methods, estimator_class
 from pucli.models.relabelling import InWords
 from pucli.models.stored_values import ValueReader, ValueWriter, not_a_model
@@ -320,7 +321,8 @@ def _try_out(model: SavedModel) -> None:
         return
     shapes = {}
     for name in ("predict", "decision_function", "predict_proba", "predict_cluster", "score_samples"):
-        if hasattr(model.estimator, name):
+        known = has_own_probabilities(model.estimator) if name == "predict_proba" else hasattr(model.estimator, name)
+        if known:
             found = np.asarray(getattr(model.estimator, name)(rows))
             shapes[name] = found.shape
             if len(found) != len(rows) or (name != "predict" and not np.isfinite(found).all()):

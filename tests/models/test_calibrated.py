@@ -11,10 +11,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from pucli import BLSSVM, GLPUAL
+from pucli import BLSSVM, GLPUAL, AutoPU
 from pucli.data.encode.standardise import Standardiser
+from pucli.estimators.base.probability import has_own_probabilities
 from pucli.methods import METHODS, estimator_class
 from pucli.models.calibrated import CalibratedPU
+from pucli.models.saved import SavedModel, load_model, save_model
 
 RNG = np.random.default_rng(0)
 POSITIVE = np.append(np.ones(100, dtype=bool), RNG.random(500) < 0.4)
@@ -52,10 +54,11 @@ def test_too_few_rows_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.kind == "pu"])
-def test_every_pu_method_has_probabilities(name: str) -> None:
+@pytest.mark.parametrize("held_out", [False, True])
+def test_every_pu_method_has_probabilities(name: str, held_out: bool) -> None:
     kind = estimator_class(METHODS[name])
     given = {"prior": 0.4} if "prior" in kind().get_params() else {}
-    model = kind(**given) if hasattr(kind, "predict_proba") else CalibratedPU(kind(**given), prior=0.4)
+    model = CalibratedPU(kind(**given), prior=0.4) if held_out and kind is not AutoPU else kind(**given)
     few = np.r_[0:40, 100:220]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -64,10 +67,21 @@ def test_every_pu_method_has_probabilities(name: str) -> None:
     assert abs(found.mean() - POSITIVE[220:].mean()) < 0.15
 
 
-def test_a_method_without_probabilities_names_the_class_that_has_them() -> None:
-    assert not hasattr(BLSSVM().fit(X, Y), "predict_proba")
-    with pytest.raises(AttributeError, match=r"pucli.CalibratedPU\(BLSSVM\(\)\) estimates probabilities"):
-        BLSSVM().predict_proba(X)
+def test_probabilities_by_training_scores_run_wherever_scikit_learn_asks_for_them(tmp_path) -> None:
+    found = cross_val_predict(BLSSVM(), X, Y, method="predict_proba", cv=3)
+    assert found.shape == (600, 2) and np.mean((found[100:, 1] - POSITIVE[100:]) ** 2) < 0.12
+    pipeline = make_pipeline(Standardiser(), BLSSVM()).fit(X, Y)
+    before = {name: np.copy(value) for name, value in vars(pipeline[-1]).items() if isinstance(value, np.ndarray)}
+    found = pipeline.predict_proba(X)
+    assert before.keys() == {name for name, value in vars(pipeline[-1]).items() if isinstance(value, np.ndarray)}
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert np.all(np.diff(found[np.argsort(pipeline.decision_function(X)), 1]) >= 0.0)
+    assert not has_own_probabilities(pipeline) and has_own_probabilities(AutoPU())
+    path = save_model(tmp_path / "a.model", SavedModel(pipeline, "blssvm", ["a", "b"]))
+    np.testing.assert_array_equal(load_model(path).pipeline.predict_proba(X), found)
+    del pipeline[-1].labelled_scores_  # as in a model of an earlier version, or of blocks
+    with pytest.raises(AttributeError, match=r"Fit it again in memory, or take pucli.CalibratedPU"):
+        pipeline.predict_proba(X)
     with pytest.raises(AttributeError, match=r"'BLSSVM' object has no attribute 'classes_'$"):
         _ = BLSSVM().classes_
 

@@ -198,8 +198,10 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
 
     prior_estimated : whether the class prior among the parameters, if any, is an estimate, which has an interval.
     """
+    from pucli.estimators.base.probability import has_own_probabilities
+
     rows = fitted.rows
-    if rows.y is None or hasattr(fitted.estimator, "predict_proba"):
+    if rows.y is None or has_own_probabilities(fitted.estimator):
         return fitted, None
     from pucli.models.calibration import class_curve, in_its_scale, probability_curve
     from pucli.models.validation import held_out_classes, held_out_scores, judged

@@ -198,6 +198,7 @@ class AutoPU(PUClassifier):
         "callback": [callable, None],
     }
 
+    _by_training_scores = False
     saved_state: ClassVar[State] = {
         "_positive": Array("p"),
         "_population": Array("u"),

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import DegenerateModelWarning
-from pucli.core.saved_state import ANY_PORTION, PORTION, Labels, Optional, State
+from pucli.core.saved_state import ANY_PORTION, PORTION, Array, Labels, Optional, State
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.data_defaults import Scaled
@@ -27,6 +27,7 @@ from pucli.estimators.base.labels import (
     without_negatives,
 )
 from pucli.estimators.base.parameters import Label
+from pucli.estimators.base.probability import probability_of_scores
 
 # Names that attributes had in model files of earlier versions.
 FORMER_ATTRIBUTES = {"cut_": "threshold_", "chosen_cut_": "chosen_threshold_"}
@@ -76,7 +77,11 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         "positive_share_": ANY_PORTION,
         "labelled_recall_": ANY_PORTION,
         "prior_": Optional(PORTION),
+        "labelled_scores_": Array("labelled scores"),
+        "unlabeled_scores_": Array("unlabeled scores"),
     }
+    # Whether probabilities are estimated from the scores of training rows; False where a method has its own.
+    _by_training_scores: ClassVar[bool] = True
 
     @property
     def cut_(self) -> float:
@@ -188,13 +193,16 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     def _measure(self, X: Floats, labelled: Bools) -> None:
         """Set the shares of training rows that are predicted positive; warn if the model is degenerate."""
         most = min(MEASURED_ROWS, max(LEAST_MEASURED_ROWS, MEASURED_CELLS // X.shape[1]))
-        shares = []
+        shares, scores = [], []
         for kind in (~labelled, labelled):
             rows = np.flatnonzero(kind)
             if len(rows) > most:
                 rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
-            shares.append(float(np.mean(self._score(X[rows]) > self._cut)))
+            scores.append(np.sort(self._score(X[rows])))
+            shares.append(float(np.mean(scores[-1] > self._cut)))
         self.positive_share_, self.labelled_recall_ = shares
+        if self._by_training_scores:
+            self.unlabeled_scores_, self.labelled_scores_ = scores
         given = isinstance(getattr(self, "prior", None), float)
         problem = degeneracy(*shares, prior_given=given, way_out=self._way_out)
         if problem:
@@ -242,15 +250,35 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         predictions: AnyArray = self.classes_[(score > 0).astype(int)]
         return predictions
 
-    def __getattr__(self, name: str) -> Any:
-        """Raise AttributeError for an attribute that is not there; for probabilities, say which class has them."""
-        kind = type(self).__name__
-        if name in ("predict_proba", "predict_log_proba"):
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Return an estimate of the probabilities of `classes_` for each row of X.
+
+        The probability of a positive is the prior times the ratio of the densities of the scores of labelled and of
+        unlabeled training rows, which rises with the score; the prior is that of the model, or else is estimated from
+        these scores. A row may be predicted positive with a probability below 1/2. `pucli.CalibratedPU` and the
+        commands take held-out scores, which are better where a model follows its training rows closely.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            Rows sum to one.
+        """
+        scores = self._score(self._validate_predict(X))
+        known = [getattr(self, f"{kind}_scores_", None) for kind in ("labelled", "unlabeled")]
+        if known[0] is None or known[1] is None:
             raise AttributeError(
-                f"{kind!r} object has no attribute {name!r}: it has scores (decision_function). "
-                f"pucli.CalibratedPU({kind}()) estimates probabilities, as the commands do."
+                "this model keeps no scores of training rows, from which probabilities are estimated: it was trained "
+                "in blocks or by an earlier version. Fit it again in memory, or take pucli.CalibratedPU."
             )
-        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+        given = getattr(self, "prior", None)
+        prior = given if isinstance(given, float) else getattr(self, "prior_", None)
+        probability = probability_of_scores(scores, known[0], known[1], prior)
+        return np.column_stack([1.0 - probability, probability])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,6 +16,7 @@ from pucli.core.errors import UsageError
 from pucli.core.processes import in_workers
 from pucli.core.seeding import seed_words
 from pucli.data.encode.standardise import Standardiser
+from pucli.estimators.base.probability import has_own_probabilities
 from pucli.methods import get_method, make_estimator
 from pucli.metrics import compute, get_metric, pu_counts
 from pucli.models.certificates import watched
@@ -229,7 +230,7 @@ def _score(name: str, division: Division, task: Task, plan: _Plan, seed: int) ->
     given: dict[str, Any]
     if task.known:
         given = {"truth": division.truth, "predictions": predictions, "positive": 1, "decision": decision}
-        if hasattr(model, "predict_proba"):
+        if has_own_probabilities(model):
             given["probability"] = np.asarray(model.predict_proba(division.X_test))[:, -1]
     else:
         given = {"counts": pu_counts(division.truth, predictions, 1), "denominator": task.denominator}

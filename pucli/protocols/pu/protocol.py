@@ -26,6 +26,7 @@ from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.data.catalogue.entries import dataset_entry
 from pucli.data.splits.labelling import LABELLINGS
+from pucli.estimators.base.probability import has_own_probabilities
 from pucli.models.certificates import certificate, watched
 from pucli.protocols.common import (
     Planner,
@@ -207,7 +208,7 @@ def run_cell(cell: Cell, context: Context, prepare: Callable[[Cell, Context], Pr
     if seen["not converged"] or result.certificate.get("converged") is False:
         result.flags.append("not converged")
     result.predictions = predictions
-    probability = np.asarray(model.predict_proba(rows.X_test))[:, 1] if hasattr(model, "predict_proba") else None
+    probability = np.asarray(model.predict_proba(rows.X_test))[:, 1] if has_own_probabilities(model) else None
     result.metrics = _scored(rows, predictions, decision, probability, cell.declared.get("metrics", ()))
     used = _used_features(model)
     if used is not None and rows.relevant < len(used):
