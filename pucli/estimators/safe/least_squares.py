@@ -213,7 +213,9 @@ class CPLS(_SafeLeastSquares):
 
     Solves min over w, max over soft labels y_u in [0, 1]^M of risk(w) - risk(w_sup), with the risk ||y_e - X_e w||^2
     (+ lam ||slopes||^2) over all N + M rows, (3.15). It is equivalent to projecting w_sup onto the solutions of all
-    labellings in the metric of all rows (Prop. 3.4), and to the quadratic programme of Prop. 3.12.
+    labellings in the metric of all rows (Prop. 3.4), and to the quadratic programme of Prop. 3.12. The thesis defines
+    two classes; for several, fit one model per class against the other labelled rows: each is never worse in its risk,
+    nor is their sum, the risk with one 0/1 code per class.
 
     Parameters
     ----------
@@ -275,7 +277,7 @@ class ICLS(_SafeLeastSquares):
 
     Minimises ||y - X w||^2 (+ lam ||slopes||^2) over w in the constraint set (3.8). Often better than CPLS, but
     without its guarantee: `improvement_`, the gain over supervised for the worst labelling, may be negative (0 within
-    rounding).
+    rounding). It is defined for two classes; for several, fit one model per class against the other labelled rows.
 
     Parameters
     ----------
