@@ -351,8 +351,8 @@ def _reader(folder: Path) -> Iterator[sqlite3.Connection | None]:
         if not means_damage(error):
             raise RunError(f"the store {path} cannot be read: {error}.") from None
         raise UsageError(
-            f"the store {path} is damaged ({error}). Run the experiment without --collect, which renames "
-            "the store and reports how to continue."
+            f"the store {path} is damaged ({error}). Running its experiment on that folder (without "
+            "--collect) renames the store and reports how to continue."
         ) from None
     finally:
         if db is not None:
