@@ -150,7 +150,7 @@ def warn_of_unknown_prior(out: Output, model: Any) -> None:
 
 def warn_of_probability(out: Output, saved: SavedModel) -> None:
     """Warn if the probabilities of a PU model rest on an unknown class prior, and say why it has none."""
-    from pucli.estimators.base.probability import has_own_probabilities
+    from pucli.estimators.base.pu import has_own_probabilities
     from pucli.solvers.ensemble.estimates import Estimate
 
     warn_of_unknown_prior(out, saved.estimator)

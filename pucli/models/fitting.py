@@ -16,7 +16,7 @@ from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import RunError, UsageError
 from pucli.core.memory import check_memory
 from pucli.data.rows.row_hashes import row_hashes, row_marks
-from pucli.estimators.base.probability import has_own_probabilities
+from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import METHODS, estimator_class, get_method
 from pucli.metrics import compute, pu_counts
 from pucli.models.saved import SavedModel, make_pipeline, model_bytes, save_model

@@ -25,7 +25,7 @@ from pucli.data.rows.blocks import BLOCK, read_blocks
 from pucli.data.rows.found_ids import OWN_COLUMNS
 from pucli.data.rows.row_hashes import RowCounter, row_hashes
 from pucli.data.rows.user_file import fitted_width
-from pucli.estimators.base.probability import has_own_probabilities
+from pucli.estimators.base.pu import has_own_probabilities
 from pucli.models.fitting import checked_scores, clusters, decision_values
 from pucli.models.reasons import reasons, usual_of
 

@@ -34,7 +34,7 @@ from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.standardise import Standardiser
 from pucli.data.frames import TableError
 from pucli.data.reading import Reading
-from pucli.estimators.base.probability import has_own_probabilities
+from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import all_methods, estimator_class
 from pucli.models.relabelling import InWords
 from pucli.models.stored_values import ValueReader, ValueWriter, not_a_model

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from pucli import BLSSVM, GLPUAL, AutoPU
 from pucli.data.encode.standardise import Standardiser
-from pucli.estimators.base.probability import has_own_probabilities
+from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import METHODS, estimator_class
 from pucli.models.calibrated import CalibratedPU
 from pucli.models.saved import SavedModel, load_model, save_model

@@ -198,7 +198,7 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
 
     prior_estimated : whether the class prior among the parameters, if any, is an estimate, which has an interval.
     """
-    from pucli.estimators.base.probability import has_own_probabilities
+    from pucli.estimators.base.pu import has_own_probabilities
 
     rows = fitted.rows
     if rows.y is None or has_own_probabilities(fitted.estimator):

@@ -27,7 +27,6 @@ from pucli.estimators.base.labels import (
     without_negatives,
 )
 from pucli.estimators.base.parameters import Label
-from pucli.estimators.base.probability import probability_of_scores
 
 # Names that attributes had in model files of earlier versions.
 FORMER_ATTRIBUTES = {"cut_": "threshold_", "chosen_cut_": "chosen_threshold_"}
@@ -277,6 +276,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
             )
         given = getattr(self, "prior", None)
         prior = given if isinstance(given, float) else getattr(self, "prior_", None)
+        from pucli.solvers.ensemble.calibration import probability_of_scores
+
         probability = probability_of_scores(scores, known[0], known[1], prior)
         return np.column_stack([1.0 - probability, probability])
 
@@ -284,6 +285,12 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def has_own_probabilities(model: Any) -> bool:
+    """Return whether a model, or the last step of a pipeline, has probabilities that are part of its method."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    return hasattr(last, "predict_proba") and not getattr(type(last), "_by_training_scores", False)
 
 
 def extreme_share(positive_share: float, labelled_recall: float) -> Literal["no", "every", ""]:

@@ -26,7 +26,7 @@ from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.data.catalogue.entries import dataset_entry
 from pucli.data.splits.labelling import LABELLINGS
-from pucli.estimators.base.probability import has_own_probabilities
+from pucli.estimators.base.pu import has_own_probabilities
 from pucli.models.certificates import certificate, watched
 from pucli.protocols.common import (
     Planner,

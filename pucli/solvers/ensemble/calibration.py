@@ -13,9 +13,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from pucli.core.arrays import Floats
+from pucli.core.lru_cache import KEPT
 from pucli.core.saved_state import Array, State
-from pucli.solvers.ensemble.hidden_share import MOST_SCORES, isotonic_ratio, resampled
+from pucli.core.seeding import stream
+from pucli.solvers.ensemble.hidden_share import MOST_SCORES, estimate_prior, isotonic_ratio, resampled
 
+# Least distance of two knots, as a share of the largest score.
+NEAREST = 1e-6
 KNOTS = 200
 
 
@@ -230,3 +235,30 @@ def factor_for(ratio: np.ndarray, prior: float) -> float:
         else:
             high = middle
     return high
+
+
+def probability_of_scores(scores: Floats, positive: Floats, population: Floats, prior: float | None) -> Floats:
+    """Return the probability of a positive at each score, by the scores of training rows.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        Scores.
+    positive, population : ndarray of shape (p,) and (u,)
+        Sorted scores of labelled and of unlabeled training rows.
+    prior : float or None
+        Share of positives among the unlabeled rows; None estimates it from the scores.
+    """
+
+    def curve() -> Calibration:
+        share = estimate_prior(positive, population, stream(0, "prior")).value if prior is None else prior
+        found = make_calibration(positive, population, share, stream(0, "calibration"))
+        least = found.least(positive, population, share)
+        # Knots nearer to each other would let the rounding of a score show.
+        step = NEAREST * max(float(np.abs(both).max()), 1e-300)
+        knots, places = np.unique(np.round(found.scores / step) * step, return_index=True)
+        return Calibration(knots, np.clip(found.probabilities[places], least, 1.0))
+
+    both = np.concatenate([positive, population])
+    made = KEPT.get(("probability", len(positive), prior), both, 400, curve)
+    return made.of(scores)
