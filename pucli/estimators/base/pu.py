@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -41,6 +42,16 @@ LEAST_RECALL = 0.05
 MEASURED_CELLS, LEAST_MEASURED_ROWS, MEASURED_ROWS = 200_000, 500, 2000
 
 
+def _keeps_scores(model: Any) -> bool:
+    """Return True if a model has, or will have when fitted, the scores of training rows; else raise AttributeError."""
+    if hasattr(model, "classes_") and not hasattr(model, "labelled_scores_"):
+        raise AttributeError(
+            "this model keeps no scores of training rows, from which probabilities are estimated: it was trained "
+            "in blocks or by an earlier version. Fit it again in memory, or take pucli.CalibratedPU."
+        )
+    return True
+
+
 class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     """Base of the PU classifiers.
 
@@ -67,6 +78,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     pos_label: Label | None
     cut: float | None
     threshold_: float
+    labelled_scores_: Floats
+    unlabeled_scores_: Floats
     classes_: AnyArray
     n_features_in_: int
     _negative: Bools | None = None  # mask of the known negatives, only during `fit`
@@ -249,6 +262,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         predictions: AnyArray = self.classes_[(score > 0).astype(int)]
         return predictions
 
+    @available_if(_keeps_scores)
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return an estimate of the probabilities of `classes_` for each row of X.
 
@@ -268,17 +282,11 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
             Rows sum to one.
         """
         scores = self._score(self._validate_predict(X))
-        known = [getattr(self, f"{kind}_scores_", None) for kind in ("labelled", "unlabeled")]
-        if known[0] is None or known[1] is None:
-            raise AttributeError(
-                "this model keeps no scores of training rows, from which probabilities are estimated: it was trained "
-                "in blocks or by an earlier version. Fit it again in memory, or take pucli.CalibratedPU."
-            )
         given = getattr(self, "prior", None)
         prior = given if isinstance(given, float) else getattr(self, "prior_", None)
         from pucli.solvers.ensemble.calibration import probability_of_scores
 
-        probability = probability_of_scores(scores, known[0], known[1], prior)
+        probability = probability_of_scores(scores, self.labelled_scores_, self.unlabeled_scores_, prior)
         return np.column_stack([1.0 - probability, probability])
 
     def __sklearn_tags__(self) -> Any:
