@@ -199,6 +199,8 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
         return f"({percent(low)} to {percent(high)} %)"
 
     finds = lift = called = positives = cannot
+    if not why.startswith("no: ") and document["sound"]:
+        finds = f"{cannot}: anything from {percent(recall['low'])} to {percent(recall['high'])} %"
     if recall["known"]:
         finds = f"{percent(recall['value'])} % of the positives {between(recall['low'], recall['high'])}"
         times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])

@@ -218,7 +218,7 @@ def pu_bench(X: Floats, y: AnyArray, label_frequency: float, seed: int, labellin
     from sklearn.model_selection import train_test_split
 
     rest, test = train_test_split(np.arange(len(y)), test_size=TEST, stratify=y, random_state=seed)
-    rows = round(VALIDATION * len(rest))
+    rows = max(round(VALIDATION * len(rest)), 2)  # one of each class
     train, validation = train_test_split(rest, test_size=rows, stratify=y[rest], random_state=seed)
     rng = np.random.default_rng(seed)
     labelled = [_labelled(X, y, part, label_frequency, labelling, rng) for part in (train, validation)]
