@@ -19,8 +19,8 @@ def rows(n: int, share: float, seed: int, move: float = 0.0) -> tuple[pd.DataFra
 @pytest.fixture
 def model(pucli, tmp_path):
     """A model of `pucli auto`, and new files beside it."""
-    table, y = rows(500, 0.25, 0)
-    labelled = y & (np.random.default_rng(1).random(500) < 0.5)
+    table, y = rows(1200, 0.25, 0)  # of fewer rows, labels like these may be taken for biased
+    labelled = y & (np.random.default_rng(1).random(1200) < 0.5)
     table.assign(bought=np.where(labelled, "yes", "")).to_csv(tmp_path / "old.csv", index=False)
     for name, share, move in (("same", 0.11, 0.0), ("more", 0.7, 0.0), ("other", 0.25, 1.5)):
         found, truth = rows(400, share, 2, move)
