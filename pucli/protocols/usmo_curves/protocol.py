@@ -3,9 +3,11 @@
 In each data set and repeat, 100 positives are labelled, `test_rows` rows are used for testing, and the others are the
 pool of unlabeled rows, of which every fit uses the first n. A cell computes the whole curve of a method on a data set
 and the trace of its last fit (Figure 1). The largest n of a method is declared, so that the computation does not depend
-on the machine, unlike seconds and memory. Metrics are those of the last fit:
+on the machine, unlike seconds and memory. With `panels`, a data set has a curve for each class against the others.
+Metrics are those of the last fit:
 
-    f1, seconds, peak_mb : F on the test rows; CPU time of the fit; peak increase of the memory of the process
+    f1 : F on the test rows, NaN if none of them is positive
+    seconds, peak_mb : CPU time of the fit; peak increase of the memory of the process
     exponent : slope of log seconds over log n, from the fits with at least 1000 unlabeled rows
 """
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 import math
 import time
 import warnings
@@ -44,7 +47,7 @@ from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
 
 # Raise it when the protocol changes what a cell computes.
-VERSION = 2
+VERSION = 3
 # The exponent is estimated from fits with at least this number of unlabeled rows, so that fixed costs do not matter.
 ASYMPTOTIC = 1000
 
@@ -57,7 +60,13 @@ class Options(Strict):
     positive: dict[str, list[int | str]] = Field(
         default={}, description="data set -> classes of the source that are positive; those declared when omitted"
     )
+    panels: dict[str, list[int | str]] = Field(
+        default={}, description="data set -> classes of the source, each of which is positive in a panel of its own"
+    )
     labelled: int = Field(default=100, ge=1)
+    labelled_share: float = Field(
+        default=1.0, gt=0, le=1, description="largest share of the positives that is labelled"
+    )
     test_rows: int = Field(default=2000, ge=1)
 
 
@@ -72,22 +81,31 @@ class Rows(NamedTuple):
 
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells in the order data set, repeat, method."""
+    """Return the cells in the order data set, class, repeat, method."""
     options = _checked(experiment, scope)
     planner = Planner(experiment, "usmo_curves", VERSION)
     # the prior is the share of positives among the unlabeled rows of each fit
     methods = {column: declared_method(experiment, column, given={"prior"}) for column in scope.methods}
     planned = []
     for dataset in scope.datasets:
-        data = {"standardise": experiment.data.standardise, "positive": options.positive.get(dataset, [])}
-        split = {"labelled": options.labelled, "test_rows": options.test_rows}
-        for repeat in range(scope.repeats):
-            for column, method in methods.items():
+        split = {name: getattr(options, name) for name in ("labelled", "labelled_share", "test_rows")}
+        for setting, positive in _panels(options, dataset):
+            data = {"standardise": experiment.data.standardise, "positive": positive}
+            for repeat, (column, method) in itertools.product(range(scope.repeats), methods.items()):
                 most = options.largest.get(column, max(options.unlabeled))
                 unlabeled = [n for n in options.unlabeled if n <= most]
-                cell = planner.cell(dataset, column, repeat, method, data=data, split=split, unlabeled=unlabeled)
+                cell = planner.cell(
+                    dataset, column, repeat, method, setting=setting, data=data, split=split, unlabeled=unlabeled
+                )
                 planned.append(replace(cell, n_fits=len(unlabeled)))
     return planned
+
+
+def _panels(options: Options, dataset: str) -> list[tuple[dict[str, int | str], list[int | str]]]:
+    """Return the setting and the positive classes of each panel of a data set."""
+    if dataset in options.panels:
+        return [({"class": positive}, [positive]) for positive in options.panels[dataset]]
+    return [({}, options.positive.get(dataset, []))]
 
 
 def _checked(experiment: Experiment, scope: Scope) -> Options:
@@ -96,10 +114,13 @@ def _checked(experiment: Experiment, scope: Scope) -> Options:
     for kind, names, known in (
         ("largest", list(options.largest), list(experiment.methods)),
         ("positive", list(options.positive), experiment.dataset_names),
+        ("panels", list(options.panels), experiment.dataset_names),
     ):
         for name in names:
             if name not in known:
                 raise UsageError(f"{experiment.name}: options.{kind}.{name}: there are {', '.join(known)}.")
+    if both := sorted(options.panels.keys() & options.positive):
+        raise UsageError(f"{experiment.name}: options.panels.{both[0]}: also in options.positive; remove one of them.")
     for column, entry in experiment.methods.items():
         if "prior" in entry.params:
             raise UsageError(
@@ -127,6 +148,8 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
         raise UsageError(
             f"{cell.dataset} has {len(rows.pool)} rows for the pool, fewer than the smallest number declared."
         )
+    if not (rows.y_test == 1).any():
+        result.notes.append("no test row is positive: F is undefined")
     curve = {name: [point[name] for point in points] for name in points[0]}
     last = points[-1]
     result.predictions = _predictions(model, rows)
@@ -150,7 +173,7 @@ def _point(method: Mapping[str, Any], rows: Rows, n: int) -> tuple[Any, dict[str
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         seconds, peak = measured(functools.partial(model.fit, X, s))
-    f1 = f_of_class(rows.y_test, _predictions(model, rows), 1)
+    f1 = f_of_class(rows.y_test, _predictions(model, rows), 1) if (rows.y_test == 1).any() else math.nan
     point = {"unlabeled": n, "seconds": seconds, "peak_mb": peak, "f1": f1}
     return model, {**point, "objective": model.objective_, "dual_gap": model.dual_gap_}
 
@@ -196,15 +219,17 @@ def _rows(cell: Cell, context: Context) -> Rows:
     data, split = cell.declared["data"], cell.declared["split"]
     positive = data["positive"]
     X, classes = read_rows(cell.dataset, context, multiclass=bool(positive))
-    if positive:
-        y = np.where(np.isin(classes.astype(str), [str(item) for item in positive]), 1, -1)
-    else:
-        check_two_classes(cell.dataset, classes, "name the positive ones in options.positive")
-        y = np.where(classes == 1, 1, -1)
+    wanted = np.isin(classes.astype(str), [str(item) for item in positive]) if positive else classes == 1
+    y = np.where(wanted, 1, -1)
+    check_two_classes(
+        cell.dataset, y if positive else classes, "name classes that it has in options.positive or panels"
+    )
     rng = stream(split["seed"], "usmo curves", cell.dataset, split["repeat"])
     order = rng.permutation(len(y))
-    labelled = order[y[order] == 1][: split["labelled"]]
-    rest = order[~np.isin(order, labelled)]
+    positives = order[y[order] == 1]
+    labelled = positives[: min(split["labelled"], math.ceil(split["labelled_share"] * len(positives)))]
+    # in another order: the first rows of this one have lost their positives
+    rest = rng.permutation(order[~np.isin(order, labelled)])
     test, pool = rest[: split["test_rows"]], rest[split["test_rows"] :]
     X_train, X_test = standardised(data["standardise"], X[np.concatenate([labelled, pool])], X[test])
     return Rows(X_train[: len(labelled)], X_train[len(labelled) :], y[pool], X_test, y[test])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -24,9 +25,17 @@ PANELS = (
     ("peak_mb", "peak memory, MB", "log"),
     ("f1", "F, positive class", "linear"),
 )
+# Those that the paper draws.
+IN_PANELS = (PANELS[0], PANELS[2])
 
 # The curve is cut off at this value, below which a process reuses its free memory.
 LEAST = {"peak_mb": 0.1}
+
+# Small panels side by side.
+ACROSS = 6
+
+# The details of the finished repeats of a curve.
+Repeats: TypeAlias = list[dict[str, Any]]
 
 KERNELS = {"linear": "linear", "rbf": "Gaussian", "polynomial": "polynomial"}
 CURVE_COLUMNS = ("dataset", "method", "repeat", "unlabeled", "seconds", "peak_mb", "f1", "objective", "dual_gap")
@@ -35,8 +44,8 @@ CURVE_COLUMNS = ("dataset", "method", "repeat", "unlabeled", "seconds", "peak_mb
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
     """Return all fits as CSV, and the figures of finished cells with stored curves.
 
-    Fits at several numbers of unlabeled rows give curves, in one figure per kernel, as in the paper; a single number
-    gives the trace of the fits.
+    Fits at several numbers of unlabeled rows give curves, in one figure per kernel, as in the paper; with panels for
+    classes, in one per kernel and metric. A single number gives the trace of the fits.
 
     Parameters
     ----------
@@ -52,17 +61,25 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     done = _done(cells, rows)
     if not done:
         return []
-    lines = _curve_lines(cells, rows)
-    found = [Extra("curves.csv", "The curves in figures: every fit", csv_text(CURVE_COLUMNS, lines))]
+    keys = list(dict.fromkeys(key for cell in cells for key in cell.setting))
+    head = (CURVE_COLUMNS[0], *keys, *CURVE_COLUMNS[1:])
+    found = [Extra("curves.csv", "The curves in figures: every fit", csv_text(head, _curve_lines(cells, rows)))]
     if any(len(details["curve"]["unlabeled"]) > 1 for repeats in done.values() for details in repeats):
         for kernel in dict.fromkeys(_kernel(cell) for cell in cells):
-            drawn = curves(experiment, [cell for cell in cells if _kernel(cell) == kernel], rows)
-            title = f"Time, memory and test F against the number of unlabeled rows, {KERNELS[kernel]} kernel"
-            if drawn is not None:
-                found.append(Extra(f"figures/curves-{kernel}", title, drawn))
+            found += _figures(experiment, [cell for cell in cells if _kernel(cell) == kernel], rows, kernel)
     elif (drawn := trace(cells, rows)) is not None:
         found.append(Extra("figures/trace", "Time and objective over the iterations", drawn))
     return found
+
+
+def _figures(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows, kernel: str) -> list[Extra]:
+    """Return the figures of one kernel, without those of which no cell is finished."""
+    if any(cell.setting for cell in cells):
+        made = [(name, title, panels(cells, rows, (name, title, scale))) for name, title, scale in IN_PANELS]
+    else:
+        made = [("curves", "Time, memory and test F", curves(experiment, cells, rows))]
+    against = f"against the number of unlabeled rows, {KERNELS[kernel]} kernel"
+    return [Extra(f"figures/{name}-{kernel}", f"{title} {against}", drawn) for name, title, drawn in made if drawn]
 
 
 def curves(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
@@ -91,29 +108,97 @@ def curves(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> F
     from matplotlib.figure import Figure
 
     datasets, labels = (list(dict.fromkeys(key[part] for key in done)) for part in (0, 1))
-    strokes_of = strokes(labels)
     figure = Figure(figsize=(WIDE, 1.75 * len(datasets) + 0.5))
     grid = figure.subplots(len(datasets), len(PANELS), squeeze=False)
     lines: dict[str, Line2D] = {}
     for row, dataset in zip(grid, datasets, strict=True):
-        ticks = max((d["curve"]["unlabeled"] for key in done if key[0] == dataset for d in done[key]), key=len)
+        own = {label: done[dataset, label] for label in labels if (dataset, label) in done}
+        ticks = _sizes(own)
         for ax, (name, title, scale) in zip(row, PANELS, strict=True):
-            constant = []
-            for label in labels:
-                repeats = [details["curve"] for details in done.get((dataset, label), [])]
-                if repeats:
-                    values = np.maximum([curve[name] for curve in repeats], LEAST.get(name, -np.inf))
-                    lines[label] = band(ax, repeats[0]["unlabeled"], values.T.tolist(), label, strokes_of[label])
-                    constant += [label] if len(ticks) > 2 and np.ptp(values) == 0 else []
+            constant = _draw(ax, own, name, strokes(labels), lines)
             ax.set(xscale="log", yscale=scale, ylabel=title)
             ticks_at(ax.xaxis, ticks, apart=0.18)
             if scale == "log":
                 plain(ax.yaxis)
-            _say_why(ax, [note.text for note in experiment.notes if (note.dataset, note.method) in
-                          {(dataset, label) for label in constant}])  # fmt: skip
+            _say_why(ax, [note.text for note in experiment.notes if len(ticks) > 2 and
+                          note.dataset == dataset and note.method in constant])  # fmt: skip
         row[0].set_title(dataset)
     for ax in grid[-1]:
         ax.set_xlabel("unlabeled rows")
+    _legend(figure, lines, done)
+    return figure
+
+
+def panels(cells: Sequence[Cell], rows: StoredRows, panel: tuple[str, str, str]) -> Figure | None:
+    """Draw a metric against n, with one small panel per data set and class, all on the same axes.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The planned cells of the report.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell.
+    panel : tuple of str
+        One of `PANELS`, as the metric, its label and its scale.
+
+    Returns
+    -------
+    Figure or None
+        None if no cell is finished.
+    """
+    done = _done(cells, rows)
+    if not done:
+        return None
+    from matplotlib.figure import Figure
+
+    name, title, scale = panel
+    places, labels = (list(dict.fromkeys(key[part] for key in done)) for part in (0, 1))
+    columns = min(ACROSS, len(places))
+    figure = Figure(figsize=(WIDE, 1.15 * math.ceil(len(places) / columns) + 0.8))
+    grid = figure.subplots(math.ceil(len(places) / columns), columns, squeeze=False, sharex=True, sharey=True)
+    lines: dict[str, Line2D] = {}
+    for ax, place in zip(grid.flat, places, strict=False):
+        own = {label: done[place, label] for label in labels if (place, label) in done}
+        _draw(ax, own, name, strokes(labels), lines)
+        ax.set_title(place)
+        if not ax.lines:
+            ax.text(0.5, 0.5, "not defined", transform=ax.transAxes, ha="center", va="center", fontsize=8)
+    for ax in grid.flat[len(places) :]:
+        ax.set_axis_off()
+    first = grid[0, 0]
+    first.set(xscale="log", yscale=scale)
+    ticks_at(first.xaxis, _sizes(done), apart=0.4)
+    if scale == "log":
+        plain(first.yaxis)
+    else:
+        first.set_ylim(-0.05, 1.05)
+    figure.supxlabel("unlabeled rows", fontsize=9)
+    figure.supylabel(title, fontsize=9)
+    _legend(figure, lines, done)
+    return figure
+
+
+def _draw(
+    ax: Axes, own: Mapping[str, Repeats], name: str, ink: Mapping[str, Any], lines: dict[str, Line2D]
+) -> list[str]:
+    """Draw the lines of a panel, add them to `lines`, and return the labels of those that are constant."""
+    constant = []
+    for label, repeats in own.items():
+        values = np.array([details["curve"][name] for details in repeats], dtype=float)
+        values = np.maximum(values[~np.isnan(values).any(axis=1)], LEAST.get(name, -np.inf))
+        if len(values):
+            x = repeats[0]["curve"]["unlabeled"]
+            lines[label] = band(ax, x, values.T.tolist(), label, ink[label])
+            constant += [label] if np.ptp(values) == 0 else []
+    return constant
+
+
+def _sizes(done: Mapping[Any, Repeats]) -> list[int]:
+    """Return the numbers of unlabeled rows of the longest curve."""
+    return max((details["curve"]["unlabeled"] for repeats in done.values() for details in repeats), key=len)
+
+
+def _legend(figure: Figure, lines: Mapping[str, Line2D], done: Mapping[Any, Repeats]) -> None:
     figure.legend(
         list(lines.values()),
         list(lines),
@@ -121,7 +206,6 @@ def curves(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> F
         loc="outside lower center",
         ncols=min(len(lines), 4),
     )
-    return figure
 
 
 def _say_why(ax: Axes, reasons: Sequence[str]) -> None:
@@ -158,12 +242,13 @@ def trace(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
     return figure
 
 
-def _done(cells: Sequence[Cell], rows: StoredRows) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Return the details of the finished repeats with stored curves, by (data set, column)."""
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+def _done(cells: Sequence[Cell], rows: StoredRows) -> dict[tuple[str, str], Repeats]:
+    """Return the details of the finished repeats with stored curves, by (data set and class, column)."""
+    found: dict[tuple[str, str], Repeats] = {}
     for cell, row in done_rows(cells, rows):
         if "curve" in row["details"]:
-            found.setdefault((cell.dataset, cell.method), []).append(row["details"])
+            place = " ".join([cell.dataset, *map(str, cell.setting.values())])
+            found.setdefault((place, cell.method), []).append(row["details"])
     return found
 
 
@@ -177,5 +262,6 @@ def _curve_lines(cells: Sequence[Cell], rows: StoredRows) -> list[list[Any]]:
     for cell, row in done_rows(cells, rows):
         if "curve" in row["details"]:
             columns = (row["details"]["curve"][name] for name in CURVE_COLUMNS[3:])
-            lines += [[cell.dataset, cell.method, cell.repeat, *point] for point in zip(*columns, strict=True)]
+            own = [cell.dataset, *cell.setting.values(), cell.method, cell.repeat]
+            lines += [[*own, *point] for point in zip(*columns, strict=True)]
     return lines
