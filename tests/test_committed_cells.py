@@ -74,6 +74,9 @@ ENDS_ELSEWHERE = {
     ("usmo-figures-4-7", "ramp/linear"): RAMP,  # of a cell that only TEST_COMMITTED_CELLS=3 takes
     ("usmo-figures-4-7", "ramp/gaussian"): RAMP,
     ("usmo-figures-4-7", "ramp/gaussian-3"): RAMP,
+    ("usmo-panels", "usmo/gaussian"): USMO,
+    ("usmo-panels", "ramp/linear"): RAMP,
+    ("usmo-panels", "ramp/gaussian"): RAMP,
     ("usmo-table-iv", "usmo-0.0001"): USMO,
     ("usmo-table-iv", "ramp-0.0001"): RAMP,
     ("usmo-table-iv", "ramp-0.001"): RAMP,
@@ -216,9 +219,11 @@ def stored(result: CellResult) -> Any:
 
 def own_lines(text: str, cell: Cell) -> list[dict[str, str]]:
     """Return the lines of a curves.csv that belong to a cell."""
-    own = (cell.dataset, cell.method, str(cell.repeat))
+    own = {"dataset": cell.dataset, "method": cell.method, "repeat": cell.repeat, **cell.setting}
     return [
-        line for line in csv.DictReader(io.StringIO(text)) if (line["dataset"], line["method"], line["repeat"]) == own
+        line
+        for line in csv.DictReader(io.StringIO(text))
+        if all(line.get(name, str(value)) == str(value) for name, value in own.items())
     ]
 
 

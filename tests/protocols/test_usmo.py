@@ -99,7 +99,7 @@ def test_curve_has_a_point_for_each_number_and_ends_with_the_pool(monkeypatch):
     cell = cell_of(
         {
             "data": {"name": "toy", "standardise": "train", "positive": []},
-            "split": {"labelled": 50, "test_rows": 200, "seed": 1, "repeat": 0},
+            "split": {"labelled": 50, "labelled_share": 1.0, "test_rows": 200, "seed": 1, "repeat": 0},
             "unlabeled": [100, 200, 400, 800],
             "method": {"name": "usmo", "version": 1, "params": {"kernel": "linear"}},
         }
@@ -115,8 +115,47 @@ def test_curve_has_a_point_for_each_number_and_ends_with_the_pool(monkeypatch):
         usmo_curves.run_cell(cell, Context())
 
 
+def rows_of(monkeypatch, positives, n=4000, **split):
+    y = np.where(np.arange(n) < positives, 1, -1)
+    monkeypatch.setattr(usmo_curves, "read_rows", lambda *_, **__: (np.arange(n, dtype=float)[:, None], y))
+    data = {"name": "toy", "standardise": "none", "positive": []}
+    split = {"labelled": 100, "labelled_share": 1.0, "test_rows": 1000, "seed": 1, "repeat": 0} | split
+    return usmo_curves._rows(cell_of({"data": data, "split": split}), Context())
+
+
+def test_test_rows_have_the_share_of_positives_of_the_pool(monkeypatch):
+    rows = rows_of(monkeypatch, positives=500)
+    left = 400 / 3900  # of those that are not labelled
+    assert (rows.y_test == 1).mean() == pytest.approx(left, abs=0.03)  # three standard errors
+    assert (rows.pool_y == 1).mean() == pytest.approx(left, abs=0.03)
+    together = np.concatenate([rows.X_labelled, rows.pool, rows.X_test])
+    assert np.array_equal(np.sort(together[:, 0]), np.arange(4000))
+
+
+def test_at_most_the_declared_share_of_a_rare_class_is_labelled(monkeypatch):
+    rows = rows_of(monkeypatch, positives=15, labelled_share=0.5)
+    assert len(rows.X_labelled) == 8
+    assert (rows.pool_y == 1).sum() + (rows.y_test == 1).sum() == 7
+    assert len(rows_of(monkeypatch, positives=500, labelled_share=0.5).X_labelled) == 100
+
+
+def test_f_is_undefined_without_a_positive_test_row(monkeypatch):
+    X, y = toy(400)
+    monkeypatch.setattr(usmo_curves, "read_rows", lambda *_, **__: (X, np.where(np.arange(400) < 10, 1, -1)))
+    declared = {
+        "data": {"name": "toy", "standardise": "train", "positive": []},
+        "split": {"labelled": 10, "labelled_share": 1.0, "test_rows": 50, "seed": 1, "repeat": 0},
+        "unlabeled": [50, 100],
+        "method": {"name": "usmo", "version": 1, "params": {"kernel": "linear"}},
+    }
+    result = usmo_curves.run_cell(cell_of(declared), Context())
+    assert np.isnan(result.metrics["f1"]) and result.notes == ["no test row is positive: F is undefined"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["usmo-table-iii", "usmo-table-iv", "usmo-figures-4-7", "usmo-figure-1"])
+@pytest.mark.parametrize(
+    "name", ["usmo-table-iii", "usmo-table-iv", "usmo-figures-4-7", "usmo-figure-1", "usmo-panels"]
+)
 @pytest.mark.parametrize("profile", ["smoke", "full"])
 def test_declared_experiments_have_plans(name, profile):
     experiment = load_experiment(name)
@@ -151,6 +190,26 @@ def test_report_has_a_figure_for_each_kernel_with_the_peers_on_the_same_axes():
     lines = found["curves.csv"].splitlines()
     assert lines[0].startswith("dataset,method,repeat,unlabeled,seconds,peak_mb,f1")
     assert len(lines) == 1 + 2 * len(stored)
+
+
+def test_panels_have_a_cell_for_each_class_and_share_figures():
+    experiment = load_experiment("usmo-panels")
+    cells = [cell for cell in plan(experiment, datasets=["shuttle"]) if cell.repeat < 2]
+    assert len({cell.key for cell in cells}) == len(cells) == 6 * 2 * len(experiment.methods)
+    assert all(cell.declared["data"]["positive"] == [cell.setting["class"]] for cell in cells)
+    stored = {cell.key: stored_curve(cell, [250, 500]) for cell in cells}
+    for cell in cells:
+        if cell.setting["class"] == 7:
+            stored[cell.key]["details"]["curve"]["f1"] = [None, None]  # NaN, as the store returns it
+    found = {extra.path: extra.content for extra in extras_of("usmo_curves")(experiment, cells, stored)}
+    figures = [f"figures/{metric}-{kernel}" for kernel in ("linear", "rbf") for metric in ("seconds", "f1")]
+    assert list(found) == ["curves.csv", *figures]
+    axes = found["figures/f1-linear"].axes
+    assert [one.get_title(loc="left") or one.get_title() for one in axes] == [f"shuttle {k}" for k in range(2, 8)]
+    assert [len(one.lines) for one in axes] == [3] * 5 + [0]
+    assert axes[-1].texts[0].get_text() == "not defined"
+    lines = found["curves.csv"].splitlines()
+    assert lines[0].startswith("dataset,class,method,repeat,") and lines[1].startswith("shuttle,2,usmo/linear,0,250")
 
 
 def test_report_of_fits_at_one_number_has_their_trace():
@@ -201,6 +260,10 @@ def test_wrong_options_are_named():
     experiment.options["largest"] = {"usmo/quadratic": 10}
     with pytest.raises(UsageError, match=r"options\.largest\.usmo/quadratic"):
         plan(experiment, profile="smoke")
+    experiment = load_experiment("usmo-panels")
+    experiment.options["positive"] = {"poker": [0]}
+    with pytest.raises(UsageError, match=r"options\.panels\.poker: also in options\.positive"):
+        plan(experiment)
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the data folder beside the checkout is absent")
