@@ -172,7 +172,8 @@ def panels(cells: Sequence[Cell], rows: StoredRows, panel: tuple[str, str, str])
         plain(first.yaxis)
     else:
         first.set_ylim(-0.05, 1.05)
-    figure.supxlabel("unlabeled rows", fontsize=9)
+    for ax in grid[-1]:
+        ax.set_xlabel("unlabeled rows")
     figure.supylabel(title, fontsize=9)
     _legend(figure, lines, done)
     return figure
