@@ -140,7 +140,7 @@ def test_at_most_the_declared_share_of_a_rare_class_is_labelled(monkeypatch):
 
 
 def test_f_is_undefined_without_a_positive_test_row(monkeypatch):
-    X, y = toy(400)
+    X, _ = toy(400)
     monkeypatch.setattr(usmo_curves, "read_rows", lambda *_, **__: (X, np.where(np.arange(400) < 10, 1, -1)))
     declared = {
         "data": {"name": "toy", "standardise": "train", "positive": []},
