@@ -196,10 +196,10 @@ def test_panels_have_a_cell_for_each_class_and_share_figures():
     experiment = load_experiment("usmo-panels")
     cells = [cell for cell in plan(experiment, datasets=["shuttle"]) if cell.repeat < 2]
     assert len({cell.key for cell in cells}) == len(cells) == 6 * 2 * len(experiment.methods)
-    assert all(cell.declared["data"]["positive"] == [cell.setting["class"]] for cell in cells)
+    assert all(cell.setting["panel"] == f"shuttle {cell.declared['data']['positive'][0]}" for cell in cells)
     stored = {cell.key: stored_curve(cell, [250, 500]) for cell in cells}
     for cell in cells:
-        if cell.setting["class"] == 7:
+        if cell.setting["panel"] == "shuttle 7":
             stored[cell.key]["details"]["curve"]["f1"] = [None, None]  # NaN, as the store returns it
     found = {extra.path: extra.content for extra in extras_of("usmo_curves")(experiment, cells, stored)}
     figures = [f"figures/{metric}-{kernel}" for kernel in ("linear", "rbf") for metric in ("seconds", "f1")]
@@ -209,7 +209,9 @@ def test_panels_have_a_cell_for_each_class_and_share_figures():
     assert [len(one.lines) for one in axes] == [3] * 5 + [0]
     assert axes[-1].texts[0].get_text() == "not defined"
     lines = found["curves.csv"].splitlines()
-    assert lines[0].startswith("dataset,class,method,repeat,") and lines[1].startswith("shuttle,2,usmo/linear,0,250")
+    assert lines[0].startswith("dataset,panel,method,repeat,") and lines[1].startswith(
+        "shuttle,shuttle 2,usmo/linear,0,250"
+    )
 
 
 def test_report_of_fits_at_one_number_has_their_trace():

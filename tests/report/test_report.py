@@ -19,7 +19,8 @@ from pucli.report.formats.markdown import grid, markdown
 from pucli.report.gathering import rows_of_variants
 from pucli.report.protocol_parts import Extra, extras_of, no_extras
 from pucli.report.tables.samples import Samples
-from pucli.report.tables.table import OtherRow, table_rows
+from pucli.report.tables.summary import summarise
+from pucli.report.tables.table import OtherRow, TableRow, table_rows
 from pucli.runner import load_experiment, plan
 from pucli.runner.profiles import scope
 from tests.helpers import ROOT
@@ -355,3 +356,15 @@ def test_grid_is_even_and_escapes():
 def test_csv_text_reads_back():
     rows = list(csv.reader(io.StringIO(csv_text(["a", "b"], [[math.nan, 'say "x", y'], [None, 1 / 3]]))))
     assert rows[1] == ["", 'say "x", y'] and float(rows[2][1]) == pytest.approx(1 / 3)
+
+
+def test_summary_combines_settings_that_have_one_data_set_each():
+    def row(dataset, setting, obtained):
+        nan = math.nan
+        return TableRow(dataset, setting, "m", "", "f1", obtained, nan, 1, 1, 0, 0, nan, nan, nan, nan, nan, "", "", "",
+                        True, "m")  # fmt: skip
+
+    (line,) = summarise([row("a", "panel=a 1", 10.0), row("a", "panel=a 2", 20.0), row("b", "panel=b 1", 60.0)])
+    assert (line.setting, line.rows, line.obtained_mean) == ("", 3, 30.0)
+    apart = summarise([row("a", "share=0.5", 10.0), row("b", "share=0.5", 20.0), row("b", "share=1", 60.0)])
+    assert [(line.setting, line.obtained_mean) for line in apart] == [("share=0.5", 15.0), ("share=1", 60.0)]

@@ -101,10 +101,13 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     return planned
 
 
-def _panels(options: Options, dataset: str) -> list[tuple[dict[str, int | str], list[int | str]]]:
-    """Return the setting and the positive classes of each panel of a data set."""
+def _panels(options: Options, dataset: str) -> list[tuple[dict[str, str], list[int | str]]]:
+    """Return the setting and the positive classes of each panel of a data set.
+
+    The setting names the data set too: class 3 of two data sets has nothing in common.
+    """
     if dataset in options.panels:
-        return [({"class": positive}, [positive]) for positive in options.panels[dataset]]
+        return [({"panel": f"{dataset} {positive}"}, [positive]) for positive in options.panels[dataset]]
     return [({}, options.positive.get(dataset, []))]
 
 

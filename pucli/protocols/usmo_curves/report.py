@@ -244,11 +244,11 @@ def trace(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
 
 
 def _done(cells: Sequence[Cell], rows: StoredRows) -> dict[tuple[str, str], Repeats]:
-    """Return the details of the finished repeats with stored curves, by (data set and class, column)."""
+    """Return the details of the finished repeats with stored curves, by (panel or data set, column)."""
     found: dict[tuple[str, str], Repeats] = {}
     for cell, row in done_rows(cells, rows):
         if "curve" in row["details"]:
-            place = " ".join([cell.dataset, *map(str, cell.setting.values())])
+            place = cell.setting.get("panel", cell.dataset)
             found.setdefault((place, cell.method), []).append(row["details"])
     return found
 

@@ -47,7 +47,7 @@ def summarise(rows: Sequence[TableRow]) -> list[SummaryLine]:
     combined if each has only one data set.
     """
     run = [row for row in rows if row.verdict != NOT_RUN]
-    together = len({row.dataset for row in run}) <= 1
+    together = _one_data_set_each(run)
     groups: dict[tuple[str, str, str], list[TableRow]] = {}
     for row in run:
         groups.setdefault((row.metric, "" if together else row.setting, row.column), []).append(row)
@@ -69,6 +69,13 @@ def summarise(rows: Sequence[TableRow]) -> list[SummaryLine]:
             )
         )
     return found
+
+
+def _one_data_set_each(rows: Sequence[TableRow]) -> bool:
+    datasets: dict[str, set[str]] = {}
+    for row in rows:
+        datasets.setdefault(row.setting, set()).add(row.dataset)
+    return all(len(own) == 1 for own in datasets.values())
 
 
 def count_verdicts(rows: Sequence[TableRow]) -> dict[str, int]:
