@@ -218,10 +218,10 @@ def stored(result: CellResult) -> Any:
 
 
 def own_lines(text: str, cell: Cell) -> list[dict[str, str]]:
-    """Return the lines of a curves.csv that belong to a cell."""
+    """Return the lines of a curves.csv that belong to a cell, without the columns that say so."""
     own = {"dataset": cell.dataset, "method": cell.method, "repeat": cell.repeat, **cell.setting}
     return [
-        line
+        {name: text for name, text in line.items() if name not in own}
         for line in csv.DictReader(io.StringIO(text))
         if all(line.get(name, str(value)) == str(value) for name, value in own.items())
     ]
