@@ -20,6 +20,8 @@ from pucli.data.encode.encoder import TableEncoder
 NAMED = 3
 # Rows of `--scored` with reasons, and scores that these may take.
 EXPLAINED, BUDGET = 100, 60_000
+# Copies of rows that are scored at once.
+ROWS = 5000
 
 
 def reasons(score: Callable[[Floats], Floats], encoder: TableEncoder, usual: Usual, X: Floats) -> list[str]:
@@ -44,15 +46,22 @@ def reasons(score: Callable[[Floats], Floats], encoder: TableEncoder, usual: Usu
     if not len(X):
         return []
     columns = list(spans(encoder))
-    raised = np.empty((len(X), len(columns)))
+    changes = [
+        (k, place, features, weight)
+        for k, (column, place) in enumerate(columns)
+        for features, weight in zip(*typical(column, place, usual), strict=True)
+    ]
     base = score(X)
-    for k, (column, place) in enumerate(columns):
-        cells, weights = typical(column, place, usual)
-        raised[:, k] = base
-        for features, weight in zip(cells, weights, strict=True):
-            changed = X.copy()
-            changed[:, place] = features
-            raised[:, k] -= weight * score(changed)
+    raised = np.tile(base[:, None], len(columns))
+    at_once = max(1, ROWS // len(X))
+    for first in range(0, len(changes), at_once):
+        part = changes[first : first + at_once]
+        changed = np.tile(X, (len(part), 1, 1))
+        for copy, (_, place, features, _) in zip(changed, part, strict=True):
+            copy[:, place] = features
+        scores = score(changed.reshape(-1, X.shape[1])).reshape(len(part), len(X))
+        for of, (k, _, _, weight) in zip(scores, part, strict=True):
+            raised[:, k] -= weight * of
     order = np.argsort(-raised, axis=1, kind="stable")[:, :NAMED]
     noise = 1e-9 * max(1.0, float(np.abs(base).max()))
     return [

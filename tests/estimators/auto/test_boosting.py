@@ -26,7 +26,7 @@ def one_tree(
     derivatives = np.column_stack([gradient, weight])
     coded = np.zeros(bins.shape[1], bool) if coded is None else coded
     tree, levels, values = grow_best_first(
-        bins, *sparse, derivatives, coded, workspace, leaves, least, ridge, bins.shape[1], np.uint64(1)
+        bins, sparse, derivatives, coded, workspace, leaves, least, ridge, bins.shape[1], np.uint64(1)
     )
     return tree, levels, values
 

@@ -182,7 +182,7 @@ class Boosted:
             seed = np.uint64(self._rng.integers(0, 2**63))
             tree, levels, steps = grow_best_first(
                 self._bins,
-                *self._sparse,
+                self._sparse,
                 derivatives,
                 self._coded,
                 histograms,

@@ -78,38 +78,42 @@ def sparse_bins(bins: AnyArray) -> Sparse:
 
 
 @njit(cache=True, nogil=True)
-def _fill(
-    entries: AnyArray, start: Ints, offset: Ints, usual: Ints, derivatives: Floats, rows: Ints, histogram: Floats
-) -> None:
-    """Fill the histogram (bins, 3) of gradients, weights and numbers of some rows."""
-    for e in range(len(histogram)):
-        histogram[e, 0], histogram[e, 1], histogram[e, 2] = 0.0, 0.0, 0.0
+def _fill(sparse: Sparse, tried: AnyArray, derivatives: Floats, rows: Ints, histogram: Floats) -> None:
+    """Fill the histogram (bins, 3) of gradients, weights and numbers of some rows, for the features that are tried."""
+    offset, start = sparse.offset, sparse.start
+    for j in range(len(tried)):
+        if tried[j]:
+            histogram[offset[j] : offset[j + 1]] = 0.0
     g, h = 0.0, 0.0
     for i in rows:
         gradient, weight = derivatives[i, 0], derivatives[i, 1]
         g += gradient
         h += weight
         for k in range(start[i], start[i + 1]):
-            e = entries[k]
+            e = sparse.entries[k]
             histogram[e, 0] += gradient
             histogram[e, 1] += weight
             histogram[e, 2] += 1.0
-    for j in range(len(usual)):
+    for j in range(len(tried)):
+        if not tried[j]:
+            continue
         g_usual, h_usual, count = g, h, float(len(rows))
         for e in range(offset[j], offset[j + 1]):
             g_usual -= histogram[e, 0]
             h_usual -= histogram[e, 1]
             count -= histogram[e, 2]
-        e = usual[j]
+        e = sparse.usual[j]
         histogram[e, 0], histogram[e, 1], histogram[e, 2] = g_usual, h_usual, count
 
 
 @njit(cache=True, nogil=True)
-def _subtract(whole: Floats, part: Floats) -> None:
-    """Take the rows of the histogram `part` out of the histogram `whole`."""
-    for e in range(len(whole)):
-        for k in range(3):
-            whole[e, k] -= part[e, k]
+def _subtract(whole: Floats, part: Floats, tried: AnyArray, offset: Ints) -> None:
+    """Take the rows of the histogram `part` out of the histogram `whole`, for the features that are tried."""
+    for j in range(len(tried)):
+        if tried[j]:
+            for e in range(offset[j], offset[j + 1]):
+                for k in range(3):
+                    whole[e, k] -= part[e, k]
 
 
 @njit(cache=True, nogil=True)
@@ -135,17 +139,16 @@ def _find_split(
     for j in range(len(tried)):
         if not tried[j]:
             continue
-        first, last, more = offset[j], offset[j + 1], 0.0
+        first, last, more = offset[j], offset[j + 1], ridge
         if coded[j]:
-            first, last, more = 0, _in_order_of_gradient(histogram[offset[j] : offset[j + 1]], order), CATEGORY_RIDGE
+            first, last = 0, _in_order_of_gradient(histogram[offset[j] : offset[j + 1]], order)
+            more = ridge + CATEGORY_RIDGE
         g_left, h_left, count, levels = 0.0, 0.0, 0.0, 0
         for k in range(first, last - 1):
             e = k
             if coded[j]:
                 e = offset[j] + order[k]
                 levels |= 1 << order[k]
-            if histogram[e, 2] == 0.0:
-                continue
             g_left += histogram[e, 0]
             h_left += histogram[e, 1]
             count += histogram[e, 2]
@@ -153,10 +156,11 @@ def _find_split(
                 continue
             if n - count < least:
                 break
-            gain = g_left * g_left / (h_left + ridge + more)
-            gain += (g - g_left) ** 2 / (max(h - h_left, 0.0) + ridge + more)
-            if gain > best + TIE * abs(best):
-                best, whole[FEATURE], whole[BIN], whole[LEVELS] = gain, j, e - offset[j], levels
+            # the gain is rise / weight: a division costs more than all else here
+            left, right, g_right = h_left + more, max(h - h_left, 0.0) + more, g - g_left
+            rise, weight = g_left * g_left * right + g_right * g_right * left, left * right
+            if rise > (best + TIE * abs(best)) * weight:
+                best, whole[FEATURE], whole[BIN], whole[LEVELS] = rise / weight, j, e - offset[j], levels
     sums[GAIN] = best - g * g / (h + ridge)
 
 
@@ -228,10 +232,7 @@ def _draw_features(m: int, tried: int, seed: np.uint64) -> AnyArray:
 @njit(cache=True, nogil=True)
 def grow_best_first(  # noqa: PLR0913
     bins: AnyArray,
-    entries: AnyArray,
-    start: Ints,
-    offset: Ints,
-    usual: Ints,
+    sparse: Sparse,
     derivatives: Floats,
     coded: AnyArray,
     histograms: Floats,
@@ -247,8 +248,8 @@ def grow_best_first(  # noqa: PLR0913
     ----------
     bins : ndarray of uint8 of shape (n, m)
         Rows, given by the bins of their features.
-    entries, start, offset, usual : ndarray
-        The same rows, as in `Sparse`.
+    sparse : Sparse
+        The same rows.
     derivatives : ndarray of shape (n, 2)
         Gradient and weight of each row.
     coded : ndarray of bool of shape (m,)
@@ -275,7 +276,7 @@ def grow_best_first(  # noqa: PLR0913
     values : ndarray of shape (n,)
         Value of each row's leaf.
     """
-    n = len(bins)
+    n, offset = len(bins), sparse.offset
     chosen = _draw_features(bins.shape[1], tried, seed)
     most = 2 * leaves - 1
     feature, cut = np.full(most, -1, np.int32), np.zeros(most, np.uint8)
@@ -287,7 +288,7 @@ def grow_best_first(  # noqa: PLR0913
     for i in range(n):
         sums[0, SUM_G] += derivatives[i, 0]
         sums[0, SUM_H] += derivatives[i, 1]
-    _fill(entries, start, offset, usual, derivatives, rows, histograms[0])
+    _fill(sparse, chosen, derivatives, rows, histograms[0])
     _find_split(histograms[0], offset, chosen, coded, whole[0], sums[0], least, ridge)
     count = 1
     for new in range(1, leaves):
@@ -311,8 +312,8 @@ def grow_best_first(  # noqa: PLR0913
             whole[small, FEATURE], whole[large, FEATURE] = -1, -1
             continue
         part = rows[whole[small, LOW] : whole[small, HIGH]]
-        _fill(entries, start, offset, usual, derivatives, part, histograms[new])
-        _subtract(histograms[whole[large, PLACE]], histograms[new])
+        _fill(sparse, chosen, derivatives, part, histograms[new])
+        _subtract(histograms[whole[large, PLACE]], histograms[new], chosen, offset)
         for k in (leaf, new):
             _find_split(histograms[whole[k, PLACE]], offset, chosen, coded, whole[k], sums[k], least, ridge)
     for k in range(count):
