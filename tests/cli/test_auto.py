@@ -113,7 +113,7 @@ def test_nothing_is_known_where_cases_were_entered_several_times(pucli, customer
     words = ("--data", "orders.csv", "--label", "bought", "--positive", "yes")
     found = pucli("auto", *words, "--model", "m.model", "--report", "r.html", "--verbose")
     assert "120 of 120 labelled rows are equal to another labelled row" in found.err
-    assert "random labelling cannot be judged: labelled rows are repeated" in found.out
+    assert "random? cannot be judged: labelled rows are repeated" in found.out
     held = [line.split("  ")[-1].strip() for line in found.out.splitlines() if re.match("(prior|recall|auc) ", line)]
     assert held == ["no: labelled rows are repeated"] * 3
     assert "Labelled rows are repeated" in Path("r.html").read_text(encoding="utf-8")
@@ -165,7 +165,7 @@ def test_the_summary_has_cut_estimates_and_members(pucli, customers: Path) -> No
         "80 % of the positives",
         "precision",
         "ensemble",
-        "random labelling",
+        "labels random?",
         "class prior if it is",
         "if the odds",
     )
@@ -227,7 +227,8 @@ def test_the_rows_that_are_scored_have_their_numbers_in_the_file(pucli, customer
 def test_what_is_called_positive_says_of_which_rows(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
     apart, whole = (
-        pucli(*words, "--scenario", how, "--verbose").out for how in ("case-control", "single-training-set")
+        " ".join(pucli(*words, "--scenario", how, "--verbose").out.split())
+        for how in ("case-control", "single-training-set")
     )
     assert "% of the unlabeled rows are above" in apart
     assert "% of the rows are above" in whole
@@ -384,7 +385,7 @@ def test_where_positives_are_rare_the_first_rows_come_first(pucli, tmp_path: Pat
     lines = read_lines(result)
     assert len(lines) <= 22 and max(map(len, lines)) <= 80
     text = re.sub(r"\s+", " ", " ".join(lines[:5]))
-    shown = re.search(r"first the first 200 rows hold about (\d+) positives \((\d+) to (\d+)\)", text)
+    shown = re.search(r"top 200 about (\d+) positives among the 200 likeliest rows \((\d+) to (\d+)\)", text)
     assert shown is not None, text
     first = {one["rows"]: one for one in pucli(*words, "--json").document["first"]}
     assert list(first) == [50, 200]

@@ -112,7 +112,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
     that raise the score most.
 
     Where positives are rare, surely below 15 %, the prior and the threshold for F1 come from a binormal law of the
-    held-out scores, and the first line says how many positives the first 200 rows hold. These intervals are wide with
+    held-out scores, and a line says how many positives the 200 likeliest rows hold. These intervals are wide with
     few labelled rows (benchmark `rare`).
 
     --labelling sar is for labels that are not a random sample: it assumes that a positive's chance of being labelled
@@ -196,7 +196,9 @@ def command(  # noqa: C901, PLR0913, PLR0915
     out.document(document)
     if scored is not None or report is not None or model is not None:
         warn_of_unknown_prior(out, found.model)
-    print_short(out, title.rpartition(", label column ")[0] or title, found, document, likeliest, positive)
+    print_short(
+        out, title.rpartition(", label column ")[0] or title, found, document, likeliest, positive, verbose=verbose
+    )
     if verbose:
         print_whole(out, document)
 

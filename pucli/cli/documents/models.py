@@ -124,6 +124,7 @@ class _Ensemble(TypedDict):
     leaks: list[str]
     repeated: str
     sound: bool
+    ranks: bool
     seed: int
     expected: int | None
     model: str | None

@@ -6,7 +6,7 @@ import math
 import re
 import shlex
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,8 @@ def print_short(
     document: Mapping[str, Any],
     likeliest: pd.DataFrame | None,
     positive: str,
+    *,
+    verbose: bool = False,
 ) -> None:
     """Print the answer, what it rests on, and what to do next.
 
@@ -59,6 +61,8 @@ def print_short(
         The rows with the highest scores, the likeliest first, if they could be ranked.
     positive : str
         Word of the positive class.
+    verbose : bool, default=False
+        Whether all the rest is printed below.
     """
     lines = [
         *_item("learned from", _learned_from(title, document, positive)),
@@ -79,7 +83,7 @@ def print_short(
         for text in warned:
             tell(text)
     following: list[str] = []
-    for text in _next(document):
+    for text in _next(document, verbose):
         one = _item("" if following else "next", text)
         if len(following) + len(one) <= room:
             following += one
@@ -98,7 +102,7 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
         ("called", _called_in_full(document)),
         ("class prior", if_prior(document["if_prior"])),
         ("if the odds", if_odds(document["if_odds"], document["called_positive"])),
-        ("labels", f"random labelling {_labelling(document['random_labelling'], document['labelling'])}"),
+        ("labels", f"random? {_labelling(document['random_labelling'], document['labelling'])}"),
         ("time", f"{document['seconds']:.1f} s of training"),
     ):
         for line in _item(name, text) if text else []:
@@ -169,20 +173,24 @@ def _first(document: Mapping[str, Any]) -> list[str]:
     lift, least, most = (number(first["lift"][end], 2) for end in ("value", "low", "high"))
     also = ", labelled ones included," if document["scenario"] != "case-control" else ""
     return _item(
-        "first",
-        f"the first {first['rows']} rows{also} hold about {about} positives ({low} to {high}), {lift} times as many as "
-        f"random rows ({least} to {most})",
+        f"top {first['rows']}",
+        f"about {about} positives among the {first['rows']} likeliest rows{also} ({low} to {high}), {lift} times as "
+        f"many as among random rows ({least} to {most})",
     )
 
 
 def _called(found: Findings, document: Mapping[str, Any]) -> str:
+    if document["threshold"]["goal"] == "top" and document["scenario"] == "case-control":
+        return f"the {document['called_positive']:,} likeliest of {document['unlabeled']:,} unlabeled rows"
     return f"{document['called_positive']:,} of {document['unlabeled']:,} unlabeled rows, {found.goal}"
 
 
 def _why_unknown(document: Mapping[str, Any]) -> str:
     if document["leaks"]:
         return "no: a column leaks the label"
-    return "no: labelled rows are repeated" if document["repeated"] else "not determined"
+    if document["repeated"]:
+        return "no: labelled rows are repeated"
+    return "not determined" if document["ranks"] else "no: the order may be chance"
 
 
 def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
@@ -194,38 +202,36 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
     why = _why_unknown(document)
     cannot = f"cannot be told: {why[4:]}" if why.startswith("no: ") else "cannot be told from these rows"
     also = ", labelled ones included" if whole else ""
+    sound = document["sound"] and document["ranks"]
 
     def between(low: float, high: float) -> str:
-        return f"({percent(low)} to {percent(high)} %)"
+        return f"{percent(low)} to {percent(high)} %"
 
     finds = lift = called = positives = cannot
-    if not why.startswith("no: ") and document["sound"]:
-        finds = f"{cannot}: anything from {percent(recall['low'])} to {percent(recall['high'])} %"
-    if recall["known"]:
-        finds = f"{percent(recall['value'])} % of the positives {between(recall['low'], recall['high'])}"
+    if sound:
+        finds = f"{percent(recall['value'])} % of the positives ({between(recall['low'], recall['high'])})"
         times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
             lift = f"{value} times the positives of as many random rows ({low} to {high})"
-    if not why.startswith("no: ") and document["sound"]:
-        called = f"{cannot}: anything from {percent(precision['low'])} to {percent(precision['high'])} %"
+        called = f"cannot be told: anything from {between(precision['low'], precision['high'])}"
     if precision["known"]:
         ends = between(precision["low"], precision["high"])
-        called = f"{percent(precision['value'])} % of the called rows are positive {ends}{also}"
+        called = f"{percent(precision['value'])} % of the called rows are positive ({ends}){also}"
     count = document["rows"] if whole else document["unlabeled"]
     low, high = math.floor(prior["low"] * count), math.ceil(prior["high"] * count)
-    of = f"of {count:,} {'rows' if whole else 'unlabeled rows'} ({low:,} to {high:,}){also}"
-    if not why.startswith("no: ") and document["sound"]:
-        positives = f"{cannot}: anything from {low:,} to {high:,}"
+    of = f"of {count:,} {'rows' if whole else 'unlabeled rows'}"
+    if sound:
+        positives = f"cannot be told: anything from {low:,} to {high:,} {of}{also}"
     if prior["known"]:
-        positives = f"{round(prior['value'] * count):,} {of}"
+        positives = f"{round(prior['value'] * count):,} {of} ({low:,} to {high:,}){also}"
     if document["expected"] is not None:
         positives = f"{document['expected']:,} of {document['unlabeled']:,} unlabeled rows, as given by --expected"
     lines = [*_item("finds", finds), *_item("lift", lift), *_item("precision", called), *_item("positives", positives)]
-    return [*lines, *_item("", _rests_on(found, document))]
+    return [*lines, *_item("", _rests_on(document))]
 
 
-def _rests_on(found: Findings, document: Mapping[str, Any]) -> str:
+def _rests_on(document: Mapping[str, Any]) -> str:
     """Return what the estimates rest on, in one sentence or two."""
     if document["labelling"] == "sar":
         return (
@@ -234,20 +240,14 @@ def _rests_on(found: Findings, document: Mapping[str, Any]) -> str:
         )
     if not document["sound"]:
         return ""
-    test = document["random_labelling"]
+    test = f"The data show {document['random_labelling']['verdict']}."
     if document["expected"] is not None:
-        return (
-            "90 % intervals, if --expected is right and rows were labelled at random (test of random labels: "
-            f"p = {test['p_value']:.2g}, no proof)."
-        )
+        return f"90 % intervals, if --expected is right and rows were labelled at random. {test}"
     if document.get("negatives") == "random":
-        return (
-            "90 % intervals, if positives and negatives were labelled at random. The data cannot reveal this (test of "
-            f"random labels of positives: p = {test['p_value']:.2g}, no proof)."
-        )
+        return f"90 % intervals, if positives and negatives were labelled at random. {test}"
     return (
-        "90 % intervals, if labelled at random; the last two also need nearly all top rows to be positive. The data "
-        f"cannot reveal either (test of random labels: p = {test['p_value']:.2g}, no proof)."
+        "90 % intervals, if labelled at random; precision and positives also need nearly all top rows to be positive. "
+        f"{test}"
     )
 
 
@@ -255,23 +255,24 @@ def _likeliest(rows: pd.DataFrame | None, found: Findings, most: int) -> list[st
     """Return a line for each of the `most` likeliest unlabeled rows."""
     if rows is None:
         return []
-    known = found.known["prior"]
+    known, ranks = found.known["prior"], not (found.leaks or found.repeated) and found.model.ranks_
     own = list(rows.columns[: list(rows.columns).index("labelled")])
     shown = own[1:] or own
+    first = rows[rows["labelled"] == 0].head(most).to_dict("records")
+    if not known:  # each would have nearly the same range
+        named = "; ".join(_marks(row, shown) for row in first)
+        return _item("likeliest", f"{named} (probabilities cannot be told, the order can)" if ranks else named)
     lines: list[str] = []
-    for row in rows[rows["labelled"] == 0].head(most).to_dict("records"):
-        marks = ", ".join(
-            f"{name} {textwrap.shorten(str(row[name]), LONGEST_MARK, placeholder='...')}" for name in shown
-        )
-        ends = f"{row['probability_low']:.2f} to {row['probability_high']:.2f}"
-        if found.leaks or found.repeated:
-            chance = "probability not determined"
-        else:
-            chance = f"probability {row['probability']:.2f} ({ends})" if known else f"probability {ends}"
-        lines.append(
-            f"{'' if lines else 'likeliest':<{INDENT}}{_cut_to(marks, WIDTH - INDENT - len(chance) - 2)}: {chance}"
-        )
+    for row in first:
+        chance = f"probability {row['probability']:.2f} ({row['probability_low']:.2f} to {row['probability_high']:.2f})"
+        marks = _cut_to(_marks(row, shown), WIDTH - INDENT - len(chance) - 2)
+        lines.append(f"{'' if lines else 'likeliest':<{INDENT}}{marks}: {chance}")
     return lines
+
+
+def _marks(row: Mapping[Hashable, Any], shown: Sequence[str]) -> str:
+    """Return the identifiers of a row, or its number."""
+    return ", ".join(f"{name} {textwrap.shorten(str(row[name]), LONGEST_MARK, placeholder='...')}" for name in shown)
 
 
 def _cut_to(text: str, length: int) -> str:
@@ -324,14 +325,17 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
     return [*grave, *later, *document["notes"], *_few_kinds(document)]
 
 
-def _next(document: Mapping[str, Any]) -> list[str]:
+def _next(document: Mapping[str, Any], verbose: bool) -> list[str]:
     """Return what to do next, the most useful first."""
     called, kept = document["called_positive"], document["model"]
     steps = []
     if called > CHECKED:
+        review = (
+            f"pucli review --model {shlex.quote(str(kept or 'MODEL'))} --data FILE --for precision --rows {CHECKED}"
+        )
         steps.append(
-            f"check {CHECKED} random called rows by hand (pucli review draws them): their share of positives is the "
-            "precision"
+            f"check {CHECKED} random called rows by hand, whose share of positives is the precision: "
+            f"{review}{'' if kept else ' (keep the model first)'}"
         )
     elif called:
         steps.append(f"check the called {'rows' if called > 1 else 'row'} by hand: it tells the precision")
@@ -339,15 +343,13 @@ def _next(document: Mapping[str, Any]) -> list[str]:
         steps.append("no row is called; --recall 0.9 or --top 20 lowers the threshold")
     if kept:
         steps.append(f"score new rows: pucli predict --model {shlex.quote(str(kept))} --data new.csv")
-    if document["report"]:
-        steps.append(f"open {document['report']}")
     missing = [f"{option} FILE ({what})" for option, what in _FILES.items() if not document[option[2:]]]
     blocks = "blocks" in document
     if missing and not blocks:
         steps.append(f"add {', '.join(missing)}")
     elif blocks and not kept:
         steps.append("add --model FILE to keep the model")
-    return [*steps, "see all estimates, limits and members: --verbose"]
+    return [*steps, *([] if verbose else ["see all estimates, limits and members: --verbose"])]
 
 
 _FILES = {"--model": "keeps the model", "--report": "page", "--scored": "all rows"}
@@ -355,7 +357,7 @@ _FILES = {"--model": "keeps the model", "--report": "page", "--scored": "all row
 
 def _written(document: Mapping[str, Any]) -> list[str]:
     order = {"score": "likeliest first", "file": "in the order of the file", None: ""}[document.get("order")]
-    notes = {"scored": f" ({order})"}
+    notes = {"scored": f" ({order})", "report": " (open it in a browser)"}
     named = [f"{document[name]}{notes.get(name, '')}" for name in ("model", "scored", "report") if document[name]]
     paths: Sequence[str] = document.get("predictions", ())
     return [*named, *([f"{len(paths)} files in {Path(paths[0]).parent}"] if paths else [])]
@@ -402,7 +404,7 @@ def _labelling(test: Mapping[str, Any], labelling: str) -> str:
 
 def _called_in_full(document: Mapping[str, Any]) -> str:
     """Return how many of the unlabeled rows are called positive, in words."""
-    counted = f"{document['called_positive']} of {document['unlabeled']} unlabeled"
+    counted = f"{document['called_positive']:,} of {document['unlabeled']:,} unlabeled"
     if not document["estimates"]["precision"]["known"]:
         return f"{counted}; how many of them are positive is not determined"
     if document["scenario"] == "case-control":

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 REPLICATES = 199
 LEVEL = 0.01
+# With a smaller one there may be bias.
+CLEAR = 0.1
 RIDGE = 1.0
 
 
@@ -63,8 +65,8 @@ class RandomLabelling:
     def verdict(self) -> str:
         """The result in words."""
         if self.random:
-            limit = f"above the limit of {LEVEL:g}"
-            return f"not contradicted by these rows (p = {self.p_value:.3g}, {limit}), which is no proof of it"
+            sign = "no sign" if self.p_value >= CLEAR else "no clear sign"
+            return f"{sign} of bias (p = {self.p_value:.2g}), which is no proof"
         return (
             f"unlikely (p = {self.p_value:.3g}, the limit is {LEVEL:g}): all estimates but the share may be wrong; if "
             "clear positives were labelled first, train again with --labelling sar"

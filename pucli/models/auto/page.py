@@ -15,7 +15,7 @@ from pucli.core.atomic_files import replacing
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.core.version import __version__
-from pucli.data.encode.column_encoders import Category, ColumnEncoder, Date, Number, YesNo
+from pucli.data.encode.column_encoders import Category, ColumnEncoder, Date, Number, Text, YesNo
 from pucli.data.encode.decoding import cell, features_of_days, spans
 from pucli.data.labels import YES
 from pucli.estimators.auto.importance import dependence, importances
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from pucli.models.auto.summary import Findings
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
-FIRST_ROWS, SHOWN_ROWS, SHOWN_CELLS, SHOWN_COLUMNS, SHOWN_DEPENDENCES = 15, 8, 6, 12, 6
+TOP_ROWS = 200
+FIRST_ROWS, SHOWN_ROWS, SHOWN_CELLS, SHOWN_COLUMNS, SHOWN_DEPENDENCES = 15, 8, 4, 12, 6
 RECALLS = np.linspace(0.02, 1.0, 50)
 # Shares of the rows at which the recall is estimated, and those for which the lift is printed.
 LOOKED_AT = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -140,7 +141,11 @@ def _content(
         "dependences": [drawing for drawing in drawn if drawing],
         "if_prior": _if_prior(model),
         "marks": ["row"] if rows.marks is None else list(rows.marks.columns),
-        "cells": [columns[k][0].name for k in order[:SHOWN_CELLS]],
+        "cells": [
+            f"words in {columns[k][0].name}" if isinstance(columns[k][0], Text) else columns[k][0].name
+            for k in order[:SHOWN_CELLS]
+        ],
+        "top": next((one for one in reversed(found.first) if one.rows <= TOP_ROWS), None),
         "rows": _rows(model, rows, why, [columns[k] for k in order[:SHOWN_CELLS]]),
     }
 
@@ -183,7 +188,7 @@ def _odds(model: AutoPU) -> str:
 def _lifts(looked_at: list[tuple[float, Estimate, Estimate]]) -> list[dict[str, Any]]:
     """Return recall and lift at each of `LIFTS`."""
     return [
-        {"share": asked, "recall": recall, "lift": lift_of(recall, share)}
+        {"share": asked, "recall": recall, "lift": lift_of(recall, Estimate(share.value, share.value, share.value))}
         for asked, recall, share in looked_at
         if asked in LIFTS
     ]

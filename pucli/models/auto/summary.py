@@ -102,7 +102,7 @@ class Findings(NamedTuple):
     def known(self) -> dict[str, bool]:
         """Whether each estimate, and the estimates that it is computed from, are narrow enough to be useful."""
         found = self.model.estimates_
-        useful = self.sound and found["share"].value > 0.0
+        useful = self.sound and self.model.ranks_ and found["share"].value > 0.0
         # an AUC changes little between small priors
         rests = {name: found["prior"].narrow if name == "auc" else found["prior"].known for name in FROM_PRIOR}
         return {
@@ -181,7 +181,7 @@ class Findings(NamedTuple):
         above = f": {share}" if known else f" (not determined by these rows); {share}"
         match cut.goal:
             case "f1":
-                return f"for the largest F1{above}"
+                return f"for the largest estimated F1{above}"
             case "recall":
                 sure = "with 90 % confidence" if random else "if labels were given just as the model of them says"
                 return f"to find {100 * (cut.wanted or 0):g} % of the positives, {sure}{above}"
@@ -201,13 +201,13 @@ class Findings(NamedTuple):
         wanted = cut.wanted or 0.0
         match cut.goal:
             case "f1":
-                return "at the threshold for the largest F1"
+                return "for the largest estimated F1"
             case "recall" if self.model.labelling_ == "scar":
-                return f"to find {100 * wanted:g} % of the positives with 90 % confidence"
+                return f"aiming at {100 * wanted:g} % of the positives, with 90 % confidence if labelled at random"
             case "recall":
                 return f"to find {100 * wanted:g} % of the positives, if the model of the labels is right"
             case "precision":
-                return f"so that {100 * wanted:g} % of those called are positive, by the more cautious of two estimates"
+                return f"aiming at {100 * wanted:g} % positives among them, by the more cautious of two estimates"
             case "share":
                 return "at the wanted share"
             case _:
@@ -235,6 +235,9 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         Names of the features.
     """
     model, test, known = found.model, found.test, found.known
+    shown = {name: {**asdict(estimate), "known": known[name]} for name, estimate in model.estimates_.items()}
+    first = found.first
+    _hold_together(shown, first, len(model._population))
     return {
         "rows": found.labelled + found.unlabeled,
         "labelled": found.labelled,
@@ -247,8 +250,8 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "called_positive": found.called_positive,
         "threshold": (threshold := {**asdict(model.chosen_threshold_), "why": found.why}),
         "cut": threshold,  # its former name
-        "estimates": {name: {**asdict(estimate), "known": known[name]} for name, estimate in model.estimates_.items()},
-        "first": [asdict(first) for first in found.first],
+        "estimates": shown,
+        "first": [asdict(one) for one in first],
         "if_prior": found.if_prior,
         "if_odds": found.if_odds,
         "leaderboard": model.leaderboard_,
@@ -262,7 +265,19 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "leaks": list(found.leaks),
         "repeated": found.repeated,
         "sound": found.sound,
+        "ranks": model.ranks_,
     }
+
+
+def _hold_together(shown: dict[str, dict[str, Any]], first: Sequence[FirstRows], rows: int) -> None:
+    """Raise the lower ends of class prior and precision to what the likeliest of the rows hold at least."""
+    share = shown["share"]["value"]
+    for one in first:
+        ends = {"prior": one.positives.low / rows}
+        if one.rows <= share * rows:
+            ends["precision"] = one.positives.low / (share * rows)
+        for name, low in ends.items():
+            shown[name]["low"] = min(max(shown[name]["low"], low), shown[name]["value"])
 
 
 def training_probabilities(model: AutoPU, labelled: np.ndarray) -> tuple[Floats, Floats, Floats]:

@@ -23,8 +23,10 @@ from pucli.solvers.prior.binormal import Binormal
 from pucli.solvers.prior.estimate import FOLD, WIDEST
 from pucli.solvers.prior.labelling_odds import odds_between, with_odds
 
-# Standard deviation of the recall's error from choosing the models and the threshold on the same labelled rows.
-LASTING_ERROR = 0.07
+# Standard deviation of the recall's error from choosing the models and the threshold on the same labelled rows, with up
+# to `CHOSEN_ON` of them; with more it falls as their square root grows. On five tables with 109 to 2,131 labelled rows
+# the whole error, sampling included, was at most .045.
+LASTING_ERROR, CHOSEN_ON = 0.07, 100
 # If the AUC that follows from an estimate of the prior is lower, the classes overlap so much that the estimate is only
 # an upper bound: no part of the space holds positives alone, as best bin estimation needs.
 OVERLAP = 0.92
@@ -129,8 +131,9 @@ def _draws(
     recalls = np.ones(len(priors))
     if np.any(population <= cut):
         recalls = _recalls(int(np.count_nonzero(positive > cut)), len(positive), len(priors), rng)
+    lasting = LASTING_ERROR * min(1.0, float(np.sqrt(CHOSEN_ON / len(positive))))
     return [
-        _drawn(_at(p, u, cut, float(a), float(r)), float(a), len(u), rng)
+        _drawn(_at(p, u, cut, float(a), float(r)), float(a), len(u), lasting, rng)
         for (p, u), a, r in zip(samples, priors, recalls, strict=True)
     ]
 
@@ -161,10 +164,10 @@ def f1_of(recall: float, share: float, prior: float) -> float:
     return min(1.0, 2.0 * prior * recall / (share + prior)) if share + prior > 0 else 0.0
 
 
-def _drawn(found: dict[str, float], prior: float, n: int, rng: np.random.Generator) -> dict[str, float]:
+def _drawn(found: dict[str, float], prior: float, n: int, lasting: float, rng: np.random.Generator) -> dict[str, float]:
     """Return the estimates of a bootstrap sample, with a recall drawn for the positives expected among n rows."""
     hidden = max(1, round(prior * n))
-    recall = float(rng.binomial(hidden, found["recall"])) / hidden + LASTING_ERROR * float(rng.standard_normal())
+    recall = float(rng.binomial(hidden, found["recall"])) / hidden + lasting * float(rng.standard_normal())
     recall = min(1.0, max(0.0, recall))
     return {**found, "recall": recall, "f1": f1_of(recall, found["share"], prior)}
 

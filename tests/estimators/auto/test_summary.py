@@ -59,6 +59,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
         among_first=lambda counts: [],
         prior_interval_=(0.5, 0.5),  # as if given
         _given=True,
+        ranks_=True,
         _positive=np.linspace(0.3, 1.0, 10),
         _population=np.linspace(0.0, 1.0, 90),
         cut_=0.5,
