@@ -127,6 +127,7 @@ def test_the_next_command_keeps_the_options_for_columns(pucli, trained, tmp_path
         (("--as", "agee=number"), "did you mean 'age'"),
         (("--drop", "jobb"), "did you mean 'job'"),
         (("--only", "bought"), "is the label column"),
+        (("--drop", "bought"), "leave it out of --drop"),
         (("--id", "kye"), "did you mean 'key'"),
         (("--only", "key"), "no column can be used as a feature"),
     ],

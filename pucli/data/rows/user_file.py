@@ -100,6 +100,8 @@ class ColumnChoice:
             existing_column(path, table, name)
         if label is not None and label in self.only:
             raise UsageError(f"{path}: {label!r} is the label column and cannot be a feature")
+        if label is not None and label in self.drop:
+            raise UsageError(f"{path}: {label!r} is the label column, which is no feature; leave it out of --drop")
         out = {*self.drop, *self.ids, *self.groups, label}
         names = [name for name in self.only or table.frame.columns if name not in out]
         if not names:
