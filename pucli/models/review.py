@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pucli.core.arrays import Bools
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
+from pucli.data.files.formats import open_table
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import read_blocks
+from pucli.data.rows.row_hashes import KnownRows, RowCounter
 from pucli.models.prediction import check_ids, predicted_blocks
 from pucli.solvers.prior.review import Share, share_of, wilson
 
@@ -32,8 +34,7 @@ YES, NO = (
 LAST = 3
 
 
-@dataclass(frozen=True)
-class Draw:
+class Draw(NamedTuple):
     """Rows to look at.
 
     Attributes
@@ -42,11 +43,14 @@ class Draw:
         The columns of `OWN` and identifiers.
     unlabeled, called : int
         Numbers of rows of the file that are not labelled, and of those that the model calls positive.
+    trained : KnownRows or None
+        Rows of the file that the model was trained on, if there are some.
     """
 
     rows: pd.DataFrame
     unlabeled: int
     called: int
+    trained: KnownRows | None = None
 
 
 def draw(
@@ -92,12 +96,54 @@ def draw(
     check_ids(carried, OWN)
     label, word = saved.metadata.get("label_column"), str(saved.metadata.get("words", {}).get("1", "1"))
     marks = [label] if label and label not in carried else []
-    blocks = list(predicted_blocks(saved, path, how=how, ids=[*carried, *marks], optional=[*found, *marks]))
+    trained = RowCounter(saved.metadata.get("data", {}))
+    named = [*carried, *marks]
+    blocks = list(predicted_blocks(saved, path, how=how, ids=named, optional=[*found, *marks], trained=trained))
     rows = pd.concat(blocks, ignore_index=True) if blocks else pd.DataFrame()
     if "score" not in rows:
         raise UsageError(f"`pucli review` needs rows and a model with scores of two classes; {saved.method} gave none.")
     if label in rows:
         rows = rows[rows[label].astype(str).str.strip() != word]
+    return _drawn(rows, carried, count, goal, seed)._replace(trained=trained.found())
+
+
+def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
+    """Return rows to look at from the file of `pucli auto --scored`: the rows of which `auto` speaks, held out.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its labelled rows and known negatives are left out.
+    count, goal, seed
+        As in `draw`.
+
+    Raises
+    ------
+    UsageError
+        The file is not one of `--scored`, or no row is called positive.
+    """
+    import pandas as pd
+
+    needed = ("row", "labelled", "score")
+    header = list(open_table(path, None).frame.columns)
+    if header[0] != "row" or not {*needed} <= {*header}:
+        raise UsageError(
+            f"{path} is no file of `pucli auto --scored`, which begins with the column row and has labelled and score."
+        )
+    carried = header[1 : header.index("labelled")]
+    check_ids(carried, OWN)
+    names = [*needed, *carried]
+    parts = [block.frame for block in read_blocks(path, names, as_text=names, keep=names)]
+    rows = pd.concat(parts, ignore_index=True)
+    rows["score"] = pd.to_numeric(rows["score"], errors="coerce")
+    if not np.isfinite(rows["score"]).all():
+        raise UsageError(f"{path}: column score has cells that are no numbers, so that `pucli auto` did not write it.")
+    unlabeled = rows["labelled"].astype(str).str.strip().isin({"0", "0.0"})
+    return _drawn(rows[unlabeled], carried, count, goal, seed)
+
+
+def _drawn(rows: pd.DataFrame, carried: Sequence[str], count: int, goal: str, seed: int) -> Draw:
+    """Return `count` of the unlabeled rows."""
     rows = rows.assign(called=np.where(rows["score"] > 0.0, "yes", "no"))
     called = rows[rows["called"] == "yes"]
     if goal == "positives":

@@ -137,7 +137,17 @@ def test_a_prior_that_the_rows_do_not_determine_is_not_recommended(pucli, tmp_pa
 def test_a_small_prior_with_ends_far_apart_is_warned_of(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", n=400, labelled=150, prior=0.05)
     done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe")
-    assert "--param prior=0.0" in done.err and "anything from 0 to 0.1" in done.err
+    assert "--param prior=0.0" in done.err and "anything from 0 to 12 %" in done.err
+    again = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe", "--json")
+    assert again.document["reliable"] is False
+
+
+def test_a_prior_from_scores_that_may_be_chance_is_warned_of(pucli):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(150, 3)), columns=list("abc"))
+    rows.assign(sold=np.where(np.arange(150) < 20, "yes", "")).to_csv("noise.csv", index=False)
+    done = pucli("prior", "--data", "noise.csv", "--label", "sold", "--positive", "yes", "--replicates", 2)
+    assert "this class prior may mean nothing" in " ".join(done.err.split()) and "--param prior" not in done.err
 
 
 def test_prior_of_a_declared_set_is_shown_with_the_true_share(pucli):

@@ -57,7 +57,11 @@ def test_answers_tell_the_precision(pucli, truth, tmp_path):
     assert narrow < wide
     value = back["precision"]["value"]
     open_end = pucli("review", "--answers", "few.csv", "--answers", "many.csv", "--at-least", value - 0.01)
-    assert "is open; about" in open_end.out and "120 of 120 rows" in open_end.out
+    assert (
+        "is open; some" in open_end.out
+        and "more answers would tell" in open_end.out
+        and "120 of 120 rows" in open_end.out
+    )
     assert max(map(len, open_end.out.splitlines())) <= 80
 
     assert pucli(*asked, "all.csv", "--rows", 600).code == 0
@@ -137,8 +141,23 @@ def test_wrong_answers_are_refused(pucli, truth, tmp_path):
     refused(pucli("review", "--answers", "look.csv", "--answers", "else.csv"), "different models")
     rows.drop(columns="drawn").to_csv(tmp_path / "less.csv", index=False)
     refused(pucli("review", "--answers", "less.csv"), "'drawn'")
-    refused(pucli("review", "--model", "g.model"), "needs --model, --data and --out")
+    refused(pucli("review", "--model", "g.model"), "needs --out FILE.csv")
     refused(pucli("review", "--answers", "look.csv", "--model", "g.model"), "leave --model")
+    refused(pucli("review", "--answers", "look.csv", "--rows", 3), "leave --rows")
+    refused(pucli("review", "--scored", "new.csv", "--out", "x.csv"), "--scored", "begins with the column row")
     refused(pucli("review", "--answers", "look.csv", "--at-least", 70), "between 0 and 1")
     refused(pucli("review", *SEEN, "--out", "look.parquet"), ".csv")
     refused(pucli("review", *SEEN, "--out", "new.csv"), "overwrite")
+
+
+@pytest.mark.slow
+def test_a_scored_file_holds_the_called_rows_that_auto_counted(pucli, truth, tmp_path):
+    words = ("auto", "--data", "new.csv", "--label", "bought", "--positive", "yes", "--id", "who")
+    called = pucli(*words, "--scored", "scored.csv", "--model", "a.model", "--json").document["called_positive"]
+    sample = pucli("review", "--scored", "scored.csv", "--for", "precision", "--rows", 9, "--out", "s.csv", "--json")
+    assert (sample.document["called"], sample.document["unlabeled"], sample.document["rows"]) == (called, 580, 9)
+    drawn, scored = pd.read_csv("s.csv", dtype=str), pd.read_csv("scored.csv", dtype=str).set_index("row")
+    assert drawn["who"].tolist() == scored.loc[drawn["row"], "who"].tolist() and drawn["called"].eq("yes").all()
+    assert np.allclose(drawn["drawn"].astype(float), 9 / called)
+    trained = pucli("review", "--model", "a.model", "--data", "new.csv", "--out", "t.csv")
+    assert "trained on" in trained.err and "--scored FILE" in trained.err

@@ -218,25 +218,35 @@ def _print_expected(out: Output, report: PriorReport, given: Mapping[str, Any], 
 
 def _print_sensitivity(out: Output, document: Mapping[str, Any]) -> None:
     """Print how the consequences change with the class prior, and with the odds of being labelled."""
+    from pucli.cli.text.items import item
     from pucli.cli.text.sensitivity import if_odds, if_prior
 
-    odds = document["if_odds"]
+    odds, lines = document["if_odds"], []
     if ends := document["if_prior"]:
-        out.text(f"class prior {if_prior(ends)}")
+        lines += item("class prior", if_prior(ends))
     if odds:
-        out.text(f"if the odds {if_odds(odds, odds['called'])}")
-    if odds and "prior" in odds:
-        low, high = (percent(odds["prior"][end]) for end in ("low", "high"))
-        out.text(f"the class prior itself could then be {low} to {high} %")
+        moved = ""
+        if "prior" in odds:
+            low, high = (percent(odds["prior"][end]) for end in ("low", "high"))
+            moved = f". The class prior itself could then be {low} to {high} %"
+        lines += item("if the odds", if_odds(odds, odds["called"]) + moved)
+    for line in lines:
+        out.text(line)
 
 
 def _print(out: Output, meaning: str, report: PriorReport, confidence: float, truth: float | None) -> None:
     """Print the estimates."""
+    from pucli.cli.text.items import item
+
     first = report.estimates[0]
     level = f"{100 * confidence:g} % interval"
     if len(report.estimates) == 1:
-        interval = "no interval" if math.isnan(first.low) else f"{level} {number(first.low)} to {number(first.high)}"
-        out.fields([("class prior", f"{number(first.prior)} ({interval})"), ("", meaning), ("estimator", first.method)])
+        interval = "no interval"
+        if not math.isnan(first.low):
+            interval = f"{level}: {percent(first.low)} to {percent(first.high)} %"
+        pairs = ("class prior", f"{percent(first.prior)} % ({interval})"), ("", meaning), ("estimator", first.method)
+        for line in (line for name, text in pairs for line in item(name, text)):
+            out.text(line)
     else:
         out.text(f"class prior: {meaning}")
         rows = [[e.method, e.prior, f"{number(e.low)} to {number(e.high)}"] for e in report.estimates]
@@ -247,25 +257,31 @@ def _print(out: Output, meaning: str, report: PriorReport, confidence: float, tr
 
 def _advise(out: Output, report: PriorReport, replicates: int) -> None:
     """Print advice on the use of the estimates."""
-    from pucli.solvers.prior.estimate import FOLD, LARGEST_DISAGREEMENT
+    from pucli.solvers.prior.estimate import LARGEST_DISAGREEMENT
 
     first = report.estimates[0]
-    differ = report.disagreement > LARGEST_DISAGREEMENT
+    if limit := _chance(report):
+        out.warn(
+            f"labelled rows hardly rank above unlabeled ones (PU-AUC up to {limit:.2f} may be chance), so that this "
+            "class prior may mean nothing. Label more rows, or add columns that tell positives from the rest."
+        )
+        return
     if report.reliable:
-        if first.high > FOLD * first.low:
-            out.warn(
-                f"these rows do not determine the class prior: anything from {number(first.low, 2)} to "
-                f"{number(first.high, 2)} fits. If you use it (--param prior={number(first.prior, 3)}), see what both "
-                "ends give."
-            )
-        else:
-            out.remark(f"to use it: --param prior={number(first.prior, 3)}")
+        out.remark(f"to use it: --param prior={number(first.prior, 3)}")
         return
     way_out = "Label more positives, give the class prior if it is known, or use a method that needs none."
-    if first.narrow:
+    differ = report.disagreement > LARGEST_DISAGREEMENT
+    if first.narrow and differ:
         out.warn(
             f"the estimators differ by {number(report.disagreement, 2)}: at least one of them is wrong, and the "
             f"data cannot reveal which. {way_out}"
+        )
+        return
+    if first.narrow:
+        out.warn(
+            f"these rows do not determine the class prior: anything from {percent(first.low)} to "
+            f"{percent(first.high)} % fits. If you use it (--param prior={number(first.prior, 3)}), see what both "
+            "ends give."
         )
         return
     reason = f"the interval of {first.method} is wide"
@@ -273,3 +289,14 @@ def _advise(out: Output, report: PriorReport, replicates: int) -> None:
         reason = "without replicates there is no interval"
     also = f" and the estimators differ by {number(report.disagreement, 2)}" if differ else ""
     out.warn(f"these rows do not determine the class prior: {reason}{also}. {way_out}")
+
+
+def _chance(report: PriorReport) -> float:
+    """Return the PU-AUC that may be chance, if held-out labelled rows rank no higher; 0 if they do or it is unknown."""
+    from pucli.metrics.ranking import auc, chance_limit
+
+    if report.held_out is None:
+        return 0.0
+    positive, population = report.held_out
+    limit = chance_limit(len(positive), len(population))
+    return limit if float(auc(positive, population)) <= limit else 0.0

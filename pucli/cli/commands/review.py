@@ -14,11 +14,12 @@ from pucli.cli.row_options import ReadingOptions
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.models.review import Answers
+    from pucli.models.review import Answers, Draw
     from pucli.solvers.prior.review import Share
 
 GOALS = ("positives", "precision")
 EXAMPLES = """
+pucli review --scored ranked.csv --rows 30 --for precision --out sample.csv
 pucli review --model bought.model --data new.csv --rows 50 --out look.csv
 pucli review --model bought.model --data new.csv --rows 50 --for precision --out sample.csv
 pucli review --answers sample.csv
@@ -45,6 +46,16 @@ def command(  # noqa: PLR0913
         list[Path] | None,
         typer.Option(
             "--data", metavar="FILE", help="File with the columns of the model. Repeatable.", show_default=False
+        ),
+    ] = None,
+    scored: Annotated[
+        Path | None,
+        typer.Option(
+            "--scored",
+            metavar="FILE",
+            help="In place of --model and --data: the file of `pucli auto --scored`, whose called rows are those that "
+            "`auto` counted.",
+            show_default=False,
         ),
     ] = None,
     destination: Annotated[
@@ -83,7 +94,7 @@ def command(  # noqa: PLR0913
         typer.Option(
             "--at-least",
             metavar="SHARE",
-            help="With --answers: say whether at least this share is positive, or how many more answers would tell.",
+            help="With --answers: say whether at least this share is positive, or how many more answers tell.",
             show_default=False,
         ),
     ] = None,
@@ -103,46 +114,59 @@ def command(  # noqa: PLR0913
     if at_least is not None and not 0.0 < at_least < 1.0:
         raise UsageError(f"--at-least {at_least:g}: must be between 0 and 1, e.g. 0.7 for 70 %.")
     if answers:
-        if model is not None or data or destination is not None:
-            raise UsageError("--answers reads rows back; leave --model, --data and --out out.")
+        if model is not None or data or scored is not None or destination is not None:
+            raise UsageError("--answers reads rows back; leave --model, --data, --scored and --out out.")
+        if (count, goal, seed, ids, safe) != (50, GOALS[0], 0, None, False):
+            raise UsageError("--answers reads rows back; leave --rows, --for, --seed, --id and --spreadsheet-safe out.")
         _read_back(out, answers, at_least)
         return
-    if model is None or not data or destination is None:
-        raise UsageError("`pucli review` needs --model, --data and --out FILE.csv, or --answers FILE.")
+    if destination is None or (scored is None) == (model is None or not data) or (scored and (model or data or ids)):
+        raise UsageError(
+            "`pucli review` needs --out FILE.csv and either --model with --data, or the file of `auto` as --scored; or "
+            "--answers FILE."
+        )
     if at_least is not None:
         raise UsageError("--at-least is for --answers FILE.")
     choice("value of --for", goal, GOALS)
-    _choose(out, model, data, destination, reading, Wanted(count, goal, seed), ids, safe)
+    output_file("--out", destination, *(data or ()), *filter(None, [model, scored]))
+    if destination.suffix.lower() != ".csv":
+        raise UsageError(f"--out {destination}: rows to look at are written as CSV; use the extension .csv.")
+    wanted = Wanted(count, goal, seed)
+    if scored is not None:
+        from pucli.models.review import draw_scored
+
+        found = draw_scored(scored, *wanted)
+    elif model is not None and data:
+        found = _of_model(model, data, reading, wanted, ids)
+        if found.trained is not None:
+            out.warn(
+                f"{found.trained} that the model was trained on: their scores are not held out, so that other rows may "
+                "be called than `pucli auto` counted; take its file: --scored FILE in place of --model and --data."
+            )
+    _write(out, found, destination, wanted, {"model": model, "data": data or [], "scored": scored}, safe=safe)
 
 
-def _choose(
-    out: Output,
-    model: Path,
-    data: list[Path],
-    destination: Path,
-    reading: ReadingOptions,
-    wanted: Wanted,
-    ids: list[str] | None,
-    safe: bool,
-) -> None:
-    """Write rows to look at."""
-    from pucli.core.atomic_files import replacing
-    from pucli.data.files.writers import open_writer
+def _of_model(model: Path, data: list[Path], reading: ReadingOptions, wanted: Wanted, ids: list[str] | None) -> Draw:
+    """Return rows to look at, scored by a model."""
     from pucli.data.reading import normal
     from pucli.models.review import draw
     from pucli.models.saved import load_model
 
-    output_file("--out", destination, *data, model)
-    if destination.suffix.lower() != ".csv":
-        raise UsageError(f"--out {destination}: rows to look at are written as CSV; use the extension .csv.")
     saved = load_model(model)
     carried = None if ids is None else [normal(name) for name in ids if name]
-    found = draw(saved, data, *wanted, how=saved.reading.over(reading.reading(data)), ids=carried)
+    return draw(saved, data, *wanted, how=saved.reading.over(reading.reading(data)), ids=carried)
+
+
+def _write(out: Output, found: Draw, destination: Path, wanted: Wanted, source: dict[str, Any], *, safe: bool) -> None:
+    """Write rows to look at, and say what to do with them."""
+    from pucli.core.atomic_files import replacing
+    from pucli.data.files.writers import open_writer
+
     with replacing(destination) as partial, open_writer(partial, safe=safe) as writer:
         writer.write(found.rows)
-    written = len(found.rows)
+    written, data = len(found.rows), source["data"]
     out.document({
-        "model": model, "data": data[0] if len(data) == 1 else data, "file": destination, "for": wanted.goal,
+        **source, "data": data[0] if len(data) == 1 else data or None, "file": destination, "for": wanted.goal,
         "unlabeled": found.unlabeled, "called": found.called, "rows": written, "seed": wanted.seed,
     })  # fmt: skip
     of = (
@@ -225,12 +249,16 @@ def lines(found: Answers, at_least: float | None, decided: bool | None, needed: 
         return said
     of = "the called rows" if found.precision is not None else "the next rows seem to"
     if decided is None:
-        more = "answers cannot tell" if needed is None else f"about {needed:,} answers would tell"
+        more = "answers cannot tell" if needed is None else _more(needed, found.answered)
         said.append(("decision", f"at least {100 * at_least:.3g} % is open; {more}"))
     else:
         verb = "reach" if decided else "stay below"
         said.append(("decision", f"{of} {verb} {100 * at_least:.3g} %; more answers hardly matter"))
     return said
+
+
+def _more(needed: int, answered: int) -> str:
+    return f"some {max(1, needed - answered):,} more answers would tell"
 
 
 def _percent(share: Share) -> str:

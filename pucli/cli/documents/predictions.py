@@ -116,8 +116,9 @@ class Shift(TypedDict):
 ToReview = TypedDict(
     "ToReview",
     {
-        "model": str,
-        "data": str | list[str],
+        "model": str | None,
+        "data": str | list[str] | None,
+        "scored": str | None,
         "file": str,
         "for": str,
         "unlabeled": int,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
 from pucli.cli.terminal import number, percent, tell
+from pucli.cli.text.items import INDENT, WHOLE_WORDS, WIDTH, item
 from pucli.cli.text.sensitivity import if_odds, if_prior
 from pucli.cli.threshold_options import unknown_prior
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from pucli.models.auto.summary import Findings
 
-LINES, WIDTH, INDENT = 22, 80, 14
+LINES = 22
 # Rows shown, warnings shown, and lines of a warning.
 LIKELIEST, WARNINGS, WARNING_LINES = 5, 2, 2
 # Rows shown where positives are rare, and the first rows by score of which it is said how many positives they hold.
@@ -32,7 +33,6 @@ LEAST = 1e-6
 # A smaller share of rows that differ is worth a note.
 FEW_KINDS = 0.1
 LONGEST_MARK = 24
-_WHOLE_WORDS: dict[str, Any] = {"width": WIDTH, "break_long_words": False, "break_on_hyphens": False}
 
 
 def print_short(
@@ -65,9 +65,9 @@ def print_short(
         Whether all the rest is printed below.
     """
     lines = [
-        *_item("learned from", _learned_from(title, document, positive)),
+        *item("learned from", _learned_from(title, document, positive)),
         *_first(document),
-        *_item("called", _called(found, document)),
+        *item("called", _called(found, document)),
         *_estimates(found, document),
         *_likeliest(likeliest, found, FEWER_LIKELIEST if document["first"] else LIKELIEST),
     ]
@@ -75,7 +75,7 @@ def print_short(
     warned = ["\n".join(_warning(text)) for text in concerns[:WARNINGS]]
     if (more := len(concerns) - WARNINGS) > 0:
         warned.append(f"{more} more {'warnings or notes' if more > 1 else 'warning or note'}: add --verbose")
-    written = _item("written", ", ".join(_written(document))) if any(_written(document)) else []
+    written = item("written", ", ".join(_written(document))) if any(_written(document)) else []
     room = LINES - len(lines) - sum(len(text.splitlines()) for text in warned) - len(written)
     for line in lines:
         out.text(line)
@@ -84,7 +84,7 @@ def print_short(
             tell(text)
     following: list[str] = []
     for text in _next(document, verbose):
-        one = _item("" if following else "next", text)
+        one = item("" if following else "next", text)
         if len(following) + len(one) <= room:
             following += one
     for line in (*following, *written):
@@ -105,7 +105,7 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
         ("labels", f"random? {_labelling(document['random_labelling'], document['labelling'])}"),
         ("time", f"{document['seconds']:.1f} s of training"),
     ):
-        for line in _item(name, text) if text else []:
+        for line in item(name, text) if text else []:
             out.text(line)
     out.text()
     scar = document["labelling"] == "scar"
@@ -127,7 +127,7 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
     ]
     out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
     out.text()
-    for line in textwrap.wrap(_limits(document), **_WHOLE_WORDS):
+    for line in textwrap.wrap(_limits(document), **WHOLE_WORDS):
         out.text(line)
     out.text()
     board = [
@@ -139,21 +139,15 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
         out.text(f"{' and '.join(loose)} of the members: not determined by these rows.")
 
 
-def _item(name: str, text: str) -> list[str]:
-    """Return a name and a text beside it, wrapped."""
-    lines = textwrap.wrap(text, **{**_WHOLE_WORDS, "width": WIDTH - INDENT}) or [""]
-    return [f"{name if not k else '':<{INDENT}}{line}" for k, line in enumerate(lines)]
-
-
 def _warning(text: str) -> list[str]:
     """Return a warning of at most `WARNING_LINES` lines."""
     whole = f"warning: {text}"
-    lines = textwrap.wrap(whole, **_WHOLE_WORDS)
+    lines = textwrap.wrap(whole, **WHOLE_WORDS)
     if len(lines) <= WARNING_LINES:
         return lines
     way_out = re.split(r"[:;.] ", text)[-1]
     end = f" ... {way_out}" if len(way_out) < WIDTH - INDENT else " ... (--verbose)"
-    return textwrap.wrap(textwrap.shorten(whole, WARNING_LINES * WIDTH - INDENT, placeholder=end), **_WHOLE_WORDS)
+    return textwrap.wrap(textwrap.shorten(whole, WARNING_LINES * WIDTH - INDENT, placeholder=end), **WHOLE_WORDS)
 
 
 def _learned_from(title: str, document: Mapping[str, Any], positive: str) -> str:
@@ -172,7 +166,7 @@ def _first(document: Mapping[str, Any]) -> list[str]:
     about, low, high = (f"{first['positives'][end]:,.0f}" for end in ("value", "low", "high"))
     lift, least, most = (number(first["lift"][end], 2) for end in ("value", "low", "high"))
     also = ", labelled ones included," if document["scenario"] != "case-control" else ""
-    return _item(
+    return item(
         f"top {first['rows']}",
         f"about {about} positives among the {first['rows']} likeliest rows{also} ({low} to {high}), {lift} times as "
         f"many as among random rows ({least} to {most})",
@@ -227,8 +221,8 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
         positives = f"{round(prior['value'] * count):,} {of} ({low:,} to {high:,}){also}"
     if document["expected"] is not None:
         positives = f"{document['expected']:,} of {document['unlabeled']:,} unlabeled rows, as given by --expected"
-    lines = [*_item("finds", finds), *_item("lift", lift), *_item("precision", called), *_item("positives", positives)]
-    return [*lines, *_item("", _rests_on(document))]
+    lines = [*item("finds", finds), *item("lift", lift), *item("precision", called), *item("positives", positives)]
+    return [*lines, *item("", _rests_on(document))]
 
 
 def _rests_on(document: Mapping[str, Any]) -> str:
@@ -261,7 +255,7 @@ def _likeliest(rows: pd.DataFrame | None, found: Findings, most: int) -> list[st
     first = rows[rows["labelled"] == 0].head(most).to_dict("records")
     if not known:  # each would have nearly the same range
         named = "; ".join(_marks(row, shown) for row in first)
-        return _item("likeliest", f"{named} (probabilities cannot be told, the order can)" if ranks else named)
+        return item("likeliest", f"{named} (probabilities cannot be told, the order can)" if ranks else named)
     lines: list[str] = []
     for row in first:
         chance = f"probability {row['probability']:.2f} ({row['probability_low']:.2f} to {row['probability_high']:.2f})"
@@ -330,12 +324,9 @@ def _next(document: Mapping[str, Any], verbose: bool) -> list[str]:
     called, kept = document["called_positive"], document["model"]
     steps = []
     if called > CHECKED:
-        review = (
-            f"pucli review --model {shlex.quote(str(kept or 'MODEL'))} --data FILE --for precision --rows {CHECKED}"
-        )
         steps.append(
-            f"check {CHECKED} random called rows by hand, whose share of positives is the precision: "
-            f"{review}{'' if kept else ' (keep the model first)'}"
+            f"check {CHECKED} random called rows by hand, whose share of positives is the precision: pucli review "
+            f"{_called_rows(document)} --for precision --rows {CHECKED} --out sample.csv"
         )
     elif called:
         steps.append(f"check the called {'rows' if called > 1 else 'row'} by hand: it tells the precision")
@@ -350,6 +341,13 @@ def _next(document: Mapping[str, Any], verbose: bool) -> list[str]:
     elif blocks and not kept:
         steps.append("add --model FILE to keep the model")
     return [*steps, *([] if verbose else ["see all estimates, limits and members: --verbose"])]
+
+
+def _called_rows(document: Mapping[str, Any]) -> str:
+    """Return the options of `pucli review` that name the called rows."""
+    if "blocks" in document:
+        return f"--model {shlex.quote(str(document['model'] or 'MODEL'))} --data FILE"
+    return f"--scored {shlex.quote(str(document['scored'] or 'FILE'))}"
 
 
 _FILES = {"--model": "keeps the model", "--report": "page", "--scored": "all rows"}

@@ -101,8 +101,9 @@ class PriorReport(NamedTuple):
 
     @property
     def reliable(self) -> bool:
-        """Whether the first estimate has a narrow interval and the methods agree."""
-        return self.estimates[0].narrow and self.disagreement <= LARGEST_DISAGREEMENT
+        """Whether the first estimate has a narrow interval, whose ends are not far apart, and the methods agree."""
+        first = self.estimates[0]
+        return first.narrow and first.high <= FOLD * first.low and self.disagreement <= LARGEST_DISAGREEMENT
 
 
 def estimate_prior(
