@@ -433,7 +433,7 @@ def test_the_readme_shows_what_auto_prints(pucli, tmp_path):
     ranked = pd.read_csv("ranked.csv").query("labelled == 0")
     called, positive = ranked["prediction"] == "yes", truth[ranked["customer"]].to_numpy()
     recall, share = positive[called].sum() / positive.sum(), called.mean()
-    shown = re.search(r"finds +\d+ % of the positives \((\d+) to (\d+) %\)", printed)
+    shown = re.search(r"finds +\d+ % of the positives \((\d+) to (?:over )?(\d+) %\)", printed)
     lift = re.search(r"lift .* rows \(([\d.]+) to ([\d.]+)\)", printed)
     count = re.search(r"positives +[\d,]+ of [\d,]+ unlabeled rows \((\d+) to (\d+)\)", printed)
     told = f"{positive[called].sum()} of the {called.sum()} called rows are buyers, of {positive.sum()} in all"

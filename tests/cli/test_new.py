@@ -111,8 +111,19 @@ def test_a_refused_command_writes_nothing(pucli, tmp_path, words, message):
 
 def test_a_missing_label_writes_nothing(pucli, tmp_path, customers):
     done = pucli("new", "dataset", "people", "--data", customers.true, "--label", "realy", "--positive", "yes")
-    assert done.code == 1 and "realy" in done.err
+    assert done.code == 2 and "did you mean 'really'" in done.err
+    words = ("new", "dataset", "people", "--data", "t.csv", "--label", "bought", "--positive")
+    table = pd.DataFrame(
+        {"who": [f"C{k}" for k in range(80)], "income": [None, *range(79)], "bought": ["yes", "no"] * 40}
+    )
+    table.to_csv("t.csv", index=False)
+    assert "did you mean 'yes'?" in pucli(*words, "yess").err
+    table.assign(bought=["yes", ""] * 40).to_csv("empty.csv", index=False)
+    assert "40 cells of the label column 'bought' are empty" in pucli(*words[:4], "empty.csv", *words[5:], "yes").err
     assert not (tmp_path / "people").exists()
+    assert pucli(*words, "yes").code == 0
+    written = (tmp_path / "people" / "datasets.yaml").read_text()
+    assert "drop: [who]" in written and "fill: {income: median}" in written
 
 
 def test_the_folder_is_chosen(pucli, tmp_path):

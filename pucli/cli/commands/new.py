@@ -15,7 +15,7 @@ from pucli.core.errors import UsageError
 EXAMPLES = """
 pucli new data
 pucli new method nearest-mean
-pucli new dataset customers --data customers.csv --label bought --positive yes
+pucli new dataset people --data checked.csv --label bought --positive yes
 pucli new experiment my-table --dataset breast-cancer --method gllc --method svc-naive
 """
 KINDS = ("data", "method", "dataset", "experiment")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 import shlex
@@ -19,6 +20,8 @@ from pucli.core.errors import PucliError, UsageError, unwritable
 # An invented table and its hidden truth, made by examples/make_customers.py.
 EXAMPLES = ("customers.csv", "customers_truth.csv")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+# A text column with more values, such as a name or a note, is left out of a new data set.
+MOST_LEVELS = 50
 _TEMPLATES = Path(__file__).parent / "templates"
 # ending of a data file -> its reader
 READERS = {
@@ -180,6 +183,7 @@ def new_dataset(
         "label": _column(label or "kind"),
         "positive": _value(positive or "yes"),
     }
+    values |= _features(source, label or "kind", positive or "yes")
     values |= _counts(name, source, values)
     files = _write(
         folder, {"datasets.yaml": "dataset/datasets.yaml", f"test_{_word(name)}.py": "dataset/test.py"}, values
@@ -270,6 +274,35 @@ def _write(folder: Path, files: Mapping[str, str], values: Mapping[str, Any]) ->
             raise unwritable(path, error, "--out") from None
         written.append(path)
     return written
+
+
+def _features(source: Path, label: str, positive: str) -> dict[str, Any]:
+    """Return the columns to leave out, and how empty cells of the others are filled; check the label column."""
+    from pucli.data.catalogue.selection import class_text
+    from pucli.data.files.formats import open_table
+    from pucli.data.rows.tables import existing_column
+
+    table = open_table(source, label, as_text=[label])
+    classes = class_text(table.frame[existing_column(source, table, label)])
+    empty = table.frame[label].isna().to_numpy() | (classes == "")
+    if empty.any():
+        raise UsageError(
+            f"{source}: {empty.sum():,} cells of the label column {label!r} are empty; a row of a data set needs its "
+            "true class. Rows of which it is unknown can be trained on without a data set: pucli auto --data."
+        )
+    known = sorted(set(classes))
+    if positive not in known:
+        near = difflib.get_close_matches(positive, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"its classes: {', '.join(map(repr, known[:8]))}"
+        raise UsageError(f"{source}: label column {label!r} has no class {positive!r}; {hint}")
+    dropped, filled = [], []
+    for name in table.frame.columns.drop(label):
+        column = table.frame[name]
+        if column.dtype.kind in "iufb":
+            filled += [str(name)] if column.isna().any() else []
+        elif column.nunique() > MOST_LEVELS:
+            dropped.append(str(name))
+    return {"dropped": [_column(name) for name in dropped], "filled": [_column(name) for name in filled]}
 
 
 def _counts(name: str, source: Path, values: Mapping[str, Any]) -> dict[str, Any]:
