@@ -1,8 +1,11 @@
 """`python -m benchmarks negatives_by_method` on one small task."""
 
+import pytest
+
 from benchmarks import negatives_by_method
 
 
+@pytest.mark.slow
 def test_the_line_of_a_method_is_of_its_cells(tmp_path, monkeypatch):
     monkeypatch.setattr(negatives_by_method, "at_hand", lambda half, folder: ["wine2", "isolet"])
     found = negatives_by_method.run(folder=tmp_path, methods=("blssvm", "nnpu"), repeats=1)

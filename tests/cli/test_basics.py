@@ -28,7 +28,9 @@ from pucli.cli.progress import Lines
 from pucli.cli.terminal import number
 from pucli.core.errors import RunError, UsageError
 from pucli.core.json_values import json_values
+from pucli.data import dataset_names
 from pucli.methods import METHODS
+from pucli.runner import experiment_names
 from tests.cli.test_reproduce import SMALL
 from tests.helpers import ROOT
 
@@ -442,9 +444,8 @@ def test_the_readme_shows_what_auto_prints(pucli, tmp_path):
         assert float(found[1]) <= value <= float(found[2])
 
 
-def test_commands_of_the_readme_parse(pucli):
-    known = {entry["name"] for entry in pucli("list", "datasets", "--json").document["datasets"]}
-    experiments = {entry["name"] for entry in pucli("list", "experiments", "--json").document["experiments"]}
+def test_commands_of_the_readme_parse():
+    known, experiments = dataset_names(), experiment_names()
     found = 0
     for line in readme_commands():
         for part in line.split(" && "):

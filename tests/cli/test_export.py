@@ -21,6 +21,7 @@ def customers(tmp_path):
     shutil.copy(ROOT / "examples" / "customers.csv", tmp_path)
 
 
+@pytest.mark.slow
 def test_an_exported_model_predicts_as_pucli_does(pucli, customers):
     assert pucli("train", "--method", "svc-naive", *ROWS, "--model", "m.model").code == 0
     done = pucli("export", "m.model", "--onnx", "m.onnx")

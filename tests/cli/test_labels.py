@@ -97,7 +97,11 @@ def test_one_class_alone_is_told(pucli, marked, customers):
 
 @pytest.mark.parametrize(
     ("yes", "rest", "sign"),
-    [("2", "1", "warning: "), ("1", "0", ""), ("1", "-1", ""), ("yes", "no", "")],
+    [
+        ("2", "1", "warning: "),
+        ("1", "0", ""),
+        *(pytest.param(*words, "", marks=pytest.mark.slow) for words in [("1", "-1"), ("yes", "no")]),
+    ],
 )
 def test_the_class_that_is_taken_for_positive_is_told(pucli, customers, yes, rest, sign):
     table = pd.read_csv(customers.pu, keep_default_na=False)

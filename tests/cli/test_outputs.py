@@ -40,13 +40,23 @@ INPUTS |= {("site", "results"), ("status", "results")}
 SLOW = {"auto", "advise", "site"}
 
 
+@pytest.fixture(scope="module")
+def trained():
+    """Files that one test of this module has trained for the others."""
+    return {}
+
+
 @pytest.fixture
-def place(pucli, customers, tmp_path):
+def place(pucli, customers, tmp_path, trained):
     """A folder with the files that the lines above read."""
     rows = customers.true.read_text().replace("really", "bought")
     (tmp_path / "both.csv").write_text(rows)
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(SMALL))
-    assert pucli("train", "--method", "gllc", *OWN.split(), "--model", "own.model").code == 0
+    model = tmp_path / "own.model"
+    if not trained:
+        assert pucli("train", "--method", "gllc", *OWN.split(), "--model", model).code == 0
+        trained[model.name] = model.read_bytes()
+    model.write_bytes(trained[model.name])
     return pucli
 
 

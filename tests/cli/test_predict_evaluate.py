@@ -15,11 +15,21 @@ from tests.cli.helpers import LABELLED, refused, small_table, train, write
 PROBABILITIES = ("probability", "probability_low", "probability_high")
 
 
+@pytest.fixture(scope="module")
+def trained():
+    """The model file that one test of this module has trained for the others."""
+    return {}
+
+
 @pytest.fixture
-def model(pucli, customers):
+def model(pucli, customers, tmp_path, trained):
     """A model of customers.pu."""
-    assert pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--model", "m.model").code == 0
-    return "m.model"
+    path = tmp_path / "m.model"
+    if not trained:
+        assert pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--model", path).code == 0
+        trained[path.name] = path.read_bytes()
+    path.write_bytes(trained[path.name])
+    return path.name
 
 
 def test_predict_and_evaluate_agree(pucli, customers, model, tmp_path):

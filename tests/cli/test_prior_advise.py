@@ -44,6 +44,7 @@ def table(path, *, split=False, noise=0, n=90, labelled=40, prior=0.4, seed=0):
 # --- prior ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_prior_is_by_default_the_recommended_estimate_alone(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", prior=0.4)
     done = pucli("prior", "--data", path, *WORDS, "--json")

@@ -104,6 +104,7 @@ def test_options_given_to_predict_and_evaluate_replace_those_of_the_model(pucli,
     np.testing.assert_allclose(*numbers)
 
 
+@pytest.mark.slow
 def test_a_sheet_is_kept_and_options_without_effect_are_refused(pucli, files, tmp_path):
     with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
         pd.DataFrame({"note": ["read me"]}).to_excel(book, sheet_name="Cover", index=False)
@@ -157,6 +158,7 @@ def test_a_pipe_gives_the_model_of_its_file_and_says_that_it_is_copied(pucli, fi
     assert piped.document["objective"] == expected.document["objective"]
 
 
+@pytest.mark.slow
 def test_several_files_train_the_model_of_the_whole(pucli, files, tmp_path):
     frame = pd.read_csv(files.plain)
     halves = [plain(tmp_path / f"{name}.csv", frame[part]) for name, part in (("a", slice(50)), ("b", slice(50, None)))]

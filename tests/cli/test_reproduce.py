@@ -49,6 +49,7 @@ def refused(done, *words, code=2):
     return message
 
 
+@pytest.mark.slow
 def test_reproduce_from_file_to_table(pucli, small, tmp_path):
     done = pucli("reproduce", small())
     assert done.code == 0

@@ -92,6 +92,7 @@ def test_the_highest_scores_and_a_sample_beside_them(pucli, truth, tmp_path):
     assert part["answered"] == 25 and part["precision"]["low"] < part["precision"]["value"]
 
 
+@pytest.mark.slow
 def test_what_is_copied(pucli, truth, tmp_path):
     asked = ("review", *SEEN, "--rows", 5, "--out", "look.csv")
     own = ["row", "who", "score", "called", "called_rows", "drawn", "answer"]

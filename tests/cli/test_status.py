@@ -57,6 +57,7 @@ def test_failed_cells_are_shown_with_their_reasons(pucli, fragile):
     assert sum(len(failure["cells"]) for failure in document["failures"]) == document["failed"] > 0
 
 
+@pytest.mark.slow
 def test_the_cells_of_a_table_tell_it_where_there_is_no_store(pucli, fragile, tmp_path):
     pucli("reproduce", fragile, "--max-cells", 7)
     stored = pucli("status", fragile, "--json").document
@@ -91,6 +92,7 @@ def test_watching_ends_when_all_cells_are_done(pucli, fragile, monkeypatch):
     assert "4 of 4 cells done" in done.out
 
 
+@pytest.mark.slow
 def test_failed_cells_run_again_also_if_none_was_done(pucli, tmp_path, monkeypatch):
     lasting = MODULE.replace("def fit(self, X, y):", "def fit(self, X, y):\n        assert ALLOWED, 'not allowed'")
     (tmp_path / "barred.py").write_text(

@@ -80,6 +80,7 @@ def test_options_override_the_environment(pucli, monkeypatch):
     assert pucli(*words, "--seed", 1).document["data"]["seed"] == 1
 
 
+@pytest.mark.slow
 def test_standardisation_is_part_of_the_model(pucli, tmp_path):
     table = small_table()
     scaled = table.assign(a=1000 * table["a"] + 5)

@@ -34,7 +34,9 @@ def test_a_semi_supervised_method_takes_classes_and_unlabeled_rows(pucli, tmp_pa
 
 
 @pytest.mark.parametrize("name", SEMI_SUPERVISED)
-@pytest.mark.parametrize("classes", [("down", "up"), ("0", "1"), ("2.0", "7.0")])
+@pytest.mark.parametrize(
+    "classes", [("down", "up"), *(pytest.param(two, marks=pytest.mark.slow) for two in [("0", "1"), ("2.0", "7.0")])]
+)
 def test_an_empty_label_cell_is_unlabeled_like_minus_one(pucli, tmp_path, name, classes):
     table = small_table()
     truth = np.where(table["a"] > 0, classes[1], classes[0])

@@ -46,6 +46,7 @@ def test_the_choice_of_tune_can_be_trained_as_printed(pucli, customers):
     assert {key: trained.document["params"][key] for key in chosen} == chosen
 
 
+@pytest.mark.slow
 def test_train_tune_uses_the_tuned_choice(pucli):
     words = ("--method", "gllc", "--dataset", "wine", "--param", "sigma=1", "--param", "lam=1")
     chosen = pucli("tune", *words, "--json").document["chosen"]

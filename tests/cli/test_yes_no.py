@@ -81,6 +81,7 @@ def test_a_third_sum_is_trained_saved_and_applied(pucli, method):
     assert "c_n has no effect" in pucli(*GLLC, "--positive", "yes", "--param", "c_n=0.5").err
 
 
+@pytest.mark.slow
 def test_auto_learns_from_known_negatives(pucli):
     small_table(120).assign(label=["yes"] * 20 + ["no"] * 20 + [""] * 80).to_csv("rows.csv", index=False)
     words = ("auto", "--data", "rows.csv", "--label", "label", "--positive", "yes", "--negative", "no")

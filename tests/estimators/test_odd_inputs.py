@@ -39,7 +39,7 @@ def scores(estimator: Any) -> Any:
         ),
     ],
 )
-@pytest.mark.parametrize("estimator", [BLSSVM, AutoPU])
+@pytest.mark.parametrize("estimator", [BLSSVM, pytest.param(AutoPU, marks=pytest.mark.slow)])
 def test_labels_of_any_type_are_what_they_say(estimator: Any, labels: Any, classes: list[Any]) -> None:
     model = estimator().fit(X, labels)
     assert model.classes_.tolist() == classes and type(model.classes_.tolist()[0]) is type(classes[0])
@@ -80,6 +80,7 @@ def test_numbers_whose_square_overflows_are_named(estimator: Any) -> None:
         model.predict(large)
 
 
+@pytest.mark.slow
 def test_columns_of_one_name_and_integers_of_128_bits() -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "a"])
     with pytest.raises(ValueError, match="two columns are named 'a'; rename one of them"):

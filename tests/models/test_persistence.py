@@ -81,7 +81,7 @@ def shifted_rows():
 @pytest.mark.parametrize(
     ("name", "rows_of", "params"),
     [
-        ("classtering", unlike_scales, {}),
+        pytest.param("classtering", unlike_scales, {}, marks=pytest.mark.slow),
         ("glpual", few_wide_rows, {}),
         ("upu", few_wide_rows, {"loss": "squared", "prior": 0.3}),
         ("nnpu", shifted_rows, {"prior": 0.2, "hidden": 10}),

@@ -146,6 +146,7 @@ def test_repeats_of_pu_bench_have_the_seeds_of_the_list_and_each_labelling_is_a_
         plan(declared(tmp_path, options={**PU_BENCH, "labellings": {"scar": [0.1]}}))
 
 
+@pytest.mark.slow
 def test_pu_bench_takes_the_point_with_the_largest_proxy_accuracy(tmp_path) -> None:
     """A threshold of minus infinity calls every row positive, and plus infinity none; neither is the best."""
     methods = {"svc-naive": {"method": "svc-naive", "grid": {"cut": [-1e9, 0.0, 1e9]}}}

@@ -79,6 +79,7 @@ def test_the_times_are_marks_not_bars_and_need_no_provenance():
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["glpual", "gllc"]
 
 
+@pytest.mark.slow
 def test_a_drawing_is_the_same_whatever_the_settings_of_the_user():
     import matplotlib
 

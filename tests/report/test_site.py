@@ -65,6 +65,7 @@ def site(tmp_path_factory):
     return folder / "out"
 
 
+@pytest.mark.slow
 def test_every_link_leads_to_a_file_of_the_site(site):
     pages = {path: Page(path) for path in site.rglob("*.html")}
     assert {f"{name}.html" for name in EXPERIMENTS} == {path.name for path in pages if path.parent.name == "tables"}

@@ -51,7 +51,7 @@ def refused(tmp_path: Path, **changes) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["table-3.1", "table-3.3"])
+@pytest.mark.parametrize("name", ["table-3.1", pytest.param("table-3.3", marks=pytest.mark.slow)])
 def test_declared_experiments_plan(name):
     assert name in experiment_names()
     smoke, quick, full = (len(planned(name, profile)) for profile in ("smoke", "quick", "full"))

@@ -42,6 +42,7 @@ def test_rows_that_are_equal_by_chance_are_no_copies(values: int) -> None:
     assert found.notes == plain.notes and found.score == plain.score and found.params == plain.params
 
 
+@pytest.mark.slow
 def test_too_few_different_rows_are_said() -> None:
     few = np.append(np.arange(30, 120), np.repeat(np.arange(3), 20))
     found = tune("blssvm", X[few], S[few], grid={"lam": [0.1, 1.0]})

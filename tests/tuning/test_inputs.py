@@ -56,6 +56,7 @@ def test_an_interrupted_search_says_what_was_compared(n_jobs, stop, said):
     assert np.isnan(result.score_se) == np.isnan(result.trials[0]["score_se"]) == (n_jobs == 2)
 
 
+@pytest.mark.slow
 def test_an_interruption_in_a_later_stage_chooses_among_its_points(monkeypatch):
     monkeypatch.setattr("pucli.tuning.stages.WHOLE_LINEAR_ROWS", 50)
     monkeypatch.setattr("pucli.tuning.stages.SAMPLE_ROWS", (60,))

@@ -58,6 +58,7 @@ def test_splits_have_the_largest_gains_and_leaves_the_values_of_their_rows() -> 
     np.testing.assert_array_equal(join([tree]).sum(bins), values)
 
 
+@pytest.mark.slow
 def test_trees_end_where_no_split_is_possible() -> None:
     bins = np.zeros((50, 2), np.uint8)
     tree, _, values = one_tree(bins, np.ones(50), np.ones(50), 8, 5, 0.0)
@@ -114,6 +115,7 @@ def test_growing_in_stages_gives_the_same_trees() -> None:
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_bags_end_where_held_out_rows_are_ranked_best() -> None:
     rng = np.random.default_rng(0)
     s = rng.random(600) < 0.3
