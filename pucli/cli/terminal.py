@@ -44,15 +44,7 @@ def inert_text(text: str, *, as_json: bool = False) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return the lines of a text with whole words; a command at its end stands alone, to be copied.
-
-    Parameters
-    ----------
-    text : str
-        One line or several.
-    width : int
-        Characters in a line.
-    """
+    """Return the lines of a text with whole words; a command at its end stands alone, to be copied."""
     lines: list[str] = []
     for line in text.splitlines() or [""]:
         if len(line) <= width:

@@ -24,10 +24,7 @@ MOST_LINKS = 40  # as Linux follows
 def replacing(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path to write to; on success it replaces `path`, otherwise it is removed.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file; its folder is created if it does not exist.
+    The folder is created if it does not exist.
 
     Raises
     ------
@@ -58,15 +55,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 def check_output(path: Path, option: str = "") -> None:
-    """Raise UsageError if no file can be written at `path`; to be called before the work starts.
-
-    Parameters
-    ----------
-    path : Path
-        The file that will be written.
-    option : str
-        The option that names the file, for the message.
-    """
+    """Raise UsageError if no file can be written at `path`; to be called before the work starts."""
     _check_kind(path, option)
     if not _is_stream(path):
         check_folder(path.resolve().parent, option, path)

@@ -80,17 +80,10 @@ _PROBLEMS = (
 
 
 def read_yaml(path: Path, *, listing: str = "") -> Any:
-    """Return the plain values in a YAML file.
+    """Return the plain values in a YAML file; `listing` is what the error adds if there is none.
 
     Numbers are read as in YAML 1.2: 1e-4 is a number, 010 and 1:30 are text. A duplicate key and a second `<<` in a
     mapping are errors.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    listing : str
-        What to say further if there is no such file.
 
     Raises
     ------

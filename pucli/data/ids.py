@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 def with_ids(frame: pd.DataFrame, ids: Collection[str]) -> pd.DataFrame:
-    """Return a table whose identifier columns are exact.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    ids : collection of str
-        Its identifier columns; others are ignored.
+    """Return a table whose identifier columns, those of `ids` that it has, are exact.
 
     Raises
     ------

@@ -122,12 +122,6 @@ def _library(X: Any) -> str:
 def numeric_rows(estimator: Any, X: Any) -> Any:
     """Return X as scikit-learn takes it: a table as a pandas frame of numeric columns, anything else as it is.
 
-    Parameters
-    ----------
-    estimator : estimator
-        That takes them, for messages.
-    X : table of any library, or rows as scikit-learn takes them
-
     Raises
     ------
     TableError

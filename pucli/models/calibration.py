@@ -159,15 +159,7 @@ def in_its_scale(found: HeldOutScores, pipeline: Any, X: AnyArray, labelled: Boo
 
 
 def class_curve(scores: Floats, last: Bools) -> ProbabilityCurve:
-    """Return the probabilities of the last of two classes by Platt's logistic curve (Platt 1999; Lin et al. 2007).
-
-    Parameters
-    ----------
-    scores : ndarray of shape (k,)
-        Held-out scores of labelled rows.
-    last : ndarray of shape (k,)
-        True for rows of the last class.
-    """
+    """Return the probabilities of the last of two classes by Platt's logistic curve (Platt 1999; Lin et al. 2007)."""
     from scipy.optimize import minimize
     from scipy.special import expit
 

@@ -178,15 +178,7 @@ def seeded(method: str, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
 
 
 def prior_remark(method: str, given: Container[str]) -> str:
-    """Describe the default class prior of a method; return "" if the prior is given, estimated or not needed.
-
-    Parameters
-    ----------
-    method : str
-        Its name in the list of methods.
-    given : container of str
-        The parameters that are given.
-    """
+    """Describe the default class prior of a method; return "" if the prior is given, estimated or not needed."""
     parameter = inspect.signature(estimator_of(method)).parameters.get("prior")
     if parameter is None or "prior" in given:
         return ""

@@ -139,15 +139,7 @@ class Why:
         self.usual = usual_of(self.encoder)
 
     def of(self, X: Floats, found: Mapping[str, AnyArray]) -> AnyArray:
-        """Return the reasons of n encoded rows, "" where none are asked for, shape (n,).
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, m)
-            Encoded rows.
-        found : mapping of str to ndarray of shape (n,)
-            Their predictions, with "score".
-        """
+        """Return the reasons of n encoded rows, "" where none are asked for, shape (n,)."""
         if "score" not in found:
             raise UsageError("--why needs scores, but this model predicts only labels")
         score = np.asarray(found["score"])
@@ -295,13 +287,6 @@ def _range(saved: SavedModel, low: Floats, high: Floats) -> dict[str, AnyArray]:
 
 def top_rows(blocks: Iterable[pd.DataFrame], count: int) -> pd.DataFrame:
     """Return the rows with the highest scores in descending order; ties are in the order of the file.
-
-    Parameters
-    ----------
-    blocks : iterable of pandas.DataFrame
-        The result of `predicted_blocks`; blocks are read one at a time.
-    count : int
-        Number of rows.
 
     Raises
     ------

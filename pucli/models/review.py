@@ -185,12 +185,7 @@ class Answers:
 
 
 def read_answers(paths: Sequence[Path]) -> Answers:
-    """Return what the answers of one or more files of `draw` say.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Files with an answer for some rows; those of the same model and data may be given together.
+    """Return what the answers of one or more files of `draw` say, which must be of the same model and data.
 
     Raises
     ------

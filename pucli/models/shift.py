@@ -67,15 +67,7 @@ class Shift:
     warnings: tuple[str, ...]
 
     def adapt(self, blocks: Iterator[pd.DataFrame], words: Mapping[str, str]) -> Iterator[pd.DataFrame]:
-        """Yield blocks of predictions with adapted probabilities, scores and labels.
-
-        Parameters
-        ----------
-        blocks : iterator of pandas.DataFrame
-            The result of `predicted_blocks` for the file.
-        words : mapping of {str: str}
-            Names of the labels "0" and "1".
-        """
+        """Yield blocks of predictions with adapted probabilities, scores and labels; `words` name "0" and "1"."""
         labels = np.array([words.get("0", "0"), words.get("1", "1")], dtype=object)
         for block in blocks:
             p = block["probability"].to_numpy()

@@ -98,15 +98,7 @@ def largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: Pa
 
 
 def rows_of_variants(experiment: Experiment, results: Path) -> list[OtherRow]:
-    """Return the rows of the experiments that run the same table under another protocol.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The experiment, which names them in `variants`.
-    results : Path
-        Folder of all experiments; those without results there are left out.
-    """
+    """Return the rows of the experiments with results that run the same table under another protocol."""
     found = []
     for variant, names in experiment.variants.items():
         for name in names:

@@ -26,19 +26,7 @@ Row = dict[str, Any]
 
 
 def results_page(results: Path, **given: Any) -> str:
-    """Return the text of the page.
-
-    Parameters
-    ----------
-    results : Path
-        Folder of all experiments, with the template.
-    **given : object
-        Further values for the template.
-
-    Returns
-    -------
-    str
-    """
+    """Return the text of the page from the template in the folder of all experiments, with further values for it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

@@ -77,17 +77,7 @@ def planned_cells(experiment: Experiment, planned: Scope) -> list[Cell]:
 def part_of(cells: Sequence[Cell], shard: tuple[int, int]) -> list[Cell]:
     """Return one part of a plan; parts have similar sizes, and cells that share rows stay together.
 
-    Parameters
-    ----------
-    cells : sequence of Cell
-        The plan.
-    shard : (int, int)
-        Number of the part, counted from 1, and number of parts.
-
-    Returns
-    -------
-    list of Cell
-        The union over all parts is the plan.
+    `shard` is the number of the part, from 1, and that of parts, whose union is the plan.
 
     Raises
     ------

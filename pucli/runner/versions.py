@@ -17,10 +17,7 @@ PACKAGES = (
 def versions() -> dict[str, str]:
     """Return the versions of pucli, Python and the packages, with the processor and the linear algebra library.
 
-    Returns
-    -------
-    dict of str
-        No path, no name of a machine or a user is among the values.
+    No path and no name of a machine or a user is among them.
     """
     from pucli.runner.provenance import blas, cpu_name
 

@@ -34,13 +34,6 @@ def named_method(method: Any) -> Method:
 def finite_rows(method: Method, X: Any) -> Any:
     """Return rows (n, m) as floats, or sparse as they are.
 
-    Parameters
-    ----------
-    method : Method
-        The entry in `pucli.methods`, for messages.
-    X : array-like, table or sparse matrix of shape (n, m)
-        The rows.
-
     Raises
     ------
     UsageError
@@ -60,13 +53,6 @@ def finite_rows(method: Method, X: Any) -> Any:
 
 def labelling(labels: Any, pos_label: Any = None) -> AnyArray:
     """Return 1 for labelled positives and 0 for unlabeled rows, shape (n,).
-
-    Parameters
-    ----------
-    labels : array-like of shape (n,)
-        1 and 0, or two other labels, of which `pucli.estimators.base.labels.positive_label` marks the positives.
-    pos_label : label, optional
-        The label of labelled positives.
 
     Raises
     ------

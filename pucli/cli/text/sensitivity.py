@@ -19,15 +19,7 @@ def if_prior(ends: Sequence[Mapping[str, float]]) -> str:
 
 
 def if_odds(found: Mapping[str, Any] | None, called: int) -> str:
-    """Return what changes if labelling depended on the rows, and where conclusions tip, in one sentence.
-
-    Parameters
-    ----------
-    found : mapping or None
-        From `pucli.models.auto.summary.Findings.if_odds`.
-    called : int
-        Number of unlabeled rows called positive.
-    """
+    """Return what changes if labelling depended on the rows, and where conclusions tip, in one sentence."""
     if found is None:
         return ""
     recall, lift, precision = found["recall"], found["lift"], found["precision"]

@@ -20,13 +20,7 @@ EMPTY = "empty"
 
 
 def spans(encoder: TableEncoder) -> Iterator[tuple[ColumnEncoder, slice]]:
-    """Yield each column that has features, and where these are.
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-        Fitted encoder of a table, not of sparse rows.
-    """
+    """Yield each column of a table that has features, and where these are."""
     start = 0
     for column in encoder.encoders_:
         stop = start + len(column.features)
@@ -36,14 +30,7 @@ def spans(encoder: TableEncoder) -> Iterator[tuple[ColumnEncoder, slice]]:
 
 
 def cell(column: ColumnEncoder, features: Floats) -> str:
-    """Return the cell that has these features.
-
-    Parameters
-    ----------
-    column : ColumnEncoder
-        Encoder of the column.
-    features : ndarray of shape (k,)
-        Features of one row.
+    """Return the cell that has these features (k,) of one row.
 
     Examples
     --------
@@ -76,15 +63,7 @@ def cell(column: ColumnEncoder, features: Floats) -> str:
 
 
 def said(column: ColumnEncoder, features: Floats) -> str:
-    """Return the name of a column and the cell that has these features, such as "visits = 8".
-
-    Parameters
-    ----------
-    column : ColumnEncoder
-        Encoder of the column.
-    features : ndarray of shape (k,)
-        Features of one row.
-    """
+    """Return the name of a column and the cell that has these features, such as "visits = 8"."""
     return f"{column.name}{': ' if isinstance(column, Text) else ' = '}{cell(column, features)}"
 
 
@@ -123,15 +102,7 @@ def typical(column: ColumnEncoder, place: slice, usual: Usual) -> tuple[Floats, 
 
 
 def features_of_days(column: Date, days: Floats) -> Floats:
-    """Return the features of dates, (n, k).
-
-    Parameters
-    ----------
-    column : Date
-        Encoder of the column.
-    days : ndarray of shape (n,)
-        Days since 1970-01-01.
-    """
+    """Return the features of dates, (n, k), from days since 1970-01-01."""
     import pandas as pd
 
     out = np.zeros((len(days), len(column.features)))
@@ -140,14 +111,7 @@ def features_of_days(column: Date, days: Floats) -> Floats:
 
 
 def day(days: float, form: str = "") -> str:
-    """Return the date, with the time if it is not midnight.
-
-    Parameters
-    ----------
-    days : float
-        Days since 1970-01-01.
-    form : str, optional
-        Format as for `strftime`.
+    """Return the date of days since 1970-01-01, in the `form` of strftime; by default with the time if not midnight.
 
     Examples
     --------
@@ -163,11 +127,6 @@ def day(days: float, form: str = "") -> str:
 
 def shortest(value: float) -> str:
     """Return a number in at most six digits; a whole number is written out.
-
-    Parameters
-    ----------
-    value : float
-        The number.
 
     Examples
     --------

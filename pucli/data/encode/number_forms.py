@@ -53,14 +53,7 @@ class _Parts(NamedTuple):
 
 
 def number_form(texts: Sequence[str], decimal: str = "") -> NumberForm | None:
-    """Return the form that reads every text as a number, None if there is none or the units differ.
-
-    Parameters
-    ----------
-    texts : sequence of str
-    decimal : str
-        The decimal sign if it is known.
-    """
+    """Return the form that reads every text as a number, None if there is none or the units differ."""
     found = [_parts(text) for text in texts]
     if not found or any(parts is None for parts in found):
         return None

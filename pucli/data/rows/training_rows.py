@@ -202,13 +202,6 @@ def with_found_ids(rows: TrainingRows, files: Sequence[Path]) -> TrainingRows:
 def training_rows(kind: str, source: RowSource) -> TrainingRows:
     """Return the training rows for a method of a `kind`, at most `source.rows` of them.
 
-    Parameters
-    ----------
-    kind : str
-        "pu" or "semi-supervised", the kind of the method (`pucli.methods.Method`).
-    source : RowSource
-        Source of the rows.
-
     Raises
     ------
     UsageError

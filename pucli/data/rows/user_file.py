@@ -280,15 +280,7 @@ def leak_warnings(encoded: EncodedFile, labelled: Bools, hidden: bool) -> list[s
 
 
 def groups_not_given(columns: Sequence[Column], named: Collection[str]) -> list[str]:
-    """Return a warning for each column that looks like an identifier, has values in several rows and was not given.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        Feature columns as described by the encoder.
-    named : collection of str
-        Columns that the user named as groups or gave a kind.
-    """
+    """Return a warning for each column that looks like an identifier, has values in several rows and was not given."""
     found = []
     for column in columns:
         n, filled = column.n_distinct or 0, column.n_filled

@@ -17,13 +17,6 @@ if TYPE_CHECKING:
 def group_numbers(groups: Any, n: int) -> Ints:
     """Return the group of each of n rows, from 0; a row whose group is missing is a group of its own.
 
-    Parameters
-    ----------
-    groups : array-like of shape (n,)
-        Numbers, words or other values, equal for rows of one group.
-    n : int
-        Number of rows.
-
     Raises
     ------
     ValueError
@@ -55,13 +48,6 @@ def row_groups(frame: pd.DataFrame, names: Sequence[str | int]) -> Ints:
     """Return the group of each row (n,), from 0: rows with the same cell in any of the columns are one group.
 
     Empty cells join nothing.
-
-    Parameters
-    ----------
-    frame : DataFrame of n rows
-        Table with the columns.
-    names : sequence of str or int
-        Columns that identify groups.
 
     Raises
     ------
@@ -98,15 +84,7 @@ def row_groups(frame: pd.DataFrame, names: Sequence[str | int]) -> Ints:
 
 
 def one_of_each(groups: Ints, labelled: Bools) -> Ints:
-    """Return the number of one row of each group, ascending: the first labelled one, or the first.
-
-    Parameters
-    ----------
-    groups : ndarray of int of shape (n,)
-        Group of each row.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled rows.
-    """
+    """Return the number of one row of each group, ascending: the first labelled one, or the first."""
     order = np.argsort(~labelled, kind="stable")
     first = np.unique(groups[order], return_index=True)[1]
     return np.sort(order[first])

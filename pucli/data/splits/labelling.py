@@ -90,13 +90,6 @@ def class_probabilities(X: Floats, positive: Bools) -> Floats:
 def chances(labelling: str, p: Floats) -> Floats:
     """Return the chance of each positive to be labelled next by "sar-lbe-a" or "sar-lbe-b", with the sum one.
 
-    Parameters
-    ----------
-    labelling : {"sar-lbe-a", "sar-lbe-b"}
-        The mechanism.
-    p : ndarray of shape (p,)
-        Probabilities of a positive.
-
     Examples
     --------
     >>> chances("sar-lbe-a", np.array([0.5, 1.0])).round(3)

@@ -87,11 +87,6 @@ class Axes:
 def round_ticks(low: float, high: float) -> list[tuple[float, str]]:
     """Return at most `TICKS` + 1 multiples of 1, 2 or 5 times a power of ten between two ends, each with its text.
 
-    Parameters
-    ----------
-    low, high : float
-        Ends of an axis.
-
     Examples
     --------
     >>> [text for _, text in round_ticks(17.3, 68.1)]
@@ -108,11 +103,6 @@ def round_ticks(low: float, high: float) -> list[tuple[float, str]]:
 
 def date_ticks(low: float, high: float) -> list[tuple[float, str]]:
     """Return the first days of years or months, or days, between two ends in days since 1970-01-01, with their text.
-
-    Parameters
-    ----------
-    low, high : float
-        Ends of an axis.
 
     Examples
     --------

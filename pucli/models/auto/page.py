@@ -91,14 +91,7 @@ def write_report(
 
 
 def question(label: str, word: str) -> str:
-    """Return what the page answers, in the words of the label column.
-
-    Parameters
-    ----------
-    label : str
-        Name of the label column, "" if there is none.
-    word : str
-        The word of the positives in it.
+    """Return what the page answers, in the words of the label column, which is "" if there is none.
 
     Examples
     --------

@@ -225,15 +225,7 @@ class Findings(NamedTuple):
 
 
 def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
-    """Return the threshold, the estimates, the leaderboard and the test of random labelling as plain values.
-
-    Parameters
-    ----------
-    found : Findings
-        Findings of the fitted model.
-    names : sequence of str
-        Names of the features.
-    """
+    """Return the threshold, the estimates, the leaderboard and the test of random labelling as plain values."""
     model, test, known = found.model, found.test, found.known
     shown = {name: {**asdict(estimate), "known": known[name]} for name, estimate in model.estimates_.items()}
     first = found.first
@@ -312,15 +304,7 @@ def likeliest_first(model: AutoPU, labelled: np.ndarray) -> np.ndarray:
 
 
 def reasons_of_likeliest(model: AutoPU, rows: TrainingRows) -> np.ndarray:
-    """Return what raises the scores of the likeliest unlabeled rows (`pucli.models.reasons`), "" for all others, (n,).
-
-    Parameters
-    ----------
-    model : AutoPU
-        Fitted model.
-    rows : TrainingRows
-        Its training rows.
-    """
+    """Return what raises the scores of the likeliest unlabeled rows (`pucli.models.reasons`), "" for others, (n,)."""
     encoder, usual = encoder_of(rows), Usual.of(rows.X, ~rows.labelled)
     first = likeliest_first(model, rows.labelled)[: explainable(encoder, usual)]
     found = np.full(rows.X.shape[0], "", dtype=object)

@@ -40,14 +40,9 @@ class Input(NamedTuple):
 
 
 def encoded(graph: Graph, encoder: TableEncoder) -> tuple[str, list[Input]]:
-    """Return the features (rows, m) of a table and the inputs that hold its columns.
+    """Return the features (rows, m) of a table and the inputs that hold its columns; both are added to the graph.
 
-    Parameters
-    ----------
-    graph : Graph
-        The graph, to which inputs and nodes are added.
-    encoder : TableEncoder
-        Encoder of the table. That of sparse rows gives one input "X" with all features.
+    Sparse rows have one input "X" with all features.
 
     Raises
     ------

@@ -130,15 +130,7 @@ def _category_trees(graph: Graph, model: CategoryTrees, bins: Bins, x: str) -> s
 
 
 def forest_trees(forest: Forest, bins: Bins) -> tuple[Trees, float]:
-    """Return the trees of a forest with thresholds in units of the features, and the sum of trees without a split.
-
-    Parameters
-    ----------
-    forest : Forest
-        Trees that compare bins.
-    bins : Bins
-        Borders of the bins.
-    """
+    """Return the trees of a forest with thresholds in units of the features, and the sum of trees without a split."""
     inner = forest.feature >= 0
     number = np.where(inner, np.cumsum(inner), np.cumsum(~inner)) - 1  # among the splits, or among the leaves
     nodes = np.flatnonzero(inner)

@@ -43,16 +43,6 @@ class Exported:
 def exported(saved: SavedModel) -> Exported:
     """Return a model as an ONNX file whose outputs equal those of `pucli predict`, but for rounding.
 
-    Parameters
-    ----------
-    saved : SavedModel
-        A model that predicts labels.
-
-    Returns
-    -------
-    Exported
-        The file and its inputs and outputs.
-
     Raises
     ------
     UsageError

@@ -237,15 +237,7 @@ class Graph:
         )
 
     def interpolated(self, x: str, curves: Sequence[tuple[Floats, Floats]]) -> str:
-        """Return a curve of each column of x (rows, m), linear between its knots and constant beyond them.
-
-        Parameters
-        ----------
-        x : str
-            Columns.
-        curves : sequence of (ndarray, ndarray)
-            Ascending knots of each curve, and the values there.
-        """
+        """Return a curve of each column of x (rows, m), linear between its knots and constant beyond them."""
         from onnx import TensorProto
 
         parts = [_pieces(*curve) for curve in curves]
@@ -332,13 +324,7 @@ class Graph:
 
 
 def search_trees(knots: Sequence[Floats]) -> Trees:
-    """Return a tree for each column that counts its knots up to x.
-
-    Parameters
-    ----------
-    knots : sequence of ndarray
-        Ascending knots of each column, at least one.
-    """
+    """Return a tree for each column that counts its knots, ascending, up to x."""
     roots, children, leaves = [], [], []
     n_splits = n_leaves = 0
     for points in knots:

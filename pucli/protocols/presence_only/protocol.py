@@ -170,14 +170,9 @@ def prepare(cell: Cell, context: Context) -> Rows:
 
 
 def square_blocks(places: Floats, width: float) -> Ints:
-    """Return the number of the square block (n,), from 0, of each place in the plane.
+    """Return the number of the square block (n,), from 0, of each place in the plane (n, 2).
 
-    Parameters
-    ----------
-    places : array of shape (n, 2)
-        Coordinates.
-    width : float
-        Width of a block; corners of blocks are multiples of it.
+    Corners of blocks are multiples of their width.
 
     Examples
     --------

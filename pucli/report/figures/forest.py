@@ -41,11 +41,6 @@ class Panel:
 def published_figure(rows: Sequence[TableRow]) -> Figure | None:
     """Draw every figure that is both published and obtained; return None without any.
 
-    Parameters
-    ----------
-    rows : sequence of TableRow
-        The table.
-
     Returns
     -------
     Figure or None

@@ -60,11 +60,6 @@ def look() -> Iterator[None]:
 def colour(column: str) -> str:
     """Return the colour of a method as it declares it, or else one derived from the name; the same in every figure.
 
-    Parameters
-    ----------
-    column : str
-        A method, or a column ``method/variant`` or ``method-0.01`` of an experiment.
-
     Examples
     --------
     >>> colour("glpual/thesis") == colour("glpual")
@@ -146,12 +141,7 @@ def spread_of(repeats: int) -> str:
 def end_labels(ax: Axes, height: float) -> None:
     """Write the name of each labelled line at its right end, moved apart where they would overlap.
 
-    Parameters
-    ----------
-    ax : Axes
-        Axes with all of their lines and limits.
-    height : float
-        Height of the axes, about, in inches.
+    The axes, of about `height` inches, have all of their lines and limits.
     """
     lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_") and np.size(line.get_xdata())]
     share = 10.5 / 72 / height

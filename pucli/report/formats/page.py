@@ -9,17 +9,7 @@ from pucli.report.model import Report
 
 
 def page(report: Report) -> str:
-    """Return table.html.
-
-    Parameters
-    ----------
-    report : Report
-        The report; its figures have already been written to its folder.
-
-    Returns
-    -------
-    str
-    """
+    """Return table.html of a report whose figures have already been written to its folder."""
     from pucli.report.site.render import experiment_page
 
     figures = [_figure(report.folder / path, title) for path, title in report.figures]

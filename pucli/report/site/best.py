@@ -101,15 +101,7 @@ class Best:
 def lead(rows: Sequence[TableRow], methods: Sequence[str]) -> Lead | None:
     """Return the best of the rows of a metric and setting, and the best of another method.
 
-    Parameters
-    ----------
-    rows, methods : sequence of TableRow, sequence of str
-        Rows with a mean, and their methods.
-
-    Returns
-    -------
-    Lead or None
-        None without rows, or if no side of the metric is better.
+    None without rows, or if no side of the metric is better.
     """
     if not rows or (better := get_metric(rows[0].metric).better) is None:
         return None

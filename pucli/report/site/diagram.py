@@ -14,18 +14,7 @@ BAR_STEP = 7.0
 
 
 def critical_difference(ranking: Ranking) -> str:
-    """Return a diagram of average ranks, with bars over methods that do not differ significantly.
-
-    Parameters
-    ----------
-    ranking : Ranking
-        Average ranks and their critical difference (NaN for two methods, which gives no bars).
-
-    Returns
-    -------
-    str
-        An SVG element in the colour of the surrounding text.
-    """
+    """Return a diagram (SVG) of average ranks, with bars over methods that do not differ significantly."""
     order = sorted(range(len(ranking.ranks)), key=lambda i: ranking.ranks[i])
     k = len(order)
     bars = joined([ranking.ranks[i] for i in order], ranking.critical_difference)

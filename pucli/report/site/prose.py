@@ -17,18 +17,9 @@ def guide() -> str:
 
 
 def to_html(text: str, link: Callable[[str], str] = str) -> str:
-    """Return the HTML of a text.
+    """Return the HTML of the Markdown of reports and results/README.md; tags are escaped.
 
-    Parameters
-    ----------
-    text : str
-        Markdown as used in reports and results/README.md; HTML tags are escaped.
-    link : callable, optional
-        Function from the target of a link to its target in the site, or "" to drop the link.
-
-    Returns
-    -------
-    str
+    `link` maps the target of a link to its target in the site, or to "" to drop the link.
 
     Examples
     --------

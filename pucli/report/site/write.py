@@ -133,15 +133,7 @@ def write_site(
 
 
 def by_importance(shown: Sequence[Shown], publications: Sequence[str]) -> list[tuple[str, list[Report]]]:
-    """Return the reports by publication, printed tables before figures, and the checks of others at the end.
-
-    Parameters
-    ----------
-    shown : sequence of Shown
-        All experiments.
-    publications : sequence of str
-        Publications with judged figures, the one with most of them first; the others follow by name.
-    """
+    """Return the reports by publication, printed tables before figures, and the checks of others at the end."""
     groups: dict[str, list[Report]] = {}
     for one in shown:
         source = one.experiment.source

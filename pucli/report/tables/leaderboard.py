@@ -34,15 +34,7 @@ class Leader:
 def leaders(ranked: Sequence[tuple[Experiment, Sequence[Ranking]]]) -> list[Leader]:
     """Return the methods of all rankings, the best mean place first.
 
-    Parameters
-    ----------
-    ranked : sequence of (Experiment, sequence of Ranking)
-        Each experiment with its rankings.
-
-    Returns
-    -------
-    list of Leader
-        Rankings of different experiments have other peers, so that a place is no measurement; it says where to look.
+    Rankings of different experiments have other peers, so that a place is no measurement; it says where to look.
     """
     places: dict[str, list[float]] = {}
     seen: dict[str, set[tuple[str, int]]] = {}

@@ -41,20 +41,7 @@ class Standing:
 
 
 def standings(found: Sequence[Leader], results: Path) -> str:
-    """Return the text of standing.csv.
-
-    Parameters
-    ----------
-    found : sequence of Leader
-        The leaderboard.
-    results : Path
-        Folder of all experiments with the benchmarks.
-
-    Returns
-    -------
-    str
-        One line per method with a ranking or a measurement.
-    """
+    """Return the text of standing.csv: one line per method with a ranking or a measurement."""
     measured = _measured(results / "bench" / "scale.json.gz")
     ranked = {leader.method: leader for leader in found}
     lines = []

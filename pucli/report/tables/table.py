@@ -99,15 +99,7 @@ class OtherRow(NamedTuple):
 
 
 def table_rows(samples: Samples, others: Sequence[OtherRow] = ()) -> list[TableRow]:
-    """Return the obtained rows in the order of the plan, then the published rows without a method in the experiment.
-
-    Parameters
-    ----------
-    samples : Samples
-        The cells of the experiment.
-    others : sequence of OtherRow
-        Rows under other protocols, which may reproduce a figure that these cells do not.
-    """
+    """Return the obtained rows in the order of the plan, then the published rows without a method in the experiment."""
     experiment = samples.experiment
     published = _by_place(read_published(experiment, samples.parameters), samples.keys)
     rows: list[TableRow] = []
