@@ -317,9 +317,9 @@ _PLACES = {
 }
 
 
-def _flush(streams: Iterable[str] = ("stdout", "stderr")) -> None:
+def _flush() -> None:
     """Flush the streams, and ignore a closed pipe or a full disk (also when Python closes the stream at exit)."""
-    for name in streams:
+    for name in ("stdout", "stderr"):
         try:
             getattr(sys, name).flush()
         except OSError:

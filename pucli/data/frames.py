@@ -43,15 +43,13 @@ _SERIAL = re.compile(r"\d{5}(\.\d+)?")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
-def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
+def as_frame(X: Any) -> pd.DataFrame:
     """Return a table of any library as a pandas DataFrame whose column names are strings.
 
     Parameters
     ----------
     X : pandas, polars or Arrow table, any other that narwhals knows, or an array (n, m)
-        Not changed. A lazy table is computed.
-    names : sequence of str, optional
-        Names of the columns of an array; by default x0, x1, ...
+        Not changed. A lazy table is computed. The columns of an array are named x0, x1, ...
 
     Returns
     -------
@@ -71,7 +69,7 @@ def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
         if array.ndim != 2:
             shape = "a single number" if array.ndim == 0 else f"an array of {array.ndim} dimensions"
             raise ValueError(f"Expected a table with rows and columns, got {shape}. Reshape your data.")
-        frame = pd.DataFrame(array, columns=list(names) if names else [f"x{i}" for i in range(array.shape[1])])
+        frame = pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
     named = frame.columns.map(str)
     if not named.is_unique:
         raise TableError(f"two columns are named {named[named.duplicated()][0]!r}; rename one of them")

@@ -49,7 +49,7 @@ def _added(parts: list[Any]) -> Any:
 
 
 @contextmanager
-def dask_runner(scheduler: str | None, n_workers: int | None = None) -> Iterator[DaskRunner]:
+def dask_runner(scheduler: str | None) -> Iterator[DaskRunner]:
     """Connect to a scheduler, or start workers on this machine for as long as the block lasts.
 
     Raises UsageError where Dask is not installed or the scheduler does not answer.
@@ -67,7 +67,7 @@ def dask_runner(scheduler: str | None, n_workers: int | None = None) -> Iterator
             yield DaskRunner(client)
         return
     with (
-        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
         client.run(os.dup2, 2, 1)  # what workers print must not mix with the command's output

@@ -103,11 +103,13 @@ def recall(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
     return tp / (tp + fn) if tp + fn else math.nan
 
 
-def true_positives(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return the number of positives that are predicted positive.
+def count(which: str, truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
+    """Return one of the counts of `confusion`.
 
     Parameters
     ----------
+    which : {"tp", "fp", "fn", "tn"}
+        Its name.
     truth : array-like of shape (n,)
         True classes.
     predictions : array-like of shape (n,)
@@ -115,52 +117,7 @@ def true_positives(truth: ArrayLike, predictions: ArrayLike, positive: object) -
     positive : object
         The class that counts as positive; all others are negative.
     """
-    return float(confusion(truth, predictions, positive).tp)
-
-
-def false_positives(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return the number of negatives that are predicted positive.
-
-    Parameters
-    ----------
-    truth : array-like of shape (n,)
-        True classes.
-    predictions : array-like of shape (n,)
-        Predicted classes.
-    positive : object
-        The class that counts as positive; all others are negative.
-    """
-    return float(confusion(truth, predictions, positive).fp)
-
-
-def false_negatives(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return the number of positives that are predicted negative.
-
-    Parameters
-    ----------
-    truth : array-like of shape (n,)
-        True classes.
-    predictions : array-like of shape (n,)
-        Predicted classes.
-    positive : object
-        The class that counts as positive; all others are negative.
-    """
-    return float(confusion(truth, predictions, positive).fn)
-
-
-def true_negatives(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return the number of negatives that are predicted negative.
-
-    Parameters
-    ----------
-    truth : array-like of shape (n,)
-        True classes.
-    predictions : array-like of shape (n,)
-        Predicted classes.
-    positive : object
-        The class that counts as positive; all others are negative.
-    """
-    return float(confusion(truth, predictions, positive).tn)
+    return float(getattr(confusion(truth, predictions, positive), which))
 
 
 def accuracy(truth: ArrayLike, predictions: ArrayLike) -> float:

@@ -8,6 +8,7 @@ entries by the entry-point group ``pucli.metrics``; each entry point is a `Metri
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -30,7 +31,6 @@ def _percent(name: str, description: str, function: Callable[..., Any] | None, *
 _RANKED = ("truth", "decision", "positive")
 _LABELLED = ("labelled", "decision", "denominator")
 _BINARY = ("truth", "predictions", "positive")
-_COUNTED = "rows counted on the test set"
 
 METRICS: Mapping[str, Metric] = MappingProxyType(
     {
@@ -42,10 +42,15 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             _percent("recall", "share of positives that are predicted positive", classification.recall, *_BINARY),
             _percent("accuracy", "share of rows predicted correctly", classification.accuracy, "truth", "predictions"),
             _percent("auc", "area under the ROC curve", classification.auc, "truth", "decision", "positive"),
-            Metric("tp", f"true positives, {_COUNTED}", classification.true_positives, _BINARY),
-            Metric("fp", f"false positives, {_COUNTED}", classification.false_positives, _BINARY),
-            Metric("fn", f"false negatives, {_COUNTED}", classification.false_negatives, _BINARY),
-            Metric("tn", f"true negatives, {_COUNTED}", classification.true_negatives, _BINARY),
+            *(
+                Metric(name, f"{what}, rows counted on the test set", partial(classification.count, name), _BINARY)
+                for name, what in (
+                    ("tp", "true positives"),
+                    ("fp", "false positives"),
+                    ("fn", "false negatives"),
+                    ("tn", "true negatives"),
+                )
+            ),
             # the rows that rank first; the part behind "@" is free
             _percent(
                 "average_precision", "mean precision at the scores of the positives", top.average_precision, *_RANKED

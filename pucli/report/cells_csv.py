@@ -14,7 +14,7 @@ import gzip
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
@@ -98,7 +98,7 @@ def _uncompressed(path: Path) -> bytes:
         return b""
 
 
-def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str, StoredRow]:
+def read_cells_csv(folder: Path) -> dict[str, StoredRow]:
     """Return the cells in cells.csv.gz of a results folder, in the form of the store; {} if there is no such file.
 
     Parameters
@@ -121,7 +121,6 @@ def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str,
     path = folder / FILE
     if not path.is_file():
         path = folder / UNCOMPRESSED
-    wanted = None if keys is None else set(keys)
     try:
         with _opened(path) as handle:
             csv.field_size_limit(FIELD_LIMIT)
@@ -139,7 +138,7 @@ def read_cells_csv(folder: Path, keys: Iterable[str] | None = None) -> dict[str,
                         f"{path}: line {number} has {len(line)} values for {len(columns)} columns; the file is cut "
                         "short, or was edited. Take it from the repository, or remove it and run the experiment."
                     )
-                if line[status] != MISSING and (wanted is None or line[place] in wanted):
+                if line[status] != MISSING:
                     found[line[place]] = _row(columns, parts, line, path, number, ways)
             return found
     except FileNotFoundError:

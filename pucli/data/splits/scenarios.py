@@ -338,7 +338,7 @@ def _nearest(value: float) -> int:
     return int(np.floor(value + 0.5 + 1e-9))
 
 
-def held_out_rows(n: int, seed: int, repeat: int, *, train: float = 0.7) -> tuple[Ints, Ints]:
+def held_out_rows(n: int, seed: int, repeat: int) -> tuple[Ints, Ints]:
     """Divide n rows at random into training and held-out rows.
 
     Parameters
@@ -347,8 +347,6 @@ def held_out_rows(n: int, seed: int, repeat: int, *, train: float = 0.7) -> tupl
         Number of rows.
     seed, repeat : int
         The division depends on these and `n`.
-    train : float, default=0.7
-        Share of the training rows.
 
     Returns
     -------
@@ -356,12 +354,12 @@ def held_out_rows(n: int, seed: int, repeat: int, *, train: float = 0.7) -> tupl
         Row numbers from 0, sorted.
     """
     order = np.random.default_rng([seed, repeat]).permutation(n)
-    held = order[round(train * n) :]
+    held = order[round(TRAIN * n) :]
     return np.sort(order[: n - len(held)]), np.sort(held)
 
 
 def hidden_classes(
-    classes: Ints, label_frequency: float, *, seed: int, repeat: int, unlabeled: int, train: float = 0.7
+    classes: Ints, label_frequency: float, *, seed: int, repeat: int, unlabeled: int
 ) -> tuple[Ints, Ints, Ints]:
     """Split rows of several classes and hide the class of most training rows; both draws are stratified.
 
@@ -375,8 +373,6 @@ def hidden_classes(
         Seeds of the draws.
     unlabeled : int
         Class number of rows whose class is hidden.
-    train : float
-        Share of the rows in the training set.
 
     Returns
     -------
@@ -395,7 +391,7 @@ def hidden_classes(
         raise UsageError(f"--label-frequency must be above 0 and below 1, not {label_frequency}.")
     random = np.random.RandomState(np.random.MT19937(np.random.SeedSequence([seed, repeat])))
     try:
-        kept, test = train_test_split(np.arange(len(classes)), train_size=train, stratify=classes, random_state=random)
+        kept, test = train_test_split(np.arange(len(classes)), train_size=TRAIN, stratify=classes, random_state=random)
         labelled, _ = train_test_split(
             np.arange(len(kept)), train_size=label_frequency, stratify=classes[kept], random_state=random
         )

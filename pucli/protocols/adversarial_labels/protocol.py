@@ -37,15 +37,10 @@ class Options(Strict):
     grid: int = Field(default=41, ge=2, description="values of u1 and of u2 with two unlabeled points")
 
 
-def options_of(experiment: Experiment, scope: Scope) -> Options:
-    """Return the options of the experiment under a profile; errors name a wrong key."""
-    return read_options(Options, experiment, scope.profile.options)
-
-
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return one cell per example and method fitted to it."""
     check_unscaled(experiment)
-    options = options_of(experiment, scope)
+    options = read_options(Options, experiment, scope.profile.options)
     planner = Planner(experiment, "adversarial_labels", VERSION)
     columns = {column: declared_method(experiment, column) for column in scope.methods}
     planned = []

@@ -69,14 +69,9 @@ class Rows:
     y_test: AnyArray
 
 
-def options_of(experiment: Experiment, scope: Scope) -> Options:
-    """Return the options of the experiment under a profile; errors name a wrong key."""
-    return read_options(Options, experiment, scope.profile.options)
-
-
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return the cells in the order data set, method, repeat; a cell computes a whole curve."""
-    options = options_of(experiment, scope)
+    options = read_options(Options, experiment, scope.profile.options)
     if experiment.split.scenario != SCENARIO:
         raise UsageError(f"{experiment.name}: split.scenario must be {SCENARIO} for the protocol semi_supervised.")
     for column in experiment.methods:

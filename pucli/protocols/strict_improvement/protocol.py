@@ -28,15 +28,10 @@ class Options(Strict):
     positions: list[float] = Field(min_length=1, description="values of the unlabeled point u")
 
 
-def options_of(experiment: Experiment, scope: Scope) -> Options:
-    """Return the options of the experiment under a profile; errors name a wrong key."""
-    return read_options(Options, experiment, scope.profile.options)
-
-
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return one cell per example, position of u and method."""
     check_unscaled(experiment)
-    options = options_of(experiment, scope)
+    options = read_options(Options, experiment, scope.profile.options)
     planner = Planner(experiment, "strict_improvement", VERSION)
     columns = {column: declared_method(experiment, column) for column in scope.methods}
     for column, method in columns.items():

@@ -136,20 +136,10 @@ def in_order(points: Sequence[Point], key: Callable[[Point], Any]) -> list[int]:
     return sorted(range(len(points)), key=lambda p: key(points[p]))
 
 
-def limit(solve: Callable[..., Any], point: Point, name: str = "max_iter") -> int:
-    """Return the parameter `name` of a point, or the default of the solver if it is None.
-
-    Parameters
-    ----------
-    solve : callable
-        Solver whose signature has the default.
-    point : mapping
-        Parameters of the point.
-    name : str, default="max_iter"
-        Name of the limit.
-    """
-    value = point.get(name)
-    return int(_default(solve, name) if value is None else value)
+def limit(solve: Callable[..., Any], point: Point) -> int:
+    """Return `max_iter` of a point, or the default in the signature of the solver if it is None."""
+    value = point.get("max_iter")
+    return int(_default(solve, "max_iter") if value is None else value)
 
 
 @functools.cache
