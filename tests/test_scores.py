@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.models.fitting import checked_scores, true_label_scores
+from pucli.models.scores import checked_scores, true_label_scores
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -19,7 +19,7 @@ from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.seeding import stream
 from pucli.data.encode.standardise import Standardiser
 from pucli.metrics.ranking import pu_auc
-from pucli.models.fitting import decision_values
+from pucli.models.scores import decision_values
 from pucli.models.validation import HeldOutScores, drawn
 from pucli.solvers.ensemble.calibration import KNOTS, Calibration, calibration_curves, greatest_end, least_end
 from pucli.solvers.ensemble.estimates import Estimate, estimates

@@ -26,8 +26,8 @@ from pucli.data.rows.found_ids import OWN_COLUMNS
 from pucli.data.rows.row_hashes import RowCounter, row_hashes
 from pucli.data.rows.user_file import fitted_width
 from pucli.estimators.base.pu import has_own_probabilities
-from pucli.models.fitting import checked_scores, clusters, decision_values
 from pucli.models.reasons import reasons, usual_of
+from pucli.models.scores import checked_scores, clusters, decision_values
 
 if TYPE_CHECKING:
     import pandas as pd

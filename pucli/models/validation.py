@@ -23,7 +23,7 @@ from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.seeding import sample_of_each_kind, stream
 from pucli.estimators.base.data_defaults import half_ridge_of_means, ridge_of_means
 from pucli.metrics.ranking import CHANCE, chance_limit
-from pucli.models.fitting import decision_values
+from pucli.models.scores import decision_values
 from pucli.solvers.ensemble.copies import groups_of_copies
 from pucli.solvers.ensemble.rows import number_of_folds, stratified_folds
 

@@ -10,7 +10,8 @@ from pucli.core.errors import UsageError
 from pucli.data.rows.label_column import labelled_positives
 from pucli.data.rows.training_rows import RowSource, TrainingRows, training_rows
 from pucli.methods import METHODS, constructor_defaults
-from pucli.models.fitting import clusters, estimator_of, fit, imputed, log_density, seeded, true_label_scores
+from pucli.models.fitting import estimator_of, fit, seeded
+from pucli.models.scores import clusters, imputed, log_density, true_label_scores
 from pucli.tuning.paths.base import PathRoute
 
 

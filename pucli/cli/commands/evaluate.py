@@ -193,8 +193,8 @@ def _held_out(
 
 def _scores(saved: SavedModel, rows: ScoredRows, labels: str, also: Sequence[str]) -> dict[str, Any]:
     """Return the scores and the labels that each of them needs."""
-    from pucli.models.fitting import decision_values, labelled_scores, true_label_scores
     from pucli.models.prediction import probabilities
+    from pucli.models.scores import decision_values, labelled_scores, true_label_scores
 
     pu = saved.metadata.get("kind") == "pu"
     found = {}

@@ -301,7 +301,8 @@ def _densities(saved: SavedModel, data: list[Path], how: Reading) -> tuple[list[
     """Return the column names and rows of the output of a density model."""
     from pucli.data import read_table
     from pucli.data.rows.tables import NoRows
-    from pucli.models.fitting import checked_scores, imputed, log_density, takes_missing
+    from pucli.models.fitting import takes_missing
+    from pucli.models.scores import checked_scores, imputed, log_density
 
     fills = takes_missing(saved.method)
     columns = ["row", "log_likelihood", *(saved.feature_names if fills else [])]

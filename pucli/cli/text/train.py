@@ -55,7 +55,7 @@ def _test_scores(fitted: Fitted) -> dict[str, Any] | None:
     rows = fitted.rows
     if rows.X_test is None:
         return None
-    from pucli.models.fitting import log_density, true_label_scores
+    from pucli.models.scores import log_density, true_label_scores
 
     if rows.y_test is None:
         return {"rows": len(rows.X_test), "log_likelihood": float(log_density(fitted.pipeline, rows.X_test).mean())}

@@ -22,7 +22,8 @@ from pucli.metrics import compute, get_metric, pu_counts
 from pucli.models.certificates import watched
 from pucli.models.compare.chance import Ranked, all_positive, why_useless
 from pucli.models.compare.tasks import Division, Task
-from pucli.models.fitting import decision_values, estimator_of
+from pucli.models.fitting import estimator_of
+from pucli.models.scores import decision_values
 
 
 @dataclass(frozen=True)

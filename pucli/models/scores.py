@@ -1,0 +1,160 @@
+"""Scores, clusters, densities and metrics of fitted models, in the units of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pucli.core.arrays import AnyArray, Bools, Floats
+from pucli.core.errors import UsageError
+from pucli.estimators.base.pu import has_own_probabilities
+from pucli.metrics import compute, pu_counts
+
+# Rounding may raise a probability above 1 by this much.
+ROUNDED = 1e-9
+
+
+def checked_scores(values: Floats, what: str, start: int = 0, *, share: bool = False) -> Floats:
+    """Return the scores of a model after a check, which all scores pass before they are written or evaluated.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Scores, probabilities or log-likelihoods.
+    what : str
+        Their name, for the message.
+    start : int
+        Number of rows before the first of these.
+    share : bool
+        Whether they are probabilities, which lie between 0 and 1; an excess by rounding is taken off.
+
+    Raises
+    ------
+    UsageError
+        A value is not a finite number, or a probability is out of range.
+    """
+    wrong = ~np.isfinite(values)
+    if share:
+        wrong |= (values < -ROUNDED) | (values > 1.0 + ROUNDED)
+        values = np.clip(values, 0.0, 1.0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise UsageError(
+            f"the model gives {int(wrong.sum())} of {len(values)} rows no {what} that can be used (the first is row "
+            f"{start + row + 1}): they lie beyond what it can compute with. Check these rows, scale the features "
+            "(train without --raw), or take another method."
+        )
+    return values
+
+
+def decision_values(pipeline: Any, X: Floats) -> Floats | None:
+    """Return decision values (n,) for two classes, positive for the last class, or None if there are none.
+
+    For a model with only probabilities, they are the probability of the last class minus one half.
+    """
+    if hasattr(pipeline, "decision_function"):
+        values = np.asarray(pipeline.decision_function(X), dtype=np.float64)
+        return values if values.ndim == 1 else None
+    if has_own_probabilities(pipeline):
+        shares = np.asarray(pipeline.predict_proba(X), dtype=np.float64)
+        return shares[:, -1] - 0.5 if shares.shape[1] == 2 else None
+    return None
+
+
+def true_label_scores(
+    pipeline: Any, X: Floats, y: AnyArray, probability: Floats | None = None, also: Sequence[str] = ()
+) -> dict[str, float]:
+    """Return the metrics of a fitted pipeline on rows with true labels.
+
+    For more than two classes, only metrics without a positive class are returned.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Fitted pipeline.
+    X : ndarray of shape (n, m)
+        Rows.
+    y : ndarray of shape (n,)
+        True labels; the last class of the pipeline is positive.
+    probability : ndarray of shape (n,), optional
+        Probabilities of the last class.
+    also : sequence of str, default=()
+        Metrics at other places than those of the list, e.g. ``lift@5%``.
+
+    Returns
+    -------
+    dict of {str: float}
+        Metrics by name.
+    """
+    predictions = pipeline.predict(X)
+    given: dict[str, Any] = {"truth": y, "predictions": predictions, "clusters": clusters(pipeline, X)}
+    if len(np.unique(np.concatenate([y, predictions]))) <= 2:
+        decision = decision_values(pipeline, X)
+        # without decision values, the AUC is NaN instead of missing
+        given["decision"] = np.full(len(y), np.nan) if decision is None else checked_scores(decision, "score")
+        given["positive"] = pipeline.classes_[-1]
+        given["probability"] = probability
+    return compute(given, also)
+
+
+def labelled_scores(
+    pipeline: Any, X: Floats, labelled: AnyArray, denominator: str, *, ranked: bool = True, also: Sequence[str] = ()
+) -> dict[str, float]:
+    """Return the metrics that need only labelled and unlabeled rows, such as PUF.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Fitted pipeline.
+    X : ndarray of shape (n, m)
+        Rows.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    denominator : {"unlabeled", "all"}
+        Rows in which P(predicted positive) is counted: "unlabeled" for case-control data.
+    ranked : bool, default=True
+        Whether to return also those of the ranking and of the class prior; with true labels, better ones are there.
+    also : sequence of str, default=()
+        Metrics at other places than those of the list, e.g. ``lift_labelled@5%``.
+
+    Returns
+    -------
+    dict of {str: float}
+        Metrics by name.
+    """
+    counts = pu_counts(labelled, pipeline.predict(X), pipeline.classes_[-1])
+    given: dict[str, Any] = {"counts": counts, "denominator": denominator}
+    if ranked:
+        prior = getattr(pipeline[-1], "prior_", None)
+        given |= {"labelled": labelled, "decision": decision_values(pipeline, X), "prior": prior}
+        of_population = hasattr(pipeline[-1], "prior_interval_")  # that of `auto`, others are of the unlabeled rows
+        if prior is not None and denominator == "all" and not of_population:
+            given["prior"] = (float(prior) * np.sum(~labelled) + np.sum(labelled)) / len(labelled)
+    return compute(given, also)
+
+
+def clusters(pipeline: Any, X: Floats) -> AnyArray | None:
+    """Return the cluster (n,) of each row, or None for a model without clusters."""
+    if not hasattr(pipeline[-1], "predict_cluster"):
+        return None
+    found: AnyArray = pipeline[-1].predict_cluster(pipeline[:-1].transform(X) if len(pipeline) > 1 else X)
+    return found
+
+
+def log_density(pipeline: Any, X: Floats) -> Floats:
+    """Return the log-density (n,) of the observed cells of rows X (n, d), in nats and in the units of the rows."""
+    values: Floats = pipeline.score_samples(X)
+    there: Bools = ~np.isnan(X)
+    return values if len(pipeline) == 1 else values - there @ np.log(pipeline[0].scale_)
+
+
+def imputed(pipeline: Any, X: Floats) -> Floats:
+    """Return rows X (n, d), in their own units, with missing cells filled by their mean given the rest of the row."""
+    if len(pipeline) == 1:
+        completed: Floats = pipeline[-1].impute(X)
+        return completed
+    scaler, model = pipeline[0], pipeline[-1]
+    completed = scaler.inverse_transform(model.impute(scaler.transform(X)))
+    return np.where(np.isnan(X), completed, X)
