@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from importlib import metadata
 
-import pytest
-
 PERMISSIVE = re.compile(
     r"\b(0?BSD|MIT|Apache|ISC|PSF|Python Software Foundation|Zlib|CC0|BSL|Unlicense|HPND|CNRI|MPL|Mozilla|ZPL)\b",
     re.IGNORECASE,
@@ -48,9 +46,11 @@ def brought() -> list[str]:
     return sorted(found)
 
 
-@pytest.mark.parametrize("name", brought())
-def test_the_licence_of_a_package_does_not_spread(name):
-    said = licence(name)
-    assert PERMISSIVE.search(said), f"{name}: {said or 'no licence is stated'}"
-    # a choice between licences is ours
-    assert not SPREADS.search(said) or " OR " in said or name in PARTLY, f"{name}: {said}"
+def test_no_licence_of_a_package_spreads():
+    found = brought()
+    assert len(found) > 15
+    for name in found:
+        said = licence(name)
+        assert PERMISSIVE.search(said), f"{name}: {said or 'no licence is stated'}"
+        # a choice between licences is ours
+        assert not SPREADS.search(said) or " OR " in said or name in PARTLY, f"{name}: {said}"

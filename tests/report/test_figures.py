@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from pucli.report.figures import style as look
 from pucli.report.figures.charts import MOST_POINTS, render, timing
@@ -14,6 +13,12 @@ from pucli.report.figures.forest import panels, published_figure
 from pucli.report.tables.table import TableRow
 from pucli.runner import experiment_names, load_experiment
 from pucli.runner.cells import Cell
+
+
+def drawing():
+    from matplotlib.figure import Figure  # here: every worker collects this file
+
+    return Figure()
 
 
 def row(dataset, column, published=50.0, obtained=51.0, setting="", verdict="reproduced"):
@@ -54,7 +59,7 @@ def test_columns_of_one_experiment_have_different_strokes():
 
 def test_a_band_stays_within_the_repeats_and_labels_do_not_overlap():
     with look.look():
-        ax = Figure().subplots()
+        ax = drawing().subplots()
         for number, name in enumerate("abc"):
             look.band(ax, [1, 2], [[0.0, 4.0], [1.0 + number / 100] * 2], name, look.strokes([name])[name])
         look.end_labels(ax, 2.0)
@@ -65,7 +70,7 @@ def test_a_band_stays_within_the_repeats_and_labels_do_not_overlap():
 
 
 def test_close_ticks_of_a_logarithmic_axis_have_one_number():
-    ax = Figure().subplots()
+    ax = drawing().subplots()
     ax.set_xscale("log")
     look.ticks_at(ax.xaxis, [10, 20, 50, 100, 200, 231], apart=0.1)
     assert [text.get_text() for text in ax.get_xticklabels()] == ["10", "20", "50", "100", "", "231"]
@@ -85,7 +90,7 @@ def test_a_drawing_is_the_same_whatever_the_settings_of_the_user():
 
     def drawn():
         with look.look():
-            figure = Figure()
+            figure = drawing()
             figure.subplots().plot([1, 2], [0.123456789, 3])
         return render(figure)
 
@@ -99,7 +104,7 @@ def test_a_drawing_is_the_same_whatever_the_settings_of_the_user():
 @pytest.mark.slow
 def test_many_points_and_images_are_png_and_lines_are_svg():
     def ending(draw):
-        figure = Figure()
+        figure = drawing()
         draw(figure.subplots())
         return render(figure)[0]
 
