@@ -35,7 +35,7 @@ hypothesis.settings.register_profile("nightly", derandomize=True, max_examples=1
 if not os.environ.get("HYPOTHESIS_SEEK"):
     hypothesis.settings.load_profile("day")
 
-BY_METHOD = ("test_every_method.py", "test_committed_cells.py", "test_every_option.py")
+BY_METHOD = ("test_every_method.py", "test_scikit_learn_checks.py", "test_committed_cells.py", "test_every_option.py")
 
 # settings of the person who runs the tests
 for _name in [name for name in os.environ if name.startswith("PUCLI_")]:

@@ -1,4 +1,4 @@
-"""What holds for every method in `pucli.methods`: scikit-learn's checks, model files, seeds, certificates, errors."""
+"""What holds for every method in `pucli.methods`: model files, seeds, certificates, errors."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ import doctest
 import importlib.util
 import inspect
 import warnings
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils import estimator_checks
-from sklearn.utils.estimator_checks import parametrize_with_checks
-from sklearn.utils.validation import has_fit_parameter
 
 from pucli.methods import METHODS, estimator_class, make_estimator
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
@@ -37,123 +33,14 @@ QUICK: dict[str, dict[str, Any]] = {
     **dict.fromkeys(DEEP, _DEEP),
 }
 
-# Settings that reach other code than the defaults do.
-VARIANTS: list[tuple[str, dict[str, Any]]] = [
-    ("glpual", {"solver": "admm"}),
-    ("glpual", {"kernel": "rbf"}),
-    ("glpual", {"kernel": "rbf", "form": "thesis"}),
-    ("gllc", {"kernel": "rbf"}),
-    ("gllc", {"kernel": "rbf", "form": "thesis"}),
-    ("bsvm", {"kernel": "rbf"}),
-    ("blssvm", {"kernel": "rbf"}),
-    ("svc-naive", {"prior": "estimate"}),
-    ("e-glpual", {"solver": "admm", "tol": 1e-4}),
-    ("ekf-glpual", {"solver": "admm", "tol": 1e-3, "max_iter": 2000}),
-    ("cpb-glpual", {"prior": 0.3, "kernel": "rbf"}),
-    ("cpb-glpual", {"prior": 0.3, "kernel": "rbf", "form": "thesis"}),
-    ("cpb-glpual", {"prior": 0.3, "solver": "admm", "max_iter": 50}),
-    ("upu", {"loss": "squared"}),
-    ("upu", {"prior": 0.3, "loss": "double-hinge"}),
-    ("usmo", {"kernel": "linear"}),
-    ("cpls", {"lam": 1.0}),
-    ("mcpl", {"family": "gaussian-diagonal"}),
-    ("mcpl", {"family": "gaussian-fixed"}),
-    ("gaussian-mcpl", {"ridge": 0.1}),
-]
 
-# Checks of scikit-learn that fail because of what a method is, and why.
-_MINUS_ONE = (
-    "its last problem names a class -1, which marks an unlabeled row; scikit-learn exempts its own semi-supervised "
-    "classifiers from it by name"
-)
-_WORDS = (
-    "it has labels 'one' and 'two' without saying which of them marks the labelled positives: such words are refused, "
-    "because a wrong guess turns the model upside down"
-)
-_HALF = "a row is predicted by the sign of f, also where the estimated probability of a positive is below 1/2"
-_UNWEIGHTED = "probabilities are estimated from scores of training rows, each of which counts once"
-_PROBABILITIES = {
-    "check_classifiers_train": _HALF,
-    "check_sample_weight_equivalence_on_dense_data": _UNWEIGHTED,
-    "check_sample_weight_equivalence_on_sparse_data": _UNWEIGHTED,
-}
-EXPECTED_FAILURES: dict[str, dict[str, str]] = {
-    **{name: {"check_classifiers_classes": _WORDS} | ({} if name == "auto" else _PROBABILITIES) for name in PU},
-    **{name: {"check_classifiers_classes": _MINUS_ONE} for name in SEMI_SUPERVISED},
-}
-
-
-def _without_probabilities(name: str) -> Any:
-    """Return a method without the estimated probabilities, so that the rest of the checks that they fail is run."""
-    kind = estimator_class(METHODS[name])
-    plain = type(kind.__name__, (kind,), {"predict_proba": property(lambda self: self.no_probabilities)})
-    return plain(**QUICK.get(name, {}))
-
-
-def _quick(name: str, **params: Any) -> Any:
+def quick(name: str, **params: Any) -> Any:
     return make_estimator(name, **{**QUICK.get(name, {}), **params})
 
 
 def _needs(name: str) -> None:
     if METHODS[name].extra == "deep" and importlib.util.find_spec("torch") is None:
         pytest.skip("the extra [deep] is not installed: no torch")
-
-
-def _checked() -> list[Any]:
-    return [_quick(name) for name in OURS if METHODS[name].extra != "deep"]
-
-
-def _networks(names: Iterable[str]) -> list[Any]:
-    return [_quick(name) for name in names if importlib.util.find_spec("torch") is not None]
-
-
-def _expected(estimator: Any) -> dict[str, str]:
-    names = {estimator_class(METHODS[name]): name for name in OURS}
-    return EXPECTED_FAILURES.get(names[type(estimator)], {})
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(_checked(), expected_failed_checks=_expected)
-def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [name for name in PU if METHODS[name].extra != "deep" and name != "auto"])
-def test_predictions_and_weights_pass_scikit_learns_checks_without_probabilities(name: str) -> None:
-    for check in _PROBABILITIES:
-        if check == "check_classifiers_train" or has_fit_parameter(estimator_class(METHODS[name]), "sample_weight"):
-            getattr(estimator_checks, check)(name, _without_probabilities(name))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(_networks(["pae"]))
-def test_scikit_learn_checks_of_a_network(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(_networks(DEEP))
-def test_scikit_learn_checks_of_every_network(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([_quick(name, **params) for name, params in VARIANTS], expected_failed_checks=_expected)
-def test_scikit_learn_checks_of_variants(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-def test_every_expected_failure_belongs_to_a_method() -> None:
-    assert set(EXPECTED_FAILURES) <= set(OURS)
-    assert all(reason for reasons in EXPECTED_FAILURES.values() for reason in reasons.values())
 
 
 def rows(name: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -172,7 +59,7 @@ def rows(name: str) -> tuple[np.ndarray, np.ndarray | None]:
 def fitted(name: str, y: Any = None, **params: Any) -> Any:
     _needs(name)
     X, given = rows(name)
-    estimator = _quick(name, **params)
+    estimator = quick(name, **params)
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=0)
     with warnings.catch_warnings():
@@ -217,7 +104,7 @@ def test_a_saved_model_gives_the_same_bits(name: str, tmp_path: Any) -> None:
     X, y = rows(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pipeline = make_pipeline(_quick(name), standardise=True).fit(X, y)
+        pipeline = make_pipeline(quick(name), standardise=True).fit(X, y)
     loaded = load_model(save_model(tmp_path / "m.model", SavedModel(pipeline, name, ["a", "b", "c"])))
     Z = pipeline[:-1].transform(X)
     for one, other in zip(outputs(pipeline[-1], Z), outputs(loaded.estimator, Z), strict=True):
@@ -258,7 +145,7 @@ def test_parameters_of_a_wrong_kind_are_named(name: str) -> None:
             if parameter == "random_state" and value is True:
                 continue  # numpy takes a boolean for the seed 1
             with pytest.raises(ValueError, match=parameter):
-                _quick(name, **{parameter: value}).fit(X, y)
+                quick(name, **{parameter: value}).fit(X, y)
 
 
 @pytest.mark.parametrize("name", PU)
@@ -293,7 +180,7 @@ def test_infinite_values_are_refused(name: str, value: float) -> None:
     X = X.copy()
     X[3, 1] = value
     with pytest.raises(ValueError, match="infinity"):
-        _quick(name).fit(X, y)
+        quick(name).fit(X, y)
 
 
 @pytest.mark.parametrize("name", EACH)
@@ -305,7 +192,7 @@ def test_fit_does_not_change_its_arguments(name: str) -> None:
     _needs(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        _quick(name).fit(X, y)
+        quick(name).fit(X, y)
 
 
 @pytest.mark.parametrize("name", PU)
@@ -362,5 +249,5 @@ def test_the_example_of_the_documentation_runs(name: str) -> None:
 
 @pytest.mark.parametrize("name", EACH)
 def test_clones_are_equal(name: str) -> None:
-    estimator = _quick(name)
+    estimator = quick(name)
     assert clone(estimator).get_params() == estimator.get_params()
