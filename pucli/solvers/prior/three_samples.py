@@ -1,0 +1,124 @@
+"""The class prior of new rows from three samples of scores: labelled positives, the old population, and the new rows.
+
+The densities of the scores of both classes are unknown, and the same in all samples: old and new rows are mixtures of
+them with shares pi and theta. The logarithm of their ratio is taken for a quadratic function of the score, as for two
+normal laws (the exponential tilt of Qin 1998), and pi has the normal law of its estimate and interval.
+Expectation-maximisation finds all together. So the new rows correct the ratio where the labelled ones are few, and the
+prior of training as well, where calibrated probabilities alone pass on its error (`pucli.solvers.prior.shift`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pucli.core.arrays import Floats
+from pucli.solvers.prior.shift import EDGE, LEVELS, NewPrior
+
+# Scores are counted in bins between so many quantiles of each sample.
+QUANTILES = 40
+BOOTSTRAPS, STEPS, NEWTON, ENOUGH = 100, 60, 2, 1e-4
+# Weight of the squares of the coefficients; standard deviation of the prior of training that is left if it was given.
+RIDGE, LEAST_DEVIATION = 1.0, 1e-3
+# More rows of the population tell no more of its prior: the quadratic function is not quite that of any table.
+MOST_ROWS = 800
+# Standard deviation of the error of the share that bootstrap samples do not show.
+LASTING_ERROR = 0.02
+HALVINGS = 30
+
+
+def prior_of_three(
+    scores: tuple[Floats, Floats, Floats], prior: float, ends: tuple[float, float], rng: np.random.Generator
+) -> NewPrior:
+    """Return the share of positives in new rows.
+
+    Parameters
+    ----------
+    scores : tuple of three ndarray
+        Of held-out labelled positives, of the held-out population of training, and of the new rows.
+    prior : float
+        Share of positives in the population of training.
+    ends : tuple of two float
+        Its 90 % interval.
+    rng : numpy.random.Generator
+        Source of the bootstrap samples.
+
+    Notes
+    -----
+    The interval is of bootstrap samples of all three, each with a prior of training drawn from its interval.
+    """
+    counts, place = _counted(scores)
+    prior = min(max(prior, EDGE), 1.0 - EDGE)
+    below, above = (max(abs(end - prior) / 1.645, LEAST_DEVIATION) for end in ends)
+    deviation = 0.5 * (below + above)
+    value = float(_shares(counts[:, None].astype(float), place, np.array([prior]), deviation)[0])
+    drawn = np.array([rng.multinomial(c.sum(), c / c.sum(), size=BOOTSTRAPS) for c in counts], dtype=float)
+    z = rng.normal(size=BOOTSTRAPS)
+    priors = np.clip(prior + np.where(z < 0.0, below, above) * z, EDGE, 1.0 - EDGE)
+    found = _shares(drawn, place, priors, deviation) + LASTING_ERROR * rng.normal(size=BOOTSTRAPS)
+    low, high = np.clip(np.quantile(found, LEVELS), 0.0, 1.0)
+    return NewPrior(value, min(float(low), value), max(float(high), value))
+
+
+def _counted(scores: tuple[Floats, Floats, Floats]) -> tuple[Floats, Floats]:
+    """Return the rows of each sample in each bin (3, k), and the mean score of each bin (k,) as a z-score."""
+    levels = np.linspace(0.0, 1.0, QUANTILES + 1)[1:-1]
+    edges = np.unique([np.quantile(sample, levels) for sample in scores])
+    counts = np.array([np.bincount(np.searchsorted(edges, s), minlength=len(edges) + 1) for s in scores])
+    every = np.concatenate(scores)
+    sums = np.bincount(np.searchsorted(edges, every), every, minlength=len(edges) + 1)
+    there = counts.sum(axis=0) > 0
+    place = (sums[there] / counts[:, there].sum(axis=0) - np.median(every)) / max(float(every.std()), 1e-12)
+    return counts[:, there], place
+
+
+def _shares(counts: Floats, place: Floats, prior: Floats, deviation: float) -> Floats:
+    """Return the share of positives of new rows (b,) for counts (3, b, k) at places (k,) and priors (b,)."""
+    basis = np.stack([np.ones_like(place), place, place**2])
+    rows = counts.sum(axis=2)
+    own, new = prior.copy(), prior.copy()
+    beta, log_ratio = np.zeros((len(prior), 3)), np.zeros((len(prior), len(place)))
+    beta[:, 1] = 1.0  # positives have the larger scores
+    log_ratio += place
+    for _ in range(STEPS):
+        before = new
+        of_old, of_new = (_posterior(log_ratio, share) for share in (own, new))
+        old, fresh = counts[1] * of_old, counts[2] * of_new
+        own = _most_likely(old.sum(axis=1), rows[1], prior, deviation)
+        new = np.clip(fresh.sum(axis=1) / rows[2], EDGE, 1.0 - EDGE)
+        positive = counts[0] + old + fresh
+        beta = _fitted(basis, positive, counts.sum(axis=0), beta)
+        share = positive.sum(axis=1) / rows.sum(axis=0)
+        log_ratio = beta @ basis - np.log(share / (1.0 - share))[:, None]
+        if np.abs(new - before).max() < ENOUGH:
+            break
+    return new
+
+
+def _posterior(log_ratio: Floats, share: Floats) -> Floats:
+    odds = np.exp(np.clip(log_ratio, -30.0, 30.0)) * (share / (1.0 - share))[:, None]
+    found: Floats = odds / (1.0 + odds)
+    return found
+
+
+def _most_likely(positive: Floats, rows: Floats, prior: Floats, deviation: float) -> Floats:
+    """Return the share of positives (b,), of which `positive` (b,) of `rows` (b,) are expected, given its own law."""
+    weight = np.minimum(1.0, MOST_ROWS / rows)
+    low, high = np.full(len(prior), EDGE), np.full(len(prior), 1.0 - EDGE)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        slope = weight * (positive / middle - (rows - positive) / (1.0 - middle)) - (middle - prior) / deviation**2
+        low, high = np.where(slope > 0.0, middle, low), np.where(slope > 0.0, high, middle)
+    return 0.5 * (low + high)
+
+
+def _fitted(basis: Floats, positive: Floats, rows: Floats, beta: Floats) -> Floats:
+    """Return coefficients (b, 3) of a ridge logistic regression with `positive` (b, k) of `rows` (b, k), from `beta`."""
+    ridge = np.diag([1e-9, RIDGE, RIDGE])
+    for _ in range(NEWTON):
+        p = 1.0 / (1.0 + np.exp(-np.clip(beta @ basis, -30.0, 30.0)))
+        gradient = (positive - rows * p) @ basis.T - beta @ ridge
+        weight = np.maximum(rows * p * (1.0 - p), 1e-9)
+        hessian = np.einsum("ik,bk,jk->bij", basis, weight, basis, optimize=True) + ridge
+        step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+        beta = beta + np.clip(step, -3.0, 3.0)
+    return beta
