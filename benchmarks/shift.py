@@ -4,8 +4,9 @@ On the tasks of benchmark `quality`, case-control, at most 800 rows for training
 labelled. New files of at most 400 rows are drawn from the others with the share of positives in the column "share", or
 with that of training ("unchanged"). "error" is the mean, "median" the median absolute error of the estimated share,
 "kept" how often its 90 % interval holds it, "width" the median width. "oracle" columns are of probabilities fitted to
-true labels of other new rows. "called changed" and "called more" are how often the test of columns finds any change, or
-one that is not only of the share; in "moved", one column is moved by its standard deviation.
+true labels of half of the rows that the files are drawn from. "called changed" and "called more" are how often the test
+of columns finds any change, or one that is not only of the share; in "moved", one column is moved by its standard
+deviation.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pucli.core.seeding import stream
 from pucli.data.encode.drift import Tally, Usual
 from pucli.models.shift import binned, old_shares
 from pucli.solvers.prior.shift import LEVEL, FeatureShares, changed_features, new_prior
+from pucli.solvers.prior.three_samples import prior_of_three
 
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 MOST_TRAINED, MOST_NEW, FEWEST_NEW, FEWEST_LABELLED = 800, 400, 40, 20
@@ -70,10 +72,10 @@ def _cells(rows: Rows, task: str, repeat: int) -> list[dict[str, Any]]:
     usual = Usual.of(X, ~s)
     old = old_shares(usual, (len(labelled), len(unlabeled)), single=False)
     Z, y = rows.X[rest], rows.y[rest]
-    p = model.predict_proba(Z)[:, 1]
+    score = model.score_rows(Z)
     half = rng.random(len(y)) < 0.5
-    known = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(model.score_rows(Z[half]), y[half])
-    q, share = known.predict(model.score_rows(Z)), float(y[half].mean())
+    known = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(score[half], y[half])
+    q, share = known.predict(score), float(y[half].mean())
     found = []
     natural = float(rows.y[unlabeled].mean())
     for wanted in (*SHARES, *[None] * UNCHANGED):
@@ -81,7 +83,8 @@ def _cells(rows: Rows, task: str, repeat: int) -> list[dict[str, Any]]:
         if len(new) < FEWEST_NEW:
             continue
         truth = natural if wanted is None else wanted
-        ours = new_prior(p[new], model.prior_, model.prior_interval_, len(labelled), rng)
+        samples = (model._positive, model._population, score[new])
+        ours = prior_of_three(samples, model.prior_, model.prior_interval_, rng)
         theirs = new_prior(q[new], share, (share, share), 10**9, rng)
         moved = Z[new].copy()
         column = int(rng.integers(moved.shape[1]))

@@ -1,8 +1,9 @@
 """New rows beside those of training: their share of positives, whether more has changed, and adapted predictions.
 
-The share of positives follows from the probabilities of the model, the test from the shares of training rows in the
-bins of each feature that a model file keeps for its warnings (`pucli.data.encode.drift`). Held-out scores are no use
-for the test: the scores of the model of all rows differ from them enough to raise a false alarm for every fourth file.
+The share of positives follows from the model's held-out and new scores, or from its probabilities alone if it keeps no
+held-out ones; the test from the shares of training rows in the bins of each feature that a model file keeps for its
+warnings (`pucli.data.encode.drift`). Held-out scores are no use for the test: the scores of the model of all rows
+differ from them enough to raise a false alarm for every fourth file.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pucli.data.rows.row_hashes import RowCounter
 from pucli.models.prediction import predicted_blocks
 from pucli.solvers.ensemble.estimates import Estimate
 from pucli.solvers.prior.shift import LEVEL, FeatureShares, NewPrior, adapted, changed_features, new_prior
+from pucli.solvers.prior.three_samples import prior_of_three
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +112,7 @@ def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None
         raise UsageError(f"a class prior needs at least {FEWEST} rows; there are {len(p)}.")
     counts = _numbers_of_rows(saved)
     known = counts[0] if counts else 0
-    prior = new_prior(p, trained.value, (trained.low, trained.high), known, stream(0, "prior shift"))
+    prior = _new_prior(saved, score, p, trained, known)
     cut = _cut(score, adapted(p, trained.value, prior.value))
     alike, other, columns = _tested(saved, tally, counts) if counts else (None, None, ())
     verdict: Literal["same", "prior", "more", "untested"] = "untested"
@@ -121,6 +123,15 @@ def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None
     if (again := trained_rows.found()) is not None:
         warnings.append(f"{again} that the model was trained on, the labelled ones among them: they tell nothing new.")
     return Shift(len(p), trained, prior, verdict, alike, other, named, cut, tuple(warnings))
+
+
+def _new_prior(saved: SavedModel, scores: Floats, p: Floats, trained: Estimate, known: int) -> NewPrior:
+    """Return the share of positives: from held-out scores of training if the model keeps them, else from p (n,)."""
+    model, ends, rng = saved.estimator, (trained.low, trained.high), stream(0, "prior shift")
+    if hasattr(model, "_population"):
+        samples = (model._positive, model._population, scores + model.threshold_)
+        return prior_of_three(samples, trained.value, ends, rng)
+    return new_prior(p, trained.value, ends, known, rng)
 
 
 def _trained_prior(saved: SavedModel) -> Estimate:

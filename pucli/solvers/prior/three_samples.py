@@ -2,7 +2,7 @@
 
 The densities of the scores of both classes are unknown, and the same in all samples: old and new rows are mixtures of
 them with shares pi and theta. The logarithm of their ratio is taken for a quadratic function of the score, as for two
-normal laws (the exponential tilt of Qin 1998), and pi has the normal law of its estimate and interval.
+normal laws (the exponential tilt of Qin 1999), and pi has the normal law of its estimate and interval.
 Expectation-maximisation finds all together. So the new rows correct the ratio where the labelled ones are few, and the
 prior of training as well, where calibrated probabilities alone pass on its error (`pucli.solvers.prior.shift`).
 """
@@ -16,13 +16,15 @@ from pucli.solvers.prior.shift import EDGE, LEVELS, NewPrior
 
 # Scores are counted in bins between so many quantiles of each sample.
 QUANTILES = 40
+# Where the scores hardly determine the share, so few steps end near the prior of training: on the design half of the
+# tasks of benchmark `quality`, 30, 60 and 120 have errors of .055, .054 and .055.
 BOOTSTRAPS, STEPS, NEWTON, ENOUGH = 100, 60, 2, 1e-4
 # Weight of the squares of the coefficients; standard deviation of the prior of training that is left if it was given.
 RIDGE, LEAST_DEVIATION = 1.0, 1e-3
 # More rows of the population tell no more of its prior: the quadratic function is not quite that of any table.
 MOST_ROWS = 800
 # Standard deviation of the error of the share that bootstrap samples do not show.
-LASTING_ERROR = 0.02
+LASTING_ERROR = 0.03
 HALVINGS = 30
 
 
@@ -75,10 +77,9 @@ def _shares(counts: Floats, place: Floats, prior: Floats, deviation: float) -> F
     """Return the share of positives of new rows (b,) for counts (3, b, k) at places (k,) and priors (b,)."""
     basis = np.stack([np.ones_like(place), place, place**2])
     rows = counts.sum(axis=2)
+    # it starts with no change and larger scores of positives
     own, new = prior.copy(), prior.copy()
-    beta, log_ratio = np.zeros((len(prior), 3)), np.zeros((len(prior), len(place)))
-    beta[:, 1] = 1.0  # positives have the larger scores
-    log_ratio += place
+    beta, log_ratio = np.tile([0.0, 1.0, 0.0], (len(prior), 1)), np.tile(place, (len(prior), 1))
     for _ in range(STEPS):
         before = new
         of_old, of_new = (_posterior(log_ratio, share) for share in (own, new))
@@ -108,11 +109,12 @@ def _most_likely(positive: Floats, rows: Floats, prior: Floats, deviation: float
         middle = 0.5 * (low + high)
         slope = weight * (positive / middle - (rows - positive) / (1.0 - middle)) - (middle - prior) / deviation**2
         low, high = np.where(slope > 0.0, middle, low), np.where(slope > 0.0, high, middle)
-    return 0.5 * (low + high)
+    found: Floats = 0.5 * (low + high)
+    return found
 
 
 def _fitted(basis: Floats, positive: Floats, rows: Floats, beta: Floats) -> Floats:
-    """Return coefficients (b, 3) of a ridge logistic regression with `positive` (b, k) of `rows` (b, k), from `beta`."""
+    """Return coefficients (b, 3) of a ridge logistic regression: `positive` (b, k) of `rows` (b, k), from `beta`."""
     ridge = np.diag([1e-9, RIDGE, RIDGE])
     for _ in range(NEWTON):
         p = 1.0 / (1.0 + np.exp(-np.clip(beta @ basis, -30.0, 30.0)))
