@@ -33,9 +33,10 @@ def command(
 ) -> None:
     """Estimate the class prior of a new file: its share of positives.
 
-    The share is the most likely one of the probabilities of the model (Saerens, Latinne, Decaestecker 2002), with a
-    90 % interval. It holds if nothing else has changed, which is tested for each column; a change of combinations of
-    columns is not seen. `pucli predict --adapt` sets probabilities and threshold by that share.
+    The share is the most likely one, given held-out scores of training and the scores of the file (Qin 1999); for
+    models that keep no held-out scores, given the probabilities (Saerens, Latinne, Decaestecker 2002). The interval is
+    of 90 %. It holds if nothing else has changed, which is tested for each column; a change of combinations of columns
+    is not seen. `pucli predict --adapt` sets probabilities and threshold by that share.
     """
     from pucli.data.files.several_files import title_of
     from pucli.models.saved import load_model
