@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pucli.data.blanks import trimmed
 from pucli.data.table_libraries import TableError as TableError
 from pucli.data.table_libraries import is_table, to_pandas
 
@@ -40,6 +41,11 @@ _YEAR_FIRST = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ZONE = re.compile(r"[T ]\d{2}[\d:.,]*\s?([Zz]|UTC|GMT|[+-]\d{2}(:?\d{2})?)$")
 _UTC_NAME = re.compile(r"(?<=\d)\s?(UTC|GMT)$")
 _SERIAL = re.compile(r"\d{5}(\.\d+)?")
+DURATION = re.compile(
+    r"[+-]?\d+ days?,? [+-]?\d{1,2}:\d{2}:\d{2}(\.\d{1,9})?"
+    r"|-?P(\d+D)?T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d{1,9})?S)?"
+)
+"""Durations as pandas and Python write them, and those of ISO 8601 with hours, minutes or seconds."""
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -79,12 +85,12 @@ def as_frame(X: Any) -> pd.DataFrame:
 def cell_text(cell: Any) -> str:
     """Return a cell as text: integers without a decimal point, dates in ISO format, without surrounding blanks."""
     if isinstance(cell, str):
-        return cell.strip()
+        return trimmed(cell)
     if isinstance(cell, float | np.floating):
         return str(int(cell)) if np.isfinite(cell) and float(cell).is_integer() else repr(float(cell))
     if isinstance(cell, bytes):
-        return cell.decode("utf-8", "replace").strip()
-    return cell.isoformat() if hasattr(cell, "isoformat") else str(cell).strip()
+        return trimmed(cell.decode("utf-8", "replace"))
+    return cell.isoformat() if hasattr(cell, "isoformat") else trimmed(str(cell))
 
 
 def coded(column: pd.Series) -> tuple[np.ndarray, list[str]]:
@@ -118,8 +124,24 @@ def coded(column: pd.Series) -> tuple[np.ndarray, list[str]]:
 
 
 def parsed_numbers(texts: Sequence[str]) -> np.ndarray:
-    """Return each text as a number, shape (k,), rounded to the nearest double; NaN if it is not a number."""
-    return np.array([float(text) if _NUMBER.fullmatch(text) or _INFINITE.fullmatch(text) else np.nan for text in texts])
+    """Return each text as a number, shape (k,), rounded to the nearest double; NaN if it is not a number.
+
+    A duration such as "2 days 03:00:00" is its number of seconds, as in a column of durations.
+    """
+    return np.array([_parsed(text) for text in texts], dtype=np.float64)
+
+
+def _parsed(text: str) -> float:
+    if _NUMBER.fullmatch(text) or _INFINITE.fullmatch(text):
+        return float(text)
+    if not DURATION.fullmatch(text):
+        return np.nan
+    import pandas as pd
+
+    try:
+        return float(pd.Timedelta(text.replace(",", "")).total_seconds())
+    except (ValueError, OverflowError):
+        return np.nan
 
 
 def numbers(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -171,10 +193,7 @@ def dates(column: pd.Series, written: str, serials: bool = False) -> tuple[np.nd
     if getattr(column.dtype, "kind", "O") == "M":
         return _days(column), np.zeros(len(column), dtype=bool)
     codes, texts = coded(column)
-    read = parsed_dates(texts, written)
-    if written != DATE_FORMATS[0] and (other := np.flatnonzero(np.isnan(read))).size:
-        other = np.array([i for i in other.tolist() if _YEAR_FIRST.match(texts[i])], dtype=int)
-        read[other] = parsed_dates([texts[i] for i in other.tolist()], DATE_FORMATS[0])
+    read = read_days(texts, written)
     if serials:
         read = np.where(np.isnan(read), serial_days(texts), read)
     days = np.append(read, np.nan)[codes]
@@ -204,6 +223,20 @@ def parsed_dates(texts: Sequence[str], written: str) -> np.ndarray:
 
     cells = pd.Series([_UTC_NAME.sub("Z", text) for text in texts], dtype=object)
     return _days(pd.to_datetime(cells, format=written, errors="coerce", utc=True))
+
+
+def is_year_first(text: str) -> bool:
+    """Return whether a text begins like 2024-12-31, which means the same whatever the format of the other dates."""
+    return _YEAR_FIRST.match(text) is not None
+
+
+def read_days(texts: Sequence[str], written: str) -> np.ndarray:
+    """Convert texts as `parsed_dates` does, and those like 2024-12-31 whatever the format is."""
+    read = parsed_dates(texts, written)
+    other = [place for place in np.flatnonzero(np.isnan(read)).tolist() if is_year_first(texts[place])]
+    if written != DATE_FORMATS[0] and other:
+        read[other] = parsed_dates([texts[place] for place in other], DATE_FORMATS[0])
+    return read
 
 
 def serial_days(texts: Sequence[str]) -> np.ndarray:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from pucli.core.errors import UsageError
+from pucli.data.blanks import trimmed
 
 SEPARATORS = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "blank": " "}
 """Names of separators that are hard to type."""
@@ -124,8 +125,8 @@ class Reading:
 
 
 def normal(name: str) -> str:
-    """Return a name of a column in the composed form of Unicode."""
-    return name if name.isascii() else unicodedata.normalize("NFC", name)
+    """Return a name in the composed form of Unicode, without invisible characters around it."""
+    return name if name.isascii() else unicodedata.normalize("NFC", trimmed(name))
 
 
 def without_missing(frame: Any, words: tuple[str, ...], keep: Any = ()) -> Any:

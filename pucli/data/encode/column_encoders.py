@@ -6,13 +6,14 @@ features and ``encode`` writes them. `pucli.data.encode.column_fitting` fits the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from pucli.core.saved_state import AT_LEAST_ZERO, STATEMENT, Each, Flag, Names, Scalar, State, Whole, Word
+from pucli.data.encode.doubtful_cells import date_format
 from pucli.data.encode.drift import Range, Tally
 from pucli.data.encode.number_forms import formed_numbers
 from pucli.data.frames import TableError, cell_text, coded, dates, numbers, parsed_numbers, zoned
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 LARGEST = 1e150  # the square of a larger value overflows in double precision
 IS_EMPTY = "is empty"
 OTHER = "(other values)"
+OTHER_WORDS = "with another word for yes or no than in training, read by its meaning"
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ class Number:
             A cell is empty or no number, and there is no value to fill it with; or a number is too large.
         """
         values, wrong = formed(cells, self.decimal, self.unit)
+        if self.kind == "yes/no" and wrong.any():
+            values, wrong = self._with_words(cells, values, wrong, tally)
         if wrong.any():
             written = f" with the decimal sign {self.decimal} of the training rows" if self.decimal else ""
             tally.add(
@@ -115,6 +119,17 @@ class Number:
             place = tally.place(tally.offset + row)
             raise TableError(f"column {self.name!r}, {place}: {what}; the model cannot fill such a cell, so correct it")
         _write_filled(self.name, values, self.fill, self.indicator, out, tally)
+
+    def _with_words(
+        self, cells: pd.Series, values: np.ndarray, wrong: np.ndarray, tally: Tally
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers (n,) of 0 and 1 with words for yes and no, and which cells (n,) are still wrong."""
+        codes, texts = coded(cells)
+        meant = np.append(_truth(texts), np.nan)[codes]
+        read = wrong & ~np.isnan(meant)
+        if read.any():
+            tally.add(self.name, OTHER_WORDS, read, texts[codes[int(read.argmax())]])
+        return np.where(read, meant, values), wrong & ~read
 
     def _refuse_large(self, values: np.ndarray, tally: Tally) -> None:
         bad = np.abs(values) > LARGEST
@@ -189,8 +204,13 @@ class YesNo:
             meaning |= {"1": 1.0, "0": 0.0}
         if self.any_word:
             meaning |= dict.fromkeys(YES, 1.0) | dict.fromkeys(NO, 0.0)
-        known = [meaning.get(text.casefold(), np.nan) for text in texts]
-        values = np.array([*known, np.nan if self.no else 0.0])[codes]
+        known = np.array([meaning.get(text.casefold(), np.nan) for text in texts])
+        if np.isnan(known).any() and self.yes.casefold() in YES and self.no.casefold() in NO:
+            other = np.isnan(known) & ~np.isnan(_truth(texts))
+            known[other] = _truth(texts)[other]
+            read = np.append(other, False)[codes]
+            tally.add(self.name, OTHER_WORDS, read, texts[codes[int(read.argmax())]])
+        values = np.append(known, np.nan if self.no else 0.0)[codes]
         unknown = np.isnan(values) & (codes >= 0)
         if unknown.any():
             what = f"neither {self.yes!r} nor {self.no or 'empty'!r}, treated as empty"
@@ -276,6 +296,12 @@ class Category:
         return place.get(cell_text(value), -1) if np.isfinite(value) else -1
 
 
+def _truth(texts: Sequence[str]) -> np.ndarray:
+    """Return 1 for each text (k,) that means yes, 0 for no, and NaN for any other."""
+    words = dict.fromkeys(YES, 1.0) | dict.fromkeys(NO, 0.0)
+    return np.array([words.get(text.casefold(), np.nan) for text in texts], dtype=np.float64)
+
+
 _PARTS = {"month": 12, "weekday": 7, "hour": 24}
 
 
@@ -353,6 +379,8 @@ class Date:
         days, wrong = dates(cells, self.written, self.serials)
         if wrong.any():
             what = f"not a date of the format {self.written}, treated as empty"
+            if other := date_format(coded(cells)[1]):  # else a day may pass for a month in the cells that are read
+                what += f"; every cell has the format {other}, so write dates as 2024-12-31"
             tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
         if self.rows:
             tally.add_range(self.name, days, Range(self.low, self.high, self.rows, dates=True))

@@ -7,7 +7,7 @@ Labels are not read (`pucli.data.encode.label_leakage` does).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,16 +27,26 @@ from pucli.data.encode.doubtful_cells import (
     unread_date,
     usual_date_format,
 )
-from pucli.data.encode.number_forms import NumberForm, formed_numbers, is_decorated, number_form, units_of
+from pucli.data.encode.number_forms import (
+    NumberForm,
+    formed_numbers,
+    is_decorated,
+    mixed_shares,
+    number_form,
+    units_of,
+)
 from pucli.data.frames import (
     DATE_FORMATS,
+    DURATION,
     TableError,
     cell_text,
     coded,
+    is_year_first,
     numbers,
     parsed_dates,
     parsed_days,
     parsed_numbers,
+    read_days,
     serial_days,
 )
 from pucli.data.labels import NO, YES
@@ -52,6 +62,8 @@ UNIQUE = 0.9  # minimum share of distinct cells for a column of text to be an id
 CHANCE_PAIRS = 5.0  # equal cells that chance would give in a column of different integers that are no identifiers
 FEW_PAIRS = 0.05  # share of the equal cells that chance would give, up to which integers are identifiers
 MIN_NUMBERS = 3  # minimum number of different numbers or dates among words for empty
+EXACT = 2.0**53  # up to which a feature tells integers apart
+SECONDS = "durations, in seconds"
 WORDS = 3.0  # minimum mean number of words for many different texts to be free text
 
 _ID_NAME = re.compile(
@@ -180,7 +192,10 @@ def _inferred(column: pd.Series, decimal: str = "") -> Column:
         column = column.astype(dtype.categories.dtype if dtype.categories.dtype.kind not in "iub" else object)
         return _texts(column, decimal) if len(column) else Column(name, "constant")
     if getattr(dtype, "kind", "O") in "iufbm":
-        return _number(name, numbers(column)[0], truth=dtype.kind == "b")
+        values = numbers(column)[0]
+        if dtype.kind in "iu" and (long := _too_long(name, values, column.nunique)):
+            return long
+        return _number(name, values, truth=dtype.kind == "b")
     if getattr(dtype, "kind", "O") == "M":
         n_empty = int(column.isna().sum())
         alike = column.nunique() < 2
@@ -204,6 +219,18 @@ def _number(name: str, values: np.ndarray, *, truth: bool = False, remark: str =
     if len(filled) >= MIN_ROWS and np.isfinite(filled).all() and (filled == np.floor(filled)).all():
         return _whole(name, filled, n_empty, remark)
     return Column(name, "number", n_empty, remark=remark, warning=doubtful_numbers(filled))
+
+
+def _too_long(name: str, values: np.ndarray, n_distinct: Callable[[], int]) -> Column | None:
+    """Describe a column of integers with so many digits that different ones are equal as numbers (n,); else None."""
+    missing = np.isnan(values)
+    if not np.any(np.abs(values) >= EXACT) or len(np.unique(values[~missing])) >= n_distinct():
+        return None
+    warning = (
+        "has whole numbers of so many digits that a feature cannot tell them apart, like an identifier; it is not used "
+        "(--as COLUMN=number if it is a quantity)"
+    )
+    return Column(name, "identifier", int(missing.sum()), n_distinct=n_distinct(), warning=warning)
 
 
 def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
@@ -260,7 +287,11 @@ def _texts(column: pd.Series, decimal: str = "") -> Column:  # noqa: C901
     as_number = ~np.isnan(formed_numbers(texts, decimal) if decimal else parsed_numbers(texts))
     if _mostly(as_number, blank, texts, counts):
         there = text_numbers(codes, texts, decimal)[0] if decimal else numbers(column)[0]
-        found = replace(_number(name, there), decimal=decimal)
+        digits = [text for text in texts if text.isdecimal()]
+        if long := _too_long(name, there, lambda: len(digits)):
+            return long
+        durations = any(DURATION.fullmatch(text) for text in texts)
+        found = replace(_number(name, there, remark=SECONDS if durations else ""), decimal=decimal)
         return _with_unread(found, as_number, texts, counts, "not numbers")
     if formed := _formed(name, codes, texts, counts, blank, decimal):
         return formed
@@ -341,7 +372,8 @@ def _formed(
     like = np.array([is_decorated(text) for text in texts])
     if not _mostly(like, blank, texts, counts) or like.sum() < MIN_NUMBERS:
         return None
-    form = number_form([text for text, one in zip(texts, like, strict=True) if one], decimal)
+    decorated = [text for text, one in zip(texts, like, strict=True) if one]
+    form = number_form(decorated, decimal)
     if form is None:
         return None
     values, _ = text_numbers(codes, texts, form.decimal, form.unit)
@@ -349,6 +381,8 @@ def _formed(
     example = texts[int(np.argmax(np.isnan(plain) & like))]
     means = cell_text(float(formed_numbers([example], form.decimal, form.unit)[0]))
     doubt = "" if form.sure else "; if the comma is a decimal sign, give --decimal ,"
+    if share := mixed_shares(decorated, form):
+        doubt += f"; {share!r}, without {form.unit}, is read as it stands and may mean a share: write all cells alike"
     warning = f"holds numbers with signs or units: {example!r} is read as {means}{doubt}"
     found = replace(_number(name, values), decimal=form.decimal, unit=form.unit)
     if found.kind == "number":
@@ -391,14 +425,21 @@ def _dates(name: str, codes: np.ndarray, texts: list[str], counts: np.ndarray, b
         return None
     dated, n_dated = [texts[i] for i in left], counts[left]
     written = date_format(dated) or usual_date_format(dated, n_dated)
+    other = [text for text in dated if not is_year_first(text)]
+    two_forms = not written and 0 < len(other) < len(dated)
+    if two_forms:
+        written = date_format(other)
     if not written:
         return None
     serials = bool(serial.any())
-    days = parsed_dates(texts, written)
+    days = read_days(texts, written)
     read = ~np.isnan(days) | serial
     if not _mostly(read, blank, texts, counts):
         return None
     warning = ambiguous(dated, written) or doubtful_dates(np.append(days, np.nan)[codes])
+    if two_forms and not warning:
+        year_first = next(text for text in dated if is_year_first(text))
+        warning = f"has dates of two forms, {other[0]!r} and {year_first!r}; both are read"
     if serials:
         example = texts[int(serial.argmax())]
         day = np.datetime64("1970-01-01") + int(serial_days([example])[0])
@@ -500,7 +541,7 @@ def _given_date(name: str, texts: Sequence[str], counts: np.ndarray, n_empty: in
             raise TableError(f"column {name!r}: no cell is a date of the form {written}, e.g. {texts[0]!r}")
         found = Column(name, "date", n_empty, n_distinct=len(texts), written=written)
         return _with_unread(found, read, texts, counts, f"not dates of the form {written}")
-    shares = [float(np.mean(~np.isnan(parsed_dates(texts, written)))) if texts else 0.0 for written in DATE_FORMATS]
+    shares = [float(np.mean(~np.isnan(read_days(texts, written)))) if texts else 0.0 for written in DATE_FORMATS]
     best = int(np.argmax(shares))
     if shares[best] == 0:
         example = f", e.g. {texts[0]!r}" if texts else ""
@@ -508,7 +549,7 @@ def _given_date(name: str, texts: Sequence[str], counts: np.ndarray, n_empty: in
             f"column {name!r} is declared as date, but no cell is a date{example}; write dates as 2024-12-31"
         )
     found = Column(name, "date", n_empty, n_distinct=len(texts), written=DATE_FORMATS[best])
-    return _with_unread(found, ~np.isnan(parsed_dates(texts, DATE_FORMATS[best])), texts, counts, "not dates")
+    return _with_unread(found, ~np.isnan(read_days(texts, DATE_FORMATS[best])), texts, counts, "not dates")
 
 
 def _first(column: pd.Series, wrong: np.ndarray) -> str:

@@ -1,4 +1,4 @@
-"""Numbers as people and spreadsheets write them: `€ 1.234,56`, `12 %`, `1,234`, `(3.50)`, `12.3 kg`, `−5`.
+"""Numbers as people and spreadsheets write them: `€ 1.234,56`, `12 %`, `1,234`, `(3.50)`, `12.3 kg`, `−5`, `="7"`.
 
 The form of a column, its decimal sign and its unit, is inferred from all of its cells, since `1,234` alone may be 1234
 or 1.234.
@@ -27,6 +27,8 @@ _OF_SIGN = {
     )
     for sign, other in ((".", ","), (",", "."))
 }
+_QUOTED = re.compile(r"""="(.*)"|["“”„](.*)["“”]|'([^']*)'?""")  # also a formula that keeps a text in a spreadsheet
+_FORTRAN = re.compile(r"(?<=[\d.])[dD](?=[+-]\d{1,3}$)")  # the exponent of double precision
 _INDIAN = re.compile(r"[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?")
 
 
@@ -73,6 +75,25 @@ def number_form(texts: Sequence[str], decimal: str = "") -> NumberForm | None:
     return NumberForm(sign, units.pop() if units else "", sure)
 
 
+def mixed_shares(texts: Sequence[str], form: NumberForm) -> str:
+    """Return a number without unit if all such numbers are shares from 0 to 1 beside percentages, else "".
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Numbers of this form.
+    form : NumberForm
+    """
+    if form.unit not in ("%", "‰"):
+        return ""
+    values = formed_numbers(texts, form.decimal, form.unit)
+    plain = np.array([not (parts := _parts(text)) or not parts.unit for text in texts])
+    shares = values[plain]
+    if not plain.any() or shares.min() < 0.0 or shares.max() > 1.0 or values[~plain].max(initial=0.0) <= 1.0:
+        return ""
+    return texts[int(plain.argmax())]
+
+
 def units_of(texts: Iterable[str]) -> list[str]:
     """Return the different units of texts that are numbers with a unit, in order of appearance."""
     return list(dict.fromkeys(parts.unit for text in texts if (parts := _parts(text)) is not None and parts.unit))
@@ -116,7 +137,12 @@ def _parts(text: str) -> _Parts | None:
     """Return the sign, the digits and the unit of a number, None for any other text."""
     if len(text) > 60:
         return None
-    found = _DECORATED.fullmatch(text.translate(_BLANKS).strip())
+    text = text.translate(_BLANKS).strip()
+    if quoted := _QUOTED.fullmatch(text):
+        text = next(part for part in quoted.groups() if part is not None).strip()
+        if re.match(r"0\d", text):  # quoted lest the zeros be lost: a code
+            return None
+    found = _DECORATED.fullmatch(_FORTRAN.sub("e", text))
     if found is None or bool(found["open"]) != bool(found["close"]):
         return None
     signs = [found[name] for name in ("sign", "sign2", "sign3") if found[name]]

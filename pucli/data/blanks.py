@@ -1,0 +1,20 @@
+"""Blank and invisible characters around a cell, a label or a name of a column."""
+
+from __future__ import annotations
+
+# zero-width spaces, marks of the writing direction, and byte-order marks, which joined files have in the middle
+_INVISIBLE = "\u200b\u200e\u200f\u2060\ufeff"
+
+
+def trimmed(text: str) -> str:
+    r"""Return a text without blank and invisible characters around it.
+
+    Examples
+    --------
+    >>> trimmed("\ufeff age\u200b ")
+    'age'
+    """
+    text = text.strip()
+    while text and (text[0] in _INVISIBLE or text[-1] in _INVISIBLE):
+        text = text.strip(_INVISIBLE).strip()
+    return text

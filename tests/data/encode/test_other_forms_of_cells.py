@@ -1,0 +1,113 @@
+"""Cells in forms that spreadsheets, other programs and other files of the same source give them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pucli.data import TableEncoder
+from pucli.data.encode.columns import Column, column_kinds
+
+N = 40
+DAYS = pd.Timestamp("2021-01-05") + pd.to_timedelta(np.arange(N) * 17, unit="D")
+
+
+def described(cells: object) -> Column:
+    return column_kinds(pd.DataFrame({"x": cells}))[0]
+
+
+def encoded(encoder: TableEncoder, cells: object) -> np.ndarray:
+    return np.asarray(encoder.transform(pd.DataFrame({"x": cells})))
+
+
+@pytest.mark.parametrize("words", [("yes", "no"), ("TRUE", "FALSE"), ("1", "0"), (True, False)])
+@pytest.mark.parametrize("trained", [("Y", "N"), (1, 0), (True, False), ("ja", "nein")])
+def test_other_words_for_yes_and_no_are_read_by_their_meaning_and_said(
+    trained: tuple[object, object], words: tuple[object, object]
+) -> None:
+    yes = np.arange(N) % 3 == 0
+    cells = [trained[0] if one else trained[1] for one in yes]
+    encoder = TableEncoder().fit(pd.DataFrame({"x": cells}))
+    expected = encoded(encoder, cells)
+    new = [words[0] if one else words[1] for one in yes]
+    alike = {str(word).casefold() for word in words} == {str(word).casefold() for word in trained}
+    numbers = {"0", "1", "True", "False"}
+    if alike or {str(word) for word in (*words, *trained)} <= numbers:
+        assert (encoded(encoder, new) == expected).all()
+        return
+    with pytest.warns(UserWarning, match=rf"{N} cells with another word for yes or no.*'{new[0]}'"):
+        assert (encoded(encoder, new) == expected).all()
+
+
+def test_words_without_such_a_meaning_stay_unknown() -> None:
+    sex = TableEncoder().fit(pd.DataFrame({"x": ["m", "f"] * 20}))
+    with pytest.warns(UserWarning, match="neither 'm' nor 'f'"):
+        encoded(sex, ["yes", "no"])
+
+
+@pytest.mark.parametrize("written", ["{:.0f} days 03:00:00", "{:.0f} day, 3:00:00", "P{:.0f}DT3H"])
+def test_durations_as_text_are_those_of_a_column_of_durations(written: str) -> None:
+    days = np.arange(N) % 7
+    spans = pd.to_timedelta(days, unit="D") + pd.Timedelta(hours=3)
+    encoder = TableEncoder().fit(pd.DataFrame({"x": spans}))
+    texts = [written.format(day) for day in days]
+    assert (encoded(encoder, texts) == encoded(encoder, spans)).all()
+    assert described(texts).kind == "number"
+    assert "seconds" in described(texts).remark
+
+
+def test_codes_are_no_durations() -> None:
+    assert described([f"P{code % 5}D" for code in range(N)]).kind == "category"
+
+
+def test_invisible_characters_around_a_cell_are_no_part_of_it() -> None:
+    encoder = TableEncoder().fit(pd.DataFrame({"x": ["a", "b", "c", "a"] * 10}))
+    assert (encoded(encoder, ["a\u200b", "\ufeffb"]) == encoded(encoder, ["a", "b"])).all()
+
+
+@pytest.mark.parametrize("written", ['="{}"', "“{}”", "'{}", "'{}'"])
+def test_numbers_in_quotes_are_numbers(written: str) -> None:
+    numbers = np.arange(N) % 9 + 0.5
+    column = described([written.format(number) for number in numbers])
+    assert (column.kind, column.n_unread) == ("number", 0)
+    assert "is read as 0.5" in column.warning
+
+
+def test_a_code_in_quotes_keeps_its_zeros() -> None:
+    assert described([f'="00{number % 9}"' for number in range(N)]).kind == "category"
+
+
+def test_the_exponent_of_double_precision_is_read() -> None:
+    column = described([f"{number % 9}.5D+03" for number in range(N)])
+    assert column.kind == "number"
+    assert "is read as 500" in column.warning
+
+
+def test_percentages_beside_shares_are_told() -> None:
+    mixed = [f"{number % 7 + 50}%" if number % 2 else f"0.{number % 7}" for number in range(N)]
+    assert "'0.0', without %, is read as it stands and may mean a share" in described(mixed).warning
+    whole = [f"{number % 7 + 50}%" if number % 2 else f"{number % 7 + 50}" for number in range(N)]
+    assert "share" not in described(whole).warning
+
+
+def test_integers_of_too_many_digits_are_identifiers_not_one_number() -> None:
+    for cells in (2**60 + np.arange(N) % 7, [str(10**25 + number % 7) for number in range(N)]):
+        assert described(cells).kind == "identifier"
+        assert "so many digits" in described(cells).warning
+    assert described((np.arange(N) % 7) * 2**60).kind == "number"
+
+
+def test_dates_of_another_form_and_iso_dates_are_read_and_said() -> None:
+    texts = [day.strftime("%Y-%m-%d" if number % 2 else "%d.%m.%Y") for number, day in enumerate(DAYS)]
+    column = described(texts)
+    assert (column.kind, column.n_unread) == ("date", 0)
+    assert "two forms, '05.01.2021' and '2021-01-22'" in column.warning
+    encoder = TableEncoder().fit(pd.DataFrame({"x": texts}))
+    assert encoded(encoder, texts)[:, 0].tolist() == ((DAYS - pd.Timestamp(0)) / pd.Timedelta(days=1)).tolist()
+
+
+def test_new_dates_with_the_month_first_are_told_by_their_form() -> None:
+    encoder = TableEncoder().fit(pd.DataFrame({"x": DAYS.strftime("%d/%m/%Y")}))
+    with pytest.warns(UserWarning, match="every cell has the format %m/%d/%Y"):
+        encoded(encoder, DAYS.strftime("%m/%d/%Y"))
