@@ -121,7 +121,8 @@ def test_any_cells_come_back(chunk, tmp_path_factory, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(records, "_CHUNK", chunk)
         frame = open_table(path, None, known=names, keep=names).frame
-    assert cells(frame) == [[cell or None for cell in row] for row in rows]
+    filled = [row for row in rows if any(row) or width == 1]  # a line of separators alone is blank
+    assert cells(frame) == [[cell or None for cell in row] for row in filled]
 
 
 # --- lines above the header, blank lines, line ends ------------------------------------------------------------------

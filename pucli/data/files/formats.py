@@ -19,9 +19,10 @@ import numpy as np
 from pucli.core.errors import UsageError, unknown
 from pucli.data.files.damaged import check_unpacked, damaged
 from pucli.data.files.disguises import check_not_address, recognised
+from pucli.data.files.doubtful_rows import note_doubtful_rows
 from pucli.data.files.packing import packing
 from pucli.data.files.parquet_files import read_parquet
-from pucli.data.files.spool import is_stream, reread
+from pucli.data.files.spool import is_stream, reread, shown
 from pucli.data.files.table_size import MOST_COLUMNS, cells_of_parquet, cells_of_text, check_filled, check_fits
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.json_lines import JSON, json_blocks
@@ -143,6 +144,7 @@ def open_table(
         table = _table(file, wanted, label, as_text, as_number, keep, how)
     frame = without_missing(with_ids(table.frame, keep), how.missing, keep)
     frame.columns = [normal(str(name)) for name in frame.columns]
+    note_doubtful_rows(shown(path), frame, table.place)
     return table._replace(frame=frame, reading=replace(how, first_feature=table.reading.first_feature))
 
 

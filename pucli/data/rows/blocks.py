@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from pucli.data.files.disguises import check_is_text, recognised
+from pucli.data.files.doubtful_rows import last_row, second_header
 from pucli.data.files.formats import Table, check_content, file_kind, open_table, reading
 from pucli.data.files.packing import packing
 from pucli.data.files.parquet_files import read_parquet_blocks
 from pucli.data.files.spool import STDIN, is_stream, reread, shown
 from pucli.data.files.text.decimal_comma import with_decimal_points
+from pucli.data.files.text.records import note
 from pucli.data.files.text.text_files import (
     SUFFIXES,
     TextLayout,
@@ -139,9 +141,9 @@ def _blocks(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[
         check_content(path, kind)
         if kind in SUFFIXES:
             layout = text_layout(path, text_head(path, how), columns.required, how)
-            yield from _text_blocks(path, layout, None, columns, rows)
+            yield from _noted(path, _text_blocks(path, layout, None, columns, rows))
         elif kind == ".parquet":
-            yield from _parquet_blocks(path, path, columns, rows)
+            yield from _noted(path, _parquet_blocks(path, path, columns, rows))
         else:
             known, options = columns.required, {"as_text": columns.as_text, "keep": columns.ids, "how": how}
             table = open_table(path, None, known=known, as_number=known, **options)  # type: ignore[arg-type]
@@ -166,7 +168,7 @@ def _from_stream(path: Path, columns: _Columns, rows: int, how: Reading) -> Iter
             check_is_text(head, name)
             layout = text_layout(name, head_text(head), columns.required, how)
             source = io.BufferedReader(_Rejoined(head, text))
-            yield from _text_blocks(name, layout, source, columns, rows)
+            yield from _noted(name, _text_blocks(name, layout, source, columns, rows))
 
 
 def _text_blocks(
@@ -197,6 +199,25 @@ def _parquet_blocks(path: Path, source: Any, columns: _Columns, rows: int) -> It
         yield empty._replace(frame=frame)
     if not found:
         yield empty._replace(frame=empty.frame[names])
+
+
+def _noted(path: Path, tables: Iterator[Table]) -> Iterator[Table]:
+    """Yield blocks, and tell the user of rows at their ends that are none."""
+    before, start = None, 0
+    for table in tables:
+        if before is None:
+            _tell(path, second_header(table.frame, table.place))
+        else:
+            start += len(before.frame)
+        yield table
+        before = table
+    if before is not None:
+        _tell(path, last_row(before.frame, before.place, start))
+
+
+def _tell(path: Path, text: str) -> None:
+    if text:
+        note(f"{path}: {text}")
 
 
 class _Rejoined(io.RawIOBase):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,8 +39,8 @@ class Record(NamedTuple):
 
     @property
     def blank(self) -> bool:
-        """Return whether the line is empty, or ends a file as DOS does."""
-        return not self.fields or (len(self.fields) == 1 and not self.fields[0].strip(" \t\r\n\x1a"))
+        """Return whether no field is filled, as in a line of separators, or the line ends a file as DOS does."""
+        return not any(self.fields) or (len(self.fields) == 1 and not self.fields[0].strip(" \t\r\n\x1a"))
 
 
 class Shape(NamedTuple):
@@ -234,6 +235,9 @@ class CheckedRecords:
         self._each: Iterator[bytes] | None = None  # the rest of the file, record by record
         self._blank_lines = self._blanks = self._first_blank = 0  # lines between records, lines since the last record
         n_delimiters = shape.n_fields - (shape.separator != " ")  # between blanks, beginnings of cells
+        sign = shape.separator.encode()
+        self._empty_line = re.compile(rb'[ "]*(?:' + re.escape(sign) + rb'[ "]*)+\r?')
+        self._of_empty_lines = np.isin(np.arange(256), list(sign + b' "\r\n'))
         self._line_of_delimiters = shape.separator.encode() * n_delimiters + b"\n"
         self._n_short = self._last_short = self._n_headers = self._first_header = 0
         self._first_short = (0, 0)  # line and number of fields
@@ -330,13 +334,25 @@ class CheckedRecords:
             return self._one_by_one(block)
         n_lines = len(fields) // len(self._line_of_delimiters)
         repeated = header and header in block and (b"\n" + header in block or block.startswith(header))
-        if repeated or fields != self._line_of_delimiters * n_lines:
+        if repeated or self._has_empty_line(block) or fields != self._line_of_delimiters * n_lines:
             return b"".join(self._records(iter(io.BytesIO(block))))
         self._blank_lines += self._blanks
         self._blanks = 0
         self._line += block.count(b"\n") if b'"' in block else n_lines
         self._last_line = self._line - 1
         return block
+
+    def _has_empty_line(self, block: bytes) -> bool:
+        """Return whether a line has separators alone."""
+        if self._shape.n_fields == 1 or self._shape.separator == " ":
+            return False
+        cells = np.frombuffer(block, dtype=np.uint8)
+        ends = np.flatnonzero(cells == _NEWLINE)
+        begins = np.append(0, ends[:-1] + 1)
+        few = self._of_empty_lines
+        doubtful = few[cells[begins]] & few[cells[np.maximum(ends - 1, 0)]]
+        places = zip(begins[doubtful].tolist(), ends[doubtful].tolist(), strict=True)
+        return any(self._empty_line.fullmatch(block, begin, end) for begin, end in places)
 
     def _delimiters(self, block: bytes) -> bytes | None:
         """Return the separators and line ends outside quotes, as they follow; None if a quote stands within a cell."""
@@ -406,10 +422,12 @@ class CheckedRecords:
             self._n_headers += 1
             self._first_header = self._first_header or line
             return b""
-        if Record(line, fields).blank and shape.n_fields > 1 and not raw.strip(b" \t\r\n\x1a"):
+        if Record(line, fields).blank and shape.n_fields > 1:
             if not self._blanks and not self._blank_lines:
                 self._first_blank = line
             self._blanks += 1
+            if raw.strip(b" \t\r\n\x1a"):  # of separators; blank lines at the end of a file are usual
+                self._blank_lines, self._blanks = self._blank_lines + self._blanks, 0
             return b""
         self._blank_lines += self._blanks
         self._blanks = 0

@@ -1,0 +1,119 @@
+"""Rows that are none: units or a second header below the header, and totals or a remark at the end of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli.data.encode.doubtful_cells import is_placeholder
+from pucli.data.files.text.records import note
+from pucli.data.frames import EMPTY, cell_text, parsed_numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LOOKED_AT = 50  # rows below the first that tell columns of numbers, and columns whose sum is taken
+LEAST_ROWS = 5
+ROUNDING = 1e-6
+TOTALS = frozenset(
+    {"total", "totals", "grand total", "subtotal", "sub-total", "sum", "average", "avg", "mean", "summe", "gesamt",
+     "gesamtsumme", "insgesamt", "zwischensumme", "mittelwert", "durchschnitt", "somme", "total général", "sous-total",
+     "moyenne", "suma", "promedio", "media", "totale", "somma", "totaal", "gemiddelde", "итого", "всего", "razem"}
+)  # fmt: skip
+
+
+def second_header(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
+    """Return a warning if the first row has words in columns of numbers, else "".
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    place : callable
+        Function from the position of a row to its place in the file.
+    """
+    if len(frame) < LEAST_ROWS:
+        return ""
+    found = []
+    for position in range(frame.shape[1]):
+        column = frame.iloc[: LOOKED_AT + 1, position]
+        if _is_numeric(column):
+            continue
+        first, *below = [_text(cell) for cell in column.tolist()]
+        filled = parsed_numbers([text for text in below if text not in EMPTY])
+        word = first not in EMPTY and any(character.isalpha() for character in first)
+        if word and len(filled) >= LEAST_ROWS - 1 and not np.isnan(filled).any() and not is_placeholder(first):
+            found.append(first)
+    others = sum(_text(cell) not in EMPTY for cell in frame.iloc[0].tolist()) - len(found)
+    if not found or (len(found) == 1 and others):
+        return ""
+    words = ", ".join(map(repr, found[:3]))
+    return (
+        f"{place(0)} has words ({words}) where the rows below have numbers, like units or a second header, and counts "
+        "as a row; remove it if it is none"
+    )
+
+
+def last_row(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) -> str:
+    """Return a warning if the last row looks like totals or a remark, else "".
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    place : callable
+        Function from the position of a row to its place in the file.
+    before : int, default=0
+        Number of rows of the file before the frame; sums are only compared if there are none.
+    """
+    if before + len(frame) < LEAST_ROWS or not len(frame):
+        return ""
+    row = before + len(frame) - 1  # its place may need a look at the file
+    texts = [_text(cell) for cell in frame.iloc[-1].tolist()]
+    filled = [position for position, text in enumerate(texts) if text not in EMPTY]
+    for position in filled:
+        if texts[position].strip(": ").casefold() in TOTALS and _is_new(frame.iloc[:, position]) and len(filled) > 1:
+            return f"{place(row)} looks like totals ({texts[position]!r}), and counts as a row; remove it if it is none"
+    if len(filled) == 1 and frame.shape[1] > 2 and frame.iloc[:-1].notna().sum(axis=1).max() > 2:
+        text = texts[filled[0]]
+        if np.isnan(parsed_numbers([text])[0]) and _is_new(frame.iloc[:, filled[0]]):
+            return f"{place(row)} has {text[:40]!r} alone, like a remark, and counts as a row; remove it if it is none"
+    sums = [str(frame.columns[position]) for position in filled if not before and _is_sum(frame.iloc[:, position])]
+    if len(sums) < 2:
+        return ""
+    return (
+        f"{place(row)} has the sums of the rows above it in {sums[0]!r} and {sums[1]!r}, and counts as a row; remove "
+        "it if it is none"
+    )
+
+
+def _text(cell: Any) -> str:
+    import pandas as pd
+
+    return "" if pd.api.types.is_scalar(cell) and pd.isna(cell) else cell_text(cell)
+
+
+def _is_numeric(column: pd.Series) -> bool:
+    return getattr(column.dtype, "kind", "O") in "iufb"
+
+
+def _is_new(column: pd.Series) -> bool:
+    """Return whether the last cell is in no other row."""
+    return not bool((column.iloc[:-1] == column.iloc[-1]).any())
+
+
+def _is_sum(column: pd.Series) -> bool:
+    """Return whether the last cell of a column of numbers is the sum of the others, and larger than each."""
+    if not _is_numeric(column):
+        return False
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    others, last = values[:-1][~np.isnan(values[:-1])], values[-1]
+    if len(others) < LEAST_ROWS - 1 or not abs(last) > np.abs(others).max():
+        return False
+    return bool(abs(others.sum() - last) <= max(ROUNDING * abs(last), 0.01))
+
+
+def note_doubtful_rows(name: str, frame: pd.DataFrame, place: Callable[[int], str]) -> None:
+    """Tell the user of rows at the ends of a table that are none; `name` is that of its file."""
+    for text in filter(None, [second_header(frame, place), last_row(frame, place)]):
+        note(f"{name}: {text}")

@@ -1,0 +1,91 @@
+"""Rows of a file that are none: units, totals, remarks, and lines of separators alone."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import openpyxl
+import pandas as pd
+import pytest
+
+from pucli.data.files.formats import Table, open_table
+from pucli.data.rows.blocks import read_blocks
+
+HEADER = ["customer", "age", "income", "city", "bought"]
+ROWS = [[f"C{i}", 20 + i, 1000 + 7 * i, "Ulm" if i % 3 else "Bonn", "yes" if i % 4 == 0 else ""] for i in range(12)]
+SUMS = [sum(row[1] for row in ROWS), sum(row[2] for row in ROWS)]
+
+
+def saved(path: Path, rows: list[list[object]]) -> Path:
+    if path.suffix == ".xlsx":
+        book = openpyxl.Workbook()
+        for row in [HEADER, *rows]:
+            book.active.append([None if cell == "" else cell for cell in row])
+        book.save(path)
+    else:
+        path.write_text("\n".join(",".join(map(str, row)) for row in [HEADER, *rows]) + "\n")
+    return path
+
+
+def read(path: Path) -> tuple[Table, str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = open_table(path, "bought")
+    return table, " | ".join(str(one.message) for one in caught)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([["", "years", "EUR", "", ""], *ROWS], r"2 .*words \('years', 'EUR'\) where the rows below have numbers"),
+        ([["", "years", "", "", ""], *ROWS], r"2 .*words \('years'\) where"),
+        ([*ROWS, ["Total", *SUMS, "", ""]], r"14 .*looks like totals \('Total'\)"),
+        ([*ROWS, ["Summe:", *SUMS, "", ""]], r"14 .*looks like totals"),
+        ([*ROWS, ["", *SUMS, "", ""]], r"14 .*has the sums of the rows above it in 'age' and 'income'"),
+        ([*ROWS, ["Source: CRM", "", "", "", ""]], r"14 .*has 'Source: CRM' alone, like a remark"),
+    ],
+)
+def test_a_row_that_is_none_is_named(tmp_path: Path, suffix: str, rows: list[list[object]], said: str) -> None:
+    path = saved(tmp_path / f"t{suffix}", rows)
+    table, texts = read(path)
+    assert len(table.frame) == 13
+    assert pd.Series([texts]).str.contains(said).item(), texts
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        [["C", "unknown", 3, "Ulm", ""], *ROWS],  # one empty cell in other words
+        [["C", "n/a", "-", "Ulm", ""], *ROWS],
+        [["Total", 40, 2000, "Ulm", ""], *ROWS],
+        [*ROWS, ["Total", 40, 2000, "Ulm", ""], ["Total", 41, 2001, "Ulm", ""]],  # a company of this name
+        [*ROWS, ["C99", 40, "", "", ""]],
+    ],
+)
+def test_usual_rows_are_not(tmp_path: Path, rows: list[list[object]]) -> None:
+    assert "counts as a row" not in read(saved(tmp_path / "t.csv", rows))[1]
+
+
+def test_such_rows_are_named_in_blocks_too(tmp_path: Path) -> None:
+    path = saved(tmp_path / "t.csv", [["", "years", "EUR", "", ""], *ROWS, ["Total", *SUMS, "", ""]])
+    with pytest.warns(UserWarning) as caught:
+        blocks = list(read_blocks(path, ["customer", "age", "income"], rows=6, keep=["customer"]))
+    assert sum(len(block.frame) for block in blocks) == 14
+    texts = [str(one.message) for one in caught]
+    assert any("line 2 has words" in text for text in texts)
+    assert any("line 15 looks like totals" in text for text in texts)
+
+
+@pytest.mark.parametrize("line", [",,,,", '"","","","",""', " , , , , ", ",,,,,,,"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_of_separators_alone_are_blank_and_counted(tmp_path: Path, line: str, end: str) -> None:
+    lines = [",".join(map(str, row)) for row in [HEADER, *ROWS]]
+    path = tmp_path / "t.csv"
+    path.write_bytes(end.join([*lines[:5], line, *lines[5:], line, line, ""]).encode())
+    table, texts = read(path)
+    assert table.frame["customer"].tolist() == [row[0] for row in ROWS]
+    assert "3 blank lines are skipped (the first is line 6)" in texts
+    assert table.place(4) == "line 7"
