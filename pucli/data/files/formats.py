@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError, unknown
+from pucli.data.encode.doubtful_rows import doubtful_rows
 from pucli.data.files.damaged import check_unpacked, damaged
 from pucli.data.files.disguises import check_not_address, recognised
-from pucli.data.files.doubtful_rows import note_doubtful_rows
 from pucli.data.files.packing import packing
 from pucli.data.files.parquet_files import read_parquet
 from pucli.data.files.spool import is_stream, reread, shown
@@ -27,6 +27,7 @@ from pucli.data.files.table_size import MOST_COLUMNS, cells_of_parquet, cells_of
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.json_lines import JSON, json_blocks
 from pucli.data.files.text.libsvm import MOST_FEATURES, read_libsvm
+from pucli.data.files.text.records import note
 from pucli.data.files.text.text_files import (
     SUFFIXES,
     UNNAMED,
@@ -144,7 +145,8 @@ def open_table(
         table = _table(file, wanted, label, as_text, as_number, keep, how)
     frame = without_missing(with_ids(table.frame, keep), how.missing, keep)
     frame.columns = [normal(str(name)) for name in frame.columns]
-    note_doubtful_rows(shown(path), frame, table.place)
+    for text in doubtful_rows(frame, table.place):
+        note(f"{shown(path)}: {text}")
     return table._replace(frame=frame, reading=replace(how, first_feature=table.reading.first_feature))
 
 

@@ -13,8 +13,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from pucli.data.encode.doubtful_rows import last_row, second_header
 from pucli.data.files.disguises import check_is_text, recognised
-from pucli.data.files.doubtful_rows import last_row, second_header
 from pucli.data.files.formats import Table, check_content, file_kind, open_table, reading
 from pucli.data.files.packing import packing
 from pucli.data.files.parquet_files import read_parquet_blocks

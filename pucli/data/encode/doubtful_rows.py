@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.data.encode.doubtful_cells import is_placeholder
-from pucli.data.files.text.records import note
 from pucli.data.frames import EMPTY, cell_text, parsed_numbers
 
 if TYPE_CHECKING:
@@ -113,7 +112,6 @@ def _is_sum(column: pd.Series) -> bool:
     return bool(abs(others.sum() - last) <= max(ROUNDING * abs(last), 0.01))
 
 
-def note_doubtful_rows(name: str, frame: pd.DataFrame, place: Callable[[int], str]) -> None:
-    """Tell the user of rows at the ends of a table that are none; `name` is that of its file."""
-    for text in filter(None, [second_header(frame, place), last_row(frame, place)]):
-        note(f"{name}: {text}")
+def doubtful_rows(frame: pd.DataFrame, place: Callable[[int], str]) -> list[str]:
+    """Return the warnings of `second_header` and `last_row` for all rows of a file."""
+    return [text for text in (second_header(frame, place), last_row(frame, place)) if text]
