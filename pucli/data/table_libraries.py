@@ -26,7 +26,7 @@ _KIND = {"M": "dates", "m": "durations", "c": "complex numbers"}
 
 def is_table(X: Any) -> bool:
     """Return whether X has named columns, whatever library made it."""
-    if isinstance(X, np.ndarray | list | tuple) or issparse(X):
+    if isinstance(X, np.ndarray | list | tuple) or issparse(X) or len(getattr(X, "shape", ("", ""))) < 2:
         return False
     kind = type(X)  # a lazy table would resolve its columns
     return any(hasattr(kind, name) for name in ("columns", "column_names", "__arrow_c_stream__", "__dataframe__"))
@@ -119,8 +119,16 @@ def _library(X: Any) -> str:
     return type(X).__module__.partition(".")[0]
 
 
-def numeric_rows(estimator: Any, X: Any) -> Any:
+def numeric_rows(estimator: Any, X: Any, *, reset: bool = True) -> Any:
     """Return X as scikit-learn takes it: a table as a pandas frame of numeric columns, anything else as it is.
+
+    Parameters
+    ----------
+    estimator : estimator
+        That takes them, for messages.
+    X : table of any library, or rows as scikit-learn takes them
+    reset : bool, default=True
+        Whether the estimator is fitted to X, as for `validate_data`.
 
     Raises
     ------
@@ -132,12 +140,35 @@ def numeric_rows(estimator: Any, X: Any) -> Any:
     if not is_table(X):
         return X
     frame = to_pandas(X)
+    if not frame.shape[1]:
+        raise TableError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
+    frame = _with_names(frame, estimator, reset)
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise TableError(f"two columns are named {twice[0]!r}; rename one of them.")
     for place, name in enumerate(frame.columns):
         _check_numeric(frame.iloc[:, place], name, type(estimator).__name__)
     return frame
+
+
+def _with_names(frame: pd.DataFrame, estimator: Any, reset: bool) -> pd.DataFrame:
+    """Return a frame whose column names are text: scikit-learn forgets other names, and then takes any order.
+
+    Columns that pandas has numbered from 0 are left without names, as an array is.
+    """
+    names = frame.columns.tolist()
+    if all(isinstance(name, str) for name in names):
+        return frame
+    texts, counted = [str(name) for name in names], [str(place) for place in range(len(names))]
+    fitted = None if reset else getattr(estimator, "feature_names_in_", None)
+    if texts == counted and (fitted is None or set(fitted) != set(texts)):
+        return frame
+    if not reset and fitted is None and sorted(texts) == sorted(counted):
+        raise TableError(
+            f"the columns are numbered {', '.join(texts[:5])}{', ...' * (len(texts) > 5)}, and the model was fitted to "
+            "columns without names: put them in the order of the fit."
+        )
+    return frame.set_axis(texts, axis=1)
 
 
 def _check_numeric(column: pd.Series, name: Any, estimator: str) -> None:

@@ -11,6 +11,10 @@ import numpy as np
 from pucli.core.arrays import AnyArray
 from pucli.data.labels import positive_of_two
 
+# what a message about unclear labels advises
+
+MARKS = 'Give y as 1 for labelled positives and 0 for unlabeled rows, in pandas for example (y == "fraud").astype(int).'
+
 
 def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
     """Return the label that marks labelled positives.
@@ -35,6 +39,11 @@ def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
         raise ValueError(
             f"pos_label={pos_label!r} is not a label of y, whose labels are {_shown(labels[0])} and "
             f"{_shown(labels[1])}; give one of the two."
+        )
+    if labels.dtype.kind in "Mm":
+        raise ValueError(
+            f"the labels are {_shown(labels[0])} and {_shown(labels[1])}, which do not show which of them marks the "
+            "labelled positives: set pos_label, or give y as 1 and 0."
         )
     if not any(isinstance(label, str) for label in labels.tolist()):
         return labels[1]
@@ -102,6 +111,7 @@ def without_negatives(y: Any, neg_label: Any, pos_label: Any = None) -> tuple[An
     """
     y = plain_labels(y)
     refuse_missing_labels(y)
+    refuse_mixed_labels(y)
     labels = np.array(y)
     negative = np.array([_same(label, neg_label) for label in labels.tolist()], dtype=bool)
     if not negative.any():
@@ -170,16 +180,32 @@ def _is_number(label: Any) -> bool:
         return False
 
 
-def refuse_missing_labels(y: Any) -> None:
-    """Raise ValueError if a label is missing: None, NaN or an empty cell of pandas."""
+def refuse_missing_labels(y: Any, way_out: str = MARKS) -> None:
+    """Raise ValueError if a label is missing: None, NaN or an empty cell of pandas.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    way_out : str
+        End of the message.
+    """
     if y is None:  # scikit-learn says that y is needed
         return
-    missing = [row for row, label in enumerate(np.asarray(y, dtype=object).ravel().tolist()) if _is_missing(label)]
+    labels = np.asarray(y, dtype=object).ravel().tolist()
+    missing = [row for row, label in enumerate(labels) if _is_missing(label)]
     if missing:
         raise ValueError(
-            f"Input y contains NaN: {len(missing)} labels are missing, the first in row {missing[0]}. Give y as 1 for "
-            'labelled positives and 0 for unlabeled rows, in pandas for example (y == "fraud").astype(int).'
+            f"Input y contains NaN: {len(missing)} labels are missing, the first in row {missing[0]}. {way_out}"
         )
+
+
+def refuse_mixed_labels(y: Any) -> None:
+    """Raise ValueError if some labels are words and others are not: they have no order."""
+    labels = y.ravel().tolist() if isinstance(y, np.ndarray) and y.dtype.kind == "O" else []
+    words = [isinstance(label, str) for label in labels]
+    if any(words) and not all(words):
+        word, other = labels[words.index(True)], labels[words.index(False)]
+        raise ValueError(f"y has both words and numbers as labels, such as {word!r} and {other!r}. {MARKS}")
 
 
 def _is_missing(label: Any) -> bool:

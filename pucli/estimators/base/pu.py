@@ -25,6 +25,7 @@ from pucli.estimators.base.labels import (
     plain_labels,
     positive_label,
     refuse_missing_labels,
+    refuse_mixed_labels,
     without_negatives,
 )
 from pucli.estimators.base.parameters import Label
@@ -162,6 +163,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
             y, self._negative = without_negatives(y, neg_label, pos_label)
         y = plain_labels(y)
         refuse_missing_labels(y)
+        refuse_mixed_labels(y)
         with told_of_empty_cells(self):
             rows, labels = validate_data(
                 self, numeric_rows(self, X), y, dtype=np.float64, accept_sparse=self._sparse_format or "csr"
@@ -198,7 +200,11 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         with told_of_empty_cells(self):
             rows = validate_data(
-                self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse=self._sparse_format or "csr"
+                self,
+                numeric_rows(self, X, reset=False),
+                dtype=np.float64,
+                reset=False,
+                accept_sparse=self._sparse_format or "csr",
             )
         return self._computed_with(rows)
 

@@ -16,7 +16,9 @@ from pucli.data.labels import says_not_labelled, says_plainly_not_labelled
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import dense_rows, told_of_empty_cells, told_of_singular_system
-from pucli.estimators.base.labels import plain_labels
+from pucli.estimators.base.labels import plain_labels, refuse_missing_labels
+
+MARK = "Mark unlabeled rows by -1 ('-1' among strings)."
 
 
 def unlabeled_rows(y: ArrayLike) -> Bools:
@@ -29,16 +31,16 @@ def unlabeled_rows(y: ArrayLike) -> Bools:
 
 
 def check_no_missing_label(y: AnyArray) -> None:
-    """Raise ValueError for a label that is no class: None, an empty string, or a word such as "unknown".
+    """Raise ValueError for a label that is no class: an empty string, or a word such as "unknown".
 
-    scikit-learn refuses NaN. "unlabeled" and "-1" mark unlabeled rows; "u" is a class among other single letters.
+    "unlabeled" and "-1" mark unlabeled rows; "u" is a class among other single letters.
     """
     if y.dtype.kind not in "USO":
         return
     labels = _distinct(y)
     letters = [label for label in labels if isinstance(label, str) and len(label.strip()) == 1]
     for label in labels:
-        if label is None or (isinstance(label, str) and label.strip() == ""):
+        if isinstance(label, str) and label.strip() == "":
             raise ValueError(
                 f"row {y.tolist().index(label)} has the label {label!r}, which is not a class: mark unlabeled rows by "
                 "-1 ('-1' among strings); None, NaN and empty strings are not accepted as labels."
@@ -143,10 +145,10 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         """Return X (n, D) as float64 and codes (n,): position in `classes_`, -1 for an unlabeled row."""
         rows: Floats
         labels: AnyArray
+        y = plain_labels(y)
+        refuse_missing_labels(y, MARK)
         with told_of_empty_cells(self):
-            rows, labels = validate_data(
-                self, numeric_rows(self, X), plain_labels(y), dtype=np.float64, accept_sparse="csr"
-            )
+            rows, labels = validate_data(self, numeric_rows(self, X), y, dtype=np.float64, accept_sparse="csr")
         rows = dense_rows(self, rows)
         check_no_missing_label(labels)
         unlabeled = unlabeled_rows(labels)
@@ -174,7 +176,9 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         with told_of_empty_cells(self):
-            rows = validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse="csr")
+            rows = validate_data(
+                self, numeric_rows(self, X, reset=False), dtype=np.float64, reset=False, accept_sparse="csr"
+            )
         return dense_rows(self, rows)
 
     def _codes_of(self, y: ArrayLike, n_rows: int) -> Ints:

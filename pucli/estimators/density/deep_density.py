@@ -293,7 +293,8 @@ class DeepDensity(Certified, BaseEstimator):
         check_is_fitted(self)
         _check_count(n_samples)
         rows: Floats = dense_rows(
-            self, validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse="csr")
+            self,
+            validate_data(self, numeric_rows(self, X, reset=False), dtype=np.float64, reset=False, accept_sparse="csr"),
         )
         generated = self.sample(n_samples, random_state=random_state)
         values: Floats = kernel_log_likelihood(generated, self._validation, rows, BANDWIDTHS).log_likelihood
@@ -317,7 +318,8 @@ class AutoEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DeepDensity
         """Return the codes (n, latent_dim) of rows X (n, d)."""
         check_is_fitted(self)
         rows = dense_rows(
-            self, validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse="csr")
+            self,
+            validate_data(self, numeric_rows(self, X, reset=False), dtype=np.float64, reset=False, accept_sparse="csr"),
         )
         codes: Floats = Network(*self._encoder)(rows)
         return codes

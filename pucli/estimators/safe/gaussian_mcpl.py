@@ -305,7 +305,9 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     def _validate(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         how: dict[str, Any] = {"ensure_all_finite": "allow-nan", "accept_sparse": "csr"}
-        return dense_rows(self, validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, **how))
+        return dense_rows(
+            self, validate_data(self, numeric_rows(self, X, reset=False), dtype=np.float64, reset=False, **how)
+        )
 
     def score_samples(self, X: ArrayLike) -> Floats:
         """Return the log density of the observed entries of each row of X (n, D), in nats, shape (n,)."""

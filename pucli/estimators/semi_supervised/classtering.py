@@ -22,9 +22,9 @@ from pucli.core.saved_state import ABOVE_ZERO, Array, Either, Labels, Parts, Sca
 from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import dense_rows
-from pucli.estimators.base.labels import plain_labels
+from pucli.estimators.base.labels import plain_labels, refuse_missing_labels
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, RandomState, one_of
-from pucli.estimators.base.semi_supervised import check_no_missing_label, classes_and_codes, unlabeled_rows
+from pucli.estimators.base.semi_supervised import MARK, check_no_missing_label, classes_and_codes, unlabeled_rows
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.moves import Fit, fit
 from pucli.solvers.classtering.state import Globals, Hyper, Rows, initial_hyper, rows
@@ -253,10 +253,12 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
             )
             labels: AnyArray = np.full(table.shape[0], -1)
         else:
+            y = plain_labels(y)
+            refuse_missing_labels(y, MARK)
             table, labels = validate_data(
                 self,
                 numeric_rows(self, X),
-                plain_labels(y),
+                y,
                 dtype=np.float64,
                 ensure_min_samples=2,
                 accept_sparse="csr",
@@ -343,7 +345,10 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._assigned(
             dense_rows(
-                self, validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse="csr")
+                self,
+                validate_data(
+                    self, numeric_rows(self, X, reset=False), dtype=np.float64, reset=False, accept_sparse="csr"
+                ),
             )
         )
 

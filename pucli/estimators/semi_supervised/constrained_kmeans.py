@@ -199,7 +199,8 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
         """Return the nearest centre of each row of X (n, d), shape (n,)."""
         check_is_fitted(self)
         rows = dense_rows(
-            self, validate_data(self, numeric_rows(self, X), dtype=np.float64, reset=False, accept_sparse="csr")
+            self,
+            validate_data(self, numeric_rows(self, X, reset=False), dtype=np.float64, reset=False, accept_sparse="csr"),
         )
         nearest: Ints = ((rows[:, None] - self.cluster_centers_) ** 2).sum(axis=2).argmin(axis=1)
         return nearest
