@@ -130,3 +130,25 @@ def test_an_id_leaves_as_its_number_format_shows_it(sheet, number_format, number
 
     frame = sheet([["id", "a", "y"], [number, 1, 0], [8, 2, 1]], change=form, keep=["id"]).frame
     assert frame["id"].tolist() == [shown, "8"]
+
+
+def test_hidden_rows_and_columns_are_said(sheet):
+    def hide(book):
+        book.active.row_dimensions[3].hidden = book.active.row_dimensions[4].hidden = True
+        book.active.column_dimensions["B"].hidden = True
+
+    with pytest.warns(UserWarning) as caught:
+        frame = sheet([["a", "b", "y"], [1, 5, 0], [2, 6, 1], [3, 7, 1]], change=hide).frame
+    assert frame["b"].tolist() == [5, 6, 7]
+    texts = [str(one.message) for one in caught]
+    assert any("2 rows are hidden, and read as the others" in text for text in texts)
+    assert any("1 column is hidden, and read as the others" in text for text in texts)
+
+
+def test_what_is_hidden_beside_the_table_is_not_said(sheet, recwarn):
+    def hide(book):
+        book.active.row_dimensions[50].hidden = True
+        book.active.column_dimensions.group("D", "XFD", hidden=True)
+
+    sheet([["a", "b", "y"], [1, 5, 0], [2, 6, 1]], change=hide)
+    assert not [one for one in recwarn if "hidden" in str(one.message)]

@@ -24,6 +24,8 @@ from pucli.data.encode.doubtful_cells import (
     doubtful_dates,
     doubtful_numbers,
     is_placeholder,
+    padded,
+    padded_cell,
     unread_date,
     usual_date_format,
 )
@@ -292,6 +294,8 @@ def _texts(column: pd.Series, decimal: str = "") -> Column:  # noqa: C901
             return long
         durations = any(DURATION.fullmatch(text) for text in texts)
         found = replace(_number(name, there, remark=SECONDS if durations else ""), decimal=decimal)
+        if found.kind == "number" and not found.warning and (code := padded_cell(texts)):
+            return replace(found, warning=padded(code))
         return _with_unread(found, as_number, texts, counts, "not numbers")
     if formed := _formed(name, codes, texts, counts, blank, decimal):
         return formed
@@ -372,8 +376,8 @@ def _formed(
     like = np.array([is_decorated(text) for text in texts])
     if not _mostly(like, blank, texts, counts) or like.sum() < MIN_NUMBERS:
         return None
-    decorated = [text for text, one in zip(texts, like, strict=True) if one]
-    form = number_form(decorated, decimal)
+    alike = [text for text, one in zip(texts, like, strict=True) if one]
+    form = number_form(alike, decimal)
     if form is None:
         return None
     values, _ = text_numbers(codes, texts, form.decimal, form.unit)
@@ -381,7 +385,7 @@ def _formed(
     example = texts[int(np.argmax(np.isnan(plain) & like))]
     means = cell_text(float(formed_numbers([example], form.decimal, form.unit)[0]))
     doubt = "" if form.sure else "; if the comma is a decimal sign, give --decimal ,"
-    if share := mixed_shares(decorated, form):
+    if share := mixed_shares(alike, form):
         doubt += f"; {share!r}, without {form.unit}, is read as it stands and may mean a share: write all cells alike"
     warning = f"holds numbers with signs or units: {example!r} is read as {means}{doubt}"
     found = replace(_number(name, values), decimal=form.decimal, unit=form.unit)

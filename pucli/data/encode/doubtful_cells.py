@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -65,6 +65,21 @@ def coded_number(texts: Sequence[str]) -> tuple[str, int] | None:
     if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
         return None
     return like[0], int(like[0].replace("_", ""), 10 if "_" in like[0] else 0)
+
+
+def padded_cell(texts: Iterable[str]) -> str:
+    """Return the least of texts that are equally many digits, some with a leading zero, as codes are; else ""."""
+    texts = sorted(texts)
+    padded = bool(texts) and len(texts[0]) > 1 and texts[0].startswith("0")
+    return texts[0] if padded and all(text.isdecimal() and len(text) == len(texts[0]) for text in texts) else ""
+
+
+def padded(example: str) -> str:
+    """Return the warning about a column of numbers with an example of `padded_cell`."""
+    return (
+        f"is read as a number, but has cells like {example}: if they are codes, as of a post office, "
+        "--as COLUMN=category keeps them apart"
+    )
 
 
 def is_placeholder(text: str) -> bool:

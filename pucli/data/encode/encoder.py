@@ -34,6 +34,8 @@ from pucli.data.encode.drift import Tally, Usual
 from pucli.data.frames import TableError, as_frame
 from pucli.data.table_libraries import is_table
 
+SHOWN = 3  # columns that a warning names
+
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Encode columns of numbers, categories, yes/no, dates and text as features.
@@ -125,7 +127,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ------
         TableError
             There are no rows, or no column has features.
+
+        Warns
+        -----
+        UserWarning
+            A column is left out, or may be read otherwise than it is meant.
         """
+        self.learn(X)
+        told = [f"column {column.name!r} {column.warning}" for column in self.columns_ if column.warning]
+        if told:
+            more = f"; and {len(told) - SHOWN} more, see columns_" if len(told) > SHOWN else ""
+            text = "; ".join(told[:SHOWN]) + more
+            warnings.warn(text.replace("--as COLUMN=", "kinds: COLUMN="), stacklevel=2)
+        return self
+
+    def learn(self, X: Any) -> TableEncoder:
+        """Fit the encoding as `fit` does, with the warnings in `columns_` alone."""
         if scipy.sparse.issparse(X):
             self._keep_sparse([f"x{i}" for i in range(X.shape[1])])
             return self

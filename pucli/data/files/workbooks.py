@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _PARTS = re.compile(r'"([^"]*)"|\\(.)|([-/ ()+:])|(0)')  # of the number format of codes: literals, and digits
 _EXACT = 2**53
+_HIDDEN_ROW = re.compile(rb'<row [^>]*?hidden="(?:1|true)"[^>]*(?<!/)>\s*<c[ >]')  # with cells
+_HIDDEN_COLUMN = re.compile(rb'<col (?=[^>]*?hidden="(?:1|true)")(?=[^>]*?min="(\d{1,7})")(?=[^>]*?max="(\d{1,7})")')
 _LOOKED_AT = 20  # rows among which the header is
 
 
@@ -144,7 +146,7 @@ def _xlsx(
             table, header = _table(path, name, visible, found.iter_rows(), skip_rows, known, as_text, as_shown)
         finally:
             book.close()
-    for text in _unseen(path, part, header):
+    for text in _unseen(path, part, header, table.frame.shape[1]):
         note(f"{path}: sheet {name!r}: {text}")
     return table
 
@@ -302,8 +304,8 @@ def _letter(place: int) -> str:
     return text
 
 
-def _unseen(path: Path, part: str | None, header: int) -> list[str]:
-    """Return what cannot be seen in the values of a sheet: formulas without stored results, and merged cells."""
+def _unseen(path: Path, part: str | None, header: int, width: int) -> list[str]:
+    """Return what the values of a sheet do not show: formulas without results, hidden rows, and merged cells."""
     if part is None:
         return []
     with zipfile.ZipFile(path) as archive:
@@ -316,6 +318,13 @@ def _unseen(path: Path, part: str | None, header: int) -> list[str]:
             which = f", {'' if len(empty) == 1 else 'the first in '}{place[1].decode()}," if place else ""
             cells = "1 cell has a formula" if len(empty) == 1 else f"{len(empty)} cells have formulas"
             found.append(f"{cells} without a stored result{which} read as empty; save it with a spreadsheet program")
+    rows, columns = len(_HIDDEN_ROW.findall(content)), 0
+    for one in _HIDDEN_COLUMN.findall(content):
+        columns += max(min(int(one[1]), width) - int(one[0]) + 1, 0)  # others may be hidden beside the table
+    for n, what in ((rows, "row"), (columns, "column")):
+        if n:
+            are = f"1 {what} is" if n == 1 else f"{n} {what}s are"
+            found.append(f"{are} hidden, and read as the others; delete what is not meant")
     merged = [
         ref.decode()
         for ref, row in re.findall(rb'<mergeCell [^>]*?ref="([A-Z]+\d+:[A-Z]+(\d+))"', content)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError
 from pucli.data.encode.columns import Column
+from pucli.data.encode.doubtful_cells import padded
 from pucli.data.encode.drift import Tally
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.label_leakage import leaks
@@ -173,7 +174,7 @@ def fit_file(
     frame = table.frame[choice.features(path, table, label)]
     kinds = {name: kind for name, kind in choice.kinds.items() if name in frame.columns}
     try:
-        encoder = TableEncoder(kinds, decimal=how.decimal).fit(frame)
+        encoder = TableEncoder(kinds, decimal=how.decimal).learn(frame)
         tally = Tally(table.place)
         X = encoder.transform(frame, tally)
     except TableError as error:
@@ -192,8 +193,7 @@ def _noted(column: Column, table: Table) -> Column:
     if column.kind == "number" and column.name in table.zero_padded and not column.warning:
         return replace(
             column,
-            warning=f"is read as a number, but has cells like {table.zero_padded[column.name]}: if they are codes, as "
-            "of a post office, --as COLUMN=category keeps them apart",
+            warning=padded(table.zero_padded[column.name]),
         )
     if column.name not in table.decimal_commas:
         return column

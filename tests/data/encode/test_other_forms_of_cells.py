@@ -111,3 +111,15 @@ def test_new_dates_with_the_month_first_are_told_by_their_form() -> None:
     encoder = TableEncoder().fit(pd.DataFrame({"x": DAYS.strftime("%d/%m/%Y")}))
     with pytest.warns(UserWarning, match="every cell has the format %m/%d/%Y"):
         encoded(encoder, DAYS.strftime("%m/%d/%Y"))
+
+
+def test_text_of_digits_with_leading_zeros_is_told() -> None:
+    column = described([f"0{1000 + number % 9}" for number in range(N)])
+    assert column.kind == "number"
+    assert "cells like 01000: if they are codes" in column.warning
+
+
+def test_a_column_that_is_left_out_or_doubtful_is_told_in_python() -> None:
+    table = pd.DataFrame({"a": np.arange(N) % 7 + 0.5, "when": DAYS.strftime("%d.%m.%y")})
+    with pytest.warns(UserWarning, match="column 'when' holds dates of a form that is not read.*kinds: COLUMN=date"):
+        TableEncoder().fit(table)

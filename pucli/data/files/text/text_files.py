@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from pucli.core.errors import UsageError
+from pucli.data.encode.doubtful_cells import padded_cell
 from pucli.data.files.readers import read_csv
 from pucli.data.files.table_size import check_columns
 from pucli.data.files.text.decimal_comma import has_decimal_comma
@@ -311,9 +312,8 @@ def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
     found = {}
     for position, name in enumerate(layout.names):
         filled = {record[position].strip() for record in records if len(record) > position} - EMPTY
-        padded = sorted(cell for cell in filled if cell.startswith("0") and len(cell) > 1)
-        if padded and all(cell.isdecimal() and len(cell) == len(padded[0]) for cell in filled):
-            found[name] = padded[0]
+        if cell := padded_cell(filled):
+            found[name] = cell
     return found
 
 
