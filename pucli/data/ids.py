@@ -5,6 +5,8 @@ Every reader gives its identifier columns to `with_ids`, and only what comes out
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,9 @@ from pucli.data.frames import TableError, cell_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SHOWN = 100  # cells that are looked at
+_LONG = re.compile(r"\d(\.\d{1,5})?E\+\d{2,}")
 
 
 def with_ids(frame: pd.DataFrame, ids: Collection[str]) -> pd.DataFrame:
@@ -28,8 +33,23 @@ def with_ids(frame: pd.DataFrame, ids: Collection[str]) -> pd.DataFrame:
     for position, name in enumerate(frame.columns):
         if str(name) in ids:
             changed = frame.copy(deep=False) if changed is frame else changed
-            changed.isetitem(position, exact(frame.iloc[:, position]).array)
+            column = exact(frame.iloc[:, position])
+            changed.isetitem(position, column.array)
+            if example := _cut(column):
+                warnings.warn(
+                    f"column {str(name)!r} holds identifiers like {example}, whose last digits a spreadsheet has cut; "
+                    "save the column as text",
+                    stacklevel=2,
+                )
     return changed
+
+
+def _cut(column: pd.Series) -> str:
+    """Return the first identifier if all are numbers as a spreadsheet shows long ones, 1.23457E+17, else ""."""
+    if getattr(column.dtype, "kind", "O") in "iu":
+        return ""
+    texts = column.dropna().iloc[:SHOWN].tolist()
+    return texts[0] if texts and all(_LONG.fullmatch(text) for text in texts) else ""
 
 
 def exact(column: pd.Series) -> pd.Series:

@@ -114,3 +114,11 @@ def test_two_columns_of_one_name_in_parquet_are_named(tmp_path):
     for read in (lambda p: open_table(p, None), lambda p: list(read_blocks(p, ["age"]))):
         with pytest.raises(UsageError, match="two columns are named 'age'"):
             read(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize(("written", "cut"), [("1.2345{}E+17", True), ("1.2345{}", False), ("12{}E+03", False)])
+def test_identifiers_that_a_spreadsheet_has_cut_are_told(written, cut, tmp_path, recwarn):
+    path = tmp_path / "t.csv"
+    path.write_text("id,a\n" + "".join(f"{written.format(row)},{row}\n" for row in range(9)))
+    assert copied(path, tmp_path / "o.csv")[:2] == [written.format(0), written.format(1)]
+    assert any("a spreadsheet has cut" in str(one.message) for one in recwarn) == cut
