@@ -64,15 +64,18 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError
             As the classifier, or if there are too few rows of a kind for four folds.
         """
+        from pucli.data.encode.encoder import TableEncoder
         from pucli.data.table_libraries import numeric_rows
         from pucli.models.calibration import in_its_scale, probability_curve
         from pucli.models.validation import held_out_scores
 
         self.estimator_ = clone(self.estimator).fit(X, y)
         self.classes_ = self.estimator_.classes_
-        rows = np.asarray(numeric_rows(self.estimator_, X), dtype=np.float64)
-        labelled = np.asarray(np.asarray(y) == self.classes_[1])
+        labelled = np.asarray(np.ravel(np.asarray(y)) == self.classes_[1])  # the fit warns of a column vector
         pipeline = self.estimator_ if isinstance(self.estimator_, Pipeline) else make_pipeline(self.estimator_)
+        if isinstance(pipeline[0], TableEncoder) and len(pipeline) > 1:  # it looks at no label, so that one is enough
+            X, pipeline = pipeline[0].transform(X), pipeline[1:]
+        rows = np.asarray(numeric_rows(pipeline[-1], X), dtype=np.float64)
         unnamed = clone(pipeline)
         if "pos_label" in unnamed[-1].get_params():
             unnamed[-1].set_params(pos_label=None)  # the folds have the labels 1 and 0

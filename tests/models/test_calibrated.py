@@ -6,12 +6,14 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from pucli import BLSSVM, GLPUAL, AutoPU
+from pucli.data import TableEncoder
 from pucli.data.encode.standardise import Standardiser
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import METHODS, estimator_class
@@ -101,3 +103,14 @@ def test_pulearn_takes_it(kind: str) -> None:
         warnings.simplefilter("ignore")
         found = model.fit(X, np.where(Y == 1, 1, -1)).predict_proba(X)
     assert roc_auc_score(POSITIVE[100:], found[100:, 1]) > 0.9
+
+
+def test_a_table_encoder_in_a_pipeline_and_labels_in_a_column() -> None:
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "town": np.where(POSITIVE, "Ulm", "Bonn")})
+    model = CalibratedPU(make_pipeline(TableEncoder(), BLSSVM())).fit(table, Y)
+    encoded = TableEncoder().fit_transform(table)
+    expected = CalibratedPU(BLSSVM()).fit(encoded, Y).predict_proba(encoded)
+    np.testing.assert_allclose(model.predict_proba(table.iloc[:, [2, 0, 1]]), expected)
+    with pytest.warns(UserWarning, match="column-vector"):
+        column = CalibratedPU(BLSSVM()).fit(encoded, Y[:, None])
+    np.testing.assert_array_equal(column.predict_proba(encoded), expected)

@@ -272,7 +272,7 @@ def in_order(values: Iterable[str]) -> list[str]:
 
 
 def _as_written(value: str, present: Sequence[str]) -> str | None:
-    """Return the class equal to `value` as text, as a number or as a truth value."""
+    """Return the class equal to `value` as text, as a number, as a truth value or in other letters ("Yes")."""
     if value.strip() in present:
         return value.strip()
     composed = {normal(candidate): candidate for candidate in present}
@@ -286,9 +286,8 @@ def _as_written(value: str, present: Sequence[str]) -> str | None:
             if float(candidate) == float(value):
                 return candidate
         except ValueError:
-            if candidate.casefold() == value.strip().casefold() in ("true", "false"):
-                return candidate
-    return None
+            continue
+    return next((candidate for candidate in present if candidate.casefold() == value.strip().casefold()), None)
 
 
 def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:

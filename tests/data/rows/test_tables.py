@@ -360,3 +360,10 @@ def test_a_missing_or_old_package_is_named_by_the_file_that_needs_it(name, packa
     with pytest.raises(UsageError, match=package) as caught, reading(tmp_path / name):
         raise ImportError(f"a newer {package} is needed")
     assert ("Parquet" in str(caught.value)) == (package == "pyarrow")
+
+
+@pytest.mark.parametrize(("cells", "asked"), [("Yes", "yes"), ("yes", "YES"), ("JA", "ja"), ("Straße", "STRASSE")])
+def test_the_class_of_a_model_is_found_in_other_letters(tmp_path, cells, asked):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "".join(f"{row},{cells if row % 2 else 'no'}\n" for row in range(6)))
+    assert read_table(path, label="y", positive=asked)[1].tolist() == [-1, 1] * 3
