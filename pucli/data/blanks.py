@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 # zero-width spaces, marks of the writing direction, and byte-order marks, which joined files have in the middle
 _INVISIBLE = "\u200b\u200e\u200f\u2060\ufeff"
 
 
 def trimmed(text: str) -> str:
-    r"""Return a text without blank and invisible characters around it.
+    r"""Return a text without blank and invisible characters around it, in the composed form of Unicode.
 
     Examples
     --------
@@ -15,6 +17,9 @@ def trimmed(text: str) -> str:
     'age'
     """
     text = text.strip()
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFC", text)
     while text and (text[0] in _INVISIBLE or text[-1] in _INVISIBLE):
         text = text.strip(_INVISIBLE).strip()
     return text

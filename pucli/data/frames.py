@@ -40,6 +40,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _YEAR_FIRST = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ZONE = re.compile(r"[T ]\d{2}[\d:.,]*\s?([Zz]|UTC|GMT|[+-]\d{2}(:?\d{2})?)$")
 _UTC_NAME = re.compile(r"(?<=\d)\s?(UTC|GMT)$")
+_COMMA = re.compile(r"(?<=:\d{2}),(?=\d{1,9}(?:Z|[+-]\d{2}:?\d{2})?$)")  # before parts of a second, as in log files
 _SERIAL = re.compile(r"\d{5}(\.\d+)?")
 DURATION = re.compile(
     r"[+-]?\d+ days?,? [+-]?\d{1,2}:\d{2}:\d{2}(\.\d{1,9})?"
@@ -221,7 +222,7 @@ def parsed_dates(texts: Sequence[str], written: str) -> np.ndarray:
     """Convert texts to days since 1970-01-01, shape (k,); NaN if a text does not have the given date format."""
     import pandas as pd
 
-    cells = pd.Series([_UTC_NAME.sub("Z", text) for text in texts], dtype=object)
+    cells = pd.Series([_COMMA.sub(".", _UTC_NAME.sub("Z", text)) for text in texts], dtype=object)
     return _days(pd.to_datetime(cells, format=written, errors="coerce", utc=True))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import shlex
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
@@ -126,7 +125,7 @@ class Reading:
 
 def normal(name: str) -> str:
     """Return a name in the composed form of Unicode, without invisible characters around it."""
-    return name if name.isascii() else unicodedata.normalize("NFC", trimmed(name))
+    return name if name.isascii() else trimmed(name)
 
 
 def without_missing(frame: Any, words: tuple[str, ...], keep: Any = ()) -> Any:

@@ -330,7 +330,19 @@ def _texts(column: pd.Series, decimal: str = "") -> Column:  # noqa: C901
         why = f" ({' and '.join(units[:2])})" if len(units) > 1 else ""
         warning = f"holds numbers with signs or units{why}, e.g. {example!r}, and is {use}; write them as 12.5"
         return replace(found, warning=warning)
+    if found.kind == "category" and (alike := _in_other_letters(texts)):
+        warning = f"has values that differ in capital letters alone, {alike[0]!r} and {alike[1]!r}; write them alike"
+        return replace(found, warning=warning)
     return found
+
+
+def _in_other_letters(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Return the first two texts that differ in capital letters alone; None if there are none."""
+    seen: dict[str, str] = {}
+    for text in texts:
+        if (first := seen.setdefault(text.casefold(), text)) != text:
+            return first, text
+    return None
 
 
 def _mostly(good: np.ndarray, blank: np.ndarray, texts: Sequence[str], counts: np.ndarray) -> bool:

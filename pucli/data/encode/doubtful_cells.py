@@ -18,13 +18,14 @@ CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, 999
 ANSWER_CODES = ((96.0, 97.0, 98.0, 99.0), (-9.0, -8.0, -7.0))  # the same in surveys, beside the steps of a scale
 LAST_STEP = 20.0
 MIN_CODES = 3  # cells with such a number
+FAR = 1e4  # ranges of the others by which any other number that repeats is away from them
 ENOUGH = 20  # other cells by which such a number is judged, or as many as it has itself
 NO_DAYS = (0.0, 99999999.0, 99991231.0, 19000100.0)  # among dates written as 20241231
 MIN_DOTTED = 5  # cells with and without a dot for thousands
 
 # words for an empty cell, in lower case, besides `pucli.data.frames.EMPTY`
 PLACEHOLDERS = frozenset(
-    {".", "..", "...", "-", "--", "---", "–", "—", "*", "na", "n.a.", "n/v", "n.v.", "nv", "k.a.", "k. a.", "nil",
+    {".", "..", "...", "…", "-", "--", "---", "–", "—", "*", "na", "n.a.", "n/v", "n.v.", "nv", "k.a.", "k. a.", "nil",
      "none", "unknown", "unbekannt", "inconnu", "desconocido", "missing", "not available", "not applicable",
      "no data", "nd",
      "n.d.", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!", "(null)", "(blank)", "(empty)",
@@ -35,13 +36,16 @@ PLACEHOLDERS = frozenset(
 _TAGGED = re.compile(r"\.[a-z_]")  # missing values of Stata and SAS: .a to .z and ._
 SHOWN_DIGITS, LONG_NUMBER = 6, 1e10  # a spreadsheet shows 4917631234567 as 4.91763E+12, and saves that as CSV
 _CODED = re.compile(r"[+-]?(0x[0-9a-f]+|0b[01]+|0o[0-7]+|\d{1,3}(_\d{3})+)", re.IGNORECASE)
-_TIME = re.compile(r"\d{1,2}(:\d{2}){1,2}")
+_TIME = re.compile(r"\d{1,2}(:\d{2}){1,2}(\s?[AaPp]\.?[Mm]\.?)?")
 LAST_DAYS = {  # days since 1970-01-01 that often mean "never" or "not known"
     float(np.datetime64(day).astype(int)): day
     for day in ("9999-12-31", "9999-01-01", "2999-12-31", "2099-12-31", "1900-01-01", "1899-12-30", "1899-12-31",
                 "1970-01-01", "1753-01-01", "0001-01-01", "1800-01-01", "1901-01-01")
 }  # fmt: skip
-_MONTH = r"(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?"
+_MONTH = (
+    r"(?:jan|jän|feb|fév|mar|mär|apr|avr|abr|may|mai|maj|jun|juin|jul|juil|aug|aoû|ago|sep|oct|okt|ott|nov|dec"
+    r"|dez|déc|dic|ene|gen|mag|giu|lug|set)[^\W\d_]*\.?"
+)
 _DATED = re.compile(
     rf".*(\b\d{{4}}[-./]\d{{1,2}}[-./]\d{{1,2}}|\b\d{{1,2}}[-./]\d{{1,2}}[-./](\d{{4}}|\d{{2}})\b"
     rf"|\b\d{{1,2}}[. -]*{_MONTH}[ -]*\d{{2,4}}|\b{_MONTH} (\d{{1,2}},? )?\d{{4}})",
@@ -171,17 +175,17 @@ def doubtful_numbers(filled: np.ndarray) -> str:
             f"holds whole numbers like {low:.5E}, whose last digits are all zero, as after a spreadsheet has cut them: "
             "if they are identifiers, save the column as text"
         )
-    for code in {low, high} & set(CODES):
+    for code in (low, high):
         rest = filled[filled != code]
         n = len(filled) - len(rest)
-        if (
-            n >= MIN_CODES
-            and len(rest) >= min(n, ENOUGH)
-            and min(abs(code - rest.min()), abs(code - rest.max())) > np.ptp(rest) > 0
-        ):
+        if n < MIN_CODES or len(rest) < min(n, ENOUGH):
+            continue
+        far = 1.0 if code in CODES else FAR  # fill values such as 9.96921e+36 are of many kinds
+        if min(abs(code - rest.min()), abs(code - rest.max())) > far * np.ptp(rest) > 0.0:
+            written = f"{code:.0f}" if abs(code) < 1e10 else repr(code)
             return (
-                f"is {code:.0f} in {n} cells, far from all others: if that means that the value is not known, "
-                f"--missing {code:.0f} empties these cells"
+                f"is {written} in {n} cells, far from all others: if that means that the value is not known, "
+                f"--missing {written} empties these cells"
             )
     return _answer_codes(filled)
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-_BLANKS = str.maketrans({"\xa0": " ", "\u202f": " ", "\u2009": " ", "−": "-", "–": "-", "’": "'", "‘": "'"})
+_SPACES = dict.fromkeys(map(chr, (0xA0, 0x202F, 0x3000, *range(0x2000, 0x200B))), " ")
+_BLANKS = str.maketrans(_SPACES | {"−": "-", "–": "-", "’": "'", "‘": "'"})
 _CURRENCY = r"(?:US\$|A\$|C\$|R\$|[$€£¥₹₽₺₩]|EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|Fr\.|Rs\.?|kr\.?|zł)"
 _UNIT = r"[^\W\d_°µ%‰][^\W\d_/²³]{0,4}(?:/[^\W\d_]{1,4})?[²³]?|[%‰°µ$€£¥₹₽₺₩][^\W\d_]{0,2}|" + _CURRENCY
 _DIGITS = r"\d[\d.,' ]*(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"

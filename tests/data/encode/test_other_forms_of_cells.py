@@ -123,3 +123,36 @@ def test_a_column_that_is_left_out_or_doubtful_is_told_in_python() -> None:
     table = pd.DataFrame({"a": np.arange(N) % 7 + 0.5, "when": DAYS.strftime("%d.%m.%y")})
     with pytest.warns(UserWarning, match="column 'when' holds dates of a form that is not read.*kinds: COLUMN=date"):
         TableEncoder().fit(table)
+
+
+@pytest.mark.parametrize("fill", ["1e+36", "9.96921e+36", "-3.4028235e+38", "-2147483648"])
+def test_fill_values_of_any_kind_are_told(fill: str) -> None:
+    cells = [fill if number % 5 == 0 else f"{number % 9}.5" for number in range(N)]
+    assert "in 8 cells, far from all others" in described(cells).warning
+    assert "far from" not in described([f"{10.0 ** (number % 12)}" for number in range(N)]).warning
+
+
+def test_other_blanks_and_unicode_forms_are_the_same_cell() -> None:
+    thousands = described([f"{number % 9 + 1}\u2003{100 + number}" for number in range(N)])
+    assert (thousands.kind, thousands.n_unread) == ("number", 0)
+    assert described(["Mu\u0308ller", "M\u00fcller", "Mayer", "Ott"] * 10).n_distinct == 3
+
+
+def test_values_in_other_letters_are_told() -> None:
+    assert "'red' and 'Red'; write them alike" in described(["red", "Red", "blue"] * 10).warning
+    assert not described(["red", "green", "blue"] * 10).warning
+
+
+def test_seconds_with_a_comma_are_read() -> None:
+    log = [f"2024-03-{number % 28 + 1:02d} 12:00:00,{number:03d}" for number in range(N)]
+    column = described(log)
+    assert (column.kind, column.n_unread) == ("date", 0)
+    points = [text.replace(",", ".") for text in log]
+    encoder = TableEncoder().fit(pd.DataFrame({"x": points}))
+    assert (encoded(encoder, log) == encoded(encoder, points)).all()
+
+
+@pytest.mark.parametrize("written", ["{}. März 2024", "{}-Okt-2024", "{} août 2024", "1:{:02d} PM"])
+def test_dates_and_times_that_are_not_read_are_named(written: str) -> None:
+    column = described([written.format(number % 9 + 1) for number in range(N)])
+    assert f"e.g. '{written.format(1)}'" in column.warning
