@@ -162,7 +162,10 @@ def without_missing(frame: Any, words: tuple[str, ...], keep: Any = ()) -> Any:
             if empty.any():
                 changed.isetitem(position, column.astype("float64" if kind == "f" else object).mask(empty))
             continue
-        codes, distinct = pd.factorize(column)
+        try:
+            codes, distinct = pd.factorize(column)
+        except (TypeError, NotImplementedError):  # lists and structs, which are refused where they are used
+            continue
         listed = [cell_text(cell) for cell in distinct.tolist()]
         same = np.array(
             [text in texts or (bool(values) and parsed_numbers([text])[0] in values) for text in listed] + [False]

@@ -356,3 +356,11 @@ def test_numbers_of_a_workbook_are_no_texts_of_a_form(tmp_path):
     assert file.encoder.formed == ("income",)
     for name in ("sheet.xlsx", "texts.xlsx"):
         np.testing.assert_array_equal(apply_file(tmp_path / name, file.encoder).X, file.X)
+
+
+def test_words_for_empty_leave_lists_alone(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": ["x", "y", "z"], "c": [[1], [2], [3]], "y": [1, 0, 0]}).to_parquet(path)
+    frame = open_table(path, "y", how=Reading(missing=("x",))).frame
+    assert frame["a"].isna().tolist() == [True, False, False]
+    assert [list(cell) for cell in frame["c"]] == [[1], [2], [3]]

@@ -151,3 +151,11 @@ def test_labels_of_any_library() -> None:
         pd.Categorical(y),
     ):
         np.testing.assert_array_equal(GLPUAL().fit(X, labels).decision_function(X), wanted)
+
+
+@pytest.mark.parametrize("cells", [[[1], [2]], [{"a": 1}, {"a": 2}]])
+def test_lists_and_structs_of_arrow_in_pandas_are_named(cells):
+    pa = pytest.importorskip("pyarrow")
+    nested = pd.array(cells * 10, dtype=pd.ArrowDtype(pa.array(cells).type))
+    with pytest.raises(TableError, match="column 'c': a cell must hold one value"):
+        TableEncoder().fit(pd.DataFrame({"a": range(20), "c": nested}))
