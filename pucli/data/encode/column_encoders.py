@@ -182,6 +182,11 @@ class YesNo:
         first = self.name if self.yes in {"True", "1"} else f"{self.name}={self.yes}"
         return [first] + [f"{self.name} {IS_EMPTY}"] * self.indicator
 
+    @property
+    def reads_other_words(self) -> bool:
+        """Return whether any word for yes or no is read, as where both values are such words."""
+        return self.any_word or (self.yes.casefold() in YES and self.no.casefold() in NO)
+
     def how(self) -> str:
         """Describe the encoding."""
         return f"{self.yes!r} 1, {self.no or 'empty'!r} 0{_filled(self.fill, self.indicator)}"
@@ -202,13 +207,12 @@ class YesNo:
         meaning = {self.yes.casefold(): 1.0, self.no.casefold(): 0.0}
         if meaning.keys() == {"true", "false"}:
             meaning |= {"1": 1.0, "0": 0.0}
-        if self.any_word:
-            meaning |= dict.fromkeys(YES, 1.0) | dict.fromkeys(NO, 0.0)
         known = np.array([meaning.get(text.casefold(), np.nan) for text in texts])
-        if np.isnan(known).any() and self.yes.casefold() in YES and self.no.casefold() in NO:
-            other = np.isnan(known) & ~np.isnan(_truth(texts))
-            known[other] = _truth(texts)[other]
-            read = np.append(other, False)[codes]
+        if self.reads_other_words and np.isnan(known).any():
+            meant = _truth(texts)
+            other = np.isnan(known) & ~np.isnan(meant)
+            known[other] = meant[other]
+            read = np.append(other, False)[codes] & (not self.any_word)
             tally.add(self.name, OTHER_WORDS, read, texts[codes[int(read.argmax())]])
         values = np.append(known, np.nan if self.no else 0.0)[codes]
         unknown = np.isnan(values) & (codes >= 0)

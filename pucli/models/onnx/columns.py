@@ -104,7 +104,7 @@ def _yes_no(graph: Graph, column: YesNo) -> list[str]:
     meaning = {column.yes: 1, column.no: 0}
     if {word.casefold() for word in meaning} == {"true", "false"}:
         meaning |= {"1": 1, "0": 0}
-    if column.any_word:
+    if column.reads_other_words:
         meaning |= dict.fromkeys(YES, 1) | dict.fromkeys(NO, 0)
     codes: dict[str, int] = {}
     for word, code in meaning.items():
