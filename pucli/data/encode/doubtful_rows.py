@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 50  # rows below the first that tell columns of numbers, and columns whose sum is taken
 LEAST_ROWS = 5
+FEW = 0.05  # share of the rows that totals are at most
 ROUNDING = 1e-6
 TOTALS = frozenset(
-    {"total", "totals", "grand total", "subtotal", "sub-total", "sum", "average", "avg", "mean", "summe", "gesamt",
+    {"total", "totals", "grand total", "subtotal", "sub-total", "sum", "average", "avg", "mean", "count", "anzahl", "summe", "gesamt",
      "gesamtsumme", "insgesamt", "zwischensumme", "mittelwert", "durchschnitt", "somme", "total général", "sous-total",
      "moyenne", "suma", "promedio", "media", "totale", "somma", "totaal", "gemiddelde", "итого", "всего", "razem"}
 )  # fmt: skip
@@ -86,6 +87,36 @@ def last_row(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) 
     )
 
 
+def subtotals(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
+    """Return a warning if rows before the last look like totals: a word for it, and a cell empty that usually is not.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    place : callable
+        Function from the position of a row to its place in the file.
+    """
+    words = {form(word) + end for word in TOTALS for form in (str, str.capitalize, str.upper) for end in ("", ":")}
+    for position in range(frame.shape[1]):
+        column = frame.iloc[:-1, position]
+        if getattr(column.dtype, "kind", "O") not in "OU":
+            continue
+        try:
+            rows = np.flatnonzero(column.isin(words).to_numpy(dtype=bool, na_value=False))
+        except TypeError:  # lists
+            continue
+        few = max(1.0, FEW * len(frame))
+        if not 0 < len(rows) <= few:
+            continue
+        usual = frame.loc[:, (frame.isna().sum() <= few).to_numpy()]
+        rows = rows[usual.iloc[rows].isna().any(axis=1).to_numpy()]
+        if len(rows):
+            more = f" (as {len(rows) - 1} more)" if len(rows) > 1 else ""
+            text = _text(column.iloc[rows[0]])
+            return f"{place(rows[0])} looks like totals ({text!r}){more}, and counts as a row; remove it if it is none"
+    return ""
+
+
 def _text(cell: Any) -> str:
     import pandas as pd
 
@@ -113,5 +144,5 @@ def _is_sum(column: pd.Series) -> bool:
 
 
 def doubtful_rows(frame: pd.DataFrame, place: Callable[[int], str]) -> list[str]:
-    """Return the warnings of `second_header` and `last_row` for all rows of a file."""
-    return [text for text in (second_header(frame, place), last_row(frame, place)) if text]
+    """Return the warnings of `second_header`, `subtotals` and `last_row` for all rows of a file."""
+    return [text for text in (second_header(frame, place), subtotals(frame, place), last_row(frame, place)) if text]

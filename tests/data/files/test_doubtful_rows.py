@@ -43,6 +43,7 @@ def read(path: Path) -> tuple[Table, str]:
         ([["", "years", "", "", ""], *ROWS], r"2 .*words \('years'\) where"),
         ([*ROWS, ["Total", *SUMS, "", ""]], r"14 .*looks like totals \('Total'\)"),
         ([*ROWS, ["Summe:", *SUMS, "", ""]], r"14 .*looks like totals"),
+        ([*ROWS[:6], ["Subtotal", *SUMS, "", ""], *ROWS[6:]], r"8 .*looks like totals \('Subtotal'\)"),
         ([*ROWS, ["", *SUMS, "", ""]], r"14 .*has the sums of the rows above it in 'age' and 'income'"),
         ([*ROWS, ["Source: CRM", "", "", "", ""]], r"14 .*has 'Source: CRM' alone, like a remark"),
     ],
