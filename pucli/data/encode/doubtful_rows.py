@@ -18,7 +18,7 @@ LEAST_ROWS = 5
 FEW = 0.05  # share of the rows that totals are at most
 ROUNDING = 1e-6
 TOTALS = frozenset(
-    {"total", "totals", "grand total", "subtotal", "sub-total", "sum", "average", "avg", "mean", "count", "anzahl", "summe", "gesamt",
+    {"total", "totals", "grand total", "subtotal", "sub-total", "sum", "average", "avg", "mean", "summe", "gesamt",
      "gesamtsumme", "insgesamt", "zwischensumme", "mittelwert", "durchschnitt", "somme", "total général", "sous-total",
      "moyenne", "suma", "promedio", "media", "totale", "somma", "totaal", "gemiddelde", "итого", "всего", "razem"}
 )  # fmt: skip
