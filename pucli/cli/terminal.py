@@ -13,6 +13,8 @@ from typing import Any, TextIO
 
 # Widest line: longer ones are hard to read.
 WIDEST = 100
+# Characters of a message.
+LONGEST = 20_000
 _COLOURS = {"warning: ": "\x1b[33m", "pucli: ": "\x1b[31m"}
 _PLAIN = "\x1b[0m"
 _COMMAND = re.compile(r"(?:^ *|(?<=: ))pucli [a-z]+ .*--.*$")
@@ -71,6 +73,8 @@ def width_of(stream: TextIO) -> int | None:
 def tell(text: str) -> None:
     """Write a line to stderr, which may be closed; on a terminal warnings are yellow and errors red."""
     text = inert_text(text.replace("\r", "\\r"))
+    if len(text) > LONGEST:  # names in a file may have any length
+        text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
     width = width_of(sys.stderr)
     if width is not None:
         colour = next((code for start, code in _COLOURS.items() if text.startswith(start)), "")

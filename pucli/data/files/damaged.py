@@ -9,6 +9,7 @@ from pathlib import Path
 from pucli.core.errors import UsageError
 from pucli.data.files.archives import FREE, RATIO
 
+MOST_MEMBERS = 10_000  # of a zip archive that holds one table
 # What a reader's library says -> what is wrong with the file.
 _FOUND = (
     (r"EOF inside string starting at row (\d+)", "a quote that opens in data row {0} is never closed"),
@@ -36,11 +37,18 @@ def damaged(path: Path, error: BaseException) -> UsageError:
 def check_unpacked(path: Path, free: int | None = None) -> None:
     """Raise UsageError for a zip archive whose members state more than `RATIO` times its size and `free` bytes.
 
+    So does one with a name twice, of which readers take different ones, or with far more members than a table needs.
     Other packed files are checked while they are unpacked (`pucli.data.files.unpacking`).
     """
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+        if len(names) > MOST_MEMBERS:
+            raise UsageError(f"{path} has {len(names)} parts, which no table has; save it again")
+        if len(set(names)) < len(names):
+            twice = next(name for place, name in enumerate(names) if name in names[:place])
+            raise UsageError(f"{path} is damaged: it has the part {twice!r:.80} twice; save it again")
         check_size(path, path.stat().st_size, size, free)
 
 

@@ -23,7 +23,15 @@ from pucli.data.files.disguises import check_not_address, recognised
 from pucli.data.files.packing import packing
 from pucli.data.files.parquet_files import read_parquet
 from pucli.data.files.spool import is_stream, reread, shown
-from pucli.data.files.table_size import MOST_COLUMNS, cells_of_parquet, cells_of_text, check_filled, check_fits
+from pucli.data.files.table_size import (
+    MOST_COLUMNS,
+    cells_of_parquet,
+    cells_of_text,
+    check_columnar,
+    check_filled,
+    check_fits,
+    text_bytes,
+)
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.json_lines import JSON, json_blocks
 from pucli.data.files.text.libsvm import MOST_FEATURES, read_libsvm
@@ -364,10 +372,12 @@ def _feather(path: Path, label: str | None, sheet: str | None) -> Table:
             for number in range(file.num_record_batches):
                 batches.append(file.get_batch(number))
                 n_rows += batches[-1].num_rows
+                check_columnar(path, n_rows, len(file.schema.names))
                 check_fits(path, n_rows * len(file.schema.names))
             content = pa.Table.from_batches(batches, file.schema)
         content.validate(full=True)  # else Arrow trusts lengths, positions of texts and codes of categories
         check_names(path, content.column_names)
+        check_columnar(path, len(content), content.num_columns, sum(map(text_bytes, content.columns)))
         # identifiers in an index are columns, and integers beside empty cells stay exact
         frame = content.to_pandas(ignore_metadata=True, integer_object_nulls=True)
     return Table(frame, lambda row: f"row {row + 1}")

@@ -7,10 +7,13 @@ compiled code then trusts. So only matrices of numbers and text are read, and sp
 from __future__ import annotations
 
 import math
+import re
 import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +45,8 @@ def read_mat(path: Path, label: str | None = None) -> dict[str, np.ndarray]:
 
     _check_elements(path)
     try:
-        there = whosmat(path)
+        with _strictly(path):
+            there = whosmat(path)
     except NotImplementedError as error:
         raise UsageError(
             f"{path}: MATLAB 7.3 files are not supported; save the file in MATLAB with the option -v7"
@@ -61,8 +65,23 @@ def read_mat(path: Path, label: str | None = None) -> dict[str, np.ndarray]:
         wanted.append(name)
     if total > most:
         raise UsageError(f"{path} declares {total / 1e9:.3g} GB of numbers, which it cannot hold; save it again")
-    content = loadmat(path, variable_names=wanted) if wanted else {}
+    if not wanted:
+        return {}
+    with _strictly(path):
+        content = loadmat(path, variable_names=wanted)
     return {name: _dense(path, name, content[name]) for name in wanted if name in content}
+
+
+@contextmanager
+def _strictly(path: Path) -> Iterator[None]:
+    """Raise UsageError where SciPy only warns: a name that is there twice, numbers of an unknown order of bytes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        try:
+            yield
+        except UserWarning as error:
+            detail = re.split(r" - |[;,(]", " ".join(str(error).split()))[0].strip()
+            raise UsageError(f"{path} cannot be read without doubt ({detail:.200}); save it again") from error
 
 
 # Types of data elements of the format (MAT-File Format, table 1-1), with the bytes of a number.
@@ -71,20 +90,25 @@ _TEXT = {16, 17, 18}
 _INT8, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15
 _CELL_TO_OBJECT, _CHAR, _SPARSE_CLASS, _NUMERIC = range(1, 4), 4, 5, range(6, 16)
 _FUNCTION, _OPAQUE, _HEADER = 16, 17, 128
+_BYTES_4 = {0: 8, 1: 4, 2: 4, 3: 2, 4: 2, 5: 1}  # bytes of a number by the tens of the type, in files of MATLAB 4
+MOST_VARIABLES = 10_000
 
 
 def _check_elements(path: Path) -> None:
     """Raise UsageError unless the types and sizes of the data elements are right: SciPy's compiled reader trusts them.
 
-    Files of MATLAB 4 and of 7.3, which are of other formats, are left to SciPy.
+    Files of MATLAB 7.3, which are of another format, are left to SciPy.
     """
     content = path.read_bytes()
-    if len(content) < _HEADER or 0 in content[:4] or content[126:128] not in (b"IM", b"MI"):
+    if len(content) >= 4 and 0 in content[:4]:
+        _check_version_4(path, content)
+        return
+    if len(content) < _HEADER or content[126:128] not in (b"IM", b"MI"):
         return
     if content[125 if content[126:128] == b"IM" else 124] != 1:
         return
     order, position = "<" if content[126:128] == b"IM" else ">", _HEADER
-    most = max(RATIO * len(content), FREE)
+    most, number = max(RATIO * len(content), FREE), 0  # bytes to which all variables may unpack
     try:
         while position + 8 <= len(content):
             kind, size = struct.unpack_from(f"{order}II", content, position)
@@ -93,13 +117,35 @@ def _check_elements(path: Path) -> None:
             if kind == _COMPRESSED:
                 unpacked = zlib.decompressobj().decompress(data, most + 1)
                 _require(8 <= len(unpacked) <= most, "a variable unpacks to more than it can have")
+                most -= len(unpacked)
                 kind, size = struct.unpack_from(f"{order}II", unpacked)
                 data = memoryview(unpacked)[8 : 8 + size]
                 _require(len(data) == size, "a variable is cut short")
             _require(kind == _MATRIX, f"a variable is of the type {kind}")
             _check_matrix(data, order)
+            number += 1
+            _require(number <= MOST_VARIABLES, f"it has more than {MOST_VARIABLES} variables")
             position += 8 + struct.unpack_from(f"{order}II", content, position)[1]
     except (ValueError, struct.error, zlib.error) as error:
+        detail = str(error) if type(error) is ValueError else "a variable is cut short"
+        raise UsageError(f"{path} is damaged ({detail}); save it again") from error
+
+
+def _check_version_4(path: Path, content: bytes) -> None:
+    """Raise UsageError unless the variables of a file of MATLAB 4 have as many numbers as they state."""
+    position = number = 0
+    order = "<" if struct.unpack_from("<i", content)[0] in range(5000) else ">"
+    try:
+        while position < len(content):
+            kind, rows, columns, imaginary, length = struct.unpack_from(f"{order}5i", content, position)
+            _require(0 <= kind < 5000 and kind % 1000 // 10 in _BYTES_4, f"a variable is of the type {kind}")
+            _require(min(rows, columns, length) >= 0, f"a variable has the shape {(rows, columns)}")
+            size = rows * columns * _BYTES_4[kind % 1000 // 10] * (1 + (imaginary != 0))
+            position += 20 + length + size
+            _require(position <= len(content), "a variable is cut short")
+            number += 1
+            _require(number <= MOST_VARIABLES, f"it has more than {MOST_VARIABLES} variables")
+    except (ValueError, struct.error) as error:
         detail = str(error) if type(error) is ValueError else "a variable is cut short"
         raise UsageError(f"{path} is damaged ({detail}); save it again") from error
 
@@ -165,7 +211,9 @@ def _dense(path: Path, name: str, value: Any) -> np.ndarray:
 
     if not scipy.sparse.issparse(value):
         return np.asarray(value)
-    value = value.tocsc() if value.format == "coo" else value
+    if value.format == "coo":  # of MATLAB 4, checked by SciPy; columns take memory as well
+        check_filled(path, *value.shape, value.nnz, _SPARSE)
+        value = value.tocsc()
     try:
         if value.format not in ("csc", "csr"):
             raise ValueError(value.format)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError
+from pucli.data.files.table_size import check_columnar, text_bytes
 from pucli.data.files.text.records import note
 from pucli.data.ids import with_ids
 
@@ -71,6 +72,7 @@ def read_parquet(path: Path, wanted: Collection[str], ids: Collection[str]) -> p
         left_out = [name for name in file.schema_arrow.names if name not in names]
         if left_out:
             note(f"{path}: the index without a name is left out; --id {left_out[0]} copies it to the predictions")
+        _check_size(path, file, names)
         parts = list(_blocks(file, names, ids, None))
     return parts[0] if parts else pd.DataFrame(columns=names)
 
@@ -108,8 +110,38 @@ def read_parquet_blocks(
 
     with pyarrow.parquet.ParquetFile(source, buffer_size=2**20, pre_buffer=False) as file:
         there = _checked_names(path, file.schema_arrow, needed)
+        _check_size(path, file, [name for name in needed if name in there])
         yield pd.DataFrame(columns=there)
         yield from _blocks(file, [name for name in needed if name in there], ids, rows)
+
+
+def _check_size(path: Path, file: Any, names: Collection[str]) -> None:
+    """Raise UsageError if columns unpack to far more than the file: a text is stored once, however often it stands."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    if not path.is_file():
+        return
+    about = file.metadata
+    check_columnar(path, about.num_rows, len(names))
+    schema = file.schema_arrow
+    texts = [
+        name
+        for name in names
+        if name in schema.names and any(is_text(schema.field(name).type) for is_text in _text_kinds(pa.types))
+    ]
+    if not texts:
+        return
+    total = 0.0
+    with pyarrow.parquet.ParquetFile(path, read_dictionary=texts) as again:
+        for group in range(about.num_row_groups):
+            for name in texts:
+                total += text_bytes(again.read_row_group(group, columns=[name]).column(0))
+                check_columnar(path, about.num_rows, len(names), total)
+
+
+def _text_kinds(kinds: Any) -> Sequence[Any]:
+    return kinds.is_string, kinds.is_large_string, kinds.is_binary, kinds.is_dictionary
 
 
 def _checked_names(path: Path, schema: Any, wanted: Collection[str]) -> list[str]:

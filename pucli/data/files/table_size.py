@@ -7,9 +7,11 @@ import zipfile
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from pucli.core.errors import UsageError
 from pucli.core.memory import check_memory
+from pucli.data.files.archives import FREE, RATIO
 
 # Memory for each cell until the table is encoded: 27 bytes were measured for CSV, 32 for Parquet, of 1e6 x 22 numbers.
 BYTES_PER_CELL = 30
@@ -21,6 +23,8 @@ WAY_OUT = (
 MOST_COLUMNS = 250_000
 # A matrix with more cells than this and a smaller share of filled ones is not read as a table.
 FEW_CELLS, LEAST_SHARE = 20_000_000, 0.01
+# Times its size to which a Parquet or Feather file may unpack: columns of one value take no place in it.
+COLUMNAR_RATIO = 1000
 _CHUNK = 2**20
 _CELL = re.compile(rb'<(?:\w+:)?c\s[^<>]{0,200}?\br="([A-Z]{1,3})([0-9]{1,7})"')
 
@@ -80,6 +84,74 @@ def check_sheet(path: Path, member: str) -> None:
         filled,
         "delete the rows and columns beyond the table in the spreadsheet, and save it again",
     )
+
+
+def check_open_document(path: Path) -> None:
+    """Raise UsageError if a sheet of an ODS file repeats rows, cells or blanks to more than a table of its size has."""
+    from xml.etree.ElementTree import iterparse
+
+    most = max(RATIO * path.stat().st_size, FREE)
+    rows = columns = n_rows = filled = in_row = last = place = blanks = 0
+    with zipfile.ZipFile(path) as archive, archive.open("content.xml") as stream:
+        for _, element in iterparse(stream):
+            name, size = element.tag.rpartition("}")[2], 0
+            repeated = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
+            if name == "s":
+                blanks += int(repeated.get("c", 1))
+            elif name in ("table-cell", "covered-table-cell"):
+                size = max(int(repeated.get("number-columns-repeated", 1)), 1)
+                place += size
+                if "value-type" in repeated or len(element):
+                    in_row, last = in_row + size, place
+                element.clear()
+            elif name == "table-row":
+                times = max(int(repeated.get("number-rows-repeated", 1)), 1)
+                n_rows += times
+                if in_row:
+                    rows, columns, filled = n_rows, max(columns, last), filled + times * in_row
+                in_row = last = place = 0
+                element.clear()
+            elif name == "table":
+                n_rows = 0
+    check_filled(path, rows, columns, filled, "delete the rows and columns beyond the table, and save it again")
+    if BYTES_PER_CELL * filled + blanks > most:
+        raise UsageError(f"{path} repeats cells to a table of {filled:.3g}, and {blanks} blanks; save it again as CSV")
+
+
+def check_columnar(path: Path, rows: float, columns: float, text: float = 0.0) -> None:
+    """Raise UsageError if a Parquet or Feather file would unpack to far more than files of measurements do.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    rows, columns : float
+        Numbers of rows and of columns.
+    text : float
+        Bytes of its texts, each as often as it is named.
+    """
+    size = 8.0 * rows * columns + text
+    if size > max(COLUMNAR_RATIO * path.stat().st_size, FREE):
+        raise UsageError(
+            f"{path} unpacks to {size / 1e9:.3g} GB, more than {COLUMNAR_RATIO} times its size, which no table does; "
+            "save it again as CSV"
+        )
+
+
+def text_bytes(column: Any) -> float:
+    """Return the bytes of the texts of an Arrow column with a dictionary, each as often as rows name it; 0 without."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type):
+        return 0.0
+    kind = column.type.value_type
+    if not any(known(kind) for known in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)):
+        return 0.0
+    total = 0.0
+    for chunk in column.chunks:
+        total += pc.sum(pc.take(pc.binary_length(chunk.dictionary).cast("int64"), chunk.indices)).as_py() or 0
+    return total
 
 
 def _column(letters: bytes) -> int:

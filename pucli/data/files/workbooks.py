@@ -17,7 +17,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError, unknown
 from pucli.data.files.readers import excel_engine
-from pucli.data.files.table_size import check_fits, check_sheet
+from pucli.data.files.table_size import check_fits, check_open_document, check_sheet
 from pucli.data.files.text.records import Record, header_place, note
 from pucli.data.frames import cell_text
 
@@ -28,6 +28,7 @@ _PARTS = re.compile(r'"([^"]*)"|\\(.)|([-/ ()+:])|(0)')  # of the number format 
 _EXACT = 2**53
 _HIDDEN_ROW = re.compile(rb'<row [^>]*?hidden="(?:1|true)"[^>]*(?<!/)>\s*<c[ >]')  # with cells
 _HIDDEN_COLUMN = re.compile(rb'<col (?=[^>]*?hidden="(?:1|true)")(?=[^>]*?min="(\d{1,7})")(?=[^>]*?max="(\d{1,7})")')
+_LAST_ROW = 2**20  # that a sheet can have
 _LOOKED_AT = 20  # rows among which the header is
 
 
@@ -90,6 +91,8 @@ def read_sheet(
         return _xlsx(path, sheet, skip_rows, known, as_text, as_shown)
     import pandas as pd
 
+    if engine == "odf":
+        check_open_document(path)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*xlrd.*")  # pandas 3 announces another reader for .xls
         with pd.ExcelFile(path, engine=engine) as book:
@@ -166,6 +169,8 @@ def _table(
     cells: list[Sequence[Any]] = []
     width = n_cells = 0
     for number, row in enumerate(rows, start=1):
+        if number > _LAST_ROW:
+            raise UsageError(f"{path}: sheet {name!r} has a row beyond {_LAST_ROW}, the last possible; save it again")
         length = len(row)
         while length and row[length - 1].value in (None, ""):
             length -= 1

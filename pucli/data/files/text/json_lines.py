@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from pucli.core.errors import UsageError
+from pucli.data.files.table_size import check_filled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,8 @@ def json_blocks(path: Path, text: IO[bytes], rows: int | None = None) -> Iterato
                         f"{path}: line {line}: {name!r} is {'an object' if isinstance(value, dict) else 'a list'}, not "
                         "one value; write its parts as columns of their own"
                     )
+        way_out = "write all rows with the same keys"
+        check_filled(path, len(block), len(names), sum(len(one) for _, one in block), way_out)
         yield _frame(list(names), [one for _, one in block]), [line for line, _ in block]
 
 

@@ -26,6 +26,8 @@ FIELD_LIMIT = min(sys.maxsize, 2**31 - 1)
 
 _CHUNK = 2**18
 _LONGEST = 2**24  # bytes in which a quoted cell must end, or the file is read record by record
+MOST_BLANKS = 5_000_000  # lines; they are counted one by one
+_BLANK_BYTES = b" \t\r\n"
 _TAIL = 2**13  # bytes in which the last record usually begins
 _MARK = b"\xef\xbb\xbf"  # byte-order mark
 _NEWLINE, _RETURN, _QUOTE, _BLANK, _TAB = b'\n\r" \t'
@@ -327,6 +329,8 @@ class CheckedRecords:
             return block
         if _MARK[:1] in block and _MARK in block:  # files were joined
             block = block.removeprefix(_MARK).replace(b"\n" + _MARK, b"\n")
+        if self._shape.n_fields > 1 and not block.strip(_BLANK_BYTES):
+            return self._skipped(block.count(b"\n"), self._line)
         if self._shape.escape or b"\0" in block or _has_bare_return(block):
             return self._one_by_one(block)
         header, fields = self._shape.header_line, self._delimiters(block)
@@ -353,6 +357,15 @@ class CheckedRecords:
         doubtful = few[cells[begins]] & few[cells[np.maximum(ends - 1, 0)]]
         places = zip(begins[doubtful].tolist(), ends[doubtful].tolist(), strict=True)
         return any(self._empty_line.fullmatch(block, begin, end) for begin, end in places)
+
+    def _skipped(self, n_lines: int, line: int) -> bytes:
+        """Count blank lines, the first of which is `line`, and return no bytes."""
+        if not self._blanks and not self._blank_lines:
+            self._first_blank = line
+        self._blanks += n_lines
+        if self._blanks + self._blank_lines > MOST_BLANKS:
+            raise UsageError(f"{self._path} has more than {MOST_BLANKS} blank lines; remove them")
+        return b""
 
     def _delimiters(self, block: bytes) -> bytes | None:
         """Return the separators and line ends outside quotes, as they follow; None if a quote stands within a cell."""
@@ -423,9 +436,7 @@ class CheckedRecords:
             self._first_header = self._first_header or line
             return b""
         if Record(line, fields).blank and shape.n_fields > 1:
-            if not self._blanks and not self._blank_lines:
-                self._first_blank = line
-            self._blanks += 1
+            self._skipped(1, line)
             if raw.strip(b" \t\r\n\x1a"):  # of separators; blank lines at the end of a file are usual
                 self._blank_lines, self._blanks = self._blank_lines + self._blanks, 0
             return b""
