@@ -13,7 +13,7 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli.options import choice
-from pucli.cli.output import Output, output_folder
+from pucli.cli.output import Output, output_file, output_folder
 from pucli.cli.row_options import Rows
 from pucli.cli.terminal import number
 from pucli.core.errors import UsageError
@@ -84,14 +84,19 @@ class Backend:
                 "--as, --id, --groups, --negative, --rows and --split cannot be used with --backend dask, which reads "
                 "numeric files."
             )
-        try:
-            found = find_blocks(str(where.file))
-            names = numeric_columns(found[0], where.label, where.drop or (), where.only or ())
-        except ValueError as error:  # of pyarrow, which does not name the file
-            raise UsageError(
-                f"--data {where.file}: a file is damaged or not Parquet; save it again, or correct its extension."
-            ) from error
+        found = find_blocks(str(where.file))
+        names = numeric_columns(found[0], where.label, where.drop or (), where.only or ())
+        for block in first_blocks(found)[1:]:
+            numeric_columns(block, where.label, (), names)
         if self.predictions is not None:
+            seen: dict[str, str] = {}
+            for block in first_blocks(found):
+                other = seen.setdefault(Path(block.path).name, block.path)
+                if other != block.path:
+                    raise UsageError(
+                        f"--predictions {self.predictions}: {other} and {block.path} have one name, and "
+                        "the predictions of one would replace those of the other; rename one of them."
+                    )
             if any(Path(block.path).parent.resolve() == self.predictions.resolve() for block in found):
                 raise UsageError(f"--predictions {self.predictions} is the folder of the data; give another one.")
             output_folder("--predictions", self.predictions)
@@ -124,6 +129,11 @@ class Backend:
         folder = str(self.predictions.resolve())
         write = partial(write_predictions, model=model, columns=model.columns, folder=folder, words=words)
         return runner.each(write, list(of_file.items()))
+
+
+def first_blocks(blocks: list[Block]) -> list[Block]:
+    """Return the first block of each file."""
+    return list({block.path: block for block in reversed(blocks)}.values())[::-1]
 
 
 def train_in_blocks(
@@ -172,6 +182,7 @@ def train_in_blocks(
             f"--backend dask trains {METHOD}, whose fit is a sum over rows; {entry.name} needs all rows at once."
         )
     blocks, columns = backend.blocks(where)
+    output_file("--model", model, *(Path(block.path) for block in first_blocks(blocks)))
     grid = {key: values for key, values in entry.grid.items() if key not in params} if folds else None
     started = time.perf_counter()
     with dask_runner(backend.scheduler) as runner:
@@ -229,6 +240,7 @@ def auto_in_blocks(
     from pucli.models.saved import save_model
 
     blocks, columns = backend.blocks(where)
+    output_file("--model", model, *(Path(block.path) for block in first_blocks(blocks)))
     started = time.perf_counter()
     with dask_runner(backend.scheduler) as runner:
         fitted = auto_on_blocks(runner, blocks, columns, params, runner.client if boosting else None)

@@ -50,7 +50,12 @@ def find_blocks(pattern: str) -> list[Block]:
     blocks: list[Block] = []
     first = 0
     for path in paths:
-        about = pq.ParquetFile(path).metadata
+        try:
+            about = pq.ParquetFile(path).metadata
+        except ValueError as error:  # of pyarrow, which does not name the file
+            raise UsageError(
+                f"--data {path} is damaged or not Parquet; save it again, or correct its extension."
+            ) from error
         for group in range(about.num_row_groups):
             rows = about.row_group(group).num_rows
             if rows:

@@ -389,8 +389,6 @@ def _checked(row: dict[str, Any], made_by: Mapping[int, str]) -> StoredRow:
     row.update({name: json.loads(row[name]) for name in _JSON})
     row["provenance"] = json.loads(content)
     row["declared"] = row.pop("settings")
-    if not isinstance(row["provenance"], dict):
-        raise DamagedRowError("its provenance is not a mapping")
     check_row(row)
     return cast(StoredRow, row)
 

@@ -12,6 +12,7 @@ from pucli.metrics.registry import METRICS
 
 STATUS = ("done", "failed")
 ROUNDED = 1e-9
+MOST_SECONDS = 1e9  # of one cell: thirty years
 # Results of one cell that differ by less are the same.
 SAME = 1e-6
 # Metrics that differ from run to run.
@@ -50,6 +51,9 @@ def check_row(row: Mapping[str, Any]) -> None:  # noqa: C901
             raise DamagedRowError(f"{name} is not a list of texts")
     if row["status"] not in STATUS:
         raise DamagedRowError(f"the status is {row['status']!r:.40}")
+    made_by = row.get("provenance", {})
+    if not isinstance(made_by, dict) or not isinstance(made_by.get("versions", {}), dict):
+        raise DamagedRowError("its provenance is not as pucli writes it")
     for name, value in row["metrics"].items():
         _check_number(name, value)
         low, high = limits(name)
@@ -57,7 +61,7 @@ def check_row(row: Mapping[str, Any]) -> None:  # noqa: C901
             raise DamagedRowError(f"{name} is {value:g}, which is out of its range")
     for name, value in row["seconds"].items():
         _check_number(name, value)
-        if value is not None and value < 0.0:
+        if value is not None and not 0.0 <= value <= MOST_SECONDS:
             raise DamagedRowError(f"the seconds of {name} are {value:g}")
     for name, value in row["certificate"].items():
         if not isinstance(value, (bool, int, float, str, type(None))):

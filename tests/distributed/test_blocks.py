@@ -112,6 +112,25 @@ def test_prior_and_cut_come_from_the_histogram():
     assert np.mean(mixed >= cut) == pytest.approx(found, abs=0.002)
 
 
+def test_blocks_keep_data_and_predictions(pucli, folder, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.parquet").write_bytes((tmp_path / "part0.parquet").read_bytes())
+    whole = (tmp_path / "part1.parquet").read_bytes()
+    words = ("train", "-m", "blssvm", "--label", "bought", "--positive", "1", "--backend", "dask")
+    done = pucli(*words, "--data", "*/x.parquet", "--predictions", "out")
+    assert done.code == 2 and "have one name" in done.err
+    done = pucli(*words, "--data", "part*.parquet", "--model", "part1.parquet")
+    assert done.code == 2 and "would overwrite the input" in done.err
+    assert (tmp_path / "part1.parquet").read_bytes() == whole
+    (tmp_path / "part1.parquet").write_bytes(b"PAR1 and no more")
+    done = pucli(*words, "--data", "part*.parquet")
+    assert done.code == 2 and "part1.parquet is damaged" in done.err
+    pd.DataFrame({"a": ["q"], "bought": [1]}).to_parquet(tmp_path / "part1.parquet")
+    done = pucli(*words, "--data", "part*.parquet")
+    assert done.code == 2 and "part1.parquet" in done.err and "no column 'b'" in done.err
+
+
 def test_errors_name_what_blocks_do_not_support(folder, tmp_path):
     path, frame = folder
     blocks = find_blocks(str(path / "*.parquet"))

@@ -60,6 +60,7 @@ def test_what_was_written_is_read(tmp_path):
         "status = 'fine', checksum = ''",
         "n_fits = 'many', checksum = ''",
         "notes = '[1]', checksum = ''",
+        """seconds = '{"fit":1e300}', checksum = ''""",
         "trials = x'00'",
         "error = CAST(x'ff00' AS TEXT)",
         "method = 'other'",
@@ -82,6 +83,13 @@ def test_a_row_that_was_changed_is_named_set_aside_and_run_again(tmp_path, chang
 def test_a_changed_provenance_is_noticed(tmp_path):
     edit(filled(tmp_path), """UPDATE provenance SET content = '{"commit":"xyz"}'""")
     with pytest.raises(UsageError, match="6 of its cells"):
+        read_rows(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["[]", '{"versions":3}'])
+def test_a_provenance_of_another_shape(tmp_path, content):
+    edit(filled(tmp_path), f"UPDATE provenance SET content = '{content}'", "UPDATE cells SET checksum = ''")
+    with pytest.raises(UsageError, match="its provenance is not as pucli writes it"):
         read_rows(tmp_path)
 
 

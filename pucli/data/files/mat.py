@@ -212,7 +212,7 @@ def _dense(path: Path, name: str, value: Any) -> np.ndarray:
     if not scipy.sparse.issparse(value):
         return np.asarray(value)
     if value.format == "coo":  # of MATLAB 4, checked by SciPy; columns take memory as well
-        check_filled(path, *value.shape, value.nnz, _SPARSE)
+        check_filled(path, value.shape[0], value.shape[1], value.nnz, _SPARSE)
         value = value.tocsc()
     try:
         if value.format not in ("csc", "csr"):
