@@ -207,3 +207,22 @@ def test_columns_that_take_no_place_in_their_file(tmp_path, ending, monkeypatch)
     for stored in (True, False):
         refused(write("bad", pa.table({**columns, "t": texts(500_000)}), store_schema=stored), "unpacks to")
     refused(write("empty", pa.table({"a": pa.nulls(10**6), "y": pa.nulls(10**6)})), "unpacks to")
+
+
+def test_parts_of_parquet_with_other_rows_than_the_whole(tmp_path):
+    pa, path = pytest.importorskip("pyarrow"), tmp_path / "rows.parquet"
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"a": pa.array(X[:, 0]), "y": pa.array(Y)}), path)
+    read(path)
+    whole = path.read_bytes()
+    start = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    last, found = bytes([24]), 0  # 12 as the footer writes it
+    for place in range(start, len(whole) - 8):
+        if whole[place : place + 1] == last:
+            path.write_bytes(whole[:place] + bytes([26]) + whole[place + 1 :])
+            try:
+                open_table(path, "y")
+            except UsageError as error:
+                found += "other numbers of rows" in str(error)
+    assert found

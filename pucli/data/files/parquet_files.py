@@ -123,6 +123,8 @@ def _check_size(path: Path, file: Any, names: Collection[str]) -> None:
     if not path.is_file():
         return
     about = file.metadata
+    if sum(about.row_group(group).num_rows for group in range(about.num_row_groups)) != about.num_rows:
+        raise UsageError(f"{path} is damaged: its parts have other numbers of rows than the whole; save it again")
     check_columnar(path, about.num_rows, len(names))
     schema = file.schema_arrow
     texts = [
