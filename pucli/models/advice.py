@@ -126,7 +126,7 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
         "hide such parts: --only COLUMN --only COLUMN looks at some alone)",
         f"{int(irrelevant.sum())} of {len(irrelevant)} features add nothing visible to what the others tell of the "
         "labels (weak effects are missed)",
-        "the class prior is not known (`pucli prior` estimates it)"
+        "no class prior was given (`pucli prior` estimates it, and says whether to use it)"
         if prior is None
         else f"the class prior is known ({prior:g})",
     ]
