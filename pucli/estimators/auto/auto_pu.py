@@ -480,11 +480,7 @@ class AutoPU(PUClassifier):
             self._curve,
             known_prior=self._calibrates or self._given,
         )
-        self.estimates_["recall"] = recall = self.estimates_["recall"].with_odds_ratio(self.odds_ratio_)
-        share = self.estimates_["share"].value
-        if self._given and share > 0.0:  # then the precision is as doubtful as the recall, and no more
-            value, *ends = (min(1.0, self.prior_ * end / share) for end in (recall.value, recall.low, recall.high))
-            self.estimates_["precision"] = Estimate(value, *ends)
+        self.estimates_["recall"] = self.estimates_["recall"].with_odds_ratio(self.odds_ratio_)
         self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
 
     def _rare(self) -> Binormal | None:
