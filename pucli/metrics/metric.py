@@ -78,6 +78,18 @@ class Metric:
         """The part of the name behind "@", or "" if there is none."""
         return self.name.partition("@")[2]
 
+    @property
+    def digits(self) -> int:
+        """Decimals in tables: three where differences below 1 matter, else two."""
+        return 3 if not self.relative and self.margin < 1 else 2
+
+    def gain(self, difference: float) -> float:
+        """Return a difference a - b with the sign of a's advantage: positive where a is better.
+
+        Without a better side the difference is returned unchanged.
+        """
+        return -difference if self.better == "lower" else difference
+
     def at(self, place: str) -> Metric:
         """Return the metric with another part behind "@"; raise UsageError if it is not of the same kind."""
         shares = self.place.endswith("%")

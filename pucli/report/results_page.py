@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pucli.metrics import get_metric
 from pucli.report.cells_csv import read_cells_csv
 from pucli.report.files import read_provenance
 from pucli.report.tables.verdict import DEGENERATE, REPRODUCED, VERDICTS
@@ -155,7 +156,7 @@ class Figures:
         return abs(float(row["obtained_mean"]) - float(row["published_mean"])), error
 
     def ahead(self, name: str, a: str, b: str) -> str:
-        """Return in how many rows column `a` has the larger mean than `b`, e.g. "22 of 32 rows".
+        """Return in how many rows column `a` has the better mean than `b`, e.g. "22 of 32 rows".
 
         Parameters
         ----------
@@ -165,10 +166,11 @@ class Figures:
             Columns of the experiment, in the order of its comparisons.csv.
         """
         rows = [row for row in self.lines(f"{name}/comparisons.csv") if (row["a"], row["b"]) == (a, b)]
-        return f"{sum(float(row['mean_difference']) > 0 for row in rows)} of {len(rows)} rows"
+        gains = [get_metric(row["metric"]).gain(float(row["mean_difference"])) for row in rows]
+        return f"{sum(gain > 0 for gain in gains)} of {len(rows)} rows"
 
     def not_ahead(self, name: str, metric: str, a: str, b: str, setting: str) -> list[str]:
-        """Return the data sets on which the mean of column `a`, to two digits, is not above that of `b`.
+        """Return the data sets on which the mean of column `a`, to two digits, is not better than that of `b`.
 
         Parameters
         ----------
@@ -185,7 +187,7 @@ class Figures:
         for row in self.rows(name, metric):
             if row["setting"] == setting:
                 means.setdefault(row["dataset"], {})[row["column"]] = round(float(row["obtained_mean"]), 2)
-        return [dataset for dataset, of in means.items() if of[a] <= of[b]]
+        return [dataset for dataset, of in means.items() if get_metric(metric).gain(of[a] - of[b]) <= 0]
 
     def bench(self, name: str, column: str, **where: Any) -> float:
         """Return a value from the results of a benchmark.

@@ -237,8 +237,8 @@ def test_files_and_their_contents(experiment, tmp_path):
         rows = list(csv.DictReader(handle))
     assert list(rows[0]) == [
         "dataset", "setting", "method", "variant", "metric", "obtained_mean", "obtained_sd", "repeats",
-        "published_mean", "published_sd", "difference_in_sd", "difference_low", "difference_high", "verdict", "cause",
-        "note",
+        "published_mean", "published_sd", "difference_in_sd", "difference_in_errors", "difference_low",
+        "difference_high", "verdict", "cause", "note",
     ]  # fmt: skip
     assert len(rows) == 4 * 2 * 3 + 1
     with gzip.open(folder / "cells.csv.gz", "rt") as handle:

@@ -24,7 +24,9 @@ def test_beyond_two_standard_errors_the_verdict_is_better_or_worse():
     for metric, less in (("seconds", "better"), ("error", "better"), ("nmi", "worse"), ("log_likelihood", "worse")):
         assert verdict((50 - outside, 3, 9), there, metric) == less
     assert verdict((50 - outside, 3, 9), there, "objective") == "not reproduced"  # no better side
-    assert judge(Sample(42, 3, 9), Sample(50, 4, 4), "f1").difference_in_sd == pytest.approx(-2)
+    found = judge(Sample(42, 3, 9), Sample(50, 4, 4), "f1")
+    assert found.difference_in_sd == pytest.approx(-2)
+    assert found.difference_in_errors == pytest.approx(-8 / math.sqrt(5))
 
 
 def test_the_interval_is_that_of_welch():

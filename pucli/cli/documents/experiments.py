@@ -163,6 +163,7 @@ class Row(TypedDict):
     published_mean: float | None
     published_sd: float | None
     difference_in_sd: float | None
+    difference_in_errors: float | None
     difference_low: float | None
     difference_high: float | None
     verdict: str

@@ -44,7 +44,7 @@ def flag_text(flags: Mapping[str, int]) -> str:
 
 
 def print_report(out: Output, report: Report) -> None:
-    """Print `report`: published beside obtained, difference in published standard deviations, verdict."""
+    """Print `report`: published beside obtained, difference in its standard errors, verdict."""
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in report.verdicts.items())
     counts = report.counts
     cells = f"{counts['done']} of {counts['total']} done"
@@ -62,7 +62,7 @@ def print_report(out: Output, report: Report) -> None:
         ]
     )
     out.text()
-    columns = ["data set", "setting", "method", "metric", "published", "obtained", "repeats", "diff/sd", "verdict"]
+    columns = ["data set", "setting", "method", "metric", "published", "obtained", "repeats", "diff/se", "verdict"]
     rows = [
         [
             row.dataset,
@@ -72,7 +72,7 @@ def print_report(out: Output, report: Report) -> None:
             plus_minus(row.published_mean, row.published_sd),
             plus_minus(row.obtained_mean, row.obtained_sd),
             f"{row.repeats}/{row.expected_repeats}" if row.expected_repeats and len(repeats) > 1 else "",
-            _signed(row.difference_in_sd),
+            _signed(row.difference_in_errors),
             row.verdict + _marks(row),
         ]
         for row in report.rows

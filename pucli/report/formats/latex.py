@@ -70,17 +70,18 @@ def _obtained(row: TableRow | None) -> str:
         return "--"
     verdict = row.verdict.partition(":")[0]
     mark = f"$^{{{_MARKS[verdict]}}}$" if verdict in _MARKS else ""
-    return _pm(row.obtained_mean, row.obtained_sd) + mark
+    return _pm(row.obtained_mean, row.obtained_sd, row.metric) + mark
 
 
 def _published(row: TableRow | None) -> str:
     if row is None or math.isnan(row.published_mean):
         return ""
-    return f"{{\\small {_pm(row.published_mean, row.published_sd)}}}"
+    return f"{{\\small {_pm(row.published_mean, row.published_sd, row.metric)}}}"
 
 
-def _pm(mean: float, sd: float) -> str:
-    return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} $\\pm$ {sd:.2f}"
+def _pm(mean: float, sd: float, metric: str) -> str:
+    digits = get_metric(metric).digits
+    return f"{mean:.{digits}f}" if math.isnan(sd) else f"{mean:.{digits}f} $\\pm$ {sd:.{digits}f}"
 
 
 def escape(text: str) -> str:

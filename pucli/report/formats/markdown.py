@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
 from pucli.report.tables.causes import CAUSES
+from pucli.report.tables.comparisons import by_pair
 from pucli.report.tables.verdict import NOT_JUDGED, NOT_RUN, VERDICTS
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ def markdown(report: Report) -> str:
 
 
 _LEGEND = """\
-Means and sample standard deviations over repeats. *Difference* is the obtained minus the published mean, in published
-standard deviations; *interval* is its 90 % confidence interval, in the unit of the table. With the standard error
-sqrt(s_o^2/n_o + s_p^2/n_p) of the difference:
+Means and sample standard deviations over repeats. *Difference* is the obtained minus the published mean, in standard
+errors sqrt(s_o^2/n_o + s_p^2/n_p) of the difference (half a unit of the last printed digit is allowed beyond two);
+*interval* is its 90 % confidence interval, in the unit of the table.
 
 - **reproduced**: the difference is within two standard errors, and its interval lies within the margin ({margins}).
 - **reproduced by a variant**: this form of the method does not agree, but the named one does.
@@ -96,8 +97,8 @@ def _summary(report: Report) -> list[str]:
             line.column,
             line.setting or "all",
             line.heading,
-            _pm(line.published_mean, math.nan),
-            _pm(line.obtained_mean, math.nan),
+            _pm(line.published_mean, math.nan, line.metric),
+            _pm(line.obtained_mean, math.nan, line.metric),
             *(str(line.verdicts.get(name) or "") for name in shown),
             str(line.flagged or ""),
         ]
@@ -140,10 +141,10 @@ def _table(rows: Sequence[TableRow], block: str) -> str:
             [
                 name if name != last else "",
                 row.column,
-                _pm(row.published_mean, row.published_sd),
-                _pm(row.obtained_mean, row.obtained_sd),
+                _pm(row.published_mean, row.published_sd, row.metric),
+                _pm(row.obtained_mean, row.obtained_sd, row.metric),
                 f"{row.repeats} of {row.expected_repeats}" if part else str(row.repeats),
-                "" if math.isnan(row.difference_in_sd) else f"{row.difference_in_sd:+.1f}",
+                "" if math.isnan(row.difference_in_errors) else f"{row.difference_in_errors:+.1f}",
                 _interval(row),
                 row.verdict,
                 row.cause,
@@ -158,7 +159,7 @@ def _table(rows: Sequence[TableRow], block: str) -> str:
         "Published",
         "Obtained",
         "Repeats",
-        "Difference (sd)",
+        "Difference (standard errors)",
         "Interval",
         "Verdict",
         "Cause",
@@ -171,8 +172,8 @@ def _differences(report: Report) -> list[str]:
     if not report.comparisons:
         return []
     parts = ["## Differences between methods"]
-    for a, b in dict.fromkeys((c.a, c.b) for c in report.comparisons):
-        of_pair = [c for c in report.comparisons if (c.a, c.b) == (a, b)]
+    for pair in by_pair(report.comparisons):
+        of_pair = pair.rows
         settings = list(dict.fromkeys(c.setting for c in of_pair))
         several = len(dict.fromkeys(c.dataset for c in of_pair)) > 1
         rows = []
@@ -181,14 +182,8 @@ def _differences(report: Report) -> list[str]:
             for setting in settings:
                 row += next((_test(c) for c in of_pair if (c.dataset, c.setting) == (dataset, setting)), ["", ""])
             rows.append(row)
-        significant = sum(c.p_adjusted < 0.05 for c in of_pair)
-        ahead = sum(c.test.mean_difference > 0 for c in of_pair)
-        behind = sum(c.test.mean_difference < 0 for c in of_pair)
-        parts.append(f"### {a} minus {b}")
-        parts.append(
-            f"Ahead in {ahead}, behind in {behind} of {len(of_pair)} rows; {significant} differ at the 5 % level after "
-            "adjustment."
-        )
+        parts.append(f"### {pair.a} minus {pair.b}")
+        parts.append(f"{pair.words[0].upper()}{pair.words[1:]}.")
         if several:
             header = ["Data set"]
             for setting in settings:
@@ -201,7 +196,7 @@ def _differences(report: Report) -> list[str]:
 
 
 def _test(c: Comparison) -> list[str]:
-    return [f"{c.test.mean_difference:+.2f}", f"{c.test.p:.3f} ({c.p_adjusted:.3f})"]
+    return [f"{c.test.mean_difference:+.{get_metric(c.metric).digits}f}", f"{c.test.p:.3f} ({c.p_adjusted:.3f})"]
 
 
 def _ranks(report: Report) -> list[str]:
@@ -210,8 +205,9 @@ def _ranks(report: Report) -> list[str]:
         where = f", {ranking.setting}" if ranking.setting else ""
         parts.append(f"### Ranks over {ranking.n} {ranking.blocks}{where}")
         parts.append(_ranking_text(ranking))
+        digits = get_metric(ranking.metric).digits
         best_first = sorted(range(len(ranking.columns)), key=lambda i: ranking.ranks[i])
-        rows = [[ranking.columns[i], f"{ranking.ranks[i]:.2f}", f"{ranking.means[i]:.2f}"] for i in best_first]
+        rows = [[ranking.columns[i], f"{ranking.ranks[i]:.2f}", f"{ranking.means[i]:.{digits}f}"] for i in best_first]
         parts.append(grid(["Method", "average rank", f"mean {ranking.metric}"], rows, "lrr"))
     return ["## Ranks", *parts] if parts else []
 
@@ -266,10 +262,12 @@ def _escape(text: str) -> str:
 def _interval(row: TableRow) -> str:
     if math.isnan(row.difference_low):
         return ""
-    return f"{row.difference_low:+.2f} to {row.difference_high:+.2f}"
+    digits = get_metric(row.metric).digits
+    return f"{row.difference_low:+.{digits}f} to {row.difference_high:+.{digits}f}"
 
 
-def _pm(mean: float, sd: float) -> str:
+def _pm(mean: float, sd: float, metric: str) -> str:
     if math.isnan(mean):
         return ""
-    return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} ± {sd:.2f}"
+    digits = get_metric(metric).digits
+    return f"{mean:.{digits}f}" if math.isnan(sd) else f"{mean:.{digits}f} ± {sd:.{digits}f}"

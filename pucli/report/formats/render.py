@@ -13,7 +13,8 @@ from pucli.report.tables.table import TableRow
 FORMATS = ("md", "csv", "tex", "html")
 TABLE_COLUMNS = (
     "dataset", "setting", "method", "variant", "metric", "obtained_mean", "obtained_sd", "repeats", "published_mean",
-    "published_sd", "difference_in_sd", "difference_low", "difference_high", "verdict", "cause", "note",
+    "published_sd", "difference_in_sd", "difference_in_errors", "difference_low", "difference_high", "verdict", "cause",
+    "note",
 )  # fmt: skip
 COMPARISON_COLUMNS = (
     "dataset", "setting", "a", "b", "metric", "n", "mean_difference", "median_difference", "wins", "ties", "losses",

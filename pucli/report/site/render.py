@@ -17,7 +17,7 @@ from pucli.metrics import Ranking, get_metric
 from pucli.report.model import FIRST_TITLE, Report
 from pucli.report.site.diagram import critical_difference
 from pucli.report.tables.causes import CAUSES
-from pucli.report.tables.comparisons import Comparison
+from pucli.report.tables.comparisons import by_pair
 from pucli.report.tables.table import TableRow
 from pucli.report.tables.verdict import BY_VARIANT, NOT_RUN, REPRODUCED
 from pucli.runner.cells import Cell
@@ -43,39 +43,16 @@ class Grid:
     lines: list[tuple[str, list[TableRow | None]]]
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The tests between two methods."""
-
-    a: str
-    b: str
-    rows: list[Comparison]
-
-    @property
-    def ahead(self) -> int:
-        """Return the number of rows in which the first method has the larger mean."""
-        return sum(row.test.mean_difference > 0 for row in self.rows)
-
-    @property
-    def behind(self) -> int:
-        """Return the number of rows in which the second method has the larger mean."""
-        return sum(row.test.mean_difference < 0 for row in self.rows)
-
-    @property
-    def significant(self) -> int:
-        """Return the number of rows that differ at the 5 % level after adjustment."""
-        return sum(row.p_adjusted < 0.05 for row in self.rows)
-
-
 @functools.cache
 def environment() -> Environment:
     """Return the templates with their filters."""
     made = Environment(
         loader=PackageLoader("pucli.report.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    filters: dict[str, Callable[[Any], Any]] = {
+    filters: dict[str, Callable[..., Any]] = {
         "num": _number,
-        "pm": lambda sd: "" if math.isnan(sd) else f" ± {sd:.2f}",
+        "pm": lambda sd, metric: "" if math.isnan(sd) else f" ± {_number(sd, metric)}",
+        "signed": lambda value, metric: f"{value:+.{get_metric(metric).digits}f}",
         "key": lambda value: "" if math.isnan(value) else value,
         "sign": lambda verdict: SIGNS.get(_plain(verdict), ""),
         "short": lambda verdict: SHORT.get(_plain(verdict), _plain(verdict)),
@@ -162,7 +139,7 @@ def experiment_page(
         grids=grids(report.rows),
         first=[figure for figure in figures if figure["title"] == FIRST_TITLE],
         rest=[figure for figure in figures if figure["title"] != FIRST_TITLE],
-        pairs=pairs(report.comparisons),
+        pairs=by_pair(report.comparisons),
         listed=listed(report, cells, stored or {}),
         choices=choices(report),
         downloads=downloads,
@@ -193,12 +170,6 @@ def _grid(title: str, first: str, rows: Sequence[TableRow], line: str) -> Grid:
     place = {(getattr(row, line), row.column): row for row in rows}
     names = dict.fromkeys(getattr(row, line) for row in rows)
     return Grid(title, first, columns, [(name or "all", [place.get((name, c)) for c in columns]) for name in names])
-
-
-def pairs(comparisons: Sequence[Comparison]) -> list[Pair]:
-    """Return the tests by pair of methods."""
-    names = dict.fromkeys((c.a, c.b) for c in comparisons)
-    return [Pair(a, b, [c for c in comparisons if (c.a, c.b) == (a, b)]) for a, b in names]
 
 
 def listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[dict[str, Any]]:
@@ -277,7 +248,7 @@ def _repeat(cell: Cell, stored: StoredRows, metric: str, *, whole: bool) -> list
     """Return number and value of a repeat and, if asked for, chosen parameters, certificate and flags."""
     row = stored[cell.key]
     value = row["metrics"].get(metric)
-    shown = [str(cell.repeat + 1), "" if value is None else _number(value * get_metric(metric).scale)]
+    shown = [str(cell.repeat + 1), "" if value is None else _number(value * get_metric(metric).scale, metric)]
     if not whole:
         return shown
     certificate = row["certificate"]
@@ -307,10 +278,11 @@ def _param(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _number(value: float) -> str:
+def _number(value: float, metric: str = "") -> str:
     if isinstance(value, float) and math.isnan(value):
         return ""
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+    digits = get_metric(metric).digits if metric else 2
+    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
 
 
 def _answer(verdicts: Mapping[str, int]) -> str:

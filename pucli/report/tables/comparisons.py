@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,13 @@ from pucli.core.json_values import json_values
 from pucli.metrics import PairedTest, Ranking, adjust_p_values, friedman_nemenyi, get_metric, wilcoxon_paired
 from pucli.report.tables.samples import Samples, SettingKey, setting_text
 
+# a p below this tells two methods apart
+LEVEL = 0.05
+
 
 @dataclass(frozen=True)
 class Comparison:
-    """Wilcoxon signed-rank test of a - b over the repeats of both methods.
+    """Wilcoxon signed-rank test of a - b over the repeats of both methods; wins are repeats in which a is better.
 
     `p_adjusted` is adjusted for the number of rows in which the pair is tested (Benjamini-Hochberg).
     """
@@ -30,11 +34,50 @@ class Comparison:
     test: PairedTest
     p_adjusted: float
 
+    @property
+    def gain(self) -> float:
+        """The mean difference, positive where a is better; of a metric without a better side, where a is larger."""
+        return get_metric(self.metric).gain(self.test.mean_difference)
+
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as JSON values."""
         values = {"dataset": self.dataset, "setting": self.setting, "a": self.a, "b": self.b, "metric": self.metric}
         found: dict[str, Any] = json_values({**values, **self.test._asdict(), "p_adjusted": self.p_adjusted})
         return found
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The tests between two methods."""
+
+    a: str
+    b: str
+    rows: list[Comparison]
+
+    @property
+    def words(self) -> str:
+        """In how many rows the first method is better and worse, and in how many the tests tell them apart."""
+        ahead = sum(row.gain > 0 for row in self.rows)
+        behind = sum(row.gain < 0 for row in self.rows)
+        sided = get_metric(self.rows[0].metric).better is not None
+        first, second = ("ahead", "behind") if sided else ("larger", "smaller")
+        count = f"{first} in {ahead}, {second} in {behind} of {len(self.rows)} rows"
+        repeats = max(row.test.n for row in self.rows)
+        if smallest_p(repeats) >= LEVEL:
+            return f"{count}; {repeats} repeat{'s' * (repeats > 1)} cannot show a difference at the 5 % level"
+        significant = sum(row.p_adjusted < LEVEL for row in self.rows)
+        return f"{count}; {significant} differ at the 5 % level after adjustment"
+
+
+def smallest_p(n: int) -> float:
+    """Return the smallest two-sided p that the signed-rank test of n pairs can have."""
+    return min(1.0, 2.0 ** (1 - n))
+
+
+def by_pair(comparisons: Sequence[Comparison]) -> list[Pair]:
+    """Return the tests by pair of methods."""
+    names = dict.fromkeys((c.a, c.b) for c in comparisons)
+    return [Pair(a, b, [c for c in comparisons if (c.a, c.b) == (a, b)]) for a, b in names]
 
 
 def compare_pairs(samples: Samples) -> list[Comparison]:
@@ -49,6 +92,8 @@ def compare_pairs(samples: Samples) -> list[Comparison]:
             both = sorted(of_a.keys() & of_b.keys())
             if both:
                 test = wilcoxon_paired([of_a[r] for r in both], [of_b[r] for r in both])
+                if get_metric(metric).better == "lower":
+                    test = test._replace(wins=test.losses, losses=test.wins)
                 tests.append((dataset, setting_text(setting), test))
         adjusted = adjust_p_values([test.p for _, _, test in tests])
         found += [

@@ -47,8 +47,8 @@ class TableRow:
         Numbers of cells with a value, of planned cells, of failed cells and of cells with a flag.
     published_mean, published_sd : float
         As printed.
-    difference_in_sd : float
-        Obtained minus published mean, in published standard deviations.
+    difference_in_sd, difference_in_errors : float
+        Obtained minus published mean, in published standard deviations, and in standard errors of this difference.
     difference_low, difference_high : float
         Confidence interval of the obtained minus the published mean, see `pucli.report.tables.verdict`.
     verdict, cause, note : str
@@ -73,6 +73,7 @@ class TableRow:
     published_mean: float
     published_sd: float
     difference_in_sd: float
+    difference_in_errors: float
     difference_low: float
     difference_high: float
     verdict: str
@@ -164,6 +165,7 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
         published_mean=figure.mean if figure else math.nan,
         published_sd=figure.sd if figure else math.nan,
         difference_in_sd=judged.difference_in_sd,
+        difference_in_errors=judged.difference_in_errors,
         difference_low=judged.low,
         difference_high=judged.high,
         verdict=judged.verdict,
@@ -229,6 +231,7 @@ def _published_only(published: Mapping[Place, PublishedFigure], used: set[Place]
                 published_mean=figure.mean,
                 published_sd=figure.sd,
                 difference_in_sd=math.nan,
+                difference_in_errors=math.nan,
                 difference_low=math.nan,
                 difference_high=math.nan,
                 verdict=NOT_RUN,

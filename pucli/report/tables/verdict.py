@@ -59,6 +59,8 @@ class Judgement:
         One of `VERDICTS`.
     difference_in_sd : float
         Obtained minus published mean, in published standard deviations; NaN without one.
+    difference_in_errors : float
+        The same in standard errors of the difference, by which verdicts are given; NaN without any spread.
     low, high : float
         Confidence interval of the difference, in the unit of the means; NaN if there is none.
     remark : str
@@ -67,6 +69,7 @@ class Judgement:
 
     verdict: str
     difference_in_sd: float = math.nan
+    difference_in_errors: float = math.nan
     low: float = math.nan
     high: float = math.nan
     remark: str = ""
@@ -115,13 +118,14 @@ def judge(
     obtained, published, remark = _with_spreads(obtained, published)
     variances = obtained.sd**2 / obtained.n, published.sd**2 / max(published.n, 1)
     error = math.sqrt(sum(variances))
+    in_errors = difference / error if error > 0 else math.nan
     half = _quantile(variances, (obtained.n, published.n)) * error
     low, high = difference - half, difference + half
     margin = get_metric(metric).margin_at(published.mean) + rounding
     better = get_metric(metric).better
     if random and obtained.n < FEWEST_REPEATS:
         counted = f"{obtained.n} repeat{'s' * (obtained.n > 1)}, {FEWEST_REPEATS} are needed"
-        return Judgement(NOT_JUDGED, in_sd, low, high, "; ".join(filter(None, [counted, remark])))
+        return Judgement(NOT_JUDGED, in_sd, in_errors, low, high, "; ".join(filter(None, [counted, remark])))
     if one_class >= DEGENERATE_SHARE * obtained.n:
         remark = "; ".join(filter(None, [f"one class predicted in {one_class} of {obtained.n} repeats", remark]))
         verdict = DEGENERATE
@@ -129,7 +133,7 @@ def judge(
         verdict = NOT_REPRODUCED if better is None else BETTER if (difference > 0) == (better == "higher") else WORSE
     else:
         verdict = REPRODUCED if max(-low, high) <= margin else INCONCLUSIVE
-    return Judgement(verdict, in_sd, low, high, remark)
+    return Judgement(verdict, in_sd, in_errors, low, high, remark)
 
 
 def _with_spreads(obtained: Sample, published: Sample) -> tuple[Sample, Sample, str]:
