@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from pucli.report.tables.leaderboard import leaders
 from pucli.report.tables.published import figures_of_metrics
 from pucli.report.tables.standing import FILE as STANDING
 from pucli.report.tables.standing import standings
-from pucli.report.tables.verdict import NOT_RUN, VERDICTS
+from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_JUDGED, NOT_RUN, REPRODUCED, VERDICTS, plain
 from pucli.runner.experiment import base_name
 from pucli.runner.loading import experiment_names, load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS
@@ -31,7 +31,8 @@ class Judged:
     """A row of a table.csv with a verdict.
 
     `primary` is true if the row represents a published figure: its variant represents the method, its metric is the one
-    that was published, and no other table has the same `figure` from longer runs or more `repeats`.
+    that was published, and no other table has the same `figure` from longer runs or more `repeats`. `apart` is why the row
+    does not: a form or scoring of its own, or the table that has the figure.
     """
 
     experiment: str
@@ -41,6 +42,7 @@ class Judged:
     primary: bool
     figure: tuple[str, ...] = ()
     repeats: int = 0
+    apart: str = ""
 
 
 def report_all(
@@ -114,11 +116,12 @@ def judged_rows(results: Path) -> list[Judged]:
         with path.open(encoding="utf-8", newline="") as handle:
             for row in csv.DictReader(handle):
                 column = "/".join(filter(None, (row["method"], row["variant"])))
-                verdict, metric = row["verdict"].partition(":")[0], row["metric"].partition(" ")[0]
-                stands = metric in file_of and (column in primary or column not in experiment.methods)
+                verdict, metric = plain(row["verdict"]), row["metric"].partition(" ")[0]
+                represents = column in primary or column not in experiment.methods
+                apart = _apart(row, verdict, scored=metric in file_of, represents=represents)
                 figure = (file_of.get(metric, ""), row["dataset"], row["setting"], row["method"], metric)
-                judged = Judged(name, row["metric"], verdict, row["cause"], stands, figure, int(row["repeats"]))
-                found.append(judged)
+                repeats = int(row["repeats"])
+                found.append(Judged(name, row["metric"], verdict, row["cause"], not apart, figure, repeats, apart))
     # a row without a verdict ("failure" in print) still stands for its figure
     return [row for row in one_for_each_figure(found) if row.verdict]
 
@@ -132,7 +135,60 @@ def one_for_each_figure(rows: Sequence[Judged]) -> list[Judged]:
     for row in rows:
         if row.primary and (row.figure not in standing or _weight(row) > _weight(standing[row.figure])):
             standing[row.figure] = row
-    return [replace(row, primary=row.primary and standing[row.figure] is row) for row in rows]
+    return [
+        row if not row.primary or standing[row.figure] is row
+        else replace(row, primary=False, apart=f"counted in {standing[row.figure].experiment}")
+        for row in rows
+    ]  # fmt: skip
+
+
+def _apart(row: Mapping[str, str], verdict: str, *, scored: bool, represents: bool) -> str:
+    """Return why a row of table.csv stands for no published figure of its method; "" if it may."""
+    if verdict == COMPARED:
+        return COMPARED
+    if not scored:
+        return f"scored by {row['metric'].partition(' ')[0]}"
+    return "" if represents else f"form {row['variant']}"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The verdicts of a table: of published figures that it stands for, and of its other rows by the reason."""
+
+    counted: dict[str, int]
+    apart: dict[str, dict[str, int]]
+
+    @property
+    def agreeing(self) -> int:
+        """Return the number of published figures that are reproduced, by the method or a variant."""
+        return sum(self.counted.get(verdict, 0) for verdict in (REPRODUCED, BY_VARIANT))
+
+    @property
+    def agrees(self) -> bool:
+        """Return whether every figure of the table agrees."""
+        return self.agreeing == self.figures > 0
+
+    @property
+    def figures(self) -> int:
+        """Return the number of published figures with a verdict on a run."""
+        return sum(number for verdict, number in self.counted.items() if verdict not in (NOT_JUDGED, NOT_RUN))
+
+
+def tallies(rows: Sequence[Judged]) -> dict[str, Tally]:
+    """Return the verdicts of each table; those of published figures add up to the counts of the publication."""
+    found = {}
+    for name in dict.fromkeys(row.experiment for row in rows):
+        own = [row for row in rows if row.experiment == name]
+        reasons = dict.fromkeys(row.apart for row in own if not row.primary)
+        apart = {reason: in_order(row.verdict for row in own if row.apart == reason) for reason in reasons}
+        found[name] = Tally(in_order(row.verdict for row in own if row.primary), apart)
+    return found
+
+
+def in_order(verdicts: Iterable[str]) -> dict[str, int]:
+    """Return the number of each verdict, in the order of `VERDICTS`."""
+    counts = Counter(verdicts)
+    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
 def _weight(row: Judged) -> tuple[bool, bool, int]:
@@ -146,7 +202,8 @@ def verdict_table(rows: Sequence[Judged]) -> str:
     for name, metric in dict.fromkeys((row.experiment, row.metric) for row in rows):
         own = [row for row in rows if (row.experiment, row.metric) == (name, metric)]
         lines.append([f"[{name}]({name}/table.md)", metric, *_counted(own, shown)])
-    lines.append(["**each published figure once**", "", *_counted([r for r in rows if r.primary], shown)])
+    once = [number or "0" for number in _counted([row for row in rows if row.primary], shown)]
+    lines.append(["**each published figure once**", "", *once])
     heading = ["Table", "Metric", "rows", *shown, f"cause {UNEXPLAINED}"]
     return grid(heading, lines, "ll" + "r" * (len(shown) + 2))
 
@@ -163,8 +220,10 @@ def page_of(results: Path) -> str:
     """Return the page of all results, see `pucli.report.results_page`."""
     rows = [row for row in judged_rows(results) if row.figure[0]]  # of the metrics that were published
     published = Counter(row.verdict for row in rows if row.primary and row.verdict != NOT_RUN)
+    compared = Counter(row.experiment for row in rows if row.verdict == COMPARED)
     return results_page(
         results,
+        compared=compared,
         verdicts=verdict_table(rows),
         causes=cause_table(rows),
         published=published,
@@ -173,9 +232,8 @@ def page_of(results: Path) -> str:
 
 
 def _counted(rows: Sequence[Judged], shown: Sequence[str]) -> list[str]:
+    """Return the number of rows, of each verdict, and of unexplained ones; "" for none."""
     counts = Counter(row.verdict for row in rows)
-    return [
-        str(sum(counts[verdict] for verdict in VERDICTS if verdict != NOT_RUN)),
-        *(str(counts[v] or "") for v in shown),
-        str(sum(row.cause == UNEXPLAINED for row in rows) or ""),
-    ]
+    unexplained = sum(row.cause == UNEXPLAINED for row in rows)
+    run = sum(counts[verdict] for verdict in VERDICTS if verdict != NOT_RUN)
+    return [str(number or "") for number in (run, *(counts[v] for v in shown), unexplained)]

@@ -184,6 +184,7 @@ def assemble(
         source=_source(experiment),
         profile=scope.profile_name,
         reductions=scope.reductions,
+        part=experiment.source.part if experiment.source is not None else "",
         counts={
             "total": len(keys),
             "done": states.count("done"),

@@ -27,6 +27,8 @@ class Report:
         Name, title and source of the experiment, and the profile that was run.
     reductions : list of str
         Descriptions of what the profile leaves out.
+    part : str
+        How much of the publication the experiment declares; "" for all.
     counts : dict of str to int
         Cells by state: total, done, failed, missing.
     flags : dict of str to int
@@ -69,6 +71,15 @@ class Report:
     texts: list[tuple[str, str]] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
+    part: str = ""
+
+    @property
+    def extent(self) -> str:
+        """Describe how much was run of the experiment, and how much of the publication the experiment is."""
+        if not self.part:
+            return f"reduced to {'; '.join(self.reductions)}" if self.reductions else "the whole experiment"
+        run = f"reduced to {'; '.join(self.reductions)}" if self.reductions else "the whole"
+        return f"{run} of our experiment: {self.part}"
 
     @property
     def published(self) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 from pucli.metrics import get_metric
 from pucli.report.cells_csv import read_cells_csv
 from pucli.report.files import read_provenance
-from pucli.report.tables.verdict import DEGENERATE, REPRODUCED, VERDICTS
+from pucli.report.tables.verdict import DEGENERATE, REPRODUCED, VERDICTS, plain
 
 PAGE, TEMPLATE = "README.md", "README.md.j2"
 
@@ -117,8 +117,25 @@ class Figures:
         metric : str, default="f1"
             Name of a metric.
         """
-        counts = Counter(row["verdict"].partition(":")[0] for row in self.rows(name, metric, column))
+        counts = Counter(plain(row["verdict"]) for row in self.rows(name, metric, column))
         return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+
+    def count(self, name: str, column: str, *verdicts: str, metric: str = "f1") -> int:
+        """Return how many published figures of a column have one of the verdicts, or all of them.
+
+        Parameters
+        ----------
+        name : str
+            Name of an experiment.
+        column : str
+            Column of the experiment.
+        *verdicts : str
+            Verdicts; by default any.
+        metric : str, default="f1"
+            Name of a metric.
+        """
+        found = [plain(row["verdict"]) for row in self.rows(name, metric, column) if row["published_mean"]]
+        return sum(not verdicts or verdict in verdicts for verdict in found)
 
     def agreement(self, name: str, *columns: str, metric: str = "f1", like: str = "") -> str:
         """Return how near columns come to the published figures, e.g. "2, 12 of 32, 7.0".

@@ -20,13 +20,13 @@ Verdict = Literal[
     "not judged",
     "degenerate",
     "not reproduced",
+    "compared with another method",
     "not run",
 ]
 Cause = Literal[
     "data selection guessed",
     "form of the method",
     "another protocol",
-    "another method",
     "another machine",
     "tuning noise",
     "scoring",
@@ -54,6 +54,7 @@ class Source(Strict):
     document: str
     table: str = ""
     section: str = ""
+    part: str = Field(default="", description='how much of what was published is declared here, e.g. "3 of 14 sets"')
 
 
 class Data(Strict):
@@ -187,6 +188,11 @@ class Published(Strict):
         default=None, ge=1, description="number of repeats behind a published mean; by default those declared"
     )
     rename: dict[str, str] = Field(default={}, description="data set or method in the file -> name here")
+    others: list[str] = Field(
+        default=[],
+        description="methods here, by the part of the column before the /, beside which the figures are those of "
+        'another method: they are "compared with another method", and count as no published figures',
+    )
 
 
 class KnownNote(Strict):

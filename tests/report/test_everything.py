@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from pucli.core.declared_files import declared_path
-from pucli.report.all_experiments import Judged, judged_rows, one_for_each_figure, verdict_table
+from pucli.report.all_experiments import Judged, judged_rows, one_for_each_figure, tallies, verdict_table
 from pucli.report.provenance import as_declared
 from pucli.report.tables.causes import REDUCED
-from pucli.report.tables.verdict import INCONCLUSIVE, NOT_RUN, WORSE
+from pucli.report.tables.verdict import COMPARED, INCONCLUSIVE, NOT_RUN, REPRODUCED, WORSE, Judgement, beside
 from pucli.runner.loading import experiment_names, load_experiment
 from tests.helpers import ROOT
 
@@ -69,7 +69,28 @@ def test_every_published_figure_counts():
         rows = pd.read_csv(declared_path("experiments") / "published" / file, dtype=str)
         means = [c for c in rows if c in ("mean", "f_measure", "iterations_per_second") or c.endswith("_mean")]
         published += int(pd.to_numeric(rows[means].stack(), errors="coerce").notna().sum())
-    assert sum(one.primary for one in judged_rows(ROOT / "results")) == published
+    rows = judged_rows(ROOT / "results")
+    assert sum(one.primary or one.verdict == COMPARED for one in rows) == published
+
+
+def test_a_figure_of_another_method_is_neither_reproduced_nor_counted():
+    rows = judged_rows(ROOT / "results")
+    compared = {one.experiment for one in rows if one.verdict == COMPARED}
+    assert compared == {"disdat-swi", "pu-bench", "puicl", "pulsnar"}
+    assert not any(one.primary or one.cause for one in rows if one.verdict == COMPARED)
+    assert not any(one.primary for one in rows if one.experiment in ("disdat-swi", "pu-bench", "puicl"))
+    assert beside(Judgement(REPRODUCED)).verdict == "compared with another method: equal"
+    assert beside(Judgement(WORSE)).verdict == "compared with another method: worse"
+
+
+def test_the_tables_add_up_to_the_published_figures():
+    rows = judged_rows(ROOT / "results")
+    found = tallies(rows)
+    assert sum(sum(tally.counted.values()) for tally in found.values()) == sum(one.primary for one in rows)
+    apart = found["table-3.3"].apart
+    assert set(apart) == {"form rkhs"} and sum(apart["form rkhs"].values()) == 64
+    assert "scored by f_paired" in found["usmo-table-iii"].apart or len(found["usmo-table-iii"].apart) == 1
+    assert found["puicl"].figures == 0 and list(found["puicl"].apart) == [COMPARED]
 
 
 def test_the_committed_provenance_says_what_datasets_yaml_says_of_the_rows():

@@ -21,6 +21,7 @@ STYLES = {
     "inconclusive": "yellow",
     "degenerate": "yellow",
     "not reproduced": "yellow",
+    "compared with another method": "dim",
     "not run": "dim",
 }
 # flag of a cell -> its description for one cell and for several

@@ -13,6 +13,7 @@ from pucli.core.arrays import Floats
 from pucli.metrics import get_metric
 from pucli.report.figures.style import BLUE, FAINT, GREEN, GREY, NARROW, RED, WIDE
 from pucli.report.tables.table import TableRow
+from pucli.report.tables.verdict import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +27,7 @@ OFF = 0.17
 MARKS = {
     "reproduced": ("o", GREEN), "reproduced by a variant": ("D", GREEN), "better": ("^", BLUE), "worse": ("v", RED),
     "inconclusive": ("s", GREY), "degenerate": ("x", GREY), "not reproduced": ("P", RED), "not judged": (".", GREY),
+    "compared with another method": ("*", GREY),
 }  # fmt: skip
 
 
@@ -115,7 +117,7 @@ def _panel(ax: Axes, panel: Panel, *, names: bool) -> None:
     most = 100.0 if "%" in panel.unit else math.inf  # no share passes 100 %
     _means(ax, [(y - OFF, row.published_mean, row.published_sd) for y, row in rows], "o", "0.45", "white", most=most)
     for verdict, (marker, shade) in MARKS.items():
-        own = [(y + OFF, row.obtained_mean, row.obtained_sd) for y, row in rows if _plain(row.verdict) == verdict]
+        own = [(y + OFF, row.obtained_mean, row.obtained_sd) for y, row in rows if plain(row.verdict) == verdict]
         _means(ax, own, marker, shade, shade, most=most)
     ax.set_yticks(range(len(panel.lines)), [name for name, _ in panel.lines])
     ax.tick_params(axis="y", labelsize=7.5, length=0)
@@ -149,7 +151,7 @@ def _segments(left: Floats, right: Floats, y: Floats) -> tuple[Floats, Floats]:
 def _legend(figure: Figure, rows: Sequence[TableRow]) -> None:
     from matplotlib.lines import Line2D
 
-    verdicts = {_plain(row.verdict) for row in rows if _both(row)}
+    verdicts = {plain(row.verdict) for row in rows if _both(row)}
     marks = [Line2D([], [], marker="o", markerfacecolor="white", color="0.45", linestyle="", label="published")]
     marks += [
         Line2D([], [], marker=marker, color=colour, linestyle="", label=verdict)
@@ -163,7 +165,3 @@ def _legend(figure: Figure, rows: Sequence[TableRow]) -> None:
         columnspacing=1.0,
         handletextpad=0.1,
     )
-
-
-def _plain(verdict: str) -> str:
-    return verdict.partition(":")[0]

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
+from pucli.report.tables.verdict import COMPARED
 
 if TYPE_CHECKING:
     from pucli.report.model import Report
@@ -18,7 +19,7 @@ PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 # relation of the obtained figure to the published one
 _MARKS = {
     "reproduced by a variant": "v", "reproduced": "=", "better": "+", "worse": "-", "inconclusive": "?",
-    "degenerate": "1", "not reproduced": "n", "not judged": "o",
+    "degenerate": "1", "not reproduced": "n", "not judged": "o", "compared with another method": "c",
 }  # fmt: skip
 
 
@@ -37,12 +38,12 @@ def _table(report: Report, metric: str) -> str:
     several = len({row.setting for row in rows}) > 1
     cells = {(row.dataset, row.setting, row.column): row for row in rows}
     unit = f"{metric} in per cent" if get_metric(metric).unit == "%" else metric
-    reductions = "; ".join(report.reductions) or "the whole experiment"
     caption = (
         f"{report.title}: {unit}, obtained mean {PLUS_MINUS} standard deviation, published below it. "
-        f"Profile {report.profile}: {reductions}; {report.counts['done']} of {report.counts['total']} cells. "
+        f"Profile {report.profile}: {report.extent}; {report.counts['done']} of {report.counts['total']} cells. "
         "Mark: = reproduced, v by a variant, + better, - worse, ? inconclusive, 1 degenerate, n not reproduced"
-        + (", o not judged." if any(row.verdict == "not judged" for row in rows) else ".")
+        + (", o not judged" if any(row.verdict == "not judged" for row in rows) else "")
+        + (", c compared with another method." if any(row.verdict.startswith(COMPARED) for row in rows) else ".")
         + "".join(f" {remark}" for remark in report.remarks)
     )
     head = " & ".join(["Data set", *(["Setting"] if several else []), *map(escape, columns)])

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from pucli.metrics import get_metric
 from pucli.report.tables.causes import CAUSES
 from pucli.report.tables.comparisons import by_pair
-from pucli.report.tables.verdict import NOT_JUDGED, NOT_RUN, VERDICTS
+from pucli.report.tables.summary import flags_in_words
+from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_JUDGED, NOT_REPRODUCED, NOT_RUN, VERDICTS
 
 if TYPE_CHECKING:
     from pucli.metrics import Ranking
@@ -56,6 +57,8 @@ def _how_to_read(report: Report) -> list[str]:
         size = f"{100 * metric.margin:g} % of the published figure" if metric.relative else f"{metric.margin:g}"
         margins.append(f"{name}: {size}{' points' if metric.unit == '%' and not metric.relative else ''}")
     few = "- **not judged**: fewer than three repeats.\n" if NOT_JUDGED in report.verdicts else ""
+    if COMPARED in report.verdicts:
+        few += f"- **{COMPARED}**: the published figure is that of another method; how this one compares with it.\n"
     text = _LEGEND.format(margins=", ".join(margins) or "nothing is published in figures", few=few)
     causes = [f"- *{cause}*: {CAUSES[cause]}." for cause in CAUSES if cause in report.causes]
     return ["## How to read this", text, *(["Causes:\n\n" + "\n".join(causes)] if causes else [])]
@@ -65,9 +68,7 @@ def _head(report: Report) -> list[str]:
     lines = [f"# {report.name}: {report.title}"]
     if report.source:
         lines.append(f"Source: {report.source}.")
-    reductions = "; ".join(report.reductions)
-    what = f"reduced to {reductions}" if reductions else "the whole experiment"
-    lines.append(f"**Profile `{report.profile}`**: {what}.")
+    lines.append(f"**Profile `{report.profile}`**: {report.extent}.")
     c = report.counts
     state = f"{c['done']} of {c['total']} cells are done"
     if c["failed"]:
@@ -75,7 +76,7 @@ def _head(report: Report) -> list[str]:
     if c["missing"]:
         state += f", **{c['missing']} have not run yet: this table is partial**"
     if report.flags:
-        state += f". Flagged: {', '.join(f'{n} {flag}' for flag, n in report.flags.items())}"
+        state += f". Flagged: {flags_in_words(report.flags)}"
     lines.append(state + ".")
     if report.verdicts:
         lines.append(f"Verdicts: {', '.join(f'{n} {verdict}' for verdict, n in report.verdicts.items())}.")
@@ -104,7 +105,7 @@ def _summary(report: Report) -> list[str]:
         ]
         for line in report.summary
     ]
-    short = [{"reproduced by a variant": "by a variant", "not reproduced": "not reprod."}.get(v, v) for v in shown]
+    short = [{BY_VARIANT: "by a variant", NOT_REPRODUCED: "not reprod.", COMPARED: "compared"}.get(v, v) for v in shown]
     header = ["Method", "Setting", "Mean of", "Published", "Obtained", *short, "flagged cells"]
     both = " that have both a published and an obtained figure" if report.published else ""
     note = f"Means over the rows of the table{both}."

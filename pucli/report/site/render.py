@@ -18,17 +18,22 @@ from pucli.report.model import FIRST_TITLE, Report
 from pucli.report.site.diagram import critical_difference
 from pucli.report.tables.causes import CAUSES
 from pucli.report.tables.comparisons import by_pair
+from pucli.report.tables.summary import flags_in_words
 from pucli.report.tables.table import TableRow
-from pucli.report.tables.verdict import BY_VARIANT, NOT_RUN, REPRODUCED
+from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_RUN, REPRODUCED, plain
 from pucli.runner.cells import Cell
 from pucli.runner.store import StoredRows
 
 # relation of the obtained figure to the published one
 SIGNS = {
     "reproduced": "=", "reproduced by a variant": "≈", "better": "▲", "worse": "▼", "inconclusive": "?",
-    "degenerate": "◌", "not reproduced": "≠", "not judged": "·", "not run": "–",
+    "degenerate": "◌", "not reproduced": "≠", "not judged": "·", "compared with another method": "↔", "not run": "–",
 }  # fmt: skip
-SHORT = {"reproduced by a variant": "by a variant", "not reproduced": "differs"}
+SHORT = {
+    "reproduced by a variant": "by a variant",
+    "not reproduced": "differs",
+    "compared with another method": "compared",
+}
 # pages of experiments with more cells do not show single repeats
 MOST_CELLS = 5000
 
@@ -54,11 +59,12 @@ def environment() -> Environment:
         "pm": lambda sd, metric: "" if math.isnan(sd) else f" ± {_number(sd, metric)}",
         "signed": lambda value, metric: f"{value:+.{get_metric(metric).digits}f}",
         "key": lambda value: "" if math.isnan(value) else value,
-        "sign": lambda verdict: SIGNS.get(_plain(verdict), ""),
-        "short": lambda verdict: SHORT.get(_plain(verdict), _plain(verdict)),
-        "css": lambda verdict: "by" if "variant" in verdict else _plain(verdict).replace(" ", "-"),
+        "sign": lambda verdict: SIGNS.get(plain(verdict), ""),
+        "short": lambda verdict: SHORT.get(plain(verdict), plain(verdict)),
+        "css": lambda verdict: "by" if "variant" in verdict else plain(verdict).replace(" ", "-"),
         "diagram": critical_difference,
         "answer": _answer,
+        "flags": flags_in_words,
         "ranked": _ranked,
     }
     made.filters.update(filters)
@@ -210,7 +216,7 @@ def listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[di
 def choices(report: Report) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """Return the filters of the list of every figure: name, attribute of a row, and each value with its text."""
     sets = list(dict.fromkeys(row.dataset for row in report.rows))
-    verdicts = list(dict.fromkeys(_plain(row.verdict) for row in report.rows if row.verdict))
+    verdicts = list(dict.fromkeys(plain(row.verdict) for row in report.rows if row.verdict))
     filters = [
         ("by-verdict", "verdict", [(verdict, f"{SIGNS.get(verdict, '')} {verdict}") for verdict in verdicts]),
         ("by-set", "set", [(name, name) for name in sets]),
@@ -225,7 +231,7 @@ def legend() -> str:
         "obtained minus the published mean. = reproduced: within two standard errors, and the interval lies within the "
         "margin of the metric. ≈ by a variant: another form of the method agrees. ▲ better, ▼ worse: beyond two "
         "standard errors. ? inconclusive: the interval is too wide to tell. ◌ degenerate: at least half of the models "
-        "predict one class only."
+        "predict one class only. ↔ compared: the published figure is that of another method."
     )
 
 
@@ -287,14 +293,12 @@ def _number(value: float, metric: str = "") -> str:
 
 def _answer(verdicts: Mapping[str, int]) -> str:
     """Describe how many of the published figures are reproduced."""
-    judged = sum(number for verdict, number in verdicts.items() if verdict != NOT_RUN)
+    judged = sum(number for verdict, number in verdicts.items() if verdict not in (COMPARED, NOT_RUN))
+    if not judged and COMPARED in verdicts:
+        return "Nothing to reproduce: every published figure here is that of another method, to compare with."
     agree = sum(verdicts.get(verdict, 0) for verdict in (REPRODUCED, BY_VARIANT))
     words = "Reproduced" if agree == judged else "Not reproduced" if not agree else "Reproduced in part"
     return f"{words}: {agree} of {judged} comparisons with a published figure agree." if judged else ""
-
-
-def _plain(verdict: str) -> str:
-    return verdict.partition(":")[0]
 
 
 def _ranked(ranking: Ranking) -> list[tuple[str, float, float]]:

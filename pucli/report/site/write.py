@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 import math
 import shutil
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pucli.core.errors import UsageError
-from pucli.report.all_experiments import judged_rows, with_results
+from pucli.report.all_experiments import Judged, Tally, in_order, judged_rows, tallies, with_results
 from pucli.report.build import assemble, keep_recorded
 from pucli.report.files import read_provenance, write
 from pucli.report.gathering import gather
@@ -22,7 +21,7 @@ from pucli.report.site.prose import guide, to_html
 from pucli.report.site.render import asset, experiment_page, render
 from pucli.report.tables.leaderboard import Leader, leaders
 from pucli.report.tables.summary import count_verdicts
-from pucli.report.tables.verdict import VERDICTS
+from pucli.report.tables.verdict import COMPARED, VERDICTS
 from pucli.runner.experiment import Experiment
 from pucli.runner.loading import load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS
@@ -105,7 +104,8 @@ def write_site(
             f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
         )
     reports = [one.report for one in shown]
-    verdicts = _by_publication(shown, results)
+    rows = judged_rows(results)
+    verdicts, tally = _by_publication(shown, rows), tallies(rows)
     present = [verdict for verdict in VERDICTS if any(verdict in counts for _, counts in verdicts)]
     story, speed, files = _prose(results, out)
     cost = next((f"bench/{name}.html" for name, _ in speed if name == "scale"), "guide.html#what-it-costs")
@@ -114,6 +114,9 @@ def write_site(
         "index.html",
         groups=by_importance(shown, [name for name, _ in verdicts]),
         publications=verdicts,
+        tallies={report.name: _tally(report, tally) for report in reports},
+        ordered=_by_share(tally),
+        compared=len({_document(one) for one in shown if COMPARED in one.report.verdicts}),
         shown=present,
         story=story,
         speed=speed,
@@ -229,29 +232,39 @@ def _made(provenance: dict[str, Any]) -> list[tuple[str, str]]:
     """Describe how the cells were made."""
     if not provenance:
         return []
-    facts = [("Fits of the tuning", f"{provenance['fits']}")]
-    facts.append(("Time", f"{provenance['process_seconds']:.0f} process-seconds"))
+    facts = [("Fits of the tuning", f"{provenance['fits']:,}")]
+    facts.append(("Time", f"{provenance['process_seconds']:,.0f} process-seconds"))
     facts.append(("Finished", f"{provenance['first_finished']} to {provenance['last_finished']}"))
     for way in provenance["made_with"]:
         versions = ", ".join(f"{name} {version}" for name, version in way.get("versions", {}).items())
-        facts.append((f"{way['cells']} cells", f"{way.get('cpu')}; seed {way.get('seed')}; {versions}"))
+        facts.append((f"{way['cells']:,} cells", f"{way.get('cpu')}; seed {way.get('seed')}; {versions}"))
     data = "; ".join(f"{d['name']} ({d['selection']}, {d['sha256'][:12]})" for d in provenance["data"])
     return [*facts, ("Data (SHA-256)", data), ("Plan", provenance["plan_sha256"][:16])]
 
 
-def _by_publication(shown: Sequence[Shown], results: Path) -> list[tuple[str, dict[str, int]]]:
+def _tally(report: Report, found: Mapping[str, Tally]) -> Tally:
+    """Return the verdicts of a table; all of an experiment that runs another table otherwise stand apart."""
+    return found.get(report.name) or Tally({}, {"another protocol": report.verdicts} if report.verdicts else {})
+
+
+def _by_share(found: Mapping[str, Tally]) -> list[tuple[str, Tally]]:
+    """Return the tables with judged figures, the largest share of agreeing ones first."""
+    judged = [(name, tally) for name, tally in found.items() if tally.figures]
+    return sorted(judged, key=lambda one: (-one[1].agreeing / one[1].figures, -one[1].figures, one[0]))
+
+
+def _document(one: Shown) -> str:
+    return one.experiment.source.document if one.experiment.source is not None else "other"
+
+
+def _by_publication(shown: Sequence[Shown], rows: Sequence[Judged]) -> list[tuple[str, dict[str, int]]]:
     """Return publication -> counts of verdicts, one for each published figure."""
-    documents = {
-        one.experiment.name: one.experiment.source.document for one in shown if one.experiment.source is not None
-    }
-    counts: dict[str, Counter[str]] = {}
-    for row in judged_rows(results):
+    documents = {one.experiment.name: _document(one) for one in shown}
+    found: dict[str, list[str]] = {}
+    for row in rows:
         if row.primary:
-            counts.setdefault(documents.get(row.experiment, "other"), Counter())[row.verdict] += 1
-    return [
-        (name, {verdict: own[verdict] for verdict in VERDICTS if own[verdict]})
-        for name, own in sorted(counts.items(), key=lambda item: (-item[1].total(), item[0]))
-    ]
+            found.setdefault(documents[row.experiment], []).append(row.verdict)
+    return [(name, in_order(own)) for name, own in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))]
 
 
 def _methods(shown: Sequence[Shown], out: Path) -> list[Path]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pucli.report.tables.verdict import BY_VARIANT, DEGENERATE, INCONCLUSIVE, NOT_JUDGED, NOT_RUN, REPRODUCED
+from pucli.report.tables.verdict import BY_VARIANT, COMPARED, DEGENERATE, INCONCLUSIVE, NOT_JUDGED, NOT_RUN, REPRODUCED
 
 SELECTION = "data selection guessed"
 FORM = "form of the method"
 PROTOCOL = "another protocol"
-OTHER = "another method"
 MACHINE = "another machine"
 TUNING = "tuning noise"
 SCORING = "scoring"
@@ -30,7 +29,6 @@ CAUSES = {
     SELECTION: "which rows or columns were used is a guess, and with others, named in the note, the figures agree",
     FORM: "another form of the method agrees, or the declared note says which",
     PROTOCOL: "the method agrees under another declared protocol, which the verdict names",
-    OTHER: "the published figure is that of another method, to compare with",
     MACHINE: "a speed, measured on another machine",
     TUNING: "points of the grid agree, but tuning does not choose them",
     SCORING: "the published figures follow another scoring",
@@ -63,7 +61,7 @@ def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool, protoco
     str
         A key of `CAUSES`, or "".
     """
-    if verdict in ("", REPRODUCED, NOT_JUDGED, NOT_RUN):
+    if verdict in ("", REPRODUCED, NOT_JUDGED, NOT_RUN) or verdict.startswith(COMPARED):
         return ""
     if verdict == DEGENERATE:
         return ONE_CLASS

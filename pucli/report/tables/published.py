@@ -19,7 +19,8 @@ from pucli.runner.experiment import Experiment, Published, base_name
 class PublishedFigure:
     """A published mean, in the unit of the table (per cent for fractions); `sd` is NaN if not given.
 
-    `rounding` is half a unit of the last printed digit; `text` is the printed text if it is not a number.
+    `rounding` is half a unit of the last printed digit; `text` is the printed text if it is not a number; `other` is
+    whether the figure is that of another method.
     """
 
     dataset: str
@@ -31,6 +32,7 @@ class PublishedFigure:
     repeats: int
     rounding: float
     text: str = ""
+    other: bool = False
 
 
 def read_published(experiment: Experiment, parameters: Sequence[str]) -> list[PublishedFigure]:
@@ -113,6 +115,7 @@ def _read(experiment: Experiment, source: Published, parameters: Sequence[str]) 
                 repeats=source.repeats or experiment.split.repeats,
                 rounding=0.5 * 10**-digits * scale,
                 text=text if isinstance(value, str) else "",
+                other=labels.get(published_name.lower(), published_name) in source.others,
             )
         )
     return figures

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,6 +13,13 @@ from pucli.core.json_values import json_values
 from pucli.metrics import get_metric
 from pucli.report.tables.table import TableRow
 from pucli.report.tables.verdict import NOT_RUN, VERDICTS
+
+# flag of a cell -> its description for one cell and for several
+FLAGS = {
+    "edge of the grid": ("choice hit a grid limit", "choices hit a grid limit"),
+    "not converged": ("cell did not converge", "cells did not converge"),
+    "one class predicted": ("cell predicts one class only", "cells predict one class only"),
+}
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,18 @@ def count_verdicts(rows: Sequence[TableRow]) -> dict[str, int]:
     """Return the number of rows with each verdict, whichever variant it names, in the order of `VERDICTS`."""
     counts = Counter(row.verdict.partition(":")[0] for row in rows if row.verdict)
     return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+
+def flags_in_words(flags: Mapping[str, int]) -> str:
+    """Describe the numbers of finished cells by flag.
+
+    Examples
+    --------
+    >>> flags_in_words({"edge of the grid": 1466, "not converged": 1})
+    '1,466 choices hit a grid limit, 1 cell did not converge'
+    """
+    texts = ((count, *FLAGS.get(flag, (flag, flag))) for flag, count in flags.items())
+    return ", ".join(f"{count:,} {one if count == 1 else many}" for count, one, many in texts)
 
 
 def count_causes(rows: Sequence[TableRow]) -> dict[str, int]:

@@ -14,13 +14,16 @@ from pucli.report.tables.published import PublishedFigure, read_published, setti
 from pucli.report.tables.samples import Group, Samples, SettingKey, sample, setting_text
 from pucli.report.tables.verdict import (
     BY_VARIANT,
+    COMPARED,
     DEGENERATE,
     NOT_JUDGED,
     NOT_RUN,
     REPRODUCED,
     Judgement,
     Sample,
+    beside,
     judge,
+    plain,
 )
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, KnownNote, base_name, variant_name
@@ -147,6 +150,7 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
             one_class=status.one_class,
             random=experiment.random,
         )
+        judged = beside(judged) if figure.other else judged
     elif figure is not None:
         judged = Judgement("", remark=f"published: {figure.text}")
     base = base_name(column)
@@ -183,7 +187,7 @@ def _by_variants(rows: list[TableRow], others: Sequence[OtherRow]) -> None:
     A degenerate row stays degenerate; its note names the variant.
     """
     for row in rows:
-        if not row.primary or row.verdict in ("", REPRODUCED, NOT_JUDGED, NOT_RUN):
+        if not row.primary or plain(row.verdict) in ("", REPRODUCED, NOT_JUDGED, COMPARED, NOT_RUN):
             continue
         agreeing = [other.variant or other.method for other in rows if _agrees(other, row)]
         elsewhere = [other for other in others if _agrees(other.row, row)]

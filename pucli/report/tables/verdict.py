@@ -11,12 +11,14 @@ that of the metric (`pucli.metrics.registry`). Half a unit of the last printed d
     not reproduced  |d| > 2 s and the metric has no better side, or no repeat gave a value
     degenerate      at least half of the repeats predict one class only, whatever the figures
     not judged      fewer than three repeats gave a value, and the experiment has randomness
+
+A figure of another method is neither reproduced nor missed: `beside` makes it "compared with another method".
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pucli.metrics import get_metric
 
@@ -28,8 +30,20 @@ INCONCLUSIVE = "inconclusive"
 DEGENERATE = "degenerate"
 NOT_REPRODUCED = "not reproduced"
 NOT_JUDGED = "not judged"
+COMPARED = "compared with another method"
 NOT_RUN = "not run"
-VERDICTS = (REPRODUCED, BY_VARIANT, BETTER, WORSE, INCONCLUSIVE, DEGENERATE, NOT_REPRODUCED, NOT_JUDGED, NOT_RUN)
+VERDICTS = (
+    REPRODUCED,
+    BY_VARIANT,
+    BETTER,
+    WORSE,
+    INCONCLUSIVE,
+    DEGENERATE,
+    NOT_REPRODUCED,
+    NOT_JUDGED,
+    COMPARED,
+    NOT_RUN,
+)
 # repeats without which a mean of random values is not judged
 FEWEST_REPEATS = 3
 
@@ -134,6 +148,17 @@ def judge(
     else:
         verdict = REPRODUCED if max(-low, high) <= margin else INCONCLUSIVE
     return Judgement(verdict, in_sd, in_errors, low, high, remark)
+
+
+def beside(judged: Judgement) -> Judgement:
+    """Return the judgement of a figure that is one of another method, e.g. "compared with another method: better"."""
+    found = {REPRODUCED: "equal"}.get(judged.verdict, judged.verdict)
+    return replace(judged, verdict=f"{COMPARED}: {found}")
+
+
+def plain(verdict: str) -> str:
+    """Return a verdict without what follows a colon: the variant that agrees, or how another method compares."""
+    return verdict.partition(":")[0]
 
 
 def _with_spreads(obtained: Sample, published: Sample) -> tuple[Sample, Sample, str]:
