@@ -31,8 +31,8 @@ class Judged:
     """A row of a table.csv with a verdict.
 
     `primary` is true if the row represents a published figure: its variant represents the method, its metric is the one
-    that was published, and no other table has the same `figure` from longer runs or more `repeats`. `apart` is why the row
-    does not: a form or scoring of its own, or the table that has the figure.
+    that was published, and no other table has the same `figure` from longer runs or more `repeats`. `apart` is why the
+    row does not: a form or scoring of its own, or the table that has the figure.
     """
 
     experiment: str
