@@ -220,10 +220,8 @@ def page_of(results: Path) -> str:
     """Return the page of all results, see `pucli.report.results_page`."""
     rows = [row for row in judged_rows(results) if row.figure[0]]  # of the metrics that were published
     published = Counter(row.verdict for row in rows if row.primary and row.verdict != NOT_RUN)
-    compared = Counter(row.experiment for row in rows if row.verdict == COMPARED)
     return results_page(
         results,
-        compared=compared,
         verdicts=verdict_table(rows),
         causes=cause_table(rows),
         published=published,

@@ -248,7 +248,7 @@ def test_files_and_their_contents(experiment, tmp_path):
     assert provenance["cells"]["done"] == 96 and provenance["flags"] == {"not converged": 32}
     assert {d["name"] for d in provenance["data"]} == {"seeds", "umd", "wifi", "ssmcr"}
     text = (folder / "table.md").read_text()
-    assert "32 not converged" in text and "Nobody 2024" in text and "(figures/boxes.svg)" in text
+    assert "32 cells did not converge" in text and "Nobody 2024" in text and "(figures/boxes.svg)" in text
     assert "A \\& B" in (folder / "table.tex").read_text()
     assert "A &amp; B" in (folder / "table.html").read_text()
     for path in report.files:

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from pucli.report.tables.causes import CAUSES, automatic_cause
-from pucli.report.tables.verdict import BY_VARIANT, VERDICTS, Sample, judge
+from pucli.report.tables.verdict import BY_VARIANT, COMPARED, VERDICTS, Sample, judge
 from pucli.runner.experiment import Cause, Verdict
 
 
@@ -86,7 +86,7 @@ def test_every_disagreement_has_a_named_cause():
         for flags in np.ndindex(2, 2):
             reduced, fewer = map(bool, flags)
             cause = automatic_cause(given, reduced=reduced, fewer_repeats=fewer)
-            assert (cause == "") == (given in ("reproduced", "not judged", "not run")) and (
+            assert (cause == "") == (given in ("reproduced", "not judged", COMPARED, "not run")) and (
                 not cause or cause in CAUSES
             )
     assert automatic_cause("worse", reduced=False, fewer_repeats=False) == "unexplained"

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 def markdown(report: Report) -> str:
     """Return table.md."""
     parts = [*_head(report), *_summary(report), *_cells(report), *_differences(report), *_ranks(report)]
-    if report.texts:
-        parts += ["## More", "\n".join(f"- [{title}]({path})" for path, title in report.texts)]
+    notes = [("notes.md", "Notes: reasons and readings")] if (report.folder / "notes.md").is_file() else []
+    if texts := [*notes, *report.texts]:
+        parts += ["## More", "\n".join(f"- [{title}]({path})" for path, title in texts)]
     if report.figures:
         parts += ["## Figures", *(f"![{title}]({path})" for path, title in report.figures)]
     parts += _how_to_read(report)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
+import posixpath
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pucli.core.errors import UsageError
-from pucli.report.all_experiments import Judged, Tally, in_order, judged_rows, tallies, with_results
+from pucli.report.all_experiments import Judged, Tally, in_order, judged_rows, tallies, verdict_table, with_results
 from pucli.report.build import assemble, keep_recorded
 from pucli.report.files import read_provenance, write
 from pucli.report.gathering import gather
@@ -107,7 +109,7 @@ def write_site(
     rows = judged_rows(results)
     verdicts, tally = _by_publication(shown, rows), tallies(rows)
     present = [verdict for verdict in VERDICTS if any(verdict in counts for _, counts in verdicts)]
-    story, speed, files = _prose(results, out)
+    speed, files = _prose(results, out, rows)
     cost = next((f"bench/{name}.html" for name, _ in speed if name == "scale"), "guide.html#what-it-costs")
     newest = sorted(shown, key=lambda one: one.finished, reverse=True)[:NEWEST]
     front = render(
@@ -118,7 +120,6 @@ def write_site(
         ordered=_by_share(tally),
         compared=len({_document(one) for one in shown if COMPARED in one.report.verdicts}),
         shown=present,
-        story=story,
         speed=speed,
         cost=cost,
         newest=[(one.finished, one.report) for one in newest],
@@ -141,26 +142,33 @@ def by_importance(shown: Sequence[Shown], publications: Sequence[str]) -> list[t
     for one in shown:
         source = one.experiment.source
         check = one.report.name.startswith(CHECKS)
-        name = "Checks" if check else source.document if source is not None else "Without a publication"
+        name = "Checks" if check else _document(one) if source is not None else "Without a publication"
         groups.setdefault(name, []).append(one.report)
     order = [*publications, *sorted(groups.keys() - {*publications, "Checks", "Without a publication"})]
     named = [(name, groups[name]) for name in (*order, "Without a publication", "Checks") if name in groups]
     return [(name, sorted(own, key=lambda report: ("table" not in report.name, report.name))) for name, own in named]
 
 
-def _prose(results: Path, out: Path) -> tuple[bool, list[tuple[str, str]], list[Path]]:
-    """Write the pages of README.md and the benchmarks; return whether README.md exists, and the benchmarks."""
+def _prose(results: Path, out: Path, rows: Sequence[Judged]) -> tuple[list[tuple[str, str]], list[Path]]:
+    """Write the pages of README.md (without it, of the verdicts), of notes and of benchmarks; return those, and the files."""
     written, speed = [], []
     for path in sorted((results / "bench").glob("*.md")):
         text = path.read_text(encoding="utf-8")
         page = render("prose.html", root="../", title=path.stem, html=to_html(text, lambda target: ""))
         written.append(write(out / "bench" / f"{path.stem}.html", page))
-        speed.append((path.stem, text.partition("\n")[0].lstrip("# ")))
+        name = path.stem.replace("_", " ").replace("-full", ", full size")
+        speed.append((path.stem, f"{name}: {text.partition(chr(10))[0].lstrip('# ')}"))
+    for path in sorted(results.glob("*/notes.md")):
+        name = path.parent.name
+        if (out / "tables" / f"{name}.html").is_file():
+            html = to_html(path.read_text(encoding="utf-8"), functools.partial(_from_notes, name=name, out=out))
+            page = render("prose.html", root="../../", title=f"{name}: notes", html=html)
+            written.append(write(out / "tables" / name / "notes.html", page))
     story = results / "README.md"
-    if story.is_file():
-        html = to_html(story.read_text(encoding="utf-8"), lambda target: _in_site(target, out))
-        written.append(write(out / "story.html", render("prose.html", title="Agreement with print", html=html)))
-    return story.is_file(), speed, written
+    text = story.read_text(encoding="utf-8") if story.is_file() else f"# Verdicts\n\n{verdict_table(rows)}"
+    html = to_html(text, lambda target: _in_site(target, out))
+    written.append(write(out / "story.html", render("prose.html", title="Agreement with print", html=html)))
+    return speed, written
 
 
 def _leaders(shown: Sequence[Shown]) -> list[Leader]:
@@ -175,11 +183,21 @@ def _bench(target: str, out: Path) -> str:
 
 def _in_site(target: str, out: Path) -> str:
     """Return the target in the site of a link in results/README.md, or "" if there is no such page."""
-    if target.startswith("http"):
+    if target.startswith(("http", "#")):
         return target
     folder, _, file = target.partition("/")
-    page = f"tables/{folder}.html" if file == "table.md" else f"tables/{folder}/{Path(file).stem}.html"
+    stem = Path(file).stem
+    page = f"tables/{folder}.html" if file == "table.md" else f"tables/{folder}/{stem}.html"
+    page = f"bench/{stem}.html" if folder == "bench" else page
     return page if (out / page).is_file() else ""
+
+
+def _from_notes(target: str, name: str, out: Path) -> str:
+    """Return the target in the site of a link in the notes of a table, or "" if there is no such page."""
+    if target.startswith(("http", "#")):
+        return target
+    page = _in_site(posixpath.normpath(f"{name}/{target}"), out)
+    return f"../../{page}" if page else ""
 
 
 def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Report, list[Path]]:
@@ -194,7 +212,7 @@ def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Repor
         target = folder / Path(path).name
         written.append(_copy(found.folder / path, target))
         figures.append({"path": f"{report.name}/{target.name}", "title": title, "drawing": ""})
-    downloads = []
+    downloads = [(f"{report.name}/notes.html", "reasons and readings")] if (found.folder / "notes.md").is_file() else []
     for path, title in report.texts:
         if path.endswith(".md"):
             html = to_html((found.folder / path).read_text(encoding="utf-8"), lambda target: "")
@@ -254,7 +272,8 @@ def _by_share(found: Mapping[str, Tally]) -> list[tuple[str, Tally]]:
 
 
 def _document(one: Shown) -> str:
-    return one.experiment.source.document if one.experiment.source is not None else "other"
+    """Return the publication without what stands in brackets behind it: a section of its own, or an address."""
+    return one.experiment.source.document.partition(" (")[0] if one.experiment.source is not None else "other"
 
 
 def _by_publication(shown: Sequence[Shown], rows: Sequence[Judged]) -> list[tuple[str, dict[str, int]]]:
