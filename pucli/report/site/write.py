@@ -150,7 +150,7 @@ def by_importance(shown: Sequence[Shown], publications: Sequence[str]) -> list[t
 
 
 def _prose(results: Path, out: Path, rows: Sequence[Judged]) -> tuple[list[tuple[str, str]], list[Path]]:
-    """Write the pages of README.md (without it, of the verdicts), of notes and of benchmarks; return those, and the files."""
+    """Write the pages of README.md (or of the verdicts), notes and benchmarks; return the last, and the files."""
     written, speed = [], []
     for path in sorted((results / "bench").glob("*.md")):
         text = path.read_text(encoding="utf-8")
