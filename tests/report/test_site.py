@@ -271,3 +271,18 @@ def test_a_page_of_ceilings_says_that_they_are_no_results():
     assert "test labels" in text and "leave the grid" in text
     assert remarks_of("pu", load_experiment("table-3.3", check_methods=False)) == []
     assert text[:60] in (ROOT / "results" / "ceiling-3.3" / "table.md").read_text(encoding="utf-8")
+
+
+def test_the_front_page_says_which_tables_hold(site):
+    text = Page(site / "index.html").text
+    assert "No table is reproduced in full." in text and re.search(r"table-3\.1\s*: 5 of 10 agree", text)
+    assert "form rkhs" in text
+    assert 'href="story.html"' in (site / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_table_shows_its_notes_and_its_whole_summary(site):
+    text = (site / "tables" / "table-3.3.html").read_text(encoding="utf-8")
+    assert 'href="table-3.3/notes.html"' in text and (site / "tables" / "table-3.3" / "notes.html").is_file()
+    assert 'class="scroll whole"' in text and "choices hit a grid limit" in text and ">once:" not in text
+    style = (site / "style.css").read_text(encoding="utf-8")
+    assert ".experiment .whole { max-height: none; }" in style and ".experiment figure .scroll { max-height: none;" in style
