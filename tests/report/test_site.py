@@ -281,8 +281,11 @@ def test_the_front_page_says_which_tables_hold(site):
 
 
 def test_a_table_shows_its_notes_and_its_whole_summary(site):
-    text = (site / "tables" / "table-3.3.html").read_text(encoding="utf-8")
-    assert 'href="table-3.3/notes.html"' in text and (site / "tables" / "table-3.3" / "notes.html").is_file()
-    assert 'class="scroll whole"' in text and "choices hit a grid limit" in text and ">once:" not in text
+    text = (site / "tables" / "table-3.1.html").read_text(encoding="utf-8")
+    assert 'href="table-3.1/notes.html"' in text and (site / "tables" / "table-3.1" / "notes.html").is_file()
+    assert 'class="scroll whole"' in text and ">once:" not in text
     style = (site / "style.css").read_text(encoding="utf-8")
-    assert ".experiment .whole { max-height: none; }" in style and ".experiment figure .scroll { max-height: none;" in style
+    assert (
+        ".experiment .whole { max-height: none; }" in style
+        and ".experiment figure .scroll { max-height: none;" in style
+    )
