@@ -36,7 +36,7 @@ OUTPUTS = {
 # Paths that are read.
 INPUTS = {"data", "split", "mirror", "folders"}
 INPUTS |= {(command, "model") for command in ("predict", "evaluate", "review", "shift", "show", "export")}
-INPUTS |= {("site", "results"), ("status", "results")}
+INPUTS |= {("site", "results"), ("status", "results"), ("review", "scored")}
 SLOW = {"auto", "advise", "site"}
 
 

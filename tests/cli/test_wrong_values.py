@@ -310,7 +310,7 @@ def test_a_table_in_place_of_a_catalogue_is_named_as_that(pucli, customers, monk
 
 def test_a_class_that_a_new_data_set_does_not_have(pucli, customers):
     done = pucli("new", "dataset", "mine", "--data", customers.pu, *LABELLED[:2], "--positive", "maybe")
-    assert done.code and f"{customers.pu}: target: no row has class 'maybe'" in done.err
+    assert done.code and f"{customers.pu}: label column 'bought' has no class 'maybe'" in done.err
     assert "/cache/" not in done.err
 
 

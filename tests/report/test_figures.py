@@ -25,8 +25,8 @@ def row(dataset, column, published=50.0, obtained=51.0, setting="", verdict="rep
     method, _, variant = column.partition("/")
     nan = math.nan
     return TableRow(
-        dataset, setting, method, variant, "f1", obtained, 1.0, 10, 10, 0, 0, published, 2.0, nan, nan, nan, verdict,
-        "", "", True, column,
+        dataset, setting, method, variant, "f1", obtained, 1.0, 10, 10, 0, 0, published, 2.0, nan, nan, nan, nan,
+        verdict, "", "", True, column,
     )  # fmt: skip
 
 

@@ -95,4 +95,6 @@ def command(  # noqa: PLR0913
     out.document({"folder": made.folder, "files": made.files, "next": made.commands})
     for file in made.files:
         out.text(str(file))
+    if made.warning:
+        out.warn(made.warning)
     out.remark("\nNext:\n" + "\n".join(f"  {line}" for line in made.commands))

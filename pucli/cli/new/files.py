@@ -44,11 +44,14 @@ class Made:
         All of them.
     commands : list of str
         What to do next, as a shell reads it.
+    warning : str
+        What the user should look at, or "".
     """
 
     folder: Path
     files: list[Path]
     commands: list[str]
+    warning: str = ""
 
 
 def new_data(parent: str | Path = ".") -> Made:
@@ -194,6 +197,7 @@ def new_dataset(
         folder,
         [*files, copied],
         [f"pytest {folder}", f"PUCLI_DATASETS={folder / 'datasets.yaml'} pucli train --method gllc --dataset {name}"],
+        _of_empty(values["empty"], label or "kind"),
     )
 
 
@@ -276,6 +280,16 @@ def _write(folder: Path, files: Mapping[str, str], values: Mapping[str, Any]) ->
     return written
 
 
+def _of_empty(count: int, label: str) -> str:
+    """Return a warning of rows without a class."""
+    if not count:
+        return ""
+    return (
+        f"{count:,} cells of {label!r} are empty: a data set needs the true class of each row, and these rows count as "
+        "negative. To learn from rows of unknown class, no data set is needed: pucli auto --data."
+    )
+
+
 def _features(source: Path, label: str, positive: str) -> dict[str, Any]:
     """Return the columns to leave out, and how empty cells of the others are filled; check the label column."""
     from pucli.data.catalogue.selection import class_text
@@ -285,12 +299,7 @@ def _features(source: Path, label: str, positive: str) -> dict[str, Any]:
     table = open_table(source, label, as_text=[label])
     classes = class_text(table.frame[existing_column(source, table, label)])
     empty = table.frame[label].isna().to_numpy() | (classes == "")
-    if empty.any():
-        raise UsageError(
-            f"{source}: {empty.sum():,} cells of the label column {label!r} are empty; a row of a data set needs its "
-            "true class. Rows of which it is unknown can be trained on without a data set: pucli auto --data."
-        )
-    known = sorted(set(classes))
+    known = sorted(set(classes[~empty]))
     if positive not in known:
         near = difflib.get_close_matches(positive, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"its classes: {', '.join(map(repr, known[:8]))}"
@@ -302,7 +311,8 @@ def _features(source: Path, label: str, positive: str) -> dict[str, Any]:
             filled += [str(name)] if column.isna().any() else []
         elif column.nunique() > MOST_LEVELS:
             dropped.append(str(name))
-    return {"dropped": [_column(name) for name in dropped], "filled": [_column(name) for name in filled]}
+    columns = {"dropped": [_column(name) for name in dropped], "filled": [_column(name) for name in filled]}
+    return {**columns, "empty": int(empty.sum())}
 
 
 def _counts(name: str, source: Path, values: Mapping[str, Any]) -> dict[str, Any]:

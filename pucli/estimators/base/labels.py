@@ -194,9 +194,8 @@ def refuse_missing_labels(y: Any, way_out: str = MARKS) -> None:
     labels = np.asarray(y, dtype=object).ravel().tolist()
     missing = [row for row, label in enumerate(labels) if _is_missing(label)]
     if missing:
-        raise ValueError(
-            f"Input y contains NaN: {len(missing)} labels are missing, the first in row {missing[0]}. {way_out}"
-        )
+        count = f"{len(missing)} labels are" if len(missing) > 1 else "one label is"
+        raise ValueError(f"Input y contains NaN: {count} missing, the first in row {missing[0]}. {way_out}")
 
 
 def refuse_mixed_labels(y: Any) -> None:
