@@ -361,8 +361,8 @@ def test_csv_text_reads_back():
 def test_summary_combines_settings_that_have_one_data_set_each():
     def row(dataset, setting, obtained):
         nan = math.nan
-        return TableRow(dataset, setting, "m", "", "f1", obtained, nan, 1, 1, 0, 0, nan, nan, nan, nan, nan, nan, "", "",
-                        "", True, "m")  # fmt: skip
+        nans = (nan,) * 6
+        return TableRow(dataset, setting, "m", "", "f1", obtained, nan, 1, 1, 0, 0, *nans, "", "", "", True, "m")
 
     (line,) = summarise([row("a", "panel=a 1", 10.0), row("a", "panel=a 2", 20.0), row("b", "panel=b 1", 60.0)])
     assert (line.setting, line.rows, line.obtained_mean) == ("", 3, 30.0)
