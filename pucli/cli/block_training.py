@@ -299,7 +299,7 @@ def _report(
                 f"{100 * share:.3g} % of the unlabeled rows, {100 * recall:.3g} % of the labelled ones",
             ),
             ("objective", estimator.objective_),
-            ("certificate", f"proven to be within {estimator.dual_gap_:.2g} of the optimum"),
+            ("certificate", f"proven: less than {estimator.dual_gap_:.2g} from the optimum"),
             ("class prior by the scores", f"{fitted.prior:.3g}: the score threshold is {fitted.cut:.3g}"),
             ("training time", f"{seconds:.3f} s"),
             ("model", model),

@@ -6,6 +6,7 @@ With ``--json``, an error is also one JSON document on stdout: ``{"error": {"kin
 
 from __future__ import annotations
 
+import difflib
 import errno
 import importlib
 import inspect
@@ -250,8 +251,8 @@ def _explain(error: Exception) -> tuple[str, str, int]:
         if type(error).__name__ == "NoArgsIsHelpError":
             return "help", error.format_message(), 2
         page = f" `{context.command_path} --help` lists its options." if context else ""
-        text = _of_value(error) or _of_file(error) or " ".join(error.format_message().split())
-        return "usage", text + ("" if text.endswith((".", ")")) else ".") + page, getattr(error, "exit_code", 2)
+        text = _of_value(error) or _of_file(error) or _of_option(error) or " ".join(error.format_message().split())
+        return "usage", text + ("" if text.endswith((".", ")", "?")) else ".") + page, getattr(error, "exit_code", 2)
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return "run", "the system allows no more open files; close some, or raise the limit (`ulimit -n`).", 1
     if isinstance(error, OSError) and (error.errno in _PLACES or error.errno in FULL_DISK or error.filename):
@@ -282,6 +283,16 @@ def _of_file(error: Any) -> str:
         return ""
     file = next((word for word in found[1].split() if Path(word).suffix), "")
     return f"{file} stands without an option; use --data {file}." if file else ""
+
+
+def _of_option(error: Any) -> str:
+    """Return the message for an option that does not exist, with at most two near ones, or "" for another error."""
+    if type(error).__name__ != "NoSuchOption":
+        return ""
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    names = [word[2:] for one in getattr(command, "params", ()) for word in one.opts if word.startswith("--")]
+    near = difflib.get_close_matches(error.option_name.lstrip("-"), names, n=2, cutoff=0.6)
+    return f"no option {error.option_name}" + (f"; did you mean --{' or --'.join(near)}?" if near else ".")
 
 
 def _of_value(error: Any) -> str:

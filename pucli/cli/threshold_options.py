@@ -148,7 +148,7 @@ def warn_of_unknown_prior(out: Output, model: Any) -> None:
         _warn_of_prior(out, prior, model.ranks_)
 
 
-def warn_of_probability(out: Output, saved: SavedModel) -> None:
+def warn_of_probability(out: Output, saved: SavedModel, *, adapted: bool = False) -> None:
     """Warn if the probabilities of a PU model rest on an unknown class prior, and say why it has none."""
     from pucli.estimators.base.pu import has_own_probabilities
     from pucli.solvers.ensemble.estimates import Estimate
@@ -162,7 +162,8 @@ def warn_of_probability(out: Output, saved: SavedModel) -> None:
             "probabilities assume that clear positives were labelled first (--labelling sar); no data can confirm it"
         )
     elif saved.metadata.get("kind") == "pu":
-        out.remark("probabilities hold if labels were random and these rows have the class prior of training")
+        what = "only the class prior has changed" if adapted else "these rows have the class prior of training"
+        out.remark(f"probabilities hold if labels were random and {what}")
     if not curves and not has_own_probabilities(saved.estimator):
         out.remark("no probability is written, since training had no held-out scores of two classes")
 

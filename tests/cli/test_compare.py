@@ -220,8 +220,9 @@ def test_a_mirror_is_used(pucli, mirror):
     ("words", "message"),
     [
         (("gllc", "--dataset", "wine"), "at least two methods"),
+        (("gllc", "gllc", "--dataset", "wine"), "gllc is named twice"),
         (("gllc", "gllcc", "--dataset", "wine"), "did you mean 'gllc'"),
-        (("gllc", "cpls", "--dataset", "wine"), "of the kind semi-supervised"),
+        (("gllc", "cpls", "--dataset", "wine"), "cpls is semi-supervised"),
         (("gllc", "blssvm"), "no rows given"),
         (("gllc", "blssvm", "--dataset", "wine", "--metric", "tp"), "no better side"),
         (("gllc", "blssvm", "--dataset", "wine", "--metric", "nmi"), "cannot be computed of these methods"),

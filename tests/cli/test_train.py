@@ -33,7 +33,7 @@ def test_train_prints_a_summary_for_people(pucli, customers):
     done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--verbose")
     assert done.code == 0
     assert "150 rows, 20 labelled, 130 unlabeled" in done.out
-    assert "proven to be within" in done.out
+    assert "proven: less than" in done.out
     assert "training time" in done.out
     assert "--model FILE" in done.err  # a remark, not a result
 

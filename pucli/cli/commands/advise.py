@@ -126,7 +126,7 @@ def command(
         too_few = f"{rows.n_labelled} labelled rows cannot tell whether it beats auto"
         out.remark(f"{too_few}; {ENOUGH_LABELLED} or more can: {decides}")
     else:
-        out.remark(f"Whether it beats auto on these rows: {decides}")
+        out.remark(f"To see whether it beats auto on these rows: {decides}")
     if plot is not None:
         out.remark(f"written to {plot}" + (f", {drawn} of {len(rows.X)} rows" if drawn < len(rows.X) else ""))
 

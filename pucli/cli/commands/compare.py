@@ -159,7 +159,7 @@ def _splits(tasks: list[Task], scores: Scores, label_frequency: float, seed: int
     if tasks[0].known:
         kind = f"{repeats} {tasks[0].scenario} splits"
         return f"{kind} of each data set with label frequency {label_frequency:g}, seed {seed}{together}"
-    return f"{repeats} divisions of the labelled and of the unlabeled rows, 70 % for training, seed {seed}{together}"
+    return f"{repeats} splits of the labelled and of the unlabeled rows, 70 % for training, seed {seed}{together}"
 
 
 def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -> None:

@@ -10,6 +10,7 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.output import Output, output_folder
 from pucli.cli.terminal import many
+from pucli.core.errors import UsageError
 
 EXAMPLES = """
 pucli merge table-3.3 part1 part2
@@ -45,6 +46,11 @@ def command(
     taken = merge_stores(declared, folders, profile=profile, results_dir=results)
     out.remark(f"{many(taken, 'cell')} imported from {', '.join(map(str, folders))}")
     left_out = cells_of_other_profiles(declared, folders, profile)
+    if left_out and not taken and not collect(declared, profile=profile, results_dir=results).counts["done"]:
+        raise UsageError(
+            f"no cell of profile {profile} in {', '.join(map(str, folders))}: {many(left_out, 'finished cell')} there "
+            "of another profile; give --profile as for the parts."
+        )
     if left_out:
         out.warn(
             f"not imported, because of another profile than {profile}: {many(left_out, 'finished cell')}; give "

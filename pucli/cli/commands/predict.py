@@ -233,7 +233,7 @@ def _labels(
             _warn_of_one_class(out, ordered, words.get("1", "1"), way_out)
         warn_of_doubts(out, saved)
         _warn_of_training_rows(out, trained.found(), saved.metadata.get("denominator") == "all")
-    warn_of_probability(out, saved)
+    warn_of_probability(out, saved, adapted=shift is not None)
     if lacking and counts:
         names = " and ".join(map(repr, sorted(lacking)))
         out.remark(f"no cells in {names}, which identified the training rows; --id COLUMN copies another column")

@@ -204,7 +204,7 @@ def certificate_text(document: dict[str, Any]) -> str:
     """Return the certificate of a fit as text."""
     gap, residual = finite(document["dual_gap"]), finite(document["residual"])
     if gap is not None:
-        return f"proven to be within {number(gap)} of the optimum"
+        return f"proven: less than {number(gap).removeprefix('under ')} from the optimum"
     if residual is not None:
         return f"none (not convex, or no fixed objective); residual {number(residual)}"
     return "none"

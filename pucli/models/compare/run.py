@@ -173,11 +173,13 @@ def _collected(splits: list[_Split], tasks: Sequence[Task], plan: _Plan) -> Scor
 
 def _checked_methods(methods: Sequence[str]) -> list[str]:
     names = list(dict.fromkeys(methods))
+    if twice := [name for name in names if methods.count(name) > 1]:
+        raise UsageError(f"{twice[0]} is named twice; name another method.")
     if len(names) < 2:
         raise UsageError("name at least two methods to compare; `pucli list methods` shows them.")
     for name in names:
         if get_method(name).kind != "pu":
-            raise UsageError(f"{name} is a method of the kind {get_method(name).kind}; `compare` takes the kind pu.")
+            raise UsageError(f"{name} is {get_method(name).kind}; `compare` takes pu methods (`pucli list methods`).")
         estimator_of(name)
     return names
 
@@ -238,7 +240,8 @@ def _score(name: str, division: Division, task: Task, plan: _Plan, seed: int) ->
         given |= {"labelled": division.truth == 1, "decision": decision}
     found = compute(given, [plan.metric])
     if plan.metric not in found:
-        there = ", ".join(metric for metric in found if get_metric(metric).better is not None)
+        names = [metric for metric in found if get_metric(metric).better is not None]
+        there = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
         why = "cannot be computed of these methods" if task.known else "needs true labels, which these rows do not have"
-        raise UsageError(f"--metric {plan.metric} {why}; there is {there}.")
+        raise UsageError(f"--metric {plan.metric} {why}; use {there}.")
     return found[plan.metric], Ranked.of(division.truth, decision)
