@@ -9,6 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
+from pucli.cli.terminal import many, width_of
+from pucli.cli.text.items import WHOLE_WORDS
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 # Columns named in a joined warning, and characters about each.
 NAMED, SHORT = 3, 60
+# A column with a longer name has it on a line of its own.
+LONGEST = 20
 
 
 def rows_to_learn_from(
@@ -170,9 +174,34 @@ def show_columns(out: Output, source: RowSource) -> None:
     records = column_records(file.encoder)
     counted = {"rows": len(file.X), "features": file.X.shape[1], "columns": [dict(record) for record in records]}
     out.document({"data": source.data, **counted})
+    screen = width_of(sys.stdout)  # None for a file, which gets one line a column
+    indent = 2 + min(LONGEST, max(len(str(record["column"])) for record in records))
     for record in records:
-        record["read"] = None if record["read"] is None else _percent(record["read"])
-    out.table([name.replace("_", " ") for name in records[0]], [list(record.values()) for record in records])
+        name, described = str(record["column"]), _described(record)
+        if len(name) > LONGEST and screen is not None:
+            out.text(name)
+            name = ""
+        lines = [described] if screen is None else textwrap.wrap(described, **{**WHOLE_WORDS, "width": screen - indent})
+        for line in lines:
+            out.text(f"{name:<{indent}}{'' if len(name) < indent else '  '}{line}")
+            name = ""
+
+
+def _described(record: dict[str, Any]) -> str:
+    """Return what a column was taken for, how much of it was read, and what becomes of it."""
+    said = [record["kind"]]
+    if record["read"] is not None:
+        said.append(
+            f"{_percent(record['read'])} read" + (f" (not {record['not_read']!r})" if record["not_read"] else "")
+        )
+    if record["distinct"] is not None and not record["encoded"].startswith(f"{record['distinct']} values"):
+        said.append(f"{many(record['distinct'], 'value')}")
+    if record["empty"]:
+        said.append(f"{record['empty']:,} empty")
+    becomes = record["encoded"]
+    if record["features"] > 1 and "values one-hot" not in becomes:
+        becomes += f" ({record['features']} features)"
+    return f"{', '.join(said)}: {becomes}{'; ' + record['note'] if record['note'] else ''}"
 
 
 def _percent(share: float) -> str:
