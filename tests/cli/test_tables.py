@@ -52,7 +52,7 @@ def test_training_shows_the_kind_of_each_column(trained):
 def test_columns_shows_only_the_kinds(pucli, trained, tmp_path):
     shown = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, "--columns", "--as", "age=category")
     assert shown.code == 0
-    assert [line.split()[:2] for line in shown.out.splitlines()[1:]] == [
+    assert [line.replace(",", "").split()[:2] for line in shown.out.splitlines()] == [
         ["key", "identifier"],
         ["age", "category"],
         ["job", "category"],
@@ -277,4 +277,13 @@ def test_a_column_name_of_two_lines_is_shown_in_one(pucli):
     frame.to_csv("named.csv", index=False)
     lines = pucli("train", "--method", "svc-naive", "--data", "named.csv", *LABELLED, "--columns").out.splitlines()
     assert any(line.startswith("age (years)") for line in lines)
-    assert len(lines) == len(frame.columns)
+    assert len(lines) == len(frame.columns) - 1  # without the label
+
+
+def test_columns_break_no_word_on_a_narrow_screen(pucli, monkeypatch):
+    customers().rename(columns={"job": "the_job_of_the_customer"}).to_csv("rows.csv", index=False)
+    monkeypatch.setattr("pucli.cli.text.columns.width_of", lambda stream: 40)
+    lines = pucli("train", "--method", "svc-naive", "--data", "rows.csv", *LABELLED, "--columns").out.splitlines()
+    assert max(map(len, lines)) <= 40 and "the_job_of_the_customer" in lines
+    whole = " ".join(" ".join(lines).split())
+    assert "identifier" in whole and "unchanged" in whole and "values one-hot" in whole

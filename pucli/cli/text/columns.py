@@ -177,7 +177,7 @@ def show_columns(out: Output, source: RowSource) -> None:
     screen = width_of(sys.stdout)  # None for a file, which gets one line a column
     indent = 2 + min(LONGEST, max(len(str(record["column"])) for record in records))
     for record in records:
-        name, described = str(record["column"]), _described(record)
+        name, described = " ".join(str(record["column"]).split()), _described(record)
         if len(name) > LONGEST and screen is not None:
             out.text(name)
             name = ""
