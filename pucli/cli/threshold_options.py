@@ -149,7 +149,17 @@ def warn_of_unknown_prior(out: Output, model: Any) -> None:
 
 
 def warn_of_probability(out: Output, saved: SavedModel, *, adapted: bool = False) -> None:
-    """Warn if the probabilities of a PU model rest on an unknown class prior, and say why it has none."""
+    """Warn if the probabilities of a PU model rest on an unknown class prior, and say why it has none.
+
+    Parameters
+    ----------
+    out : Output
+        Where it is said.
+    saved : SavedModel
+        The model.
+    adapted : bool, default=False
+        Whether they were adapted to another class prior.
+    """
     from pucli.estimators.base.pu import has_own_probabilities
     from pucli.solvers.ensemble.estimates import Estimate
 

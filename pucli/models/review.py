@@ -114,8 +114,12 @@ def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
     ----------
     path : Path
         The file; its labelled rows and known negatives are left out.
-    count, goal, seed
-        As in `draw`.
+    count : int
+        Number of rows.
+    goal : {"positives", "precision"}
+        What to look for.
+    seed : int
+        Seed of the sample.
 
     Raises
     ------

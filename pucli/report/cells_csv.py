@@ -105,8 +105,6 @@ def read_cells_csv(folder: Path) -> dict[str, StoredRow]:
     ----------
     folder : Path
         Results folder of one experiment.
-    keys : iterable of str, optional
-        Only these cells.
 
     Returns
     -------

@@ -286,7 +286,7 @@ def test_a_comparison_is_advised_only_if_there_are_enough_labelled_rows(pucli, t
     few = pucli("advise", "--data", table(tmp_path / "few.csv", n=100, labelled=30), *WORDS).err
     assert "30 labelled rows cannot tell whether it beats auto" in few and "on these rows: pucli compare" not in few
     many = pucli("advise", "--data", table(tmp_path / "many.csv", n=100, labelled=60), *WORDS).err
-    assert "Whether it beats auto on these rows: pucli compare auto" in many
+    assert "To see whether it beats auto on these rows: pucli compare auto" in many
 
 
 @pytest.mark.parametrize("prior", ["0", "1", "-0.2", "1.5"])
