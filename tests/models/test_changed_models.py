@@ -136,3 +136,11 @@ def test_the_name_of_a_package_in_the_file_is_no_advice(tmp_path):
 def test_a_density_without_its_kind_is_refused(tmp_path):
     with pytest.raises(UsageError, match="incomplete"):
         load_model(_changed(tmp_path, "gaussian-mixture", lambda about, members: about["metadata"].pop("kind")))
+
+
+def test_names_of_columns_that_no_encoder_has_are_refused(tmp_path):
+    def without_names(about, members):
+        del about["encoder"]["state"]["feature_names_in_"]
+
+    with pytest.raises(UsageError, match="feature_names_in_ does not name the columns"):
+        load_model(_changed(tmp_path, "bsvm-rbf", without_names))

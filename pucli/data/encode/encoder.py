@@ -104,6 +104,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
         """Raise StateError unless the parts fit together."""
+        names = list(getattr(self, "feature_names_in_", ()))
+        if not names or not (self.sparse_ or names == [encoder.name for encoder in self.encoders_]):
+            raise StateError(f"{where}.feature_names_in_ does not name the columns of the encoders")
         if sizes.get("features", len(self.get_feature_names_out())) != len(self.get_feature_names_out()):
             raise StateError(f"{where}.usual_ is not that of the features")
         for encoder in self.encoders_:
