@@ -277,6 +277,8 @@ def test_labels_that_are_no_random_sample_are_modelled(pucli, customers: Path) -
     assert "clearer a positive" in biased["random_labelling"]["verdict"]
     trained = pucli(*words, "--labelling", "sar", "--model", "biased.model")
     assert trained.code == 0, trained.err
+    said = " ".join(trained.out.split())
+    assert "finds cannot be told from these rows: anything from" in said and "lift cannot be told" in said
     moved = pucli("predict", "--model", "biased.model", "--data", customers, "--recall", 0.9, "--out", "p.csv")
     assert "do not determine the recall" in " ".join(moved.err.split())
     assert "no data can confirm it" in " ".join(moved.err.split())

@@ -14,18 +14,9 @@ from pucli.core.errors import UsageError
 from pucli.data.files.formats import open_table, open_wide
 from pucli.data.files.table_size import MOST_COLUMNS, check_columns, check_sheet
 from pucli.data.files.text.arff import split_row
+from tests.data.helpers import refused
 
 RNG = np.random.default_rng(0)
-
-
-def refused(path, *words, label="y"):
-    with pytest.raises(UsageError) as caught:
-        open_table(path, label)
-    message = str(caught.value)
-    assert str(path) in message and "\n" not in message
-    for word in words:
-        assert word in message
-    return message
 
 
 def mat(path, part=None, place=0, value=0):

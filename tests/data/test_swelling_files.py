@@ -14,17 +14,9 @@ from scipy.io import savemat
 from pucli.core.errors import UsageError
 from pucli.data.files.formats import open_table
 from pucli.data.files.text import records
+from tests.data.helpers import refused
 
 X, Y = np.random.default_rng(0).random((12, 3)), np.arange(12) % 2
-
-
-def refused(path, *words, label="y"):
-    with pytest.raises(UsageError) as caught:
-        open_table(path, label)
-    message = str(caught.value)
-    assert str(path) in message and "\n" not in message
-    for word in words:
-        assert word in message
 
 
 def read(path):

@@ -7,12 +7,12 @@ import re
 import shlex
 import textwrap
 from collections.abc import Hashable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
 from pucli.cli.terminal import number, percent, tell
 from pucli.cli.text.items import INDENT, WHOLE_WORDS, WIDTH, item
+from pucli.cli.text.next_steps import next_steps, written_files
 from pucli.cli.text.sensitivity import if_odds, if_prior
 from pucli.cli.threshold_options import unknown_prior
 
@@ -26,8 +26,6 @@ LINES = 22
 LIKELIEST, WARNINGS, WARNING_LINES = 5, 2, 2
 # Rows shown where positives are rare, and the first rows by score of which it is said how many positives they hold.
 FEWER_LIKELIEST, FIRST_ROWS = 3, 200
-# Called rows to check by hand: their share of positives is then known to within 15 points, with 90 % confidence.
-CHECKED = 30
 # A smaller estimate is shown as 0.
 LEAST = 1e-6
 # A smaller share of rows that differ is worth a note.
@@ -75,7 +73,7 @@ def print_short(
     warned = ["\n".join(_warning(text)) for text in concerns[:WARNINGS]]
     if (more := len(concerns) - WARNINGS) > 0:
         warned.append(f"{more} more {'warnings or notes' if more > 1 else 'warning or note'}: add --verbose")
-    written = item("written", ", ".join(_written(document))) if any(_written(document)) else []
+    written = item("written", ", ".join(written_files(document))) if any(written_files(document)) else []
     room = LINES - len(lines) - sum(len(text.splitlines()) for text in warned) - len(written)
     for line in lines:
         out.text(line)
@@ -83,7 +81,7 @@ def print_short(
         for text in warned:
             tell(text)
     following: list[str] = []
-    for text in _next(document, verbose):
+    for text in next_steps(document, verbose):
         one = item("" if following else "next", text)
         if len(following) + len(one) <= room:
             following += one
@@ -203,12 +201,14 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
 
     finds = lift = called = positives = cannot
     if sound:
+        finds = f"{cannot}: anything from {between(recall['low'], recall['high'])}"
+        called = f"cannot be told: anything from {between(precision['low'], precision['high'])}"
+    if sound and document["labelling"] == "scar":  # with a model of the labels the value was mostly too high
         finds = f"{percent(recall['value'])} % of the positives ({between(recall['low'], recall['high'])})"
         times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
             lift = f"{value} times the positives of as many random rows ({low} to {high})"
-        called = f"cannot be told: anything from {between(precision['low'], precision['high'])}"
     if precision["known"]:
         ends = between(precision["low"], precision["high"])
         called = f"{percent(precision['value'])} % of the called rows are positive ({ends}){also}"
@@ -317,48 +317,6 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
             continue
         grave.append(text)
     return [*grave, *later, *document["notes"], *_few_kinds(document)]
-
-
-def _next(document: Mapping[str, Any], verbose: bool) -> list[str]:
-    """Return what to do next, the most useful first."""
-    called, kept = document["called_positive"], document["model"]
-    steps = []
-    if called > CHECKED:
-        steps.append(
-            f"check {CHECKED} random called rows by hand, whose share of positives is the precision: pucli review "
-            f"{_called_rows(document)} --for precision --rows {CHECKED} --out sample.csv"
-        )
-    elif called:
-        steps.append(f"check the called {'rows' if called > 1 else 'row'} by hand: it tells the precision")
-    else:
-        steps.append("no row is called; --recall 0.9 or --top 20 lowers the threshold")
-    if kept:
-        steps.append(f"score new rows: pucli predict --model {shlex.quote(str(kept))} --data new.csv")
-    missing = [f"{option} FILE ({what})" for option, what in _FILES.items() if not document[option[2:]]]
-    blocks = "blocks" in document
-    if missing and not blocks:
-        steps.append(f"add {', '.join(missing)}")
-    elif blocks and not kept:
-        steps.append("add --model FILE to keep the model")
-    return [*steps, *([] if verbose else ["see all estimates, limits and members: --verbose"])]
-
-
-def _called_rows(document: Mapping[str, Any]) -> str:
-    """Return the options of `pucli review` that name the called rows."""
-    if "blocks" in document:
-        return f"--model {shlex.quote(str(document['model'] or 'MODEL'))} --data FILE"
-    return f"--scored {shlex.quote(str(document['scored'] or 'FILE'))}"
-
-
-_FILES = {"--model": "keeps the model", "--report": "page", "--scored": "all rows"}
-
-
-def _written(document: Mapping[str, Any]) -> list[str]:
-    order = {"score": "likeliest first", "file": "in the order of the file", None: ""}[document.get("order")]
-    notes = {"scored": f" ({order})", "report": " (open it in a browser)"}
-    named = [f"{document[name]}{notes.get(name, '')}" for name in ("model", "scored", "report") if document[name]]
-    paths: Sequence[str] = document.get("predictions", ())
-    return [*named, *([f"{len(paths)} files in {Path(paths[0]).parent}"] if paths else [])]
 
 
 def _limits(document: Mapping[str, Any]) -> str:

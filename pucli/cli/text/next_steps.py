@@ -1,0 +1,54 @@
+"""What to do after `pucli auto`, and the files that it wrote."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+# Called rows to check by hand: their share of positives is then known to within 15 points, with 90 % confidence.
+CHECKED = 30
+
+
+def next_steps(document: Mapping[str, Any], verbose: bool) -> list[str]:
+    """Return what to do next, the most useful first."""
+    called, kept = document["called_positive"], document["model"]
+    steps = []
+    if called > CHECKED:
+        steps.append(
+            f"check {CHECKED} random called rows by hand, whose share of positives is the precision: pucli review "
+            f"{_called_rows(document)} --for precision --rows {CHECKED} --out sample.csv"
+        )
+    elif called:
+        steps.append(f"check the called {'rows' if called > 1 else 'row'} by hand: it tells the precision")
+    else:
+        steps.append("no row is called; --recall 0.9 or --top 20 lowers the threshold")
+    if kept:
+        steps.append(f"score new rows: pucli predict --model {shlex.quote(str(kept))} --data new.csv")
+    missing = [f"{option} FILE ({what})" for option, what in _FILES.items() if not document[option[2:]]]
+    blocks = "blocks" in document
+    if missing and not blocks:
+        steps.append(f"add {', '.join(missing)}")
+    elif blocks and not kept:
+        steps.append("add --model FILE to keep the model")
+    return [*steps, *([] if verbose else ["see all estimates, limits and members: --verbose"])]
+
+
+def _called_rows(document: Mapping[str, Any]) -> str:
+    """Return the options of `pucli review` that name the called rows."""
+    if "blocks" in document:
+        return f"--model {shlex.quote(str(document['model'] or 'MODEL'))} --data FILE"
+    return f"--scored {shlex.quote(str(document['scored'] or 'FILE'))}"
+
+
+_FILES = {"--model": "keeps the model", "--report": "page", "--scored": "all rows"}
+
+
+def written_files(document: Mapping[str, Any]) -> list[str]:
+    """Return the files that `pucli auto` wrote, each with what it is."""
+    order = {"score": "likeliest first", "file": "in the order of the file", None: ""}[document.get("order")]
+    notes = {"scored": f" ({order})", "report": " (open it in a browser)"}
+    named = [f"{document[name]}{notes.get(name, '')}" for name in ("model", "scored", "report") if document[name]]
+    paths: Sequence[str] = document.get("predictions", ())
+    return [*named, *([f"{len(paths)} files in {Path(paths[0]).parent}"] if paths else [])]
