@@ -164,16 +164,19 @@ def _laws() -> _Laws:
     """Return the laws of the grid, the prior outermost."""
     widths = np.gradient(_PLACES)
     density, recall, log_weight = [], [], []
-    shapes = [(d, s) for s in SPREADS for d in DISTANCES]
-    for prior in PRIORS:
-        for d, s in shapes:
+    above = ndtr(-_SCORES)
+    shapes = []
+    for s in SPREADS:
+        for d in DISTANCES:
             z = (_SCORES - d) / s
             # at most e^40: the density is then flat for every prior of the grid
             ratio = np.exp(np.minimum(0.5 * (_SCORES**2 - z**2) - np.log(s), 40.0))
-            ratio = np.maximum.accumulate(ratio)
-            share = ((1.0 - prior) * ndtr(-_SCORES) + prior * ndtr(-z))[::-1]
+            shapes.append((s, np.maximum.accumulate(ratio), ndtr(-z)))
+    for prior in PRIORS:
+        for s, ratio, above_of_positives in shapes:
+            share = ((1.0 - prior) * above + prior * above_of_positives)[::-1]
             at = np.interp(_PLACES, share, (ratio / (1.0 - prior + prior * ratio))[::-1])
-            density.append(np.log(np.maximum(at, 1e-12) / (at @ widths)))
-            recall.append(np.interp(SHARES, share, ndtr(-z)[::-1]))
+            density.append(np.maximum(at, 1e-12) / (at @ widths))
+            recall.append(np.interp(SHARES, share, above_of_positives[::-1]))
             log_weight.append(-0.5 * (np.log(s) / SPREAD) ** 2)
-    return _Laws(np.repeat(PRIORS, len(shapes)), np.array(density), np.array(recall), np.array(log_weight))
+    return _Laws(np.repeat(PRIORS, len(shapes)), np.log(np.array(density)), np.array(recall), np.array(log_weight))

@@ -38,6 +38,8 @@ def gaussian_share(X: Floats, labelled: Bools) -> float | None:
     m = X.shape[1]
     if m > MOST_FEATURES or len(P) < max(LEAST_LABELLED, ROWS_PER_FEATURE * m) or len(U) < ROWS_PER_FEATURE * m:
         return None
+    if _repeats(P) or _repeats(U):
+        return None
     if np.linalg.matrix_rank(P - P.mean(axis=0)) < m or np.linalg.matrix_rank(U - U.mean(axis=0)) < m:
         return None
     centre, scale = U.mean(axis=0), U.std(axis=0)
@@ -52,6 +54,12 @@ def gaussian_share(X: Floats, labelled: Bools) -> float | None:
 def _some(X: Floats) -> Floats:
     rows: Floats = X[np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(int)]
     return rows
+
+
+def _repeats(X: Floats) -> bool:
+    """Return whether a value is so frequent that no continuous law fits: each misses half of its share."""
+    most = max(int(np.unique(column, return_counts=True)[1].max()) for column in X.T)
+    return most / (2.0 * np.sqrt(len(X))) > MISFIT
 
 
 Normal = tuple[Floats, Floats]  # mean (m,) and covariance (m, m)
