@@ -67,7 +67,7 @@ def lower_bound(data: Rows, state: State) -> float:
     factors = 0.5 * float(
         local.mass @ (np.linalg.slogdet(local.xcov)[1] + (k1 - 1)) - np.einsum("skk->", local.T[:, :-1, :-1])
     )
-    noise = -0.5 * float((n * np.log(2.0 * np.pi * hyper.psi) + residuals(data, q, local) / hyper.psi).sum())
+    noise = -0.5 * float((n * np.log(2.0 * np.pi * hyper.psi) + residuals(data, state) / hyper.psi).sum())
     divergence = (
         dirichlet_divergence(q.omega[None, :], hyper.alpha / S)
         + dirichlet_divergence(q.phi, hyper.gamma)

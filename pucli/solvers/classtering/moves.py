@@ -57,29 +57,8 @@ class Run(NamedTuple):
     converged: bool
 
 
-def climb(data: Rows, state: State, bound: float, tol: float, max_iter: int, stop_above: float = np.inf) -> Run:
-    """Sweep until F rises by less than `tol` nats in a sweep or exceeds `stop_above`; `bound` is F of `state`.
-
-    Parameters
-    ----------
-    data : Rows
-        Rows and labels.
-    state : State
-        State to start from.
-    bound : float
-        F of `state`.
-    tol : float
-        Smallest rise of F in a sweep, in nats, that continues the search.
-    max_iter : int
-        Largest number of sweeps.
-    stop_above : float, default=inf
-        Value of F that ends the search early, as the move is then accepted.
-
-    Returns
-    -------
-    Run
-        The last state, F after each sweep, and whether the rise fell below `tol`.
-    """
+def _climb(data: Rows, state: State, bound: float, tol: float, max_iter: int, stop_above: float = np.inf) -> Run:
+    """Sweep until F, `bound` at first, rises by less than `tol` nats in a sweep or exceeds `stop_above`."""
     bounds: list[float] = []
     for _ in range(max_iter):
         state = sweep(data, state)
@@ -90,23 +69,13 @@ def climb(data: Rows, state: State, bound: float, tol: float, max_iter: int, sto
     return Run(state, bounds, False)
 
 
-def split_sides(data: Rows, state: State, s: int) -> Iterator[Bools]:
-    """Yield divisions of the rows of component `s` in two, each as a mask (n,) of the rows that leave.
-
-    Parameters
-    ----------
-    data : Rows
-        Rows and labels.
-    state : State
-        Current state.
-    s : int
-        Component to split.
-    """
+def _split_sides(data: Rows, state: State, s: int) -> Iterator[Bools]:
+    """Yield divisions of the rows of component `s` in two, each as a mask (n,) of the rows that leave."""
     R = state.local.R[:, s]
     mass = max(R.sum(), 1e-12)
     classes = np.unique(data.labels[(R > 0.5) & (data.labels >= 0)])
     if len(classes) > 1:
-        first, second = (data.X[(R > 0.5) & (data.labels == c)].mean(axis=0) for c in most_frequent(data, R, classes))
+        first, second = (data.X[(R > 0.5) & (data.labels == c)].mean(axis=0) for c in _most_frequent(data, R, classes))
         direction = first - second
         yield data.X @ direction > 0.5 * (first + second) @ direction
     centre = R @ data.X / mass
@@ -114,37 +83,19 @@ def split_sides(data: Rows, state: State, s: int) -> Iterator[Bools]:
     yield (data.X - centre) @ axis > 0.0
 
 
-def most_frequent(data: Rows, R: Floats, classes: Ints) -> list[int]:
-    """Return the two classes with the most labelled rows in a component.
+def _most_frequent(data: Rows, R: Floats, classes: Ints) -> list[int]:
+    """Return the two classes with the most labelled rows in a component of responsibilities R (n,).
 
     Ties are broken by the order of the rows, so that the numbering of the classes does not matter.
-
-    Parameters
-    ----------
-    data : Rows
-        Rows and labels.
-    R : ndarray of shape (n,)
-        Responsibilities of the component; rows above 0.5 belong to it.
-    classes : ndarray of int
-        Classes to choose from.
     """
     members = {int(c): np.flatnonzero((R > 0.5) & (data.labels == c)) for c in classes}
     return sorted(members, key=lambda c: (-len(members[c]), members[c][0]))[:2]
 
 
-def with_birth(data: Rows, state: State, s: int, leaves: Bools) -> State:
-    """Return the state with a component split in two, after a few sweeps with the new responsibilities held fixed.
+def _with_birth(data: Rows, state: State, s: int, leaves: Bools) -> State:
+    """Return the state with component `s` split in two, after a few sweeps with the new responsibilities held fixed.
 
-    Parameters
-    ----------
-    data : Rows
-        Rows and labels.
-    state : State
-        Current state.
-    s : int
-        Component to split.
-    leaves : ndarray of bool of shape (n,)
-        Rows whose responsibility goes to the new component, which is the last.
+    The rows `leaves` (n,) go to the new component, which is the last.
     """
     hyper, q, local = state
     # priors learnt from the old components would force their shape on the new ones
@@ -162,18 +113,8 @@ def with_birth(data: Rows, state: State, s: int, leaves: Bools) -> State:
     return state
 
 
-def with_death(data: Rows, state: State, s: int) -> State:
-    """Return the state without a component.
-
-    Parameters
-    ----------
-    data : Rows
-        Rows and labels.
-    state : State
-        Current state.
-    s : int
-        Component to remove; the others take over its rows.
-    """
+def _with_death(data: Rows, state: State, s: int) -> State:
+    """Return the state without component `s`, whose rows the others take over."""
     hyper, q, _ = state
     omega, phi, mean, cov, rate = (np.delete(part, s, axis=0) for part in (q.omega, q.phi, q.mean, q.cov, q.rate))
     q = Globals(omega, phi, mean, cov, q.shape, rate)
@@ -197,7 +138,7 @@ class Ascent:
 
     def settle(self) -> None:
         """Sweep the current state to convergence."""
-        run = climb(self.data, self.state, self.bounds[-1], self.tol, self.max_iter)
+        run = _climb(self.data, self.state, self.bounds[-1], self.tol, self.max_iter)
         self.n_iter += len(run.bounds)
         self.bounds.extend(run.bounds)
         self.state, self.converged = run.state, run.converged
@@ -207,7 +148,7 @@ class Ascent:
         """Sweep `candidate` to convergence, and keep it if F is then higher by more than the tolerance."""
         target = self.bounds[-1] + self.tol
         start = lower_bound(self.data, candidate)
-        run = climb(self.data, candidate, start, PATIENCE * self.tol, self.max_iter, stop_above=target)
+        run = _climb(self.data, candidate, start, PATIENCE * self.tol, self.max_iter, stop_above=target)
         self.n_iter += len(run.bounds)
         if not run.bounds or run.bounds[-1] <= target:
             return False
@@ -225,7 +166,7 @@ class Ascent:
             if not waiting:
                 break
             s = waiting[0]
-            if any(self.attempt(with_birth(self.data, self.state, s, side)) for side in self.sides(s)):
+            if any(self.attempt(_with_birth(self.data, self.state, s, side)) for side in self.sides(s)):
                 kept += 1
             else:
                 tried.add(s)
@@ -234,7 +175,7 @@ class Ascent:
     def sides(self, s: int) -> Iterator[Bools]:
         """Yield the divisions of component `s` that leave at least two rows on either side."""
         mass = self.state.local.mass[s]
-        for side in split_sides(self.data, self.state, s):
+        for side in _split_sides(self.data, self.state, s):
             inside = self.state.local.R[side, s].sum()
             if min(inside, mass - inside) >= 2.0:
                 yield side
@@ -245,7 +186,7 @@ class Ascent:
         survivors = 0
         while survivors < self.n_components > 1:
             s = int(np.argsort(self.state.local.mass)[survivors])
-            if self.attempt(with_death(self.data, self.state, s)):
+            if self.attempt(_with_death(self.data, self.state, s)):
                 kept += 1
             else:
                 survivors += 1

@@ -71,7 +71,7 @@ def start(data: Rows, hyper: Hyper, R: Floats, n_factors: int) -> State:
 
 
 def principal_axes(X: Floats, weight: Floats, centre: Floats, n_axes: int) -> tuple[Floats, Floats]:
-    """Return the leading principal axes of weighted rows and the standard deviations along them.
+    """Return the leading principal axes of weighted rows (d, n_axes) and the standard deviations along them (n_axes,).
 
     Parameters
     ----------
@@ -83,13 +83,6 @@ def principal_axes(X: Floats, weight: Floats, centre: Floats, n_axes: int) -> tu
         Point that is subtracted from the rows.
     n_axes : int
         Number of axes; fewer are returned if there are fewer rows or columns.
-
-    Returns
-    -------
-    axes : ndarray of shape (d, n_axes)
-        Axes, the longest first.
-    spread : ndarray of shape (n_axes,)
-        Standard deviations.
     """
     Z = (X - centre) * np.sqrt(weight / max(weight.sum(), 1e-12))[:, None]
     n, d = Z.shape
@@ -108,17 +101,13 @@ def row_terms(X: Floats, hyper: Hyper, q: Globals) -> tuple[Floats, Floats, Floa
     ----------
     X : ndarray of shape (n, d)
         Rows.
-    hyper : Hyper
-        Hyper-parameters.
-    q : Globals
-        Factors of q over the parameters.
+    hyper, q : Hyper and Globals
+        Hyper-parameters, and the factors of q over the parameters.
 
     Returns
     -------
-    xmean : ndarray of shape (n, S, k)
-        Means of x.
-    xcov : ndarray of shape (S, k, k)
-        Covariances of x.
+    xmean, xcov : ndarray of shape (n, S, k) and (S, k, k)
+        Means and covariances of x.
     E : ndarray of shape (n, S)
         Maximum over q(x) of <ln p(y, x | s) - ln q(x)>.
     """
@@ -184,7 +173,7 @@ def label_terms(q: Globals, collapsed: bool) -> tuple[Floats, Floats]:
 
 
 def assignments(E: Floats, labels: Ints, q: Globals, collapsed: bool) -> tuple[Floats, Floats]:
-    """Return q(s_n = s) and each row's share of F.
+    """Return q(s_n = s), shape (n, S), and each row's share of F, shape (n,).
 
     Parameters
     ----------
@@ -196,13 +185,6 @@ def assignments(E: Floats, labels: Ints, q: Globals, collapsed: bool) -> tuple[F
         Factors of q over the parameters.
     collapsed : bool
         Whether the class of an unlabeled row is summed out.
-
-    Returns
-    -------
-    R : ndarray of shape (n, S)
-        Responsibilities; each row sums to 1.
-    shares : ndarray of shape (n,)
-        Shares of the rows in F.
     """
     unlabeled = label_terms(q, collapsed)[1]
     prior = expected_log(q.omega) + np.column_stack([expected_log(q.phi), unlabeled]).T  # (K + 1, S); -1 = last row
@@ -222,33 +204,19 @@ def update_local(data: Rows, hyper: Hyper, q: Globals, R: Floats | None = None) 
     ----------
     data : Rows
         Rows and labels.
-    hyper : Hyper
-        Hyper-parameters.
-    q : Globals
-        Factors of q over the parameters.
+    hyper, q : Hyper and Globals
+        Hyper-parameters, and the factors of q over the parameters.
     R : ndarray of shape (n, S), optional
         Responsibilities to keep; only q(x_n | s_n) and q(l_n | s_n) are then updated.
     """
     xmean, xcov, E = row_terms(data.X, hyper, q)
     if R is None:
         R = assignments(E, data.labels, q, data.collapsed)[0]
-    return local_sums(data, R, xmean, xcov, label_terms(q, data.collapsed)[0])
+    return _local_sums(data, R, xmean, xcov, label_terms(q, data.collapsed)[0])
 
 
-def local_sums(data: Rows, R: Floats, xmean: Floats, xcov: Floats, labels_given: Floats) -> Locals:
-    """Return any q of the row variables with its sums.
-
-    Parameters
-    ----------
-    data : Rows
-        The data.
-    R : ndarray of shape (n, S)
-        q(s_n = s).
-    xmean, xcov : ndarray of shape (n, S, k) and (S, k, k)
-        Means and covariances of x.
-    labels_given : ndarray of shape (S, K)
-        q(l | s).
-    """
+def _local_sums(data: Rows, R: Floats, xmean: Floats, xcov: Floats, labels_given: Floats) -> Locals:
+    """Return q of the row variables with its sums: R (n, S), xmean (n, S, k), xcov (S, k, k), labels_given (S, K)."""
     n, S, k = xmean.shape
     weighted = np.empty((n, S, k))
     for j in range(k):
@@ -272,18 +240,9 @@ def local_sums(data: Rows, R: Floats, xmean: Floats, xcov: Floats, labels_given:
     return Locals(R, labels_given, xcov, mass, labelled, T, Q, entropy)
 
 
-def update_loadings(hyper: Hyper, q: Globals, local: Locals) -> Globals:
-    """Maximise F over q(Lambda_s, mu_s): one Gaussian of k+1 numbers per component and feature.
-
-    Parameters
-    ----------
-    hyper : Hyper
-        Hyper-parameters.
-    q : Globals
-        Factors of q over the parameters.
-    local : Locals
-        Sums over the rows.
-    """
+def update_loadings(state: State) -> State:
+    """Maximise F over q(Lambda_s, mu_s): one Gaussian of k+1 numbers per component and feature."""
+    hyper, q, local = state
     S, d, k1 = q.mean.shape
     prior = np.empty((S, d, k1))
     prior[:, :, :-1] = (q.shape / q.rate)[:, None, :]
@@ -295,7 +254,7 @@ def update_loadings(hyper: Hyper, q: Globals, local: Locals) -> Globals:
     target[:, :, -1] += hyper.nu0 * hyper.mu0
     cov = np.linalg.inv(precision)
     cov = 0.5 * (cov + cov.swapaxes(2, 3))
-    return q._replace(mean=(cov @ target[..., None])[..., 0], cov=cov)
+    return state._replace(q=q._replace(mean=(cov @ target[..., None])[..., 0], cov=cov))
 
 
 def loading_squares(q: Globals) -> Floats:
@@ -306,38 +265,23 @@ def loading_squares(q: Globals) -> Floats:
     return squares
 
 
-def update_relevance(hyper: Hyper, q: Globals) -> Globals:
+def update_relevance(state: State) -> State:
     """Maximise F over q(nu)."""
-    return q._replace(shape=hyper.a + 0.5 * q.mean.shape[1], rate=hyper.b + 0.5 * loading_squares(q))
+    hyper, q, _ = state
+    shape, rate = hyper.a + 0.5 * q.mean.shape[1], hyper.b + 0.5 * loading_squares(q)
+    return state._replace(q=q._replace(shape=shape, rate=rate))
 
 
-def update_weights(hyper: Hyper, q: Globals, local: Locals) -> Globals:
-    """Maximise F over q(pi) and q(beta).
-
-    Parameters
-    ----------
-    hyper : Hyper
-        Hyper-parameters.
-    q : Globals
-        Factors of q over the parameters.
-    local : Locals
-        Sums over the rows.
-    """
-    return q._replace(omega=hyper.alpha / len(q.omega) + local.mass, phi=hyper.gamma + local.class_mass())
+def update_weights(state: State) -> State:
+    """Maximise F over q(pi) and q(beta)."""
+    hyper, q, local = state
+    omega, phi = hyper.alpha / len(q.omega) + local.mass, hyper.gamma + local.class_mass()
+    return state._replace(q=q._replace(omega=omega, phi=phi))
 
 
-def residuals(data: Rows, q: Globals, local: Locals) -> Floats:
-    """Return the sum over rows of <(y - Lambda x - mu)^2> for each feature, shape (d,).
-
-    Parameters
-    ----------
-    data : Rows
-        Rows and labels.
-    q : Globals
-        Factors of q over the parameters.
-    local : Locals
-        Sums over the rows.
-    """
+def residuals(data: Rows, state: State) -> Floats:
+    """Return the sum over rows of <(y - Lambda x - mu)^2> for each feature, shape (d,)."""
+    _, q, local = state
     S, d, k1 = q.mean.shape
     fitted = np.einsum("sdk,sdk->d", q.mean @ local.T - 2.0 * local.Q, q.mean)
     spread = (q.cov.reshape(S, d, k1 * k1) @ local.T.reshape(S, k1 * k1, 1)).sum(axis=(0, 2))
@@ -345,39 +289,31 @@ def residuals(data: Rows, q: Globals, local: Locals) -> Floats:
     return total
 
 
-def update_noise(data: Rows, hyper: Hyper, q: Globals, local: Locals) -> Hyper:
-    """Maximise F over psi, bounded below by PSI_MIN.
-
-    Parameters
-    ----------
-    data : Rows
-        Rows and labels.
-    hyper : Hyper
-        Hyper-parameters, of which psi is replaced.
-    q : Globals
-        Factors of q over the parameters.
-    local : Locals
-        Sums over the rows.
-    """
-    return hyper._replace(psi=np.maximum(residuals(data, q, local) / len(data.X), PSI_MIN))
+def update_noise(data: Rows, state: State) -> State:
+    """Maximise F over psi, bounded below by PSI_MIN."""
+    psi = np.maximum(residuals(data, state) / len(data.X), PSI_MIN)
+    return state._replace(hyper=state.hyper._replace(psi=psi))
 
 
-def update_mean_prior(hyper: Hyper, q: Globals) -> Hyper:
+def update_mean_prior(state: State) -> State:
     """Maximise F over mu0 and nu0; a single component does not determine their spread."""
+    hyper, q, _ = state
     if len(q.omega) == 1:
-        return hyper
+        return state
     mean = q.mean[:, :, -1]
     mu0 = mean.mean(axis=0)
     variance = ((mean - mu0) ** 2 + q.cov[:, :, -1, -1]).mean(axis=0)
-    return hyper._replace(mu0=mu0, nu0=np.minimum(1.0 / np.maximum(variance, 1e-300), NU0_MAX))
+    nu0 = np.minimum(1.0 / np.maximum(variance, 1e-300), NU0_MAX)
+    return state._replace(hyper=hyper._replace(mu0=mu0, nu0=nu0))
 
 
-def update_relevance_prior(hyper: Hyper, q: Globals) -> tuple[Hyper, Globals]:
+def update_relevance_prior(state: State) -> State:
     """Increase F over a, b and q(nu) together: a Newton step in ln a, then the best b, then the best q(nu).
 
     With q(nu) at its optimum, F depends on a and b through G below. Alternating updates would move slowly along the
     ridge of G, which for columns of equal length runs to a = infinity.
     """
+    hyper, q, _ = state
     half_d = 0.5 * q.mean.shape[1]
     m = 0.5 * loading_squares(q)
     n = m.size
@@ -410,30 +346,20 @@ def update_relevance_prior(hyper: Hyper, q: Globals) -> tuple[Hyper, Globals]:
     new_b = best_rate(new_a)
     if G(new_a, new_b) > G(a, b):
         a, b = new_a, new_b
-    hyper = hyper._replace(a=a, b=b)
-    return hyper, update_relevance(hyper, q)
+    return update_relevance(state._replace(hyper=hyper._replace(a=a, b=b)))
 
 
-def update_class_prior(hyper: Hyper, q: Globals, n_steps: int = 2) -> Hyper:
-    """Increase F over gamma by Minka's (2000) fixed point, whose steps never lower it; needs two components.
-
-    Parameters
-    ----------
-    hyper : Hyper
-        Hyper-parameters, of which gamma is replaced.
-    q : Globals
-        Factors of q over the parameters.
-    n_steps : int, default=2
-        Fixed-point steps.
-    """
+def update_class_prior(state: State, n_steps: int = 2) -> State:
+    """Increase F over gamma by `n_steps` of Minka's (2000) fixed point, which never lower it; needs two components."""
+    hyper, q, _ = state
     S, K = q.phi.shape
     if S == 1 or K == 1:
-        return hyper
+        return state
     gamma = hyper.gamma
     mean_log = expected_log(q.phi).mean(axis=0)
     for _ in range(n_steps):
         gamma = np.clip(inverse_digamma(digamma(gamma.sum()) + mean_log), *CONCENTRATION_RANGE)
-    return hyper._replace(gamma=gamma)
+    return state._replace(hyper=hyper._replace(gamma=gamma))
 
 
 def inverse_digamma(y: Floats) -> Floats:
@@ -457,11 +383,6 @@ def sweep(data: Rows, state: State, R: Floats | None = None) -> State:
     R : ndarray of shape (n, S), optional
         Responsibilities to keep instead of updating them.
     """
-    hyper, q, _ = state
-    local = update_local(data, hyper, q, R)
-    q = update_loadings(hyper, q, local)
-    q = update_weights(hyper, q, local)
-    hyper = update_noise(data, hyper, q, local)
-    hyper = update_mean_prior(hyper, q)
-    hyper, q = update_relevance_prior(hyper, q)
-    return State(update_class_prior(hyper, q), q, local)
+    state = state._replace(local=update_local(data, state.hyper, state.q, R))
+    state = update_noise(data, update_weights(update_loadings(state)))
+    return update_class_prior(update_relevance_prior(update_mean_prior(state)))

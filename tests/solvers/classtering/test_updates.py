@@ -272,7 +272,8 @@ def test_one_component_or_one_class_does_not_determine_the_spread_between_them(s
     data = rows(X, np.where(np.arange(30) < 15, truth, -1))
     hyper = initial_hyper(data, shape[1])
     q = solver.Globals(np.ones(shape[0]), np.full(shape, 9.0), *([np.empty(0)] * 4))
-    assert solver.update_class_prior(hyper, q) is hyper
+    state = solver.State(hyper, q, None)
+    assert solver.update_class_prior(state) is state
 
 
 @given(st.integers(1, 9), st.integers(1, 40), st.integers(1, 12), st.integers(0, 1000))
