@@ -44,31 +44,16 @@ def elastic_path(  # noqa: PLR0913
     max_iter: int,
     scores: Floats,
 ) -> Ints:
-    """Fit every point of a grid and count the validation rows with f > 0.
+    """Fit every point of a grid; return the labelled and the unlabeled validation rows with f > 0, (n_points, 2).
 
     Parameters
     ----------
-    Z : ndarray of shape (n, r)
-        Training rows with a last column of ones.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
-    edge_i, edge_j, squared_distance : ndarray of shape (n_edges,)
-        The graph of the training rows (`pucli.solvers.kernels.graph.Graph`).
-    Z_valid : ndarray of shape (n_valid, r)
-        Validation rows with a last column of ones.
-    labelled_valid : ndarray of shape (n_valid,)
-        True for labelled positives.
+    Z, labelled, edge_i, edge_j, squared_distance, Z_valid, labelled_valid : ndarray
+        As in `pucli.solvers.glpual.path.linear_path`.
     table : ndarray of shape (n_points, 5)
         sigma, lam2, c_u, c_p and lam1 of each point. Points with equal values of the first four must be adjacent.
-    tol, max_iter : float, int
-        Tolerance and largest number of sweeps of the dual ascent.
-    scores : ndarray of shape (n_points, n_valid) or (0, n_valid)
-        Filled with f of the validation rows if it has room for the points.
-
-    Returns
-    -------
-    ndarray of shape (n_points, 2), int64
-        Labelled and unlabeled validation rows that are predicted positive.
+    tol, max_iter, scores : float, int and ndarray
+        As in `linear_path`.
     """
     n, r = Z.shape
     m = r - 1

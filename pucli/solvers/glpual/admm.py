@@ -23,7 +23,7 @@ def shrink_hinge(d: Floats, c: float) -> Floats:
 def solve_glpual_admm(
     problem: GlobalLocalProblem, mu: float = 1.0, tol: float = 1e-6, max_iter: int = 20000
 ) -> Solution:
-    """Minimise GLPUAL's objective (3.2) by the printed updates.
+    """Minimise GLPUAL's objective (3.2) by the printed updates; the result is that of `solve_glpual`.
 
     Parameters
     ----------
@@ -35,11 +35,6 @@ def solve_glpual_admm(
         Gap at which to stop, relative to the objective. It is that of the multipliers, clipped into [0, c_p].
     max_iter : int, default 20000
         Largest number of iterations.
-
-    Returns
-    -------
-    Solution
-        As that of `pucli.solvers.glpual.dual.solve_glpual`.
     """
     problem, centre = problem.near_origin()
     A, b = problem.quadratic_part()
@@ -67,11 +62,7 @@ def solve_glpual_admm(
                 break
     value = problem.objective(w)
     gap = max(float(gap), 0.0)
+    converged = within(gap, value, tol)
     return Solution(
-        coef=with_offset(w, centre),
-        dual=a,
-        objective=value,
-        gap=gap,
-        n_iter=iteration,
-        converged=within(gap, value, tol),
+        coef=with_offset(w, centre), dual=a, objective=value, gap=gap, n_iter=iteration, converged=converged
     )

@@ -2,10 +2,10 @@
 
     max_{0 <= a <= upper}  1'a - 1/2 (Zp'a - b)' A^-1 (Zp'a - b)
 
-`box_ascent_weights` keeps the coefficients up to date and is best if there are more labelled rows than features;
-`box_ascent_gram` keeps the scores up to date, from a Gram matrix, and is best if there are fewer. `box_ascent` starts
-with the first and continues with the second if that is slow. An occasional Newton step on the coordinates inside the
-box finds their joint optimum.
+`box_ascent` keeps the coefficients up to date, best if there are more labelled rows than features, and continues with
+`box_ascent_gram` if that is slow. That one keeps the scores up to date, from a Gram matrix, best if there are fewer. An
+occasional Newton step on the coordinates inside the box finds their joint optimum. Hsieh et al. (2008) use the same
+ascent for the linear SVM.
 """
 
 from __future__ import annotations
@@ -31,38 +31,12 @@ NEWTON_SCALE = 1.0
 
 
 @njit(cache=True)
-def box_ascent_weights(  # noqa: C901
+def _box_ascent_weights(  # noqa: C901
     Y: Floats, v: Floats, a: Floats, upper: float, constant: float, half_b: Floats, tol: float, max_iter: int
 ) -> tuple[int, float, float]:
-    """Ascend with the coefficients v = Y'a - 2 half_b kept up to date, for more labelled rows than features.
+    """Ascend with the coefficients v = Y'a - 2 half_b kept up to date; return the sweeps, the gap and the objective.
 
-    Everything is in the coordinates of A = C C', where f = Y v.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n_p, r)
-        Zp C^-T.
-    v : ndarray of shape (r,)
-        C'w, updated in place.
-    a : ndarray of shape (n_p,)
-        Dual variables, updated in place.
-    upper : float
-        Upper bound of the dual variables, c_p.
-    constant : float
-        n_u c_u.
-    half_b : ndarray of shape (r,)
-        C^-1 b / 2.
-    tol : float
-        Gap at which to stop, relative to the objective.
-    max_iter : int
-        Largest number of sweeps.
-
-    Returns
-    -------
-    n_iter : int
-        Number of sweeps.
-    gap, objective : float
-        Values at the last point.
+    The arguments are those of `box_ascent`, and f = Y v.
     """
     n, r = Y.shape
     curvature = np.empty(n)
@@ -129,10 +103,8 @@ def box_ascent_gram(
 
     Returns
     -------
-    n_iter : int
-        Number of sweeps.
-    gap, objective : float
-        Values at the last point.
+    n_iter, gap, objective : int, float and float
+        Number of sweeps, and the values at the last point.
     f : ndarray of shape (n_p,)
         Scores of the labelled rows.
     """
@@ -195,12 +167,14 @@ def _pair_steps(Q: Floats, f: Floats, a: Floats, upper: float) -> None:
 def box_ascent(
     Y: Floats, v: Floats, a: Floats, upper: float, constant: float, half_b: Floats, tol: float, max_iter: int
 ) -> int:
-    """Ascend by `box_ascent_weights`, then, if that is slow, by `box_ascent_gram`.
+    """Ascend on the coefficients, then, if that is slow, by `box_ascent_gram`; return the number of sweeps.
+
+    Everything is in the coordinates of A = C C'.
 
     Parameters
     ----------
     Y : ndarray of shape (n_p, r)
-        Zp C^-T, as in `box_ascent_weights`.
+        Zp C^-T.
     v : ndarray of shape (r,)
         C'w = Y'a - 2 half_b, updated in place.
     a : ndarray of shape (n_p,)
@@ -215,14 +189,9 @@ def box_ascent(
         Gap at which to stop, relative to the objective.
     max_iter : int
         Largest number of sweeps.
-
-    Returns
-    -------
-    int
-        Number of sweeps.
     """
     first = min(max_iter, SWEEPS_BEFORE_GRAM) if Y.shape[0] <= GRAM_ROWS else max_iter
-    sweeps, gap, objective = box_ascent_weights(Y, v, a, upper, constant, half_b, tol, first)
+    sweeps, gap, objective = _box_ascent_weights(Y, v, a, upper, constant, half_b, tol, first)
     if gap <= tol * objective or sweeps == max_iter:
         return sweeps
     Q, q, rest = _gram(Y, half_b, constant)

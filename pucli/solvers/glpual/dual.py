@@ -87,10 +87,8 @@ def solve_quadratic_and_hinge(
 
     Parameters
     ----------
-    A : ndarray of shape (r, r)
-        Positive definite matrix of the quadratic.
-    b : ndarray of shape (r,)
-        Linear term.
+    A, b : ndarray of shape (r, r) and (r,)
+        Positive definite matrix of the quadratic, and its linear term.
     Zp : ndarray of shape (n_p, r)
         Features of the labelled rows, with a last column of ones.
     constant : float
@@ -101,11 +99,6 @@ def solve_quadratic_and_hinge(
         Duality gap, relative to the objective, at which the ascent ends.
     max_iter : int, default=1000
         Largest number of sweeps.
-
-    Returns
-    -------
-    Solution
-        Coefficients, dual variables, and the proven gap.
     """
     n_p = len(Zp)
     C = cho_factor(A, lower=True, check_finite=False)[0]
@@ -125,11 +118,5 @@ def solve_quadratic_and_hinge(
     hinge = c_p * np.maximum(margin, 0.0)
     gap = max(float(np.sum(hinge - a * margin)), 0.0)
     value = float(0.5 * v @ v + b @ w + constant + hinge.sum())
-    return Solution(
-        coef=w,
-        dual=a,
-        objective=value,
-        gap=gap,
-        n_iter=int(n_iter),
-        converged=within(gap, value, tol),
-    )
+    converged = within(gap, value, tol)
+    return Solution(coef=w, dual=a, objective=value, gap=gap, n_iter=int(n_iter), converged=converged)

@@ -20,14 +20,12 @@ MARGIN, OF_THE_WAY = 0.01, 0.995
 
 
 def box_interior(Q: Floats, q: Floats, a: Floats, upper: float, constant: float, tol: float) -> tuple[int, Floats]:
-    """Return the number of steps, and dual variables whose gap is at most `tol` of the objective.
+    """Return the number of steps, and dual variables (n_p,) inside the box whose gap is at most `tol` of the objective.
 
     Parameters
     ----------
-    Q : ndarray of shape (n_p, n_p)
-        Zp A^-1 Zp'.
-    q : ndarray of shape (n_p,)
-        Zp A^-1 b.
+    Q, q : ndarray of shape (n_p, n_p) and (n_p,)
+        Zp A^-1 Zp' and Zp A^-1 b.
     a : ndarray of shape (n_p,)
         Dual variables to start from.
     upper : float
@@ -36,13 +34,6 @@ def box_interior(Q: Floats, q: Floats, a: Floats, upper: float, constant: float,
         n_u c_u - b'A^-1 b / 2.
     tol : float
         Gap at which to stop, relative to the objective.
-
-    Returns
-    -------
-    n_iter : int
-        Number of steps.
-    a : ndarray of shape (n_p,)
-        Dual variables, inside the box.
 
     Examples
     --------

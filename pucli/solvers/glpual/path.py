@@ -45,7 +45,7 @@ def _backward(C: Floats, x: Floats) -> None:
 
 
 @njit(cache=True)
-def group_sums(Z: Floats, labelled: Bools) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+def _group_sums(Z: Floats, labelled: Bools) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Return the labelled rows Zp, Zp'Zp, Zu'Zu, and the sums of the labelled and of the unlabeled rows."""
     n, r = Z.shape
     n_p = 0
@@ -85,10 +85,8 @@ def similarity_product(
     ----------
     Z : ndarray of shape (n, r)
         Features.
-    edge_i, edge_j : ndarray of int of shape (edges,)
-        Ends of the edges of the graph.
-    squared_distance : ndarray of shape (edges,)
-        Squared distance of the ends of each edge.
+    edge_i, edge_j, squared_distance : ndarray of shape (edges,)
+        Ends of the edges of the graph, and their squared distances.
     sigma : float
         Scale of the weights exp(-squared_distance / sigma).
     G_r : ndarray of shape (r, r)
@@ -114,10 +112,8 @@ def count_predicted(
 
     Parameters
     ----------
-    Z_valid : ndarray of shape (v, r)
-        Features of the validation rows.
-    labelled_valid : ndarray of bool of shape (v,)
-        True for labelled positives.
+    Z_valid, labelled_valid : ndarray of shape (v, r) and (v,)
+        Features of the validation rows, and marks of the labelled positives.
     w : ndarray of shape (r,)
         Coefficients.
     point : int
@@ -171,20 +167,16 @@ def linear_path(  # noqa: PLR0913
     max_iter: int,
     scores: Floats,
 ) -> Ints:
-    """Fit every point of a grid and count the validation rows with f > 0.
+    """Fit every point of a grid; return the labelled and the unlabeled validation rows with f > 0, (n_points, 2).
 
     Parameters
     ----------
-    Z : ndarray of shape (n, r)
-        Training rows with a last column of ones.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
+    Z, labelled : ndarray of shape (n, r) and (n,)
+        Training rows with a last column of ones, and marks of the labelled positives.
     edge_i, edge_j, squared_distance : ndarray of shape (n_edges,)
         The graph of the training rows (`pucli.solvers.kernels.graph.Graph`).
-    Z_valid : ndarray of shape (n_valid, r)
-        Validation rows with a last column of ones.
-    labelled_valid : ndarray of shape (n_valid,)
-        True for labelled positives.
+    Z_valid, labelled_valid : ndarray of shape (n_valid, r) and (n_valid,)
+        The validation rows, alike.
     table : ndarray of shape (n_points, 4)
         sigma, lam, c_u and c_p of each point. Points with equal sigma, and within them points with equal lam, must be
         adjacent: the dual is warm-started along c_u.
@@ -194,14 +186,9 @@ def linear_path(  # noqa: PLR0913
         Tolerance and largest number of sweeps of the dual ascent.
     scores : ndarray of shape (n_points, n_valid) or (0, n_valid)
         Filled with f of the validation rows if it has room for the points.
-
-    Returns
-    -------
-    ndarray of shape (n_points, 2), int64
-        Labelled and unlabeled validation rows that are predicted positive.
     """
     n, r = Z.shape
-    Zp, G_p, G_u, s_p, s_u = group_sums(Z, labelled)
+    Zp, G_p, G_u, s_p, s_u = _group_sums(Z, labelled)
     n_p = Zp.shape[0]
     counts = np.zeros((table.shape[0], 2), np.int64)
     G_r = np.zeros((r, r))

@@ -70,27 +70,18 @@ def sums_in_blocks(
     edges: Edges | None = None,
     weights: Floats | None = None,
 ) -> tuple[RowSums, Floats]:
-    """Return the sums over all rows, and the features of the labelled ones.
+    """Return the sums over all rows, and the features (n_p, r) of the labelled ones.
 
     Parameters
     ----------
     features : callable
         Maps rows (b, m) to (b, r), the last column one.
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of bool, shape (n,)
-        True for labelled positives.
+    X, labelled : ndarray of shape (n, m) and (n,)
+        Rows, and marks of the labelled positives.
     edges : tuple of ndarray, optional
         Edges of R (`pucli.solvers.kernels.graph`).
     weights : ndarray of shape (n_u,), optional
         Factors of the losses of the rows that are not labelled.
-
-    Returns
-    -------
-    sums : RowSums
-        Sums over all rows.
-    Zp : ndarray of shape (n_p, r)
-        Features of the labelled rows.
     """
     positive = X[labelled]
     parts = [features(positive[a : a + BLOCK_ROWS]) for a in range(0, len(positive), BLOCK_ROWS)]
@@ -114,7 +105,7 @@ def sums_in_blocks(
 def solve_hinge_from_sums(
     sums: RowSums, Zp: Floats, lam: float, c_p: float, c_u: float, tol: float = 1e-6, max_iter: int = 1000
 ) -> Solution:
-    """Minimise GLPUAL's objective (3.2), given sums over the rows.
+    """Minimise GLPUAL's objective (3.2), given sums over the rows; the result is that of `solve_quadratic_and_hinge`.
 
     Parameters
     ----------
@@ -122,40 +113,26 @@ def solve_hinge_from_sums(
         Sums over labelled and unlabeled rows and over the edges of the graph.
     Zp : ndarray of shape (n_p, r)
         Features of the labelled rows, with a last column of ones.
-    lam : float
-        Ridge.
-    c_p, c_u : float
-        Weights of the losses of a labelled and of an unlabeled row.
+    lam, c_p, c_u : float
+        Ridge, and the weights of the losses of a labelled and of an unlabeled row.
     tol : float, default=1e-6
         Duality gap, relative to the objective, at which the solver ends.
     max_iter : int, default=1000
         Largest number of sweeps.
-
-    Returns
-    -------
-    Solution
-        As `pucli.solvers.glpual.dual.solve_glpual` returns it.
     """
     A, b = sums.quadratic(lam, c_u)
     return solve_quadratic_and_hinge(A, b, Zp, c_u * sums.n_unlabeled, c_p, tol, max_iter)
 
 
 def solve_squares_from_sums(sums: RowSums, lam: float, c_p: float, c_u: float) -> Solution:
-    """Minimise GLLC's objective (2.5), or without a graph that of BLS-SVM.
+    """Minimise GLLC's objective (2.5), or without a graph that of BLS-SVM; the gap is what rounding leaves.
 
     Parameters
     ----------
     sums : RowSums
         Sums over labelled and unlabeled rows and over the edges of the graph.
-    lam : float
-        Ridge, positive.
-    c_p, c_u : float
-        Weight of each labelled and of each unlabeled row, positive.
-
-    Returns
-    -------
-    Solution
-        `coef` (r,) with the intercept last; the gap is what rounding leaves.
+    lam, c_p, c_u : float
+        Ridge, and the weights of the losses of a labelled and of an unlabeled row, all positive.
 
     Examples
     --------

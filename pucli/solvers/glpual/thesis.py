@@ -47,7 +47,7 @@ class ThesisSolution(Solution):
 def glpual_thesis(
     K_pp: Floats, k_pu: Floats, s_uu: float, n_u: int, c_p: float, c_u: float, mu: float, n_iter: int
 ) -> tuple[Floats, float, float, float]:
-    """Run the printed updates from h = 1, u = 0.
+    """Run the printed updates from h = 1, u = 0; return omega_p (n_p,), omega_u, the intercept and the residual.
 
     Parameters
     ----------
@@ -60,16 +60,9 @@ def glpual_thesis(
     n_u : int
         Number of unlabeled rows.
     c_p, c_u, mu : float
-        Weights of rows, and the penalty.
+        Weights of a labelled and of an unlabeled row, and the penalty.
     n_iter : int
         Number of updates.
-
-    Returns
-    -------
-    omega_p : ndarray of shape (n_p,)
-        Coefficients of the labelled rows.
-    omega_u, intercept, residual : float
-        As in `ThesisSolution`.
     """
     n_p = K_pp.shape[0]
     M22 = 2.0 * c_u * n_u + mu * n_p
@@ -115,34 +108,15 @@ def glpual_thesis(
 def gllc_thesis(
     K_pp: Floats, k_pu: Floats, s_uu: float, n_u: int, c_p: float, c_u: float
 ) -> tuple[Floats, float, float, float]:
-    """Compute GLLC's model by the same necessary condition, in closed form.
+    """Compute GLLC's model by the same necessary condition, in closed form; results as in `glpual_thesis`.
 
     The squared loss replaces the split: M_22 = 2 c_u n_u + 2 c_p n_p, m_2 = 2 c_p n_p - 2 c_u n_u, and omega_p = 2 c_p
-    (1 - t), omega_u = -2 c_u (1 + t).
+    (1 - t), omega_u = -2 c_u (1 + t). Nothing is iterated, so the residual is 0.
 
     Parameters
     ----------
-    K_pp : ndarray of shape (n_p, n_p)
-        Kernel matrix of the labelled rows.
-    k_pu : ndarray of shape (n_p,)
-        Sum of the kernel of each labelled row over the unlabeled rows.
-    s_uu : float
-        Sum of the kernel over all pairs of unlabeled rows.
-    n_u : int
-        Number of unlabeled rows.
-    c_p, c_u : float
-        Weights of the losses of a labelled and of an unlabeled row.
-
-    Returns
-    -------
-    omega : ndarray of shape (n_p,)
-        Coefficients of the labelled rows.
-    omega_u : float
-        Common coefficient of the unlabeled rows.
-    intercept : float
-        beta_0.
-    residual : float
-        0, as nothing is iterated.
+    K_pp, k_pu, s_uu, n_u, c_p, c_u : ndarray, float and int
+        As in `glpual_thesis`.
     """
     n_p = K_pp.shape[0]
     M22 = 2.0 * c_u * n_u + 2.0 * c_p * n_p
@@ -186,11 +160,6 @@ def solve_thesis(
         Number of updates. It is part of the method's definition: the published tables stop long before a fixed point.
     squared : bool, default False
         GLLC in place of GLPUAL.
-
-    Returns
-    -------
-    ThesisSolution
-        The model after the last update.
     """
     K_pp = np.ascontiguousarray(K[np.ix_(labelled, labelled)])
     k_pu = K[labelled][:, ~labelled].sum(axis=1)
