@@ -32,7 +32,7 @@ from pucli.estimators.base.parameters import (
 from pucli.estimators.global_local.feature_model import FeatureModel
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.row_losses.losses import Scale
-from pucli.solvers.upu.network import Network, Training, network_score, train_network, train_until_learned
+from pucli.solvers.upu.network import Network, Risk, Training, network_score, train_network, train_until_learned
 from pucli.solvers.upu.squared import solve_squared_pnu, solve_squared_upu
 from pucli.solvers.usmo.problem import double_hinge_losses
 
@@ -83,11 +83,10 @@ class _NetworkPU(PriorInObjective):
             learning_rate=self.learning_rate,
             decay=self.weight_decay,
             batch_size=self.batch_size,
-            **rule,
         )
         train = train_until_learned if self.n_epochs is None else train_network
         marks = labelled if self._negative is None else labelled.astype(np.int64) - self._negative
-        result = train(X, marks, self.prior_, non_negative, rng, training)
+        result = train(X, marks, Risk(self.prior_, non_negative, **rule), rng, training)
         self.network_ = tuple(result.network)  # plain, so that a model file can hold it
         self.negative_risk_ = result.risks.negative
         self._keep_certificate(result)

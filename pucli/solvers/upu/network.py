@@ -39,7 +39,6 @@ MANY_ROWS = 200_000
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 Marks: TypeAlias = Bools | Ints
 
-
 # A network has learned if its risk is below this share of that of the best constant.
 LEARNED = 0.95
 # Numbers of offsets and slopes tried for the score of a network trained at another prior.
@@ -58,7 +57,7 @@ class Network(NamedTuple):
 
 
 class Risks(NamedTuple):
-    """Partial risks of a network on some rows: objective R_p + R_n (nnPU: R_p + max(R_n, 0)), R_p and R_n."""
+    """Partial risks of a network on some rows: the objective, R_p and R_n."""
 
     objective: float
     positive: float
@@ -84,15 +83,58 @@ class NetworkSolution(Certificate):
     risks: Risks
 
 
+class Risk(NamedTuple):
+    """The risk that a network is trained on.
+
+    Attributes
+    ----------
+    prior : float
+        Share of positives among the unlabeled rows, in (0, 1).
+    non_negative : bool
+        True for nnPU, False for uPU.
+    beta, gamma : float
+        Negative R_n that nnPU tolerates, and the size of the step that raises R_n, relative to a usual step.
+    eta : float
+        Weight of the unlabeled rows if there are known negatives, 1 without.
+    """
+
+    prior: float
+    non_negative: bool
+    beta: float = 0.0
+    gamma: float = 1.0
+    eta: float = 1.0
+
+    def partial(self, f: Floats, labelled: Marks) -> Risks:
+        """Return the risks of scores (n,); nnPU counts R_n as zero in the objective where it is negative."""
+        p, u, q = f[labelled == 1], f[labelled == 0], f[labelled == -1]
+        positive = self.prior * float(np.mean(expit(-p))) if len(p) else 0.0
+        negative = float(np.mean(expit(u))) if len(u) else 0.0
+        negative -= self.prior * float(np.mean(expit(p))) if len(p) else 0.0
+        known = (1.0 - self.prior) * float(np.mean(expit(q))) if len(q) else 0.0
+        unlabeled = max(negative, 0.0) if self.non_negative else negative
+        return Risks(positive + (1.0 - self.eta) * known + self.eta * unlabeled, positive, negative)
+
+    def slopes(self, f: Floats, labelled: Marks) -> Floats:
+        """Return the derivative (n,) of a step's objective by each score: the risk, or -gamma eta R_n."""
+        prior, eta = self.prior, self.eta
+        slope: Floats = expit(f) * expit(-f)
+        kinds = labelled == 1, labelled == 0, labelled == -1
+        n_p, n_u, n_q = (max(int(np.count_nonzero(kind)), 1) for kind in kinds)
+        by_positive: Floats = np.where(kinds[0], -prior / n_p, 0.0) * slope
+        by_negative: Floats = eta * np.select(kinds[:2], (-prior / n_p, 1.0 / n_u), 0.0) * slope
+        if self.non_negative and eta > 0.0 and self.partial(f, labelled).negative < -self.beta:
+            return -self.gamma * by_negative
+        by_known: Floats = np.where(kinds[2], (1.0 - eta) * (1.0 - prior) / n_q, 0.0) * slope
+        return by_positive + by_negative + by_known
+
+
 def initial_network(n_features: int, hidden: int, rng: np.random.Generator) -> Network:
     """Return a network with random weights and biases of zero.
 
     Parameters
     ----------
-    n_features : int
-        Number of inputs.
-    hidden : int
-        Number of hidden neurons.
+    n_features, hidden : int
+        Numbers of inputs and of hidden neurons.
     rng : numpy.random.Generator
         Source of the weights.
     """
@@ -108,82 +150,7 @@ def network_score(network: Network, X: Floats) -> Floats:
     return f
 
 
-def partial_risks(f: Floats, labelled: Marks, prior: float, non_negative: bool, eta: float = 1.0) -> Risks:
-    """Return the risks of scores.
-
-    Parameters
-    ----------
-    f : ndarray of shape (n,)
-        Scores.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    prior : float
-        Class prior.
-    non_negative : bool
-        Whether R_n counts as zero in the total where it is negative (nnPU).
-    eta : float, default=1.0
-        Weight of the unlabeled rows.
-    """
-    p, u, q = f[labelled == 1], f[labelled == 0], f[labelled == -1]
-    positive = prior * float(np.mean(expit(-p))) if len(p) else 0.0
-    negative = float(np.mean(expit(u))) if len(u) else 0.0
-    negative -= prior * float(np.mean(expit(p))) if len(p) else 0.0
-    known = (1.0 - prior) * float(np.mean(expit(q))) if len(q) else 0.0
-    unlabeled = max(negative, 0.0) if non_negative else negative
-    return Risks(positive + (1.0 - eta) * known + eta * unlabeled, positive, negative)
-
-
-def score_gradient(
-    f: Floats,
-    labelled: Marks,
-    prior: float,
-    non_negative: bool,
-    beta: float = 0.0,
-    gamma: float = 1.0,
-    eta: float = 1.0,
-) -> Floats:
-    """Return the derivative of a step's objective by each score, shape (n,).
-
-    The objective is the risk, or -gamma eta R_n where R_n < -beta (nnPU).
-
-    Parameters
-    ----------
-    f : ndarray of shape (n,)
-        Scores.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    prior : float
-        Class prior.
-    non_negative : bool
-        True for nnPU, False for uPU.
-    beta : float, default=0.0
-        Negative R_n that is tolerated.
-    gamma : float, default=1.0
-        Size of the step that raises R_n, relative to a usual step.
-    eta : float, default=1.0
-        Weight of the unlabeled rows.
-    """
-    slope: Floats = expit(f) * expit(-f)
-    kinds = labelled == 1, labelled == 0, labelled == -1
-    n_p, n_u, n_q = (max(int(np.count_nonzero(kind)), 1) for kind in kinds)
-    by_positive: Floats = np.where(kinds[0], -prior / n_p, 0.0) * slope
-    by_negative: Floats = eta * np.select(kinds[:2], (-prior / n_p, 1.0 / n_u), 0.0) * slope
-    if non_negative and eta > 0.0 and partial_risks(f, labelled, prior, True).negative < -beta:
-        return -gamma * by_negative
-    by_known: Floats = np.where(kinds[2], (1.0 - eta) * (1.0 - prior) / n_q, 0.0) * slope
-    return by_positive + by_negative + by_known
-
-
-def network_gradient(
-    network: Network,
-    X: Floats,
-    labelled: Marks,
-    prior: float,
-    non_negative: bool,
-    beta: float = 0.0,
-    gamma: float = 1.0,
-    eta: float = 1.0,
-) -> Network:
+def network_gradient(network: Network, X: Floats, labelled: Marks, risk: Risk) -> Network:
     """Return the derivative of a step's objective by each parameter, without the decay.
 
     Parameters
@@ -192,38 +159,29 @@ def network_gradient(
         Current parameters.
     X : ndarray of shape (n, m)
         Rows of the batch.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    prior : float
-        Class prior.
-    non_negative : bool
-        True for nnPU, False for uPU.
-    beta : float, default=0.0
-        Negative R_n that is tolerated.
-    gamma : float, default=1.0
-        Size of the step that raises R_n, relative to a usual step.
-    eta : float, default=1.0
-        Weight of the unlabeled rows.
+    labelled : ndarray of shape (n,)
+        1 for labelled positives, 0 for unlabeled rows, -1 for known negatives.
+    risk : Risk
+        The risk.
     """
     if len(X) > MANY_ROWS:
-        by_score = score_gradient(network_score(network, X), labelled, prior, non_negative, beta, gamma, eta)
-        parts = [_back(network, x, part) for x, part in zip(_blocks(X), _blocks(by_score), strict=True)]
+        by_score = risk.slopes(network_score(network, X), labelled)
+        parts = [
+            _back(network, x, x @ network.W + network.b, part)
+            for x, part in zip(_blocks(X), _blocks(by_score), strict=True)
+        ]
         return Network(*(np.sum(of_blocks, axis=0) for of_blocks in zip(*parts, strict=True)))
     hidden = X @ network.W + network.b
-    active = np.maximum(hidden, 0.0)
-    f = active @ network.v + network.c[0]
-    by_score = score_gradient(f, labelled, prior, non_negative, beta, gamma, eta)
-    back = np.where(hidden > 0.0, by_score[:, None] * network.v, 0.0)
-    return Network(X.T @ back, back.sum(axis=0), active.T @ by_score, np.array([by_score.sum()]))
+    f = np.maximum(hidden, 0.0) @ network.v + network.c[0]
+    return _back(network, X, hidden, risk.slopes(f, labelled))
 
 
 def _blocks(rows: Floats) -> list[Floats]:
     return [rows[start : start + MANY_ROWS] for start in range(0, len(rows), MANY_ROWS)]
 
 
-def _back(network: Network, X: Floats, by_score: Floats) -> Network:
-    """Return the derivative by each parameter, given that by the scores (n,) of rows X."""
-    hidden = X @ network.W + network.b
+def _back(network: Network, X: Floats, hidden: Floats, by_score: Floats) -> Network:
+    """Return the derivative by each parameter, given that by the scores (n,) of rows X, with X W + b (n, hidden)."""
     back = np.where(hidden > 0.0, by_score[:, None] * network.v, 0.0)
     return Network(X.T @ back, back.sum(axis=0), np.maximum(hidden, 0.0).T @ by_score, np.array([by_score.sum()]))
 
@@ -241,10 +199,6 @@ class Training(NamedTuple):
         Adam's step size, and the L2 decay.
     batch_size : int
         Rows of a step. With fewer rows, each step takes all of them.
-    beta, gamma : float
-        Parameters of nnPU's rule.
-    eta : float
-        Weight of the unlabeled rows if there are known negatives, 1 without.
     """
 
     hidden: int = 100
@@ -252,16 +206,12 @@ class Training(NamedTuple):
     learning_rate: float = 1e-3
     decay: float = 0.005
     batch_size: int = 30000
-    beta: float = 0.0
-    gamma: float = 1.0
-    eta: float = 1.0
 
 
 def train_network(
     X: Floats,
     labelled: Marks,
-    prior: float,
-    non_negative: bool,
+    risk: Risk,
     rng: np.random.Generator,
     training: Training,
     start: Network | None = None,
@@ -273,24 +223,17 @@ def train_network(
     X : ndarray of shape (n, m)
         Rows.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
-    prior : float
-        Share of positives among the unlabeled rows, in (0, 1).
-    non_negative : bool
-        Whether to follow nnPU's rule.
+        1 for labelled positives, 0 for unlabeled rows, -1 for known negatives.
+    risk : Risk
+        The risk.
     rng : numpy.random.Generator
         Draws the initial weights and the order of the rows.
     training : Training
         Settings of the training.
     start : Network, optional
         Initial weights, which are changed; without it they are drawn.
-
-    Returns
-    -------
-    NetworkSolution
-        The network after the last epoch.
     """
-    hidden, epochs, learning_rate, decay, batch_size, beta, gamma, eta = training
+    hidden, epochs, learning_rate, decay, batch_size = training
     network = initial_network(X.shape[1], hidden, rng) if start is None else start
     first = [np.zeros_like(part) for part in network]
     second = [np.zeros_like(part) for part in network]
@@ -299,7 +242,7 @@ def train_network(
         order = rng.permutation(n) if batch_size < n else np.arange(n)
         for first_row in range(0, n, batch_size):
             rows = order[first_row : first_row + batch_size] if batch_size < n else slice(None)
-            gradient = network_gradient(network, X[rows], labelled[rows], prior, non_negative, beta, gamma, eta)
+            gradient = network_gradient(network, X[rows], labelled[rows], risk)
             step += 1
             scale = learning_rate * np.sqrt(1.0 - BETA_2**step) / (1.0 - BETA_1**step)
             for part, by_part, m1, m2 in zip(network, gradient, first, second, strict=True):
@@ -307,8 +250,8 @@ def train_network(
                 m1 += (1.0 - BETA_1) * (total - m1)
                 m2 += (1.0 - BETA_2) * (total * total - m2)
                 part -= scale * m1 / (np.sqrt(m2) + EPSILON)
-    risks = partial_risks(network_score(network, X), labelled, prior, non_negative, eta)
-    last = network_gradient(network, X, labelled, prior, non_negative, beta, gamma, eta)
+    risks = risk.partial(network_score(network, X), labelled)
+    last = network_gradient(network, X, labelled, risk)
     size = max(float(np.max(np.abs(g + decay * part), initial=0.0)) for g, part in zip(last, network, strict=True))
     return NetworkSolution(
         network=network,
@@ -320,85 +263,59 @@ def train_network(
     )
 
 
-def has_learned(network: Network, X: Floats, labelled: Marks, prior: float, risk: float) -> bool:
+def _has_learned(found: NetworkSolution, X: Floats, labelled: Marks, prior: float) -> bool:
     """Return whether a network ranks labelled rows above unlabeled rows and its risk is below that of any constant.
 
-    Parameters
-    ----------
-    network : Network
-        Trained network.
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    prior : float
-        Class prior; the best constant has the risk min(prior, 1 - prior).
-    risk : float
-        Risk of the network on the training rows.
+    The best constant has the risk min(prior, 1 - prior).
     """
-    if not (np.isfinite(risk) and risk < LEARNED * min(prior, 1.0 - prior)):
+    if not (np.isfinite(found.objective) and found.objective < LEARNED * min(prior, 1.0 - prior)):
         return False
-    ranks = rankdata(network_score(network, X))
+    ranks = rankdata(network_score(found.network, X))
     positive = labelled == 1
     n_p, n_u = np.count_nonzero(positive), np.count_nonzero(~positive)
     return bool(ranks[positive].sum() - 0.5 * n_p * (n_p + 1) > 0.5 * n_p * n_u)
 
 
 def train_until_learned(
-    X: Floats, labelled: Marks, prior: float, non_negative: bool, rng: np.random.Generator, training: Training
+    X: Floats, labelled: Marks, risk: Risk, rng: np.random.Generator, training: Training
 ) -> NetworkSolution:
     """Train a network whatever the scale of the features; `converged` tells whether it has learned.
 
+    If the first network has not learned, the better one of the second start is returned. It is in the units of X.
+
     Parameters
     ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
-    prior : float
-        Share of positives among the unlabeled rows, in (0, 1).
-    non_negative : bool
-        Whether to follow nnPU's rule.
-    rng : numpy.random.Generator
-        Draws the initial weights and the order of the rows.
-    training : Training
-        Settings of the training.
-
-    Returns
-    -------
-    NetworkSolution
-        In the units of X. If the first network has not learned, the better one of the second start.
+    X, labelled, risk, rng, training : ndarray, Risk, Generator and Training
+        As in `train_network`.
     """
     centre, scale = X.mean(axis=0), X.std(axis=0)
     varied = scale > 0.0
     beyond = (scale[varied] < NARROW) | (scale[varied] > BROAD)
     if np.any(np.abs(centre) > FAR) or np.any(beyond):
         scale = np.where(varied, scale, 1.0)
-        found = train_until_learned((X - centre) / scale, labelled, prior, non_negative, rng, training)
+        found = train_until_learned((X - centre) / scale, labelled, risk, rng, training)
         W = found.network.W / scale[:, None]
         return replace(found, network=found.network._replace(W=W, b=found.network.b - centre @ W))
-    tried = [train_network(X, labelled, prior, non_negative, rng, training)]
-    if not has_learned(tried[0].network, X, labelled, prior, tried[0].objective):
-        balanced = train_network(X, labelled, max(prior, 0.5), True, rng, training)
-        start = _at_prior(balanced.network, X, labelled, prior, non_negative, training.eta)
-        risks = partial_risks(network_score(start, X), labelled, prior, non_negative, training.eta)
+    prior = risk.prior
+    tried = [train_network(X, labelled, risk, rng, training)]
+    if not _has_learned(tried[0], X, labelled, prior):
+        even = risk._replace(prior=max(prior, 0.5), non_negative=True)
+        balanced = train_network(X, labelled, even, rng, training)
+        start = _at_prior(balanced.network, X, labelled, risk)
+        risks = risk.partial(network_score(start, X), labelled)
         kept = Network(*(part.copy() for part in start))
         tried.append(replace(balanced, network=kept, risks=risks, objective=risks.objective))
-        tried.append(train_network(X, labelled, prior, non_negative, rng, training, start))
-    learned = [one for one in tried if has_learned(one.network, X, labelled, prior, one.objective)]
+        tried.append(train_network(X, labelled, risk, rng, training, start))
+    learned = [one for one in tried if _has_learned(one, X, labelled, prior)]
     best = min(learned or tried, key=lambda one: one.objective if np.isfinite(one.objective) else np.inf)
     return replace(best, converged=bool(learned), n_iter=sum(one.n_iter for one in tried))
 
 
-def _at_prior(network: Network, X: Floats, labelled: Marks, prior: float, non_negative: bool, eta: float) -> Network:
+def _at_prior(network: Network, X: Floats, labelled: Marks, risk: Risk) -> Network:
     """Return the network whose score is a (f - t), with the slope a and the offset t of the smallest risk."""
     f = network_score(network, X)
     spread = float(f.std()) or 1.0
     offsets = np.quantile(f, 1.0 - np.geomspace(0.5 / len(f), 1.0, OFFSETS) * 0.999)
-    found = [
-        (partial_risks(a / spread * (f - t), labelled, prior, non_negative, eta).objective, a / spread, t)
-        for a in SLOPES
-        for t in offsets
-    ]
+    found = [(risk.partial(a / spread * (f - t), labelled).objective, a / spread, t) for a in SLOPES for t in offsets]
     _, a, t = min(found)
     return Network(network.W.copy(), network.b.copy(), a * network.v, a * (network.c - t))

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from pucli.estimators import NNPU, UPU
-from pucli.solvers.upu.network import partial_risks, score_gradient
+from pucli.solvers.upu.network import Risk
 from pucli.solvers.upu.squared import pnu_objective, solve_squared_pnu, solve_squared_upu, squared_upu_objective
 
 
@@ -73,13 +73,13 @@ def test_the_gradient_of_the_network_risk_is_that_of_differences(eta):
         r_n = loss[1][y == 0].mean() - 0.4 * loss[1][y == 1].mean()
         return 0.4 * loss[0][y == 1].mean() + (1 - eta) * 0.6 * loss[1][y == -1].mean() + eta * max(r_n, 0.0)
 
-    assert partial_risks(f, y, 0.4, True, eta).objective == pytest.approx(risk(f))
+    assert Risk(0.4, True, eta=eta).partial(f, y).objective == pytest.approx(risk(f))
     steps = 1e-6 * np.eye(len(f))
     slopes = np.array([(risk(f + step) - risk(f - step)) / 2e-6 for step in steps])
-    np.testing.assert_allclose(score_gradient(f, y, 0.4, True, eta=eta), slopes, atol=1e-8)
+    np.testing.assert_allclose(Risk(0.4, True, eta=eta).slopes(f, y), slopes, atol=1e-8)
     # below zero, the step raises R_n and nothing else
     f = np.where(y == 1, 5.0, -5.0)
-    raising = score_gradient(f, y, 0.4, True, gamma=0.5, eta=0.3)
+    raising = Risk(0.4, True, gamma=0.5, eta=0.3).slopes(f, y)
     assert np.all(raising[y == -1] == 0.0) and np.all(raising[y == 0] < 0.0) and np.all(raising[y == 1] > 0.0)
 
 
@@ -87,10 +87,10 @@ def test_the_non_negative_estimator():
     X, y, _ = rows()
     options = {"prior": 0.3, "random_state": 0, "n_epochs": 300}
     model = NNPU(neg_label=-1, **options).fit(X, y)
-    assert model.objective_ == pytest.approx(partial_risks(model.decision_function(X), y, 0.3, True, 0.5).objective)
-    assert model.negative_risk_ == pytest.approx(partial_risks(model.decision_function(X), y, 0.3, True).negative)
+    assert model.objective_ == pytest.approx(Risk(0.3, True, eta=0.5).partial(model.decision_function(X), y).objective)
+    assert model.negative_risk_ == pytest.approx(Risk(0.3, True).partial(model.decision_function(X), y).negative)
     other = NNPU(neg_label=-1, eta=1.0, **options).fit(X, y).decision_function(X)
-    assert model.objective_ < partial_risks(other, y, 0.3, True, 0.5).objective
+    assert model.objective_ < Risk(0.3, True, eta=0.5).partial(other, y).objective
     two = np.where(y == 1, 1, 0)
     plain, named = (NNPU(neg_label=label, eta=eta, **options).fit(X, two) for label, eta in ((None, 0.5), (-1, 0.1)))
     assert np.array_equal(plain.decision_function(X), named.decision_function(X))

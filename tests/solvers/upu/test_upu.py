@@ -11,12 +11,11 @@ from pucli.estimators.unbiased.upu import NNPU, UPU
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.upu.network import (
     Network,
+    Risk,
     Training,
     initial_network,
     network_gradient,
     network_score,
-    partial_risks,
-    score_gradient,
     train_network,
 )
 from pucli.solvers.upu.squared import solve_squared_upu, squared_upu_objective
@@ -43,11 +42,11 @@ def test_the_gradient_is_that_of_the_objective_of_a_step(seed, prior, non_negati
     rng = np.random.default_rng(seed)
     network = initial_network(3, 7, rng)
     network = Network(network.W, rng.normal(size=7), 3 * network.v, rng.normal(size=1))
-    gradient = network_gradient(network, X, labelled, prior, non_negative, beta=0.0, gamma=0.7)
-    negative = partial_risks(network_score(network, X), labelled, prior, False).negative
+    gradient = network_gradient(network, X, labelled, Risk(prior, non_negative, gamma=0.7))
+    negative = Risk(prior, False).partial(network_score(network, X), labelled).negative
 
     def descended_on(net):
-        risks = partial_risks(network_score(net, X), labelled, prior, False)
+        risks = Risk(prior, False).partial(network_score(net, X), labelled)
         return -0.7 * risks.negative if non_negative and negative < 0 else risks.objective
 
     for part in range(4):
@@ -63,10 +62,10 @@ def test_blocks_of_rows_give_the_same_scores_and_gradient(monkeypatch, non_negat
     X, labelled = rng.normal(size=(101, 3)), rng.random(101) < 0.4
     net = initial_network(3, 7, rng)
     scores = network_score(net, X)
-    whole = network_gradient(net, X, labelled, 0.3, non_negative)
+    whole = network_gradient(net, X, labelled, Risk(0.3, non_negative))
     monkeypatch.setattr("pucli.solvers.upu.network.MANY_ROWS", 25)
     np.testing.assert_allclose(network_score(net, X), scores, rtol=1e-12)
-    for part, expected in zip(network_gradient(net, X, labelled, 0.3, non_negative), whole, strict=True):
+    for part, expected in zip(network_gradient(net, X, labelled, Risk(0.3, non_negative)), whole, strict=True):
         np.testing.assert_allclose(part, expected, rtol=1e-9, atol=1e-14)
 
 
@@ -74,17 +73,17 @@ def test_sign_rule():
     """Below -beta nnPU steps on -gamma R_n alone, and such a step raises R_n; else on the whole risk, as uPU does."""
     labelled = np.r_[np.ones(5, bool), np.zeros(15, bool)]
     f = np.where(labelled, 3.0, -3.0)  # labelled rows far above all unlabeled ones: R_n < 0
-    negative = partial_risks(f, labelled, 0.5, False).negative
+    negative = Risk(0.5, False).partial(f, labelled).negative
     assert negative < 0
     slope = expit(f) * expit(-f)
     by_negative = np.where(labelled, -0.5 / 5, 1 / 15) * slope
     by_positive = np.where(labelled, -0.5 / 5, 0.0) * slope
-    np.testing.assert_allclose(score_gradient(f, labelled, 0.5, True, gamma=0.6), -0.6 * by_negative)
-    np.testing.assert_allclose(score_gradient(f, labelled, 0.5, False), by_positive + by_negative)
-    np.testing.assert_allclose(score_gradient(f, labelled, 0.5, True, beta=-negative + 1e-9), by_positive + by_negative)
-    stepped = f - 0.1 * score_gradient(f, labelled, 0.5, True)
-    assert partial_risks(stepped, labelled, 0.5, False).negative > negative
-    assert partial_risks(f, labelled, 0.5, True).objective == partial_risks(f, labelled, 0.5, True).positive
+    np.testing.assert_allclose(Risk(0.5, True, gamma=0.6).slopes(f, labelled), -0.6 * by_negative)
+    np.testing.assert_allclose(Risk(0.5, False).slopes(f, labelled), by_positive + by_negative)
+    np.testing.assert_allclose(Risk(0.5, True, beta=-negative + 1e-9).slopes(f, labelled), by_positive + by_negative)
+    stepped = f - 0.1 * Risk(0.5, True).slopes(f, labelled)
+    assert Risk(0.5, False).partial(stepped, labelled).negative > negative
+    assert Risk(0.5, True).partial(f, labelled).objective == Risk(0.5, True).partial(f, labelled).positive
 
 
 def test_risks_are_those_of_the_definition():
@@ -92,7 +91,7 @@ def test_risks_are_those_of_the_definition():
     f = np.random.default_rng(0).normal(size=60)
     loss = lambda z: 1 / (1 + np.exp(z))  # noqa: E731
     p, u = f[y == 1], f[y == 0]
-    risks = partial_risks(f, y == 1, 0.3, False)
+    risks = Risk(0.3, False).partial(f, y == 1)
     expected = 0.3 * loss(p).mean() + loss(-u).mean() - 0.3 * loss(-p).mean()
     assert np.isclose(risks.objective, expected)
     assert np.isclose(risks.positive, 0.3 * loss(p).mean())
@@ -102,9 +101,9 @@ def test_decay_enters_through_the_gradient():
     """One Adam step moves each parameter by the learning rate against the sign of gradient plus decay."""
     X, y = problem(1)
     start = initial_network(3, 4, np.random.default_rng(5))
-    gradient = network_gradient(start, X, y == 1, 0.4, False)
+    gradient = network_gradient(start, X, y == 1, Risk(0.4, False))
     training = Training(hidden=4, epochs=1, learning_rate=1e-3, decay=0.5)
-    fit = train_network(X, y == 1, 0.4, False, np.random.default_rng(5), training)
+    fit = train_network(X, y == 1, Risk(0.4, False), np.random.default_rng(5), training)
     for before, after, g in zip(start, fit.network, gradient, strict=True):
         np.testing.assert_allclose(after - before, -1e-3 * np.sign(g + 0.5 * before), rtol=1e-3, atol=1e-9)
 
