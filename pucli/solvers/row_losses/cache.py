@@ -7,37 +7,12 @@ columns only, and shrinking the problem swaps entries instead of copying them.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from pucli.core.arrays import Floats, Ints
 from pucli.solvers.kernels.functions import Kernel, half_norms, middle, rbf_of_centred
 
 # A tile of kernel entries that fits into the processor's second-level cache: 64 x 2048 numbers, 1 MB.
 TILE_ROWS, TILE_COLUMNS = 64, 2048
-
-
-@njit(cache=True)
-def swap_rows(A: Floats, first: Ints, second: Ints) -> None:
-    """Exchange pairs of rows in place, one pair after the other.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n, m)
-        Matrix.
-    first, second : ndarray of int of shape (k,)
-        Indices of the rows of each pair.
-    """
-    for k in range(first.shape[0]):
-        for c in range(A.shape[1]):
-            A[first[k], c], A[second[k], c] = A[second[k], c], A[first[k], c]
-
-
-@njit(cache=True)
-def _swap_columns(store: Floats, slots: Ints, first: Ints, second: Ints) -> None:
-    for slot in slots:
-        row = store[slot]
-        for k in range(first.shape[0]):
-            row[first[k]], row[second[k]] = row[second[k]], row[first[k]]
 
 
 class RowStore:
@@ -118,9 +93,12 @@ class RowStore:
 
     def swap(self, first: Ints, second: Ints) -> None:
         """Exchange the rows first_k and second_k of the problem, and the columns of the cached kernel rows."""
-        swap_rows(self.Z, first, second)
-        _swap_columns(self.store, np.flatnonzero(self.owner >= 0), first, second)
+        for start in range(0, len(first), TILE_COLUMNS):  # by parts: a copy of all rows takes too much memory
+            one, other = first[start : start + TILE_COLUMNS], second[start : start + TILE_COLUMNS]
+            self.Z[np.concatenate([one, other])] = self.Z[np.concatenate([other, one])]
         both, crossed = np.concatenate([first, second]), np.concatenate([second, first])
+        for slot in np.flatnonzero(self.owner >= 0):
+            self.store[slot, both] = self.store[slot, crossed]
         self.slot[both] = self.slot[crossed]
         self.half_norms[both] = self.half_norms[crossed]
         held = both[self.slot[both] >= 0]

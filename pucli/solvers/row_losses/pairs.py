@@ -5,7 +5,7 @@ piecewise quadratic in t whose pieces are the four cases of Table I. Two rows wi
 (eta = 0) make it piecewise linear: the step then ends at a corner. Pairs are chosen by second-order gain (Fan, Chen and
 Lin 2005), inside a block of rows whose kernel matrix is available.
 
-Used by `usmo.blocks`, where a block is a working set, and by `rows.kernel`, where it is the whole problem.
+Used by `usmo.blocks`, where a block is a working set, and by `row_losses.kernel`, where it is the whole problem.
 """
 
 from __future__ import annotations
@@ -20,36 +20,16 @@ FLAT = 1e-12
 
 
 @njit(cache=True)
-def slope_right(sigma: float, knot: float, upper: float, left: float, right: float) -> float:
-    """Return the derivative of loss* as sigma grows; infinite at the upper end of the box.
-
-    Parameters
-    ----------
-    sigma : float
-        Dual variable.
-    knot, upper : float
-        Slope between the kinks, and the upper end of the box.
-    left, right : float
-        Kinks of the loss.
-    """
+def _slope_right(sigma: float, knot: float, upper: float, left: float, right: float) -> float:
+    """Return the derivative of loss* as sigma grows; infinite at the upper end of the box."""
     if sigma >= upper:
         return np.inf
     return left if sigma < knot else right
 
 
 @njit(cache=True)
-def slope_left(sigma: float, lower: float, knot: float, left: float, right: float) -> float:
-    """Return the derivative of loss* as sigma shrinks; minus infinity at the lower end of the box.
-
-    Parameters
-    ----------
-    sigma : float
-        Dual variable.
-    lower, knot : float
-        Lower end of the box, and the slope between the kinks.
-    left, right : float
-        Kinks of the loss.
-    """
+def _slope_left(sigma: float, lower: float, knot: float, left: float, right: float) -> float:
+    """Return the derivative of loss* as sigma shrinks; minus infinity at the lower end of the box."""
     if sigma <= lower:
         return -np.inf
     return left if sigma <= knot else right
@@ -176,34 +156,29 @@ def solve_block(  # noqa: PLR0913
     tolerance: float,
     max_pairs: int,
 ) -> tuple[int, float]:
-    """Minimise the dual over one block by pairs; G and sigma are updated in place.
+    """Minimise the dual over one block by pairs; return the number of pair steps and the increase of the dual value.
 
     Parameters
     ----------
     K : ndarray of shape (q, q)
         Kernel matrix of the block.
     G : ndarray of shape (q,)
-        Gradient of the dual without loss*.
-    sigma, lower, knot, upper, left, right : ndarray of shape (q,)
-        Dual variables, and the fields of `RowLosses`.
+        Gradient of the dual without loss*, updated in place.
+    sigma : ndarray of shape (q,)
+        Dual variables, updated in place.
+    lower, knot, upper, left, right : ndarray of shape (q,)
+        The fields of `RowLosses`.
     tolerance : float
         Largest violation of the optimality conditions at which to stop.
     max_pairs : int
         Largest number of pair steps.
-
-    Returns
-    -------
-    pairs : int
-        Number of pair steps.
-    gained : float
-        Increase of the dual value.
     """
     q = sigma.shape[0]
     up = np.empty(q)
     down = np.empty(q)
     for k in range(q):
-        up[k] = slope_right(sigma[k], knot[k], upper[k], left[k], right[k])
-        down[k] = slope_left(sigma[k], lower[k], knot[k], left[k], right[k])
+        up[k] = _slope_right(sigma[k], knot[k], upper[k], left[k], right[k])
+        down[k] = _slope_left(sigma[k], lower[k], knot[k], left[k], right[k])
     pairs = 0
     gained = 0.0
     while True:
@@ -240,72 +215,23 @@ def solve_block(  # noqa: PLR0913
         sigma[i] = new_i
         sigma[j] = new_j
         for k in (i, j):
-            up[k] = slope_right(sigma[k], knot[k], upper[k], left[k], right[k])
-            down[k] = slope_left(sigma[k], lower[k], knot[k], left[k], right[k])
+            up[k] = _slope_right(sigma[k], knot[k], upper[k], left[k], right[k])
+            down[k] = _slope_left(sigma[k], lower[k], knot[k], left[k], right[k])
         pairs += 1
 
 
 @njit(cache=True)
-def critical_values(  # noqa: PLR0913
-    G: Floats,
-    sigma: Floats,
-    lower: Floats,
-    knot: Floats,
-    upper: Floats,
-    left: Floats,
-    right: Floats,
-    up: Floats,
-    down: Floats,
-) -> tuple[float, float]:
-    """Return the largest left and the smallest right derivative of the dual over the rows.
-
-    Their difference is the violation of tau-optimality, which combines the conditions (13): with f = b - G, m1 and m3
-    collect the rows whose sigma may decrease or increase on either side of the kink.
-
-    Parameters
-    ----------
-    G : ndarray of shape (n,)
-        K sigma - a(X).
-    sigma : ndarray of shape (n,)
-        Dual variables.
-    lower, knot, upper : ndarray of shape (n,)
-        Corners of their boxes.
-    left, right : ndarray of shape (n,)
-        Kinks of the losses.
-    up, down : ndarray of shape (n,)
-        Overwritten with G + `slope_right` and G + `slope_left` of each row.
-
-    Returns
-    -------
-    tuple of (float, float)
-        Largest `down` and smallest `up`.
-    """
-    highest = -np.inf
-    lowest = np.inf
-    for k in range(sigma.shape[0]):
-        up[k] = G[k] + slope_right(sigma[k], knot[k], upper[k], left[k], right[k])
-        down[k] = G[k] + slope_left(sigma[k], lower[k], knot[k], left[k], right[k])
-        if up[k] < lowest:
-            lowest = up[k]
-        if down[k] > highest:
-            highest = down[k]
-    return highest, lowest
-
-
-@njit(cache=True)
 def add_rows(store: Floats, slots: Ints, weights: Floats, out: Floats) -> None:
-    """Add a weighted sum of stored kernel rows to `out` in place, a tile of columns at a time.
+    """Add sum_k weights_k store[slots_k, :n] to `out` (n,) in place, a tile of columns at a time.
 
     Parameters
     ----------
     store : ndarray of shape (capacity, n_max)
-        Stored rows, of which the first len(out) columns are used.
-    slots : ndarray of int of shape (k,)
-        Indices of the rows in the store.
-    weights : ndarray of shape (k,)
-        Weights of the rows.
+        Stored rows, of which the first n columns are used.
+    slots, weights : ndarray of shape (k,)
+        Indices of the rows in the store, and their weights.
     out : ndarray of shape (n,)
-        Increased by sum_k weights_k store[slots_k, :n].
+        Increased by the sum.
     """
     n = out.shape[0]
     for start in range(0, n, 2048):

@@ -22,7 +22,7 @@ from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.cache import RowStore
 from pucli.solvers.row_losses.losses import RowLosses, bias_and_gap, dual_value, relative_scale
-from pucli.solvers.row_losses.pairs import add_rows, critical_values, solve_block
+from pucli.solvers.row_losses.pairs import add_rows, solve_block
 from pucli.solvers.usmo.problem import DoubleHingeProblem
 
 # Number of rows in a block; its pairs are solved until a tenth of the violation is left.
@@ -157,7 +157,7 @@ def solve_kernel(
     history = []
     while True:
         sigma, G, active_losses = state.active_part()
-        highest, lowest = critical_values(G, sigma, *active_losses, state.up, state.down)
+        highest, lowest = state.critical_values()
         bias, gap = bias_and_gap(active_losses, total - state.frozen_sum(), sigma, G)
         history.append((time.perf_counter() - began, dual, gap))
         converged = gap <= tol * relative_scale(dual + gap, gap, trivial)
@@ -237,6 +237,19 @@ class _State:
         """Return sigma, G and the losses of the active rows."""
         k = self.active
         return self.sigma[:k], self.G[:k], RowLosses(*(field[:k] for field in self.losses))
+
+    def critical_values(self) -> tuple[float, float]:
+        """Set `up` and `down`, the right and left derivatives of the dual, and return the largest down and smallest up.
+
+        Their difference is the violation of tau-optimality, which combines the conditions (13): with f = b - G, m1 and
+        m3 collect the rows whose sigma may decrease or increase on either side of the kink.
+        """
+        sigma, G, (lower, knot, upper, left, right) = self.active_part()
+        up, down = self.up[: self.active], self.down[: self.active]
+        with np.errstate(invalid="ignore"):  # scores that have overflowed count for nothing
+            up[:] = G + np.where(sigma >= upper, np.inf, np.where(sigma < knot, left, right))
+            down[:] = G + np.where(sigma <= lower, -np.inf, np.where(sigma <= knot, left, right))
+        return float(np.fmax.reduce(down, initial=-np.inf)), float(np.fmin.reduce(up, initial=np.inf))
 
     def in_order(self) -> tuple[Floats, Floats]:
         """Return sigma and G of all rows, in the given order."""
