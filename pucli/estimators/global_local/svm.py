@@ -26,8 +26,7 @@ from pucli.solvers.kernels.graph import NO_EDGES
 from pucli.solvers.row_losses.kernel import DENSE_ROWS, solve_kernel_rows
 from pucli.solvers.row_losses.linear import keeps_w
 from pucli.solvers.row_losses.losses import RowLosses, bias_and_gap
-from pucli.solvers.svm.biased import best_intercept, svm_gap
-from pucli.solvers.svm.hinge import by_features, by_newton, feasible, hinge_losses
+from pucli.solvers.svm.hinge import best_intercept, by_features, by_newton, feasible, hinge_losses, svm_gap
 from pucli.solvers.svm.squares import solve_weighted_squares
 
 # libsvm's stopping tolerance starts here and is divided by ten until the gap is small enough.

@@ -22,8 +22,7 @@ from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.kernels.low_rank import rbf_features, rbf_map
 from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.linear import solve_linear
-from pucli.solvers.svm.biased import svm_gap
-from pucli.solvers.svm.hinge import hinge_losses
+from pucli.solvers.svm.hinge import hinge_losses, svm_gap
 
 OUT_OF_FOLD = 5
 # Above this many rows libsvm is not used: its time grows with their square, and it cannot be interrupted.

@@ -8,7 +8,7 @@ converge slowly if the boxes are wide; libsvm, which only has pair steps, stalls
 system, and a Newton step goes towards its solution up to the first bound (Scheinberg 2006 solves the whole SVM this
 way).
 
-Used by the biased SVM (`svm.biased`, `estimators.svm`) and CPB-GLPUAL (`cpb.dc`).
+Used by the biased SVM (`svm.hinge`, `estimators.svm`) and CPB-GLPUAL (`cpb.dc`).
 """
 
 from __future__ import annotations

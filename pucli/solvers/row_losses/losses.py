@@ -9,7 +9,7 @@ Its dual in sigma, one variable for each row, with G = K sigma - a(X) and g = a 
 
     min  1/2 sigma'K sigma - a(X)'sigma + sum_i loss_i*(sigma_i),    lower <= sigma <= upper,    1'sigma = e
 
-Used by the double hinge (`usmo.problem`, `usmo.blocks`), the ramp loss (`usmo.ramp`), the biased SVM (`svm.biased`) and
+Used by the double hinge (`usmo.problem`, `usmo.blocks`), the ramp loss (`usmo.ramp`), the biased SVM (`svm.hinge`) and
 CPB-GLPUAL (`cpb.dc`).
 """
 

@@ -1,4 +1,11 @@
-"""Dual variables of the hinge loss with a weight for each row: Newton steps, and a feasible point near them."""
+"""The biased SVM (Liu et al. 2003; Wang 2024, eq. 2.2): unlabeled rows as negatives with a separate weight.
+
+    J = lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u [1 + f_i]_+,    f = g + beta_0
+
+is libsvm's problem with row weights c_i / lam. `svm_gap` computes the bound from libsvm's dual variables, so that the
+certificate does not depend on libsvm's own stopping rule. Where libsvm is slow, `by_features` and `by_newton` find dual
+variables by Newton steps, and `feasible` a feasible point near them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +14,7 @@ import numpy as np
 from pucli.core.arrays import Floats
 from pucli.solvers.kernels.low_rank import pivoted_cholesky
 from pucli.solvers.row_losses.linear import keeps_w, solve_linear
-from pucli.solvers.row_losses.losses import RowLosses, restore_total
+from pucli.solvers.row_losses.losses import RowLosses, best_bias, restore_total
 
 # A dual variable below this share of its upper bound is zero up to rounding.
 NO_SUPPORT = 1e-13
@@ -19,10 +26,48 @@ def hinge_losses(signs: Floats, weights: Floats) -> RowLosses:
     return RowLosses(lower, upper, upper, signs, signs)
 
 
-def by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
-    """Return dual variables near the solution, by Newton steps on low-rank features of the kernel.
+def best_intercept(g: Floats, signs: Floats, weights: Floats) -> float:
+    """Return the beta_0 that minimises the loss of given scores.
 
-    With a kernel matrix of low rank, hardly any row is free at the solution, but nearly all are free before it.
+    Parameters
+    ----------
+    g : ndarray of shape (n,)
+        Scores without beta_0.
+    signs, weights : ndarray of shape (n,)
+        1 for labelled and -1 for unlabeled rows, and the weights of the hinges.
+    """
+    return float(best_bias(hinge_losses(signs, weights), 0.0, g))
+
+
+def svm_gap(f: Floats, norm2: float, dual: Floats, signs: Floats, weights: Floats, lam: float) -> tuple[float, float]:
+    """Return the objective J of a solution, and a proven bound on J minus its minimum.
+
+    Parameters
+    ----------
+    f : ndarray of shape (n,)
+        Scores.
+    norm2 : float
+        |g|^2.
+    dual : ndarray of shape (n,)
+        Dual variables of the problem divided by lam, in [0, weights / lam], with signs'dual = 0 and
+        g = sum_i dual_i signs_i k(x_i, .).
+    signs, weights : ndarray of shape (n,)
+        +1 for labelled rows and -1 for unlabeled ones, and c_p or c_u.
+    lam : float
+        Ridge.
+    """
+    loss = float(np.sum(weights * np.maximum(1.0 - signs * f, 0.0)))
+    objective = 0.5 * lam * norm2 + loss
+    bound = lam * (float(dual.sum()) - 0.5 * norm2)
+    return objective, max(objective - bound, 0.0)
+
+
+def by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
+    """Return dual variables near the solution, by Newton steps on low-rank features of the kernel, and their number.
+
+    With a kernel matrix of low rank, hardly any row is free at the solution, but nearly all are free before it. With
+    one of
+    high rank, `dual` is returned, and 0.
 
     Parameters
     ----------
@@ -31,16 +76,9 @@ def by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter
     losses : RowLosses
         Losses of the rows.
     dual : ndarray of shape (n,)
-        Dual variables to return if K has high rank.
-    tol : float
-        Relative gap at which the steps end.
-    max_iter : int
-        Largest number of steps.
-
-    Returns
-    -------
-    tuple of (ndarray, int)
-        Dual variables, and the number of steps; 0 if K has high rank.
+        Dual variables.
+    tol, max_iter : float, int
+        Relative gap at which the steps end, and their largest number.
     """
     scale = float(K.diagonal().max())
     if scale == 0.0:
@@ -52,7 +90,7 @@ def by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter
 
 
 def by_newton(X: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
-    """Return dual variables near the solution for the linear kernel, by Newton steps.
+    """Return dual variables near the solution with the linear kernel, the steps taken, and if `tol` was reached.
 
     Parameters
     ----------
@@ -62,15 +100,8 @@ def by_newton(X: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: 
         Losses of the rows.
     dual : ndarray of shape (n,)
         Dual variables to return if the steps fail.
-    tol : float
-        Relative gap at which the steps end.
-    max_iter : int
-        Largest number of steps.
-
-    Returns
-    -------
-    tuple of (ndarray, int, bool)
-        Dual variables, the number of steps, and whether `tol` was reached.
+    tol, max_iter : float, int
+        Relative gap at which the steps end, and their largest number.
     """
     try:
         found = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=tol, max_iter=max_iter)
