@@ -70,7 +70,7 @@ def sar_em(problem: Problem) -> Prediction:
     """Fit SAR-EM (Bekker et al. 2019) to standardised features."""
     from sklearn.preprocessing import StandardScaler
 
-    from pucli.solvers.sar.em import sar_em as fit
+    from benchmarks.common.sar_em import sar_em as fit
 
     scaler = StandardScaler().fit(problem.X)
     found = fit(scaler.transform(problem.X), problem.labelled)

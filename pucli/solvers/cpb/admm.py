@@ -40,32 +40,18 @@ class CPBThesisSolution(Solution):
     intercept: float
 
 
-def push_from_zero(d: Floats, c: float | Floats) -> Floats:
+def _push_from_zero(d: Floats, c: float | Floats) -> Floats:
     """Return argmin_a -c |a| + (a - d)^2 / 2 for c > 0, elementwise (5.18); at d = 0 the positive minimiser."""
     return np.where(d < 0.0, d - c, d + c)
 
 
-def update_a(d: Floats, labelled: Bools, prior: float, mu: float, weights: Floats | None = None) -> Floats:
-    """Return the new a, (5.19) and (5.23).
-
-    Parameters
-    ----------
-    d : ndarray of shape (n,)
-        1 + u_a / mu + f, with u_a the multipliers.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    prior : float
-        Class prior.
-    mu : float
-        Penalty of the splitting.
-    weights : ndarray of shape (n,), optional
-        Weights of |1 + f_i| with known negatives.
-    """
+def _update_a(d: Floats, labelled: Bools, prior: float, mu: float, weights: Floats | None = None) -> Floats:
+    """Return the new a (n,), (5.19) and (5.23), at d = 1 + u_a / mu + f; `weights` are those with known negatives."""
     if weights is not None:
         c = np.abs(weights) / mu
-        return np.where(labelled, push_from_zero(d, c), soft_threshold(d, c))
+        return np.where(labelled, _push_from_zero(d, c), soft_threshold(d, c))
     n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
-    return np.where(labelled, push_from_zero(d, prior / (mu * n_p)), soft_threshold(d, 1.0 / (mu * n_u)))
+    return np.where(labelled, _push_from_zero(d, prior / (mu * n_p)), soft_threshold(d, 1.0 / (mu * n_u)))
 
 
 def solve_cpb_admm(
@@ -107,7 +93,7 @@ def solve_cpb_admm(
     best, best_value, best_residual = w, problem.objective(w), 1.0
     values = []
     for _ in range(max_iter):
-        a = update_a(1.0 + u_a / mu + f, labelled, prior, mu, weights)
+        a = _update_a(1.0 + u_a / mu + f, labelled, prior, mu, weights)
         h = shrink_hinge(1.0 + u_h / mu - f[labelled], prior / (n_p * mu))  # (5.27)
         rhs = Zp.T @ (u_h + mu * (1.0 - h)) - Z.T @ (u_a + mu * (1.0 - a))
         w = cho_solve(factor, rhs, check_finite=False)  # (5.30)
@@ -140,21 +126,14 @@ def solve_cpb_thesis(K: Floats, labelled: Bools, prior: float, mu: float = 1.0, 
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix of the training rows.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
+    K, labelled : ndarray of shape (n, n) and (n,)
+        Kernel matrix of the training rows, and marks of the labelled positives.
     prior : float
         Share of positives among the unlabeled rows, in (0, 1).
     mu : float, default 1.0
         Both penalties, positive.
     n_iter : int, default 20
         Number of updates, part of the method's definition.
-
-    Returns
-    -------
-    CPBThesisSolution
-        The model after the last update.
     """
     n, n_p = len(K), np.count_nonzero(labelled)
     M22 = mu * (n_p + n)
@@ -162,7 +141,7 @@ def solve_cpb_thesis(K: Floats, labelled: Bools, prior: float, mu: float = 1.0, 
     omega, intercept, residual = np.zeros(n), 0.0, np.inf
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(n_iter):
-            a = update_a(1.0 + u_a / mu + f, labelled, prior, mu)
+            a = _update_a(1.0 + u_a / mu + f, labelled, prior, mu)
             h = shrink_hinge(1.0 + u_h / mu - f[labelled], prior / (n_p * mu))
             omega = -(u_a + mu * (1.0 - a))
             omega[labelled] += u_h + mu * (1.0 - h)

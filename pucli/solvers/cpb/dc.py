@@ -5,7 +5,7 @@ Only -|1 + f| on labelled rows is not convex. A step replaces it by its tangent,
 lam I + 2 X'RX, and an intercept without a quadratic term, so the dual has a box for each row and one equality.
 `pucli.solvers.row_losses.kernel` solves it on the n x n matrix of inner products, and `pucli.solvers.row_losses.linear`
 for large n. With few columns, `pucli.solvers.row_losses.smoothed` finds a starting point. J never increases (Tao and An
-1997; Yuille and Rangarajan 2003). Local minima differ in which labelled rows are below f = -1; two starts are tried.
+1997; Yuille and Rangarajan 2003). Local minima differ in which labelled rows are below f = -1; two _starts are tried.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pucli.solvers.row_losses.smoothed import STEPS, WIDTHS, smoothed_slopes
 
 # The convex problems are solved to this share of the tolerance, which is cheap once the free rows are known.
 INNER_ACCURACY = 0.01
-# The starts are compared at this tolerance, and the best one is refined.
+# The _starts are compared at this tolerance, and the best one is refined.
 LOOSE = 1e-3
 # The features are centred if the squared norm of their mean, in the metric of the quadratic part, is above the first
 # number and above the second number times their variance: otherwise inner products would lose too many digits.
@@ -50,7 +50,7 @@ class CPBSolution(Solution):
     """A linear model on features, at a stationary point.
 
     `coef` (m + 1,) has the intercept last. `residual` bounds the possible decrease of the convex majorant of J at
-    `coef`; it is zero exactly at stationary points. `n_iter` counts convex problems over all starts. `dual` (n,) is
+    `coef`; it is zero exactly at stationary points. `n_iter` counts convex problems over all _starts. `dual` (n,) is
     that of the last convex problem.
 
     Attributes
@@ -72,22 +72,12 @@ class _Convex(NamedTuple):
     gap: float
 
 
-def majorant_losses(side: Floats, labelled: Bools, prior: float, weights: Floats | None = None) -> RowLosses:
-    """Return the convex losses in which -|1 + f| is replaced by its tangent -side (1 + f).
+def _majorant_losses(side: Floats, labelled: Bools, prior: float, weights: Floats | None = None) -> RowLosses:
+    """Return the convex losses in which -|1 + f| is replaced by its tangent -side (1 + f), side (n_p,) of +1 and -1.
 
     They are exact up to a constant for each row. Labelled rows have the slopes -(1 + side) and -side, times prior /
-    n_p, about a kink at 1. Unlabeled rows have -1 / n_u and 1 / n_u about a kink at -1.
-
-    Parameters
-    ----------
-    side : ndarray of shape (n_p,)
-        +1 or -1, the sign of 1 + f of each labelled row.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    prior : float
-        Class prior.
-    weights : ndarray of shape (n,), optional
-        Weights of |1 + f_i| with known negatives.
+    n_p, about a kink at 1. Unlabeled rows have -1 / n_u and 1 / n_u about a kink at -1. Known negatives change
+    `weights`.
     """
     c_p, c_u = prior / np.count_nonzero(labelled), 1.0 / np.count_nonzero(~labelled)
     upper = np.full(len(labelled), c_u) if weights is None else weights.copy()
@@ -134,7 +124,7 @@ class _Problem:
         n, m = self.X.shape
         if self.K is None or m * m > n:
             return dual
-        losses = majorant_losses(side, self.labelled, self.prior, self.weights)
+        losses = _majorant_losses(side, self.labelled, self.prior, self.weights)
         try:
             return smoothed_slopes(self.X, losses.lower, losses.upper, losses.left, WIDTHS, STEPS)
         except np.linalg.LinAlgError:  # columns of very different sizes
@@ -162,7 +152,7 @@ class _Problem:
         residual = np.inf
         values: list[float] = []
         for step in range(1, max_iter + 1):
-            losses = majorant_losses(side, labelled, prior, weights)
+            losses = _majorant_losses(side, labelled, prior, weights)
             accuracy = tol * (max(abs(values[-1]), 1e-3 * trivial_value(prior)) if values else trivial_value(prior))
             new = self.convex(losses, dual, INNER_ACCURACY * accuracy)
             value = new.half_norm + cpb_loss(new.f, labelled, prior, weights)
@@ -178,7 +168,7 @@ class _Problem:
             side = _side(new.f[labelled])
         # no steps are left: the majorant at the last point is minimised only for its residual
         assert point is not None
-        losses = majorant_losses(side, labelled, prior, weights)
+        losses = _majorant_losses(side, labelled, prior, weights)
         new = self.convex(losses, dual, INNER_ACCURACY * accuracy)
         return _Descent(point, values, _possible_fall(losses, point, new), max_iter + 1)
 
@@ -190,16 +180,12 @@ def _side(f: Floats) -> Floats:
 
 def _possible_fall(losses: RowLosses, point: _Convex, new: _Convex) -> float:
     """Return the value of the majorant with these losses at `point` minus the lower bound proven by `new`."""
-    here = point.half_norm + _row_total(losses, point.f)
-    return max(here - (new.half_norm + _row_total(losses, new.f) - new.gap), 0.0)
+    here = point.half_norm + float(loss_values(losses, point.f).sum())
+    there = new.half_norm + float(loss_values(losses, new.f).sum())
+    return max(here - (there - new.gap), 0.0)
 
 
-def _row_total(losses: RowLosses, f: np.ndarray) -> float:
-    """Return the sum of the losses, up to a constant that depends on the tangents."""
-    return float(loss_values(losses, f).sum())
-
-
-def starts(F: Floats, labelled: Bools) -> list[Floats]:
+def _starts(F: Floats, labelled: Bools) -> list[Floats]:
     """Return the tangents to start from, each (n_p,) of +1 and -1.
 
     The first has all labelled rows above f = -1, where most of them are at a solution. The second has a quarter of them
@@ -218,7 +204,7 @@ def solve_cpb(
     similarity: Floats | None = None,
     dual: Floats | None = None,
 ) -> CPBSolution:
-    """Find a stationary point of CPB-GLPUAL's objective (5.8), the best of a few starts.
+    """Find a stationary point of CPB-GLPUAL's objective (5.8), the best of a few _starts.
 
     Parameters
     ----------
@@ -246,7 +232,7 @@ def solve_cpb(
         similarity = similarity_form(near[:, :-1], edges)
     descent = _Problem(F, 0.5 * (similarity + similarity.T), problem)
     tried: list[_Descent] = []
-    for side in starts(F, labelled):
+    for side in _starts(F, labelled):
         if tried:
             dual = tried[-1].point.dual
         elif dual is None:

@@ -76,10 +76,8 @@ def cpb_loss(f: Floats, labelled: Bools, prior: float, weights: Floats | None = 
 
     Parameters
     ----------
-    f : ndarray of shape (n,)
-        Scores.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
+    f, labelled : ndarray of shape (n,)
+        Scores, and marks of the labelled positives.
     prior : float
         Class prior.
     weights : ndarray of shape (n,), optional

@@ -10,19 +10,15 @@ gap is computed there.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from pucli.core.arrays import Bools, Floats
 from pucli.solvers.glpual.problem import GlobalLocalProblem
+from pucli.solvers.kernels.cholesky import Cholesky
 from pucli.solvers.kernels.intercept import with_offset
 from pucli.solvers.result import Solution, within
 from pucli.solvers.row_losses.box import ascend
-
-# The result of `cho_factor`: the factor, and whether it is lower triangular.
-Cholesky: TypeAlias = tuple[Floats, bool]
 
 # Most times that the tolerance of the ascent is divided by ten, if setting coefficients to zero widens the gap again.
 REFINEMENTS = 6

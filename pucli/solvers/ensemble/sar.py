@@ -6,7 +6,7 @@ assumed. Here a clearer positive is labelled more readily, e(x) = c f(x)^2 (He e
 the order alone). Under random labelling the product is c times the usual probability p, so f is the cube root of p: the
 order of the rows stays, and there are more positives. The exponent was chosen on the design half of the tasks of
 benchmark `quality`; exponents of 1 and 3 give the ends of the prior's interval. Alternating fits of f and e that
-increase the likelihood of the labels (SAR-EM, `pucli.solvers.sar.em`) were worse there than random labelling.
+increase the likelihood of the labels (SAR-EM, `benchmarks.common.sar_em`) were worse there than random labelling.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from pucli.core.arrays import Bools, Floats
 from pucli.solvers.glpual.dual import solve_quadratic_and_hinge
+from pucli.solvers.kernels.cholesky import solve_refined
 from pucli.solvers.kernels.graph import Edges
 from pucli.solvers.result import Solution
 
@@ -148,10 +148,6 @@ def solve_squares_from_sums(sums: RowSums, lam: float, c_p: float, c_u: float) -
     A, b = sums.quadratic(lam, c_u)
     A += 2.0 * c_p * sums.G_p
     rhs = 2.0 * c_p * sums.G_p[-1] - b
-    factor = cho_factor(A, lower=True, check_finite=False)
-    w = cho_solve(factor, rhs, check_finite=False)
-    w += cho_solve(factor, rhs - A @ w, check_finite=False)  # one step of iterative refinement
-    gradient = A @ w - rhs
-    gap = 0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False))
+    w, _, gap, _ = solve_refined(A, rhs)
     value = float(0.5 * (w @ A @ w) - rhs @ w) + c_u * sums.n_unlabeled + c_p * sums.n_labelled
-    return Solution(coef=w, objective=value, gap=max(gap, 0.0), n_iter=1, converged=True)
+    return Solution(coef=w, objective=value, gap=gap, n_iter=1, converged=True)

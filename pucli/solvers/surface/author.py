@@ -15,10 +15,10 @@ from scipy.linalg import cho_factor, cho_solve
 from pucli.core.arrays import Floats
 from pucli.solvers.glpual.admm import shrink_hinge
 from pucli.solvers.glpual.problem import GlobalLocalProblem
+from pucli.solvers.kernels.cholesky import scaled_cholesky
 from pucli.solvers.kernels.graph import squared_distances
 from pucli.solvers.kernels.quadratic_surface import surface_groups
 from pucli.solvers.result import Solution
-from pucli.solvers.surface.problem import scaled_cholesky
 
 START, FIRST_MULTIPLIER, SMALLEST = 0.01, 10.0, 1e-6
 

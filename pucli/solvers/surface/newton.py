@@ -14,10 +14,10 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from pucli.core.arrays import Bools, Floats
+from pucli.solvers.kernels.cholesky import scaled_cholesky
 from pucli.solvers.kernels.quadratic_surface import surface_groups
 from pucli.solvers.surface.problem import (
     SurfaceProblem,
-    scaled_cholesky,
     surface_bound,
     surface_objective,
     with_exact_zeros,
@@ -138,7 +138,8 @@ def _lagrangian_step(
             if norms[j] > radius:
                 block -= np.outer(y[j], y[j] / norms[j] ** 2)
             H[np.ix_(groups[j], groups[j])] += rho_t * shrink[j] * block
-        direction = -_solve(H, gradient)
+        d, factor = scaled_cholesky(H)
+        direction = -(d * cho_solve(factor, d * gradient, check_finite=False))
         slope = float(gradient @ direction)
         if -0.5 * slope <= state.accuracy * (abs(value) + problem.constant):
             break
@@ -153,10 +154,3 @@ def _lagrangian_step(
             length *= 0.5
         w, value = trial, new
     return w, q, u, norms <= radius, steps
-
-
-def _solve(H: Floats, rhs: Floats) -> Floats:
-    """Solve H x = rhs for a positive definite H, whatever the scale of its rows."""
-    d, factor = scaled_cholesky(H)
-    x: Floats = d * cho_solve(factor, d * rhs, check_finite=False)
-    return x

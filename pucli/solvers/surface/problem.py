@@ -19,12 +19,12 @@ import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg.lapack
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from pucli.core.arrays import Bools, Floats, Ints
-from pucli.solvers.elastic.dual import Cholesky, best_intercept
+from pucli.solvers.elastic.dual import best_intercept
 from pucli.solvers.glpual.problem import GlobalLocalProblem
+from pucli.solvers.kernels.cholesky import Cholesky, scaled_cholesky
 from pucli.solvers.kernels.graph import similarity_form
 from pucli.solvers.kernels.quadratic_surface import surface_coordinates, surface_groups
 from pucli.solvers.result import Solution
@@ -325,24 +325,3 @@ def _bound_at(
         if not rounding <= LEAST_ROUNDING * abs(bound):  # a singular A: w is far too long
             bound -= rounding
     return bound, norms, moved
-
-
-def inverse_of(H: Floats) -> Floats:
-    """Return the inverse (r, r) of a positive definite H, which is overwritten."""
-    d, (factor, lower) = scaled_cholesky(H, overwrite=True)
-    triangle, _ = scipy.linalg.lapack.dpotri(factor, lower=lower, overwrite_c=True)
-    inverse = np.tril(triangle).T
-    inverse += np.triu(inverse, 1).T
-    inverse *= d[:, None]
-    inverse *= d
-    return np.ascontiguousarray(inverse)
-
-
-def scaled_cholesky(H: Floats, overwrite: bool = False) -> tuple[Floats, Cholesky]:
-    """Return d and the Cholesky factor of D H D plus a small ridge, D = diag(d), with a diagonal of about one."""
-    d = 1.0 / np.sqrt(np.maximum(np.diagonal(H), 1e-300))
-    scaled = H if overwrite else H.copy()
-    scaled *= d[:, None]
-    scaled *= d
-    scaled[np.diag_indices(len(d))] += 1e-13 * len(d)
-    return d, cho_factor(scaled.T, lower=True, overwrite_a=True, check_finite=False)

@@ -12,12 +12,10 @@ from numba import njit
 from scipy.linalg import cho_solve
 
 from pucli.core.arrays import Floats, Ints
-from pucli.solvers.elastic.dual import Cholesky
+from pucli.solvers.kernels.cholesky import Cholesky, inverse_of, scaled_cholesky
 from pucli.solvers.kernels.quadratic_surface import surface_groups
 from pucli.solvers.surface.problem import (
     SurfaceProblem,
-    inverse_of,
-    scaled_cholesky,
     surface_bound,
     surface_objective,
     with_exact_zeros,

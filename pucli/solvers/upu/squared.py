@@ -10,9 +10,9 @@ With l(z) = (1 - z)^2 / 4 the bracket is -f, and the problem, plus lam/2 |g|^2, 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from pucli.core.arrays import Bools, Floats, Ints
+from pucli.solvers.kernels.cholesky import solve_refined
 from pucli.solvers.kernels.intercept import offset_rounding, rise_of_squares, with_offset, without_offset
 from pucli.solvers.result import CLOSED_FORM, Solution
 
@@ -22,64 +22,38 @@ WELL_CONDITIONED = 1e-12
 ROUNDING, LEAST_ROUNDING = 4.0 * np.finfo(float).eps, 1e-10
 
 
-def squared_upu_objective(w: Floats, Z: Floats, labelled: Bools, prior: float, lam: float) -> float:
-    """Return the regularised unbiased risk of the squared loss, from its definition.
-
-    Parameters
-    ----------
-    w : ndarray of shape (r,)
-        Coefficients, the intercept last.
-    Z : ndarray of shape (n, r)
-        Features, with a last column of ones.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    prior : float
-        Class prior.
-    lam : float
-        Ridge.
-    """
+def _squared_upu_objective(w: Floats, Z: Floats, labelled: Bools, prior: float, lam: float) -> float:
+    """Return the regularised unbiased risk of the squared loss at w (r,), the intercept last, from its definition."""
     f = Z @ w
     p, u = f[labelled], f[~labelled]
-    risk = -prior * np.mean(p) + np.mean(squared_loss(-u))  # l(f) - l(-f) = -f
+    risk = -prior * np.mean(p) + np.mean(_squared_loss(-u))  # l(f) - l(-f) = -f
     return float(risk + 0.5 * lam * (w[:-1] @ w[:-1]))
 
 
-def squared_loss(z: Floats) -> Floats:
+def _squared_loss(z: Floats) -> Floats:
     """Return (1 - z)^2 / 4."""
     return 0.25 * (1.0 - z) ** 2
 
 
 def solve_squared_upu(Z: Floats, labelled: Bools, prior: float, lam: float) -> Solution:
-    """Minimise the regularised unbiased risk of the squared loss.
+    """Minimise the regularised unbiased risk of the squared loss; the gap is that of the gradient that rounding leaves.
 
     Parameters
     ----------
-    Z : ndarray of shape (n, m + 1)
-        Rows with a last column of ones.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
+    Z, labelled : ndarray of shape (n, m + 1) and (n,)
+        Rows with a last column of ones, and marks of the labelled positives.
     prior : float
         Share of positives among the unlabeled rows, in (0, 1).
     lam : float
         Ridge, positive.
-
-    Returns
-    -------
-    Solution
-        `coef` (m + 1,) with the intercept last. The gap is that of the remaining gradient, which is due to rounding.
     """
     Z, centre = without_offset(Z)
     Zp, Zu = Z[labelled], Z[~labelled]
     A = (0.5 / len(Zu)) * (Zu.T @ Zu)
     A[np.diag_indices(Z.shape[1] - 1)] += lam
     rhs = prior * Zp.mean(axis=0) - 0.5 * Zu.mean(axis=0)
-    factor = cho_factor(A, lower=True, check_finite=False)
-    w = cho_solve(factor, rhs, check_finite=False)
-    w = w - cho_solve(factor, A @ w - rhs, check_finite=False)  # one step of iterative refinement
-    gradient = A @ w - rhs
-    gap = 0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False))
-    value = squared_upu_objective(w, Z, labelled, prior, lam)
-    gap = max(gap, 0.0)
+    w, gradient, gap, factor = solve_refined(A, rhs)
+    value = _squared_upu_objective(w, Z, labelled, prior, lam)
     if np.square(factor[0].diagonal().min() / factor[0].diagonal().max()) < WELL_CONDITIONED:
         gap = max(gap, _cautious_gap(gradient, Zu, lam))  # solving with the factor proves nothing
     # the terms of the value may be far larger than their sum
@@ -94,27 +68,15 @@ def solve_squared_upu(Z: Floats, labelled: Bools, prior: float, lam: float) -> S
     return Solution(coef=with_offset(w, centre), objective=value, gap=gap, n_iter=1, converged=converged)
 
 
-def pnu_objective(w: Floats, Z: Floats, y: Ints, prior: float, lam: float, eta: float) -> float:
-    """Return the regularised PNU risk of the squared loss, from its definition.
-
-    Parameters
-    ----------
-    w : ndarray of shape (r,)
-        Coefficients, the intercept last.
-    Z : ndarray of shape (n, r)
-        Features, with a last column of ones.
-    y : ndarray of shape (n,)
-        1 for labelled positives, -1 for known negatives, 0 for unlabeled rows.
-    prior, lam, eta : float
-        As in `solve_squared_pnu`.
-    """
+def _pnu_objective(w: Floats, Z: Floats, y: Ints, prior: float, lam: float, eta: float) -> float:
+    """Return the regularised PNU risk of the squared loss at w (r,), from its definition."""
     f = Z @ w
     p, q, u = f[y == 1], f[y == -1], f[y == 0]
-    both = prior * np.mean(squared_loss(p)) + (1.0 - prior) * np.mean(squared_loss(-q))
+    both = prior * np.mean(_squared_loss(p)) + (1.0 - prior) * np.mean(_squared_loss(-q))
     if eta >= 0.0:
-        other = -prior * np.mean(p) + np.mean(squared_loss(-u))
+        other = -prior * np.mean(p) + np.mean(_squared_loss(-u))
     else:
-        other = (1.0 - prior) * np.mean(q) + np.mean(squared_loss(u))
+        other = (1.0 - prior) * np.mean(q) + np.mean(_squared_loss(u))
     return float((1.0 - abs(eta)) * both + abs(eta) * other + 0.5 * lam * (w[:-1] @ w[:-1]))
 
 
@@ -135,11 +97,6 @@ def solve_squared_pnu(Z: Floats, y: Ints, prior: float, lam: float, eta: float) 
         Ridge, positive.
     eta : float
         Weight of the unlabeled rows, from -1 to 1.
-
-    Returns
-    -------
-    Solution
-        `coef` (m + 1,) with the intercept last. The gap is that of the remaining gradient, which is due to rounding.
     """
     Z, centre = without_offset(Z)
     P, N, U = Z[y == 1], Z[y == -1], Z[y == 0]
@@ -149,12 +106,8 @@ def solve_squared_pnu(Z: Floats, y: Ints, prior: float, lam: float, eta: float) 
     A[np.diag_indices(Z.shape[1] - 1)] += lam
     p, q, u = prior * P.mean(axis=0), (1.0 - prior) * N.mean(axis=0), U.mean(axis=0)
     rhs = 0.5 * rest * (p - q) + share * (p - 0.5 * u if eta >= 0.0 else 0.5 * u - q)
-    factor = cho_factor(A, lower=True, check_finite=False)
-    w = cho_solve(factor, rhs, check_finite=False)
-    w = w - cho_solve(factor, A @ w - rhs, check_finite=False)  # one step of iterative refinement
-    gradient = A @ w - rhs
-    gap = max(0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False)), 0.0)
-    value = pnu_objective(w, Z, y, prior, lam, eta)
+    w, _, gap, _ = solve_refined(A, rhs)
+    value = _pnu_objective(w, Z, y, prior, lam, eta)
     size = np.abs(Z) @ np.abs(w)
     gap += ROUNDING * float(np.mean((1.0 + size) ** 2))
     converged = bool(gap <= CLOSED_FORM * max(abs(value), 0.25))

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pucli.solvers.cpb.dc as cpb_solver
 from pucli.estimators.global_local.cpb import CPBGLPUAL
-from pucli.solvers.cpb.admm import push_from_zero, solve_cpb_admm, solve_cpb_thesis, update_a
+from pucli.solvers.cpb.admm import _push_from_zero, _update_a, solve_cpb_admm, solve_cpb_thesis
 from pucli.solvers.cpb.dc import solve_cpb
 from pucli.solvers.cpb.problem import CPBProblem, cpb_loss
 from pucli.solvers.kernels.graph import edge_weights, mutual_knn, squared_distances
@@ -110,7 +110,7 @@ def test_a_convex_problem_that_is_solved_loosely_makes_the_residual_larger():
     """What is not proven to be out of reach counts as reachable."""
     rng = np.random.default_rng(0)
     labelled = np.arange(12) < 5
-    losses = cpb_solver.majorant_losses(np.ones(5), labelled, 0.4)
+    losses = cpb_solver._majorant_losses(np.ones(5), labelled, 0.4)
     point, new = (cpb_solver._Convex(rng.normal(size=12), 0.0, np.zeros(12), h, 0.0) for h in (2.0, 0.1))
     exact = cpb_solver._possible_fall(losses, point, new)
     assert exact > 0
@@ -170,7 +170,7 @@ def test_the_smoothed_minimum_is_within_the_bound_of_its_width(seed, m, prior):
     X = rng.normal(size=(80, m))
     labelled = np.arange(80) < 20
     X[labelled] += 1.0
-    losses = cpb_solver.majorant_losses(np.where(rng.random(20) < 0.8, 1.0, -1.0), labelled, prior)
+    losses = cpb_solver._majorant_losses(np.where(rng.random(20) < 0.8, 1.0, -1.0), labelled, prior)
     slopes = smoothed_slopes(X, losses.lower, losses.upper, losses.left, WIDTHS, 200)
     assert np.all(slopes >= losses.lower) and np.all(slopes <= losses.upper)
     assert abs(slopes.sum()) < 1e-4
@@ -188,7 +188,7 @@ def test_the_starting_point_does_not_matter(shift, monkeypatch):
 
 @given(d=st.floats(-5, 5), c=st.floats(0.01, 4))
 def test_update_of_a_on_labelled_rows_minimises_its_subproblem(d, c):
-    a = float(push_from_zero(np.array(d), c))
+    a = float(_push_from_zero(np.array(d), c))
     grid = np.linspace(-12, 12, 4801)
     assert -c * abs(a) + 0.5 * (a - d) ** 2 <= np.min(-c * np.abs(grid) + 0.5 * (grid - d) ** 2) + 1e-12
 
@@ -200,7 +200,7 @@ def test_update_of_a_minimises_the_augmented_lagrangian(seed, mu, prior):
     rng = np.random.default_rng(seed)
     labelled = np.arange(12) < 4
     f, u = rng.normal(size=12) * 3, rng.normal(size=12) * mu
-    a = update_a(1 + u / mu + f, labelled, prior, mu)
+    a = _update_a(1 + u / mu + f, labelled, prior, mu)
     weight = np.where(labelled, -prior / 4, 1 / 8)
     grid = np.linspace(-30, 30, 6001)
 
@@ -222,7 +222,7 @@ def test_thesis_form_is_the_derived_iteration_and_ignores_sigma(width):
     one_p = labelled.astype(float)
     u_h, u_a, f = np.zeros(n_p), np.zeros(n), np.zeros(n)
     for _ in range(30):
-        a = update_a(1 + u_a / mu + f, labelled, prior, mu)
+        a = _update_a(1 + u_a / mu + f, labelled, prior, mu)
         d, c = 1 + u_h / mu - f[labelled], prior / (n_p * mu)
         h = np.where(d > c, d - c, np.where(d < 0, d, 0.0))
         head = np.zeros(n)

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from pucli.estimators import NNPU, UPU
 from pucli.solvers.upu.network import Risk
-from pucli.solvers.upu.squared import pnu_objective, solve_squared_pnu, solve_squared_upu, squared_upu_objective
+from pucli.solvers.upu.squared import _pnu_objective, _squared_upu_objective, solve_squared_pnu, solve_squared_upu
 
 
 def rows(seed=0, n=200):
@@ -23,7 +23,7 @@ def test_the_minimum_is_that_of_a_numerical_minimiser(eta):
     X, y, _ = rows()
     Z = np.column_stack([X, np.ones(len(X))])
     found = solve_squared_pnu(Z, y, 0.4, 0.1, eta)
-    best = minimize(lambda w: pnu_objective(w, Z, y, 0.4, 0.1, eta), np.zeros(4), tol=1e-12)
+    best = minimize(lambda w: _pnu_objective(w, Z, y, 0.4, 0.1, eta), np.zeros(4), tol=1e-12)
     assert found.converged and found.gap < 1e-9
     assert abs(found.objective - best.fun) < 1e-7
     np.testing.assert_allclose(found.coef, best.x, atol=1e-4)
@@ -33,8 +33,8 @@ def test_with_eta_one_it_is_the_pu_risk():
     X, y, _ = rows()
     Z = np.column_stack([X, np.ones(len(X))])
     w, kept = np.array([0.3, -1.0, 2.0, 0.5]), y != -1
-    pu = squared_upu_objective(w, Z[kept], y[kept] == 1, 0.4, 0.1)
-    assert pnu_objective(w, Z, y, 0.4, 0.1, 1.0) == pytest.approx(pu)
+    pu = _squared_upu_objective(w, Z[kept], y[kept] == 1, 0.4, 0.1)
+    assert _pnu_objective(w, Z, y, 0.4, 0.1, 1.0) == pytest.approx(pu)
     plain = solve_squared_upu(Z[kept], y[kept] == 1, 0.4, 0.1)
     np.testing.assert_allclose(solve_squared_pnu(Z, y, 0.4, 0.1, 1.0).coef, plain.coef, atol=1e-9)
 
@@ -45,7 +45,7 @@ def test_every_eta_estimates_the_same_risk():
     y[positive & (np.arange(len(y)) % 2 == 0)], y[~positive & (np.arange(len(y)) % 2 == 0)] = 1, -1
     Z, w = np.column_stack([X, np.ones(len(X))]), np.array([0.3, -0.2, 0.5, -0.1])
     share = positive[y == 0].mean()
-    risks = [pnu_objective(w, Z, y, share, 0.0, eta) for eta in (-1.0, 0.0, 1.0)]
+    risks = [_pnu_objective(w, Z, y, share, 0.0, eta) for eta in (-1.0, 0.0, 1.0)]
     assert np.ptp(risks) < 0.01
 
 

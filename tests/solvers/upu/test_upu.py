@@ -18,7 +18,7 @@ from pucli.solvers.upu.network import (
     network_score,
     train_network,
 )
-from pucli.solvers.upu.squared import solve_squared_upu, squared_upu_objective
+from pucli.solvers.upu.squared import _squared_upu_objective, solve_squared_upu
 from tests import oracles
 from tests.helpers import examples
 from tests.oracles import clarabel
@@ -162,7 +162,7 @@ def test_the_squared_loss_solution_has_no_better_neighbour():
     rng = np.random.default_rng(0)
     for _ in range(20):
         moved = fit.coef + 0.1 * rng.normal(size=4)
-        assert squared_upu_objective(moved, Z, y == 1, 0.4, 0.3) > fit.objective
+        assert _squared_upu_objective(moved, Z, y == 1, 0.4, 0.3) > fit.objective
 
 
 @pytest.mark.parametrize("loss", ["squared", "double-hinge"])

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from pucli.solvers.sar.em import expected_class, logistic_regression, penalised_likelihood, sar_em
+from benchmarks.common.sar_em import expected_class, logistic_regression, penalised_likelihood, sar_em
 
 
 def biased_rows(n: int, seed: int, slope: float = 2.0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -1,1 +1,0 @@
-"""Labelling that depends on the features (SAR)."""
