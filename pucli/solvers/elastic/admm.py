@@ -55,7 +55,9 @@ def solve_elastic_admm(
     tol: float = 1e-6,
     max_iter: int = 50000,
 ) -> Solution:
-    """Minimise E-GLPUAL's objective (4.1) by the printed updates (4.8).
+    """Minimise E-GLPUAL's objective (4.1) by the printed updates (4.8); the result is that of `solve_elastic`.
+
+    The coefficients are t, whose zeros are exact, and the intercept is that of the last update.
 
     Parameters
     ----------
@@ -69,12 +71,6 @@ def solve_elastic_admm(
         Gap at which to stop, relative to the objective. It is that of the multipliers, clipped to their bounds.
     max_iter : int, default 50000
         Largest number of iterations.
-
-    Returns
-    -------
-    Solution
-        As from `solve_elastic`. The coefficients are t, whose zeros are exact, and the intercept is that of the last
-        update.
     """
     problem, centre = problem.near_origin()
     Z, labelled, edges, lam2, c_p, c_u = problem
@@ -111,11 +107,7 @@ def solve_elastic_admm(
             if gap <= tol * value:
                 break
     gap = max(float(gap), 0.0)
+    converged = within(gap, value, tol)
     return Solution(
-        coef=with_offset(w, centre),
-        dual=p,
-        objective=value,
-        gap=gap,
-        n_iter=iteration,
-        converged=within(gap, value, tol),
+        coef=with_offset(w, centre), dual=p, objective=value, gap=gap, n_iter=iteration, converged=converged
     )

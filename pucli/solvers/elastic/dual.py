@@ -47,23 +47,16 @@ def lam1_max(Z: Floats, labelled: Bools, c_p: float = 1.0, c_u: float = 0.1) -> 
 
     Parameters
     ----------
-    Z : ndarray of shape (n, r)
-        Features, with a last column of ones.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
+    Z, labelled : ndarray of shape (n, r) and (n,)
+        Features, with a last column of ones, and marks of the labelled positives.
     c_p, c_u : float, default=1.0 and 0.1
         Weights of the losses of a labelled and of an unlabeled row.
     """
-    _, a, pull = _intercept_only(Z, labelled, c_p, c_u)
-    return 2.0 * float(np.max(np.abs(pull - Z[labelled].T @ a)[:-1], initial=0.0))
-
-
-def _intercept_only(Z: Floats, labelled: Bools, c_p: float, c_u: float) -> tuple[float, Floats, Floats]:
-    """Return the best constant f, weights a (n_p,) of the hinges that certify it, and the gradient of c_u's term."""
     n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
     intercept = min(1.0, c_p * n_p / (2.0 * c_u * n_u) - 1.0)
     pull = 2.0 * c_u * (1.0 + intercept) * Z[~labelled].sum(axis=0)
-    return intercept, np.full(n_p, pull[-1] / n_p), pull
+    a = np.full(n_p, pull[-1] / n_p)  # weights of the hinges that certify the intercept
+    return 2.0 * float(np.max(np.abs(pull - Z[labelled].T @ a)[:-1], initial=0.0))
 
 
 def solve_elastic(
@@ -138,10 +131,8 @@ def elastic_bound(p: Floats, factor: Cholesky, b: Floats, Zp: Floats, constant: 
     ----------
     p : ndarray of shape (n_p + r - 1,)
         Slopes of the hinges, then of the L1 terms.
-    factor : Cholesky
-        `cho_factor` of A.
-    b : ndarray of shape (r,)
-        Linear term of the quadratic.
+    factor, b : Cholesky and ndarray of shape (r,)
+        `cho_factor` of A, and the linear term of the quadratic.
     Zp : ndarray of shape (n_p, r)
         Features of the labelled rows, with a last column of ones.
     constant : float
@@ -171,10 +162,8 @@ def best_intercept(w: Floats, A: Floats, b: Floats, Zp: Floats, c_p: float) -> f
     ----------
     w : ndarray of shape (r,)
         Coefficients; the last one, the intercept, is not used.
-    A : ndarray of shape (r, r)
-        Matrix of the quadratic.
-    b : ndarray of shape (r,)
-        Linear term of the quadratic.
+    A, b : ndarray of shape (r, r) and (r,)
+        Matrix and linear term of the quadratic.
     Zp : ndarray of shape (n_p, r)
         Features of the labelled rows, with a last column of ones.
     c_p : float

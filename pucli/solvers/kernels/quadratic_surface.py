@@ -30,6 +30,11 @@ def n_surface_features(n_features: int) -> int:
     return (n_features * n_features + 3 * n_features) // 2
 
 
+def n_features_of(n_coefficients: int) -> int:
+    """Return m, the number of features of a surface of m* coefficients without the intercept."""
+    return round((np.sqrt(9 + 8 * n_coefficients) - 3) / 2)
+
+
 def surface_features(X: Floats) -> Floats:
     """Return the features (n, m*) of the rows X (n, m), in the order of alpha."""
     n, m = X.shape

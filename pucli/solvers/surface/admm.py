@@ -7,6 +7,8 @@ comparison with `pucli.solvers.surface.working_set`. One penalty `mu` replaces t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
@@ -14,7 +16,7 @@ from pucli.core.arrays import Floats
 from pucli.solvers.elastic.admm import CHECK_EVERY, shifted_laplacian
 from pucli.solvers.glpual.admm import shrink_hinge
 from pucli.solvers.glpual.problem import GlobalLocalProblem
-from pucli.solvers.kernels.quadratic_surface import surface_groups
+from pucli.solvers.kernels.quadratic_surface import n_features_of, surface_groups
 from pucli.solvers.surface.problem import (
     SurfaceSolution,
     surface_bound,
@@ -31,6 +33,68 @@ def shrink_groups(d: Floats, c: float) -> Floats:
     return t
 
 
+class SurfaceUpdates:
+    """The copies h, a, t and b of (4.27), their multipliers u_h, u_a, v and q, and the system of (4.30).
+
+    Parameters
+    ----------
+    rows : GlobalLocalProblem
+        Surface features of the rows (n, r), with a last column of ones; the ridge is lam2, on the gradients of f.
+    G : ndarray of shape (r - 1, r - 1)
+        Matrix of `pucli.solvers.kernels.quadratic_surface.surface_ridge`.
+    mu : float
+        Penalty of the splitting, positive.
+    smooth : callable
+        Solves (2R + mu I) b = its argument (n,), (4.37).
+    start : tuple of two float
+        First values of h and a, and of t and b.
+    multipliers : tuple of two float
+        First values of u_h, u_a and q, and of v.
+    """
+
+    def __init__(
+        self,
+        rows: GlobalLocalProblem,
+        G: Floats,
+        mu: float,
+        smooth: Callable[[Floats], Floats],
+        start: tuple[float, float],
+        multipliers: tuple[float, float],
+    ) -> None:
+        n, r = rows.Z.shape
+        self.rows, self.mu, self.smooth, self.Zp, self.Zu = rows, mu, smooth, rows.Zp, rows.Zu
+        self.groups = groups = surface_groups(n_features_of(r - 1))
+        n_p, n_u = len(self.Zp), len(self.Zu)
+        self.system = mu * (self.Zp.T @ self.Zp + self.Zu.T @ self.Zu + rows.Z.T @ rows.Z)
+        self.system[:-1, :-1] += rows.lam * G
+        self.system[np.diag_indices(r - 1)] += mu * np.bincount(groups.ravel(), minlength=r - 1)
+        self.h, self.a = np.full(n_p, start[0]), np.full(n_u, start[0])
+        self.t, self.b = np.full(groups.shape, start[1]), np.full(n, start[1])
+        self.u_h, self.u_a, self.q = (np.full(size, multipliers[0]) for size in (n_p, n_u, n))
+        self.v = np.full(groups.shape, multipliers[1])
+
+    def right_side(self) -> Floats:
+        """Return the right-hand side (r,) of (4.30)."""
+        mu, Z = self.mu, self.rows.Z
+        rhs: Floats = self.Zp.T @ (self.u_h + mu * (1.0 - self.h)) - self.Zu.T @ (self.u_a + mu * (1.0 - self.a))
+        rhs = rhs + Z.T @ (mu * self.b - self.q)
+        np.add.at(rhs, self.groups.ravel(), (mu * self.t - self.v).ravel())
+        return rhs
+
+    def take(self, w: Floats, t: Floats) -> None:
+        """Take the other updates, given w (r,) and t (m, m + 1)."""
+        mu, (_, labelled, _, _, c_p, c_u) = self.mu, self.rows
+        f = self.rows.Z @ w
+        f_p, f_u = f[labelled], f[~labelled]
+        self.h = shrink_hinge(1.0 + self.u_h / mu - f_p, c_p / mu)  # (4.33)
+        self.a = (self.u_a + mu * (1.0 + f_u)) / (2.0 * c_u + mu)  # (4.35)
+        self.b, self.t = self.smooth(self.q + mu * f), t  # (4.37)
+        self.u_h = self.u_h + mu * (1.0 - f_p - self.h)
+        self.u_a = self.u_a + mu * (1.0 + f_u - self.a)
+        self.v = self.v + mu * (w[self.groups] - t)
+        self.q = self.q + mu * (f - self.b)
+
+
 def solve_surface_admm(
     rows: GlobalLocalProblem,
     G: Floats,
@@ -43,10 +107,8 @@ def solve_surface_admm(
 
     Parameters
     ----------
-    rows : GlobalLocalProblem
-        Surface features of the rows (n, r), with a last column of ones; the ridge is lam2, on the gradients of f.
-    G : ndarray of shape (r - 1, r - 1)
-        Matrix of `pucli.solvers.kernels.quadratic_surface.surface_ridge`.
+    rows, G : GlobalLocalProblem and ndarray
+        As in `SurfaceUpdates`.
     lam1 : float
         Group penalty, positive.
     mu : float, default 1.0
@@ -62,40 +124,22 @@ def solve_surface_admm(
         The coefficients of the last update (4.30), with those groups set to zero that are zero in t.
     """
     problem = surface_problem(rows, G)
-    Z, labelled, edges, lam2, c_p, c_u = rows
-    groups = surface_groups(problem.m)
-    n, r = Z.shape
-    Zp, Zu = rows.Zp, rows.Zu
-    laplacian = shifted_laplacian(edges, n, mu)
-    system = mu * (Zp.T @ Zp + Zu.T @ Zu + Z.T @ Z)
-    system[:-1, :-1] += lam2 * G
-    system[np.diag_indices(r - 1)] += mu * np.bincount(groups.ravel(), minlength=r - 1)
-    factor = cho_factor(system, lower=True, check_finite=False)
-    h, a, t, b = np.ones(len(Zp)), np.ones(len(Zu)), np.zeros(groups.shape), np.zeros(n)
-    u_h, u_a, v, q = np.zeros(len(Zp)), np.zeros(len(Zu)), np.zeros(groups.shape), np.zeros(n)
+    smooth = shifted_laplacian(rows.edges, len(rows.Z), mu).solve
+    step = SurfaceUpdates(rows, G, mu, smooth, start=(1.0, 0.0), multipliers=(0.0, 0.0))
+    factor = cho_factor(step.system, lower=True, check_finite=False)
     best: SurfaceSolution | None = None
     iteration = 0
     while iteration < max_iter:
         iteration += 1
-        rhs = Zp.T @ (u_h + mu * (1.0 - h)) - Zu.T @ (u_a + mu * (1.0 - a)) + Z.T @ (mu * b - q)
-        np.add.at(rhs, groups.ravel(), (mu * t - v).ravel())
-        w = cho_solve(factor, rhs, check_finite=False)  # (4.30)
-        f = Z @ w
-        f_p, f_u = f[labelled], f[~labelled]
-        h = shrink_hinge(1.0 + u_h / mu - f_p, c_p / mu)  # (4.33)
-        a = (u_a + mu * (1.0 + f_u)) / (2.0 * c_u + mu)  # (4.35)
-        b = laplacian.solve(q + mu * f)  # (4.37)
-        t = shrink_groups(w[groups] + v / mu, 0.5 * lam1 / mu)  # (4.43)
-        u_h = u_h + mu * (1.0 - f_p - h)
-        u_a = u_a + mu * (1.0 + f_u - a)
-        v = v + mu * (w[groups] - t)
-        q = q + mu * (f - b)
+        w = cho_solve(factor, step.right_side(), check_finite=False)  # (4.30)
+        t = shrink_groups(w[step.groups] + step.v / mu, 0.5 * lam1 / mu)  # (4.43)
+        step.take(w, t)
         if iteration % CHECK_EVERY == 0 or iteration == max_iter:
             zero = ~np.any(t != 0.0, axis=1)
             sparse = with_exact_zeros(problem, w, zero)
-            p = -np.clip(u_h, 0.0, c_p)
+            p = -np.clip(step.u_h, 0.0, rows.c_p)
             value = surface_objective(problem, sparse, lam1)
-            bound, _, multipliers = surface_bound(problem, sparse, p, v, lam1, ~zero)
+            bound, _, multipliers = surface_bound(problem, sparse, p, step.v, lam1, ~zero)
             gap = max(value - bound, 0.0)
             best = SurfaceSolution(
                 coef=sparse,

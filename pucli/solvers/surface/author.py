@@ -13,12 +13,11 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from pucli.core.arrays import Floats
-from pucli.solvers.glpual.admm import shrink_hinge
 from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.cholesky import scaled_cholesky
 from pucli.solvers.kernels.graph import squared_distances
-from pucli.solvers.kernels.quadratic_surface import surface_groups
 from pucli.solvers.result import Solution
+from pucli.solvers.surface.admm import SurfaceUpdates
 
 START, FIRST_MULTIPLIER, SMALLEST = 0.01, 10.0, 1e-6
 
@@ -43,11 +42,8 @@ def solve_surface_author(
 
     Parameters
     ----------
-    rows : GlobalLocalProblem
-        Surface features of the rows (n, r), with a last column of ones; the ridge is lam2, on the gradients of f. Its
-        edges are not used.
-    G : ndarray of shape (r - 1, r - 1)
-        Matrix of `pucli.solvers.kernels.quadratic_surface.surface_ridge`.
+    rows, G : GlobalLocalProblem and ndarray
+        As in `pucli.solvers.surface.admm.SurfaceUpdates`. The edges are not used.
     R : ndarray of shape (n, n)
         Matrix from `full_laplacian`.
     lam1 : float
@@ -63,32 +59,20 @@ def solve_surface_author(
         The coefficients of the last update, with groups of zero set to zero. `residual` is the largest difference of
         a group's coefficients from their copy t.
     """
-    Z, labelled, _, lam2, c_p, c_u = rows
-    n, r = Z.shape
-    groups = surface_groups(round((np.sqrt(9 + 8 * (r - 1)) - 3) / 2))
-    Zp, Zu = rows.Zp, rows.Zu
-    system = mu * (Zp.T @ Zp + Zu.T @ Zu + Z.T @ Z)
-    system[:-1, :-1] += lam2 * G
-    system[np.diag_indices(r - 1)] += mu * np.bincount(groups.ravel(), minlength=r - 1)
-    scale, factor = scaled_cholesky(system, overwrite=True)
-    smoother = cho_factor(2.0 * R + mu * np.eye(n), lower=True, check_finite=False)
-    h, a, t, b = (np.full(shape, START) for shape in (len(Zp), len(Zu), groups.shape, n))
-    u_h, u_a, v, q = np.full(len(Zp), START), np.full(len(Zu), START), np.full(groups.shape, FIRST_MULTIPLIER), b.copy()
-    w = np.zeros(r)
+    smoother = cho_factor(2.0 * R + mu * np.eye(len(R)), lower=True, check_finite=False)
+
+    def smooth(right_side: Floats) -> Floats:
+        b: Floats = cho_solve(smoother, right_side, check_finite=False)
+        return b
+
+    step = SurfaceUpdates(rows, G, mu, smooth, start=(START, START), multipliers=(START, FIRST_MULTIPLIER))
+    groups = step.groups
+    scale, factor = scaled_cholesky(step.system, overwrite=True)
+    w = np.zeros(rows.Z.shape[1])
     for _ in range(n_iter):
-        rhs = Zp.T @ (u_h + mu * (1.0 - h)) - Zu.T @ (u_a + mu * (1.0 - a)) + Z.T @ (mu * b - q)
-        np.add.at(rhs, groups.ravel(), (mu * t - v).ravel())
-        w = scale * cho_solve(factor, scale * rhs, check_finite=False)
-        f = Z @ w
-        f_p, f_u = f[labelled], f[~labelled]
-        h = shrink_hinge(1.0 + u_h / mu - f_p, c_p / mu)
-        a = (u_a + mu * (1.0 + f_u)) / (2.0 * c_u + mu)
-        b = cho_solve(smoother, q + mu * f, check_finite=False)
-        t = shrink_by_one_norm(w[groups] + v / mu, 0.5 * lam1 / mu)
-        u_h = u_h + mu * (1.0 - f_p - h)
-        u_a = u_a + mu * (1.0 + f_u - a)
-        v = v + mu * (w[groups] - t)
-        q = q + mu * (f - b)
-    residual = float(np.abs(w[groups] - t).max())
-    w[np.unique(groups[~np.any(np.abs(t) >= SMALLEST, axis=1)])] = 0.0
+        w = scale * cho_solve(factor, scale * step.right_side(), check_finite=False)
+        t = shrink_by_one_norm(w[groups] + step.v / mu, 0.5 * lam1 / mu)
+        step.take(w, t)
+    residual = float(np.abs(w[groups] - step.t).max())
+    w[np.unique(groups[~np.any(np.abs(step.t) >= SMALLEST, axis=1)])] = 0.0
     return Solution(coef=w, objective=np.nan, residual=residual, n_iter=n_iter, converged=bool(np.isfinite(residual)))

@@ -57,18 +57,8 @@ def newton(
 
     Parameters
     ----------
-    problem : SurfaceProblem
-        The problem.
-    lam1 : float
-        Group penalty.
-    tolerance : tuple of float
-        Gap at which to stop, relative to the objective; and absolute. The larger one counts.
-    max_iter : int
-        Largest number of Newton steps.
-    w, p, v : ndarray
-        Starting point: coefficients, slopes of hinges, multipliers of groups.
-    penalties : tuple of float
-        Initial penalties of hinges and of groups.
+    problem, lam1, tolerance, max_iter, w, p, v, penalties : SurfaceProblem, float, tuple, int and ndarray
+        As in `pucli.solvers.surface.splitting.alternate`; `max_iter` counts Newton steps.
 
     Returns
     -------
@@ -138,8 +128,7 @@ def _lagrangian_step(
             if norms[j] > radius:
                 block -= np.outer(y[j], y[j] / norms[j] ** 2)
             H[np.ix_(groups[j], groups[j])] += rho_t * shrink[j] * block
-        d, factor = scaled_cholesky(H)
-        direction = -(d * cho_solve(factor, d * gradient, check_finite=False))
+        direction = -_solve(H, gradient)
         slope = float(gradient @ direction)
         if -0.5 * slope <= state.accuracy * (abs(value) + problem.constant):
             break
@@ -154,3 +143,10 @@ def _lagrangian_step(
             length *= 0.5
         w, value = trial, new
     return w, q, u, norms <= radius, steps
+
+
+def _solve(H: Floats, rhs: Floats) -> Floats:
+    """Solve H x = rhs for a positive definite H, whatever the scale of its rows; the factor is then freed."""
+    d, factor = scaled_cholesky(H)
+    x: Floats = d * cho_solve(factor, d * rhs, check_finite=False)
+    return x

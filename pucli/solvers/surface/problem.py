@@ -26,7 +26,7 @@ from pucli.solvers.elastic.dual import best_intercept
 from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.cholesky import Cholesky, scaled_cholesky
 from pucli.solvers.kernels.graph import similarity_form
-from pucli.solvers.kernels.quadratic_surface import surface_coordinates, surface_groups
+from pucli.solvers.kernels.quadratic_surface import n_features_of, surface_coordinates, surface_groups
 from pucli.solvers.result import Solution
 
 # The bound is also computed with the multipliers times these factors, which leaves room in the balls for rounding.
@@ -88,7 +88,7 @@ class SurfaceSolution(Solution):
 
 
 def surface_problem(rows: GlobalLocalProblem, G: Floats) -> SurfaceProblem:
-    """Compute A and b.
+    """Return the problem for any lam1, with A and b computed.
 
     Parameters
     ----------
@@ -96,11 +96,6 @@ def surface_problem(rows: GlobalLocalProblem, G: Floats) -> SurfaceProblem:
         Surface features of the rows (n, r), with a last column of ones; the ridge is lam2, on the gradients of f.
     G : ndarray of shape (r - 1, r - 1)
         Matrix of `pucli.solvers.kernels.quadratic_surface.surface_ridge`.
-
-    Returns
-    -------
-    SurfaceProblem
-        The problem for any lam1.
     """
     A = rows.squares() + similarity_form(rows.Z, rows.edges)
     A = 0.5 * (A + A.T)
@@ -116,14 +111,10 @@ def quadratic(G: Floats, ZuZu: Floats, similarity: Floats, lam2: float, c_u: flo
     ----------
     G : ndarray of shape (r - 1, r - 1)
         Matrix of the L2 penalty.
-    ZuZu : ndarray of shape (r, r)
-        Zu'Zu, which a grid computes once.
-    similarity : ndarray of shape (r, r)
-        2 Z'RZ, which a grid computes once for each sigma.
-    lam2 : float
-        Weight of the L2 penalty.
-    c_u : float
-        Weight of the loss of an unlabeled row.
+    ZuZu, similarity : ndarray of shape (r, r)
+        Zu'Zu, which a grid computes once, and 2 Z'RZ, which it computes once for each sigma.
+    lam2, c_u : float
+        Weights of the L2 penalty and of the loss of an unlabeled row.
     """
     A = 2.0 * c_u * ZuZu + similarity
     A = 0.5 * (A + A.T)
@@ -146,9 +137,8 @@ def assemble(Z: Floats, A: Floats, labelled: Bools, c_p: float, c_u: float) -> S
         Weights of the losses of a labelled and of an unlabeled row.
     """
     b = 2.0 * c_u * Z[~labelled].sum(axis=0)
-    m = round((np.sqrt(9 + 8 * (Z.shape[1] - 1)) - 3) / 2)
     constant = c_u * float(np.count_nonzero(~labelled))
-    return SurfaceProblem(A, b, np.ascontiguousarray(Z[labelled]), c_p, constant, m)
+    return SurfaceProblem(A, b, np.ascontiguousarray(Z[labelled]), c_p, constant, n_features_of(Z.shape[1] - 1))
 
 
 def surface_objective(problem: SurfaceProblem, w: Floats, lam1: float) -> float:
@@ -156,12 +146,8 @@ def surface_objective(problem: SurfaceProblem, w: Floats, lam1: float) -> float:
 
     Parameters
     ----------
-    problem : SurfaceProblem
-        Problem.
-    w : ndarray of shape (r,)
-        Coefficients, the intercept last.
-    lam1 : float
-        Weight of the group penalty.
+    problem, w, lam1 : SurfaceProblem, ndarray of shape (r,) and float
+        The problem, the coefficients with the intercept last, and the weight of the group penalty.
     """
     norms = np.linalg.norm(w[surface_groups(problem.m)], axis=1)
     hinge = problem.c_p * np.maximum(1.0 - problem.Zp @ w, 0.0).sum()
@@ -203,10 +189,8 @@ def with_exact_zeros(problem: SurfaceProblem, w: Floats, zero: Bools) -> Floats:
 
     Parameters
     ----------
-    problem : SurfaceProblem
-        Problem.
-    w : ndarray of shape (r,)
-        Coefficients, the intercept last; not changed.
+    problem, w : SurfaceProblem and ndarray of shape (r,)
+        The problem, and the coefficients, which are not changed.
     zero : ndarray of bool of shape (m,)
         Features whose groups become zero.
     """
@@ -249,17 +233,16 @@ def surface_bound(
     chosen: Bools,
     enough: float = np.inf,
 ) -> tuple[float, Floats, Floats]:
-    """Bound the minimum of J from below.
+    """Return a lower bound of J, and the multipliers (m, m + 1) that make w stationary after their norms (m,).
 
-    The bound is computed at w and at the point that meets the stationarity condition with p and v. There, features
+    The bound is the largest of those at w and at points that meet the stationarity condition with p and v. There,
+    features
     outside `chosen` have the multipliers that w needs, shortened to fit into their balls.
 
     Parameters
     ----------
-    problem : SurfaceProblem
-        The problem.
-    w : ndarray of shape (r,)
-        Coefficients.
+    problem, w : SurfaceProblem and ndarray of shape (r,)
+        The problem, and coefficients.
     p : ndarray of shape (n_p,)
         Slopes of the hinges, in their box.
     v : ndarray of shape (m, m + 1)
@@ -270,15 +253,6 @@ def surface_bound(
         Features for which v was computed.
     enough : float, default inf
         A bound that need not be raised.
-
-    Returns
-    -------
-    bound : float
-        The largest of the bounds that were computed.
-    needed : ndarray of shape (m,)
-        Norm of the multiplier that makes w stationary, for each group.
-    multipliers : ndarray of shape (m, m + 1)
-        These multipliers.
     """
     bound, needed, moved = _bound_at(problem, w, p, v, lam1, chosen)
     if bound >= enough:

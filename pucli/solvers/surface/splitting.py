@@ -134,7 +134,7 @@ def alternate(
     v: Floats,
     penalties: tuple[float, float],
 ) -> tuple[Floats, Floats, Floats, int, tuple[float, float], bool]:
-    """Take steps until the relative gap is within a tolerance.
+    """Take steps until the gap is within a tolerance.
 
     Parameters
     ----------
@@ -155,12 +155,8 @@ def alternate(
     -------
     w, p, v : ndarray
         The last point, w with exact zeros.
-    n_iter : int
-        Number of iterations.
-    penalties : tuple of float
-        The final rho_h and rho_t.
-    converged : bool
-        Whether the tolerance was reached.
+    n_iter, penalties, converged : int, tuple of float and bool
+        Number of iterations, the final rho_h and rho_t, and whether the tolerance was reached.
     """
     everything = np.ones(problem.m, dtype=bool)
     groups, radius = surface_groups(problem.m), 0.5 * lam1

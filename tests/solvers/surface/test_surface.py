@@ -340,13 +340,17 @@ def test_a_fit_takes_no_more_memory_than_predicted(how):
     X, y = rows_inside(0, n=200, m=34, n_p=50)
     size = n_surface_features(34) + 1
     stated = 8.0 * (quadratic_surface.MATRICES * size**2 + quadratic_surface.ROW_MATRICES * len(X) * size)
-    EKFGLPUAL(max_iter=5).fit(*rows_inside(0, m=2))  # compiled code is loaded before
-    tracemalloc.start()
-    try:
+
+    def fit(X, y):
         if how == "tune":
             tune("ekf-glpual", X, y, params={"max_iter": 20}, grid={"lam1": [1e-3], "lam2": [1.0], "c_u": [0.1]})
         else:
             EKFGLPUAL(lam1=1e-3, solver=how, max_iter=20).fit(X, y)
+
+    fit(*rows_inside(0, m=2))  # modules and compiled code are loaded before
+    tracemalloc.start()
+    try:
+        fit(X, y)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
