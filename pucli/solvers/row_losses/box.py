@@ -8,8 +8,8 @@ c |w_j| (-c, c, 0 on a unit row). With A positive definite the dual is a box pro
     max_p  -1/2 (b + Z'p)' A^-1 (b + Z'p) - kink'p,      w = -A^-1 (b + Z'p),
 
 solved by coordinate ascent that keeps w up to date, with an occasional Newton step on the free coordinates, as
-`pucli.solvers.glpual.dual` does for the hinge alone (Hsieh et al. 2008 use the same ascent for the SVM). The gap
-between the two is a sum of non-negative terms, phi_i(t_i) - p_i (t_i - kink_i).
+`pucli.solvers.glpual.dual` does for the hinge alone. The gap between the two is a sum of non-negative terms,
+phi_i(t_i) - p_i (t_i - kink_i).
 
 The rows of the matrix come first. After them come `len(p) - len(Z)` unit rows, the first coordinates of w.
 
@@ -49,18 +49,8 @@ def _score(Z: Floats, w: Floats, i: int) -> float:
 
 
 @njit(cache=True)
-def row_loss(t: float, lower: float, upper: float, kink: float) -> float:
-    """Return phi(t).
-
-    Parameters
-    ----------
-    t : float
-        Score of the row.
-    lower, upper : float
-        Slopes below and above the kink.
-    kink : float
-        Score at which the slope changes and the loss is zero.
-    """
+def _row_loss(t: float, lower: float, upper: float, kink: float) -> float:
+    """Return phi(t), with the slopes `lower` and `upper` on the sides of the kink, where it is zero."""
     d = t - kink
     return upper * d if d > 0.0 else lower * d
 
@@ -79,7 +69,7 @@ def ascend(  # noqa: PLR0913
     tol: float,
     max_iter: int,
 ) -> tuple[int, float, float]:
-    """Raise the dual until the gap is below `tol` times the size of the objective.
+    """Raise the dual until the gap is below `tol` times the objective; return the sweeps, the gap and the objective.
 
     Parameters
     ----------
@@ -96,20 +86,11 @@ def ascend(  # noqa: PLR0913
     half_b : ndarray of shape (r,)
         b / 2.
     constant : float
-        Added to the objective for the relative gap.
+        Added to the objective, to which the gap is relative.
     tol : float
         Gap at which to stop, relative to the objective.
     max_iter : int
         Largest number of sweeps.
-
-    Returns
-    -------
-    n_iter : int
-        Number of sweeps.
-    gap : float
-        Objective minus dual value.
-    objective : float
-        Value of the primal, including `constant`.
     """
     n_rows = p.shape[0]
     r = w.shape[0]
@@ -125,7 +106,7 @@ def ascend(  # noqa: PLR0913
             objective += half_b[k] * w[k]
         for i in range(n_rows):
             t = _score(Z, w, i)
-            loss = row_loss(t, lower[i], upper[i], kink[i])
+            loss = _row_loss(t, lower[i], upper[i], kink[i])
             gap += loss - p[i] * (t - kink[i])
             objective += loss - 0.5 * p[i] * t
         if gap <= tol * abs(objective) or sweep == max_iter:
@@ -174,10 +155,8 @@ def inside(x: Floats, lower: Floats, upper: Floats) -> Ints:
 
     Parameters
     ----------
-    x : ndarray of shape (n,)
-        Point.
-    lower, upper : ndarray of shape (n,)
-        Ends of the box.
+    x, lower, upper : ndarray of shape (n,)
+        Point, and the ends of the box.
     """
     free = np.empty(x.shape[0], np.int64)
     count = 0

@@ -74,11 +74,6 @@ def solve_kernel_rows(
         Gap at which to stop, in units of the objective.
     max_pairs : int
         Stop at the end of a round after this many pair steps.
-
-    Returns
-    -------
-    KernelRows
-        Scores, bias, dual variables and certificate.
     """
     dual = restore_total(np.clip(start, losses.lower, losses.upper), losses, 0.0)
     G = K @ dual
@@ -88,7 +83,7 @@ def solve_kernel_rows(
         taken, _ = solve_block(K, G, dual, *losses, tolerance, turn)
         pairs += taken
         for _ in range(NEWTON_STEPS):
-            if not newton_step(K, G, dual, losses):
+            if not _newton_step(K, G, dual, losses):
                 break
         bias, gap = bias_and_gap(losses, 0.0, dual, G)
         if gap <= accuracy or pairs >= max_pairs or tolerance < SMALLEST_VIOLATION:
@@ -108,26 +103,12 @@ def solve_kernel_rows(
     )
 
 
-def newton_step(K: Floats, G: Floats, dual: Floats, losses: RowLosses) -> bool:
-    """Move the free rows towards their joint optimum, up to the first bound.
+def _newton_step(K: Floats, G: Floats, dual: Floats, losses: RowLosses) -> bool:
+    """Move the free rows towards their joint optimum, up to the first bound; return whether a bound was reached.
 
-    At the optimum f = bias - G is at the kink of every free row: K d = bias - kink - G there, with 1'd = 0.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix.
-    G : ndarray of shape (n,)
-        K dual; updated in place.
-    dual : ndarray of shape (n,)
-        Dual variables, within their boxes; updated in place.
-    losses : RowLosses
-        Losses of the rows, with one kink each.
-
-    Returns
-    -------
-    bool
-        Whether a bound was reached, so that another step may help.
+    At the optimum f = bias - G is at the kink of every free row: K d = bias - kink - G there, with 1'd = 0. `dual`
+    (n,),
+    within its box, and G = K dual are updated in place. If a bound was reached, another step may help.
     """
     free = np.flatnonzero((dual > losses.lower) & (dual < losses.upper))
     if not 1 < len(free) <= NEWTON_SIZE:

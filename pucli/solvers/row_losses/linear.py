@@ -24,6 +24,7 @@ from pucli.core.arrays import Bools, Floats
 from pucli.solvers.result import Solution
 from pucli.solvers.row_losses.losses import (
     OBJECTIVE,
+    ROUNDING,
     RowLosses,
     Scale,
     best_bias,
@@ -56,8 +57,6 @@ SHORT_STEP, SHORTEST_STEP = 1e-3, 1e-20
 INNER_ACCURACY = 0.05
 # If the gap has not decreased after this many narrowings, it is limited by rounding.
 MAX_STALLED = 9
-# Relative rounding error of an inner product, as it enters the gap.
-ROUNDING = 4.0 * np.finfo(float).eps
 # Rows gathered at once when the Newton matrix is built.
 GATHER_ROWS = 8192
 
@@ -116,16 +115,12 @@ def smoothed(  # noqa: PLR0913
 
     Parameters
     ----------
-    f : ndarray of shape (n,)
-        Scores.
-    sigma : ndarray of shape (n,)
-        Multipliers of the outer iteration.
+    f, sigma : ndarray of shape (n,)
+        Scores, and the multipliers of the outer iteration.
     mu : float
         Penalty of the augmented Lagrangian.
-    lower, knot, upper : ndarray of shape (n,)
-        Slopes of the losses.
-    left, right : ndarray of shape (n,)
-        Kinks at which the slope changes to `knot` and to `upper`.
+    lower, knot, upper, left, right : ndarray of shape (n,)
+        The fields of `RowLosses`.
     multiplier : ndarray of shape (n,)
         Overwritten with the new dual variables.
     on_kink : ndarray of bool of shape (n,)
@@ -166,10 +161,8 @@ def solve_linear(
         Rows with a loss.
     losses : RowLosses
         Losses of the rows.
-    total : float
-        Coefficient of the bias.
-    a : ndarray of shape (m,)
-        Coefficients of w.
+    total, a : float and ndarray of shape (m,)
+        Coefficients of the bias and of w.
     tol : float
         Relative duality gap at which to stop.
     max_iter : int
@@ -178,11 +171,6 @@ def solve_linear(
         Scale of the relative gap, besides the objective.
     start : ndarray of shape (n,), optional
         Dual variables of a similar problem, feasible or not.
-
-    Returns
-    -------
-    LinearSolution
-        Coefficients, bias, dual variables and certificate.
     """
     began = time.perf_counter()
     trivial, constant = scale

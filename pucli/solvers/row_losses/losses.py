@@ -129,15 +129,8 @@ def bias_and_gap(losses: RowLosses, total: float, sigma: Floats, G: Floats) -> t
         Losses of the rows.
     total : float
         e, the sum of the dual variables.
-    sigma : ndarray of shape (n,)
-        Feasible dual variables.
-    G : ndarray of shape (n,)
-        K sigma - a(X).
-
-    Returns
-    -------
-    tuple of (float, float)
-        Bias and gap.
+    sigma, G : ndarray of shape (n,)
+        Feasible dual variables, and K sigma - a(X).
     """
     bias = best_bias(losses, total, -G)
     f = bias - G
@@ -152,12 +145,8 @@ def dual_value(losses: RowLosses, sigma: Floats, G: Floats, a_X: Floats, a_norm:
     ----------
     losses : RowLosses
         Losses of the rows.
-    sigma : ndarray of shape (n,)
-        Feasible dual variables.
-    G : ndarray of shape (n,)
-        K sigma - a(X).
-    a_X : ndarray of shape (n,)
-        a(x_i).
+    sigma, G, a_X : ndarray of shape (n,)
+        Feasible dual variables, K sigma - a(X), and a(x_i).
     a_norm : float
         |a|_H^2.
     """
@@ -171,10 +160,8 @@ def relative_scale(objective: float, gap: float, trivial: float) -> float:
 
     Parameters
     ----------
-    objective : float
-        Primal value.
-    gap : float
-        Primal minus dual value.
+    objective, gap : float
+        Primal value, and primal minus dual value.
     trivial : float
         Objective of the best constant f.
     """
@@ -216,14 +203,10 @@ def gap_at(losses: RowLosses, X: Floats, sigma: Floats, w: Floats, bias: float, 
     ----------
     losses : RowLosses
         Losses of the rows.
-    X : ndarray of shape (n, m)
-        Rows.
-    sigma : ndarray of shape (n,)
-        Feasible dual variables.
-    w : ndarray of shape (m,)
-        Coefficients.
-    bias : float
-        Intercept.
+    X, sigma : ndarray of shape (n, m) and (n,)
+        Rows, and feasible dual variables.
+    w, bias : ndarray of shape (m,) and float
+        Coefficients and intercept.
     fixed : float, default=0.0
         Sum of the norms of the terms of a, for the rounding error of w.
     """

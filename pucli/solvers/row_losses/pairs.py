@@ -58,14 +58,11 @@ def pair_step(  # noqa: PLR0913
         eta = K_ii + K_jj - 2 K_ij >= 0.
     s_i, s_j : float
         The two dual variables.
-    knot_i, upper_i : float
-        Corners of the box of sigma_i, which grows.
-    kink_i : float
-        right_i - left_i, the jump of the derivative of loss* where sigma_i passes its knot.
-    lower_j, knot_j : float
-        Corners of the box of sigma_j, which shrinks.
-    kink_j : float
-        right_j - left_j.
+    knot_i, upper_i, kink_i : float
+        Corners of the box of sigma_i, which grows, and the jump right_i - left_i of the derivative of loss* at its
+        knot.
+    lower_j, knot_j, kink_j : float
+        Corners of the box of sigma_j, which shrinks, and right_j - left_j.
     """
     end = min(upper_i - s_i, s_j - lower_j)
     break_i = knot_i - s_i if s_i < knot_i else np.inf

@@ -34,7 +34,9 @@ STATIONARY = 1e-12
 
 @njit(cache=True)
 def smoothed_slopes(X: Floats, lower: Floats, upper: Floats, kink: Floats, widths: Floats, steps: int) -> Floats:
-    """Return the slopes of the losses at the minimum of the problem smoothed with the last of `widths`.
+    """Return the slopes (n,) of the losses at the minimum of the problem smoothed with the last of `widths`.
+
+    They lie inside their boxes, and sum to zero up to the accuracy of the last minimum.
 
     Parameters
     ----------
@@ -46,11 +48,6 @@ def smoothed_slopes(X: Floats, lower: Floats, upper: Floats, kink: Floats, width
         Half-widths of the smoothed zone, in the order in which they are used.
     steps : int
         Largest number of Newton steps at each width, from v = 0 and b = 0.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Slopes inside their boxes. They sum to zero up to the accuracy of the last minimum.
     """
     n, m = X.shape
     w = np.zeros(m + 1)

@@ -97,15 +97,7 @@ class KernelProblem(NamedTuple):
     @classmethod
     def of(cls, problem: DoubleHingeProblem) -> Self:
         """Return the double-hinge problem in this form."""
-        return cls(
-            problem.X_u,
-            problem.kernel,
-            problem.losses,
-            problem.total,
-            problem.a_X,
-            problem.a_norm,
-            problem.trivial,
-        )
+        return cls(problem.X_u, problem.kernel, problem.losses, *problem[6:])
 
 
 def solve_kernel(
@@ -119,6 +111,10 @@ def solve_kernel(
     overwrite_X: bool = False,
 ) -> KernelSolution:
     """Minimise the problem of `pucli.solvers.row_losses.losses` over g in the kernel's space and the bias.
+
+    It counts as not converged if the gap has not decreased by a tenth in `MAX_STALLED` blocks. Memory: a copy of X
+    unless
+    overwritten, some twenty vectors of length n, and the cache.
 
     Parameters
     ----------
@@ -136,15 +132,6 @@ def solve_kernel(
         Whether to leave out rows that stay at a corner.
     overwrite_X : bool
         Reuse the memory of X, whose content is lost.
-
-    Returns
-    -------
-    KernelSolution
-        Not converged if the gap has not decreased by a tenth in `MAX_STALLED` blocks.
-
-    Notes
-    -----
-    Memory: a copy of X unless overwritten, some twenty vectors of length n, and the cache.
     """
     began = time.perf_counter()
     X, kernel, losses, total, a_X, a_norm, trivial = problem

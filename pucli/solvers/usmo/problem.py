@@ -65,25 +65,16 @@ class DoubleHingeProblem(NamedTuple):
 
 
 def double_hinge_problem(X: Floats, labelled: Bools, kernel: Kernel, prior: float, lam: float) -> DoubleHingeProblem:
-    """Return the double-hinge problem of rows.
+    """Return the double-hinge problem of rows; raise ValueError for a prior outside [0, 1], where there is no solution.
 
     Parameters
     ----------
-    X : ndarray of shape (N, m)
-        Rows.
-    labelled : ndarray of bool of shape (N,)
-        True for labelled positives.
+    X, labelled : ndarray of shape (N, m) and (N,)
+        Rows, and marks of the labelled positives.
     kernel : Kernel
         Kernel function.
-    prior : float
-        Class prior.
-    lam : float
-        Ridge.
-
-    Raises
-    ------
-    ValueError
-        If the prior is outside [0, 1], so that there is no solution.
+    prior, lam : float
+        Class prior and ridge.
     """
     X_p, X_u = X[labelled], X[~labelled]
     p, n = X_p.shape[0], X_u.shape[0]
@@ -91,7 +82,7 @@ def double_hinge_problem(X: Floats, labelled: Bools, kernel: Kernel, prior: floa
     weights = np.full(p, c1)
     losses = double_hinge_losses(n, c2)
     total = c1 * p
-    check_total(losses, total)
+    _check_total(losses, total)
     return DoubleHingeProblem(
         kernel=kernel,
         X_p=X_p,
@@ -106,7 +97,7 @@ def double_hinge_problem(X: Floats, labelled: Bools, kernel: Kernel, prior: floa
     )
 
 
-def check_total(losses: RowLosses, total: float) -> None:
+def _check_total(losses: RowLosses, total: float) -> None:
     """Raise ValueError if no point of the box sums to `total`, which is necessary for a finite bias."""
     low, high = float(losses.lower.sum()), float(losses.upper.sum())
     slack = 1e-12 * max(abs(low), abs(high))

@@ -16,23 +16,11 @@ LARGEST = 5000
 
 
 def solve_qp(problem: DoubleHingeProblem, *, tol: float = 1e-8) -> Floats:
-    """Return the solution of the dual (6) of Sansone et al. in sigma and t = delta / 2.
+    """Return sigma (n,), feasible, from the dual (6) of Sansone et al. in sigma and t = delta / 2.
 
     It is min 1/2 sigma'K sigma - a(X)'sigma - 1't subject to 1'sigma = c1 p, t <= sigma, t <= c2 - sigma, t >= 0, with
     all variables scaled to [0, 1]. With the linear kernel and m < n features, v = X'sigma is a variable and K is not
-    formed.
-
-    Parameters
-    ----------
-    problem : DoubleHingeProblem
-        The problem.
-    tol : float
-        Clarabel's tolerance on gap and feasibility.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        sigma, feasible.
+    formed. `tol` is Clarabel's tolerance on gap and feasibility.
 
     Raises
     ------

@@ -68,19 +68,10 @@ def ramp(z: Floats) -> Floats:
     return 0.5 * np.clip(1.0 - z, 0.0, 2.0)
 
 
-def tangent_losses(f: Floats, labelled: Bools, c1: float, c2: float) -> RowLosses:
-    """Return the convex majorants at f, up to a constant per row: the concave part becomes its tangent.
+def _tangent_losses(f: Floats, labelled: Bools, c1: float, c2: float) -> RowLosses:
+    """Return the convex majorants at f (N,), up to a constant per row: the concave part becomes its tangent.
 
     Labelled rows: c1 [1 - z]_+ + c1 z where f < -1; unlabeled rows: c2/2 [1 + z]_+ - c2/2 z where f > 1.
-
-    Parameters
-    ----------
-    f : ndarray of shape (N,)
-        Scores.
-    labelled : ndarray of bool of shape (N,)
-        True for labelled positives.
-    c1, c2 : float
-        Weights of the losses of a labelled and of an unlabeled row.
     """
     lower = np.where(labelled, np.where(f < -1.0, 0.0, -c1), np.where(f > 1.0, -0.5 * c2, 0.0))
     upper = lower + np.where(labelled, c1, 0.5 * c2)
@@ -134,11 +125,6 @@ def solve_ramp(
         Size of the cache of kernel rows.
     start : ndarray of shape (N,), optional
         Scores at which the first tangents are taken; they need not be those of any f, and no objective is theirs.
-
-    Returns
-    -------
-    RampSolution
-        Coefficients, bias, objectives and certificate.
     """
     X, labelled, kernel, prior, lam = problem
     c1 = prior / (2.0 * lam * labelled.sum())
@@ -151,7 +137,7 @@ def solve_ramp(
     f = f if start is None else start
     residual, n_iter = np.inf, 0
     while n_iter < max_iter:
-        losses = tangent_losses(f, labelled, c1, c2)
+        losses = _tangent_losses(f, labelled, c1, c2)
         majorant = 0.5 * norm + float(loss_values(losses, f).sum())
         known = np.isfinite(objectives[-1])
         accuracy = tol * relative_scale(objectives[-1] if known else trivial, 0.0, trivial)

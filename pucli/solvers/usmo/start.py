@@ -10,11 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pucli.core.arrays import Floats
-from pucli.solvers.row_losses.losses import (
-    RowLosses,
-    best_bias,
-    restore_total,
-)
+from pucli.solvers.row_losses.losses import RowLosses, best_bias, restore_total
 from pucli.solvers.usmo.blocks import KernelProblem, solve_kernel
 from pucli.solvers.usmo.problem import DoubleHingeProblem, double_hinge_losses
 
@@ -32,7 +28,7 @@ def uniform_start(losses: RowLosses, total: float) -> Floats:
 
 
 def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, cache_bytes: float) -> Floats:
-    """Return dual variables derived from the solution on a random eighth of the unlabeled rows.
+    """Return feasible dual variables (n,) from the solution on a random eighth of the unlabeled rows.
 
     With fewer than 4000 rows it is `uniform_start`. The subproblem itself starts from a subsample.
 
@@ -44,11 +40,6 @@ def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, ca
         Draws the subsample.
     cache_bytes : float
         Memory for kernel rows, in bytes.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Feasible dual variables.
     """
     n = len(problem.X_u)
     size = n // SUBSAMPLE_SHARE

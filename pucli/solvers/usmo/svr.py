@@ -18,7 +18,7 @@ LARGEST = 30_000
 FIRST_TARGET = 10.0
 
 
-def svr_kernel(kernel: Kernel) -> dict[str, object]:
+def _svr_kernel(kernel: Kernel) -> dict[str, object]:
     """Return SVR's parameters for `kernel`."""
     if kernel.name == "rbf":
         return {"kernel": "rbf", "gamma": 0.5 / kernel.width**2}
@@ -30,7 +30,7 @@ def svr_kernel(kernel: Kernel) -> dict[str, object]:
 def solve_svr(
     problem: DoubleHingeProblem, *, tol: float = 1e-3, cache_size: float = 200.0, first_target: float = FIRST_TARGET
 ) -> tuple[Floats, float]:
-    """Solve the problem by SVR.
+    """Return feasible dual variables sigma (n,) of the problem, and the last target M.
 
     Parameters
     ----------
@@ -42,13 +42,6 @@ def solve_svr(
         libsvm's cache in MB.
     first_target : float
         First value of M. It is multiplied by ten until the labelled rows lie below M and the unlabeled rows above -M.
-
-    Returns
-    -------
-    sigma : ndarray of shape (n,)
-        Dual variables of the double-hinge problem, feasible.
-    M : float
-        The last target.
 
     Raises
     ------
@@ -68,13 +61,12 @@ def solve_svr(
     far = first_target
     while True:
         target = np.repeat([far, -1.0, 1.0, -far], [p, n, n, n])
-        model = SVR(epsilon=0.0, C=1.0, tol=tol, cache_size=cache_size, **svr_kernel(problem.kernel))
+        model = SVR(epsilon=0.0, C=1.0, tol=tol, cache_size=cache_size, **_svr_kernel(problem.kernel))
         model.fit(rows, target, sample_weight=weight)
         dual = np.zeros(len(rows))
         dual[model.support_] = model.dual_coef_.ravel()
-        inside = dual[:p].min() >= problem.c1 * (1.0 - 1e-6) and dual[p + 2 * n :].max() <= -0.5 * problem.c2 * (
-            1 - 1e-6
-        )
+        low, high = problem.c1 * (1.0 - 1e-6), -0.5 * problem.c2 * (1 - 1e-6)
+        inside = dual[:p].min() >= low and dual[p + 2 * n :].max() <= high
         if inside or far > 1e12:
             sigma = np.clip(-dual[p:].reshape(3, n).sum(axis=0), 0.0, problem.c2)
             return restore_total(sigma, problem.losses, problem.total), far

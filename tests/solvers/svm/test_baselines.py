@@ -13,7 +13,7 @@ from pucli.estimators.global_local.svm import BLSSVM, BSVM
 from pucli.estimators.unbiased.naive_svc import NaiveSVC
 from pucli.solvers.kernels.graph import squared_distances
 from pucli.solvers.kernels.low_rank import rbf_from_distances
-from pucli.solvers.row_losses.kernel import newton_step
+from pucli.solvers.row_losses.kernel import _newton_step
 from pucli.solvers.row_losses.losses import RowLosses, restore_total
 from tests.helpers import examples
 from tests.oracles import clarabel, problem
@@ -114,7 +114,7 @@ def test_a_newton_step_stays_feasible_and_never_raises_the_dual():
         dual = restore_total(losses.lower + rng.random(30), losses, 0.0)
         G = K @ dual
         before = 0.5 * dual @ G - side @ dual
-        newton_step(K, G, dual, losses)
+        _newton_step(K, G, dual, losses)
         assert np.all((dual >= losses.lower) & (dual <= losses.upper)) and abs(dual.sum()) < 1e-9
         np.testing.assert_allclose(G, K @ dual, atol=1e-9)
         assert 0.5 * dual @ G - side @ dual <= before + 1e-9

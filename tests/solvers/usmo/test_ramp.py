@@ -11,7 +11,7 @@ from pucli.estimators.unbiased.ramp import STARTS, RampPU
 from pucli.estimators.unbiased.usmo import USMO
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.row_losses.losses import loss_values
-from pucli.solvers.usmo.ramp import RampProblem, ramp, solve_ramp, tangent_losses
+from pucli.solvers.usmo.ramp import RampProblem, _tangent_losses, ramp, solve_ramp
 from tests.helpers import examples
 
 
@@ -35,7 +35,7 @@ def test_tangent_losses_majorise_the_ramp_and_touch_it(seed):
     rng = np.random.default_rng(seed)
     f, z, labelled = rng.normal(size=40) * 2, rng.normal(size=40) * 3, rng.random(40) < 0.5
     c1, c2 = 0.7, 0.3
-    losses = tangent_losses(f, labelled, c1, c2)
+    losses = _tangent_losses(f, labelled, c1, c2)
 
     def true(v):
         return np.where(labelled, 2 * c1 * ramp(v), c2 * ramp(-v))
