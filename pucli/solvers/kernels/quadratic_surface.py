@@ -32,7 +32,7 @@ def n_surface_features(n_features: int) -> int:
 
 def n_features_of(n_coefficients: int) -> int:
     """Return m, the number of features of a surface of m* coefficients without the intercept."""
-    return round((np.sqrt(9 + 8 * n_coefficients) - 3) / 2)
+    return round((float(np.sqrt(9 + 8 * n_coefficients)) - 3) / 2)
 
 
 def surface_features(X: Floats) -> Floats:

@@ -31,23 +31,16 @@ JITTER = 1e-10
 
 
 def best_bin(positive: Floats, population: Floats, confidence: float = CONFIDENCE, odds: float = 1.0) -> float:
-    """Return the best bin estimate of the prior.
+    """Return the best bin estimate of the prior, between 0 and 1.
 
     Parameters
     ----------
-    positive : ndarray of shape (p,)
-        Held-out scores of labelled rows.
-    population : ndarray of shape (n,)
-        Held-out scores of the population, the unlabeled rows in the case-control scenario.
+    positive, population : ndarray of shape (p,) and (n,)
+        Held-out scores of labelled rows and of the population, the unlabeled rows in the case-control scenario.
     confidence : float
         Factor on the confidence term.
     odds : float, default=1.0
         Factor on the odds of q_p, if labels were not given at random (`pucli.solvers.prior.labelling_odds`).
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
     """
     q_p, q_u = shares_above(positive, population)
     if odds != 1.0:
@@ -60,7 +53,7 @@ def best_bin(positive: Floats, population: Floats, confidence: float = CONFIDENC
 
 
 def prior_factors(positive: Floats, population: Floats, ratio: float) -> tuple[float, float]:
-    """Return the factors by which the class prior may be smaller and larger, by best bins.
+    """Return the factors, low <= 1 <= high, by which the class prior may be smaller and larger, by best bins.
 
     The prior is the least of q_u / q_p over thresholds, above which shares q_p of the positives and q_u of the
     population lie. If the odds of q_p are off by at most the ratio, the least with every q_p as large as it may be is
@@ -72,11 +65,6 @@ def prior_factors(positive: Floats, population: Floats, ratio: float) -> tuple[f
         Held-out scores of labelled rows and of the population.
     ratio : float
         Odds ratio of labelling, at least 1.
-
-    Returns
-    -------
-    low, high : float
-        Factors, low <= 1 <= high.
     """
     plain, low, high = (best_bin(positive, population, odds=one) for one in (1.0, ratio, 1.0 / ratio))
     return min(1.0, low / max(plain, 1e-12)), max(1.0, high / max(plain, 1e-12))
@@ -87,10 +75,8 @@ def bootstrapped_best_bins(positive: Floats, population: Floats, rng: np.random.
 
     Parameters
     ----------
-    positive : ndarray of shape (p,)
-        Held-out scores of labelled rows.
-    population : ndarray of shape (n,)
-        Held-out scores of the population.
+    positive, population : ndarray of shape (p,) and (n,)
+        Held-out scores of labelled rows and of the population.
     rng : numpy.random.Generator
         Source of the bootstrap samples.
     """
@@ -109,26 +95,18 @@ def shares_above(positive: Floats, population: Floats) -> tuple[Floats, Floats]:
 
 
 def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator) -> Floats:
-    """Return held-out scores of kernel ridge regression with both classes at equal weight.
+    """Return held-out scores (n,) of kernel ridge regression with both classes at equal weight.
+
+    They are those of the width and ridge with the largest AUC of labelled against unlabeled rows. The scores of a fold
+    follow from the fit to all rows: with the hat matrix H and residuals r, those of the rows b are
+    y_b - (I - H_bb)^-1 r_b. Time and memory: one (n, n) system per width and ridge.
 
     Parameters
     ----------
-    X : ndarray of shape (n, m)
-        Standardised rows.
-    labelled : ndarray of bool, shape (n,)
-        True for labelled positives.
+    X, labelled : ndarray of shape (n, m) and (n,)
+        Standardised rows, and marks of the labelled positives.
     rng : numpy.random.Generator
         Draws the folds.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Scores for the width and ridge with the largest AUC of labelled against unlabeled rows.
-
-    Notes
-    -----
-    The scores of a fold follow from the fit to all rows: with the hat matrix H and residuals r, those of the rows b are
-    y_b - (I - H_bb)^-1 r_b. Time and memory: one (n, n) system per width and ridge.
     """
     n, p = len(X), int(np.count_nonzero(labelled))
     y = np.where(labelled, 1.0, -1.0)

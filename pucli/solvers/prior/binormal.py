@@ -97,6 +97,8 @@ class Binormal:
     def among_first(self, first: int, rows: int, rng: np.random.Generator, draws: int = DRAWS) -> tuple[Floats, Floats]:
         """Return draws of the number of positives among the first rows by score, and of their share of all positives.
 
+        The share is NaN where there is no positive at all.
+
         Parameters
         ----------
         first : int
@@ -107,11 +109,6 @@ class Binormal:
             Source of the draws.
         draws : int, default=DRAWS
             Their number.
-
-        Returns
-        -------
-        positives, recall : ndarray of shape (draws,)
-            The recall is NaN where there is no positive at all.
         """
         laws, share = _laws(), first / rows
         places, recalls = np.append(0.0, SHARES), np.column_stack([np.zeros(len(laws.prior)), laws.recall])

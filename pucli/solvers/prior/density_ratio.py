@@ -25,19 +25,10 @@ LEAST_WIDTH = 1e-3
 
 
 def density_ratio(positive: Floats, population: Floats) -> float:
-    """Return the density-ratio estimate of the prior.
+    """Return the density-ratio estimate of the prior, between 0.01 and 1.
 
-    Parameters
-    ----------
-    positive : ndarray of shape (p,)
-        Held-out scores of labelled rows.
-    population : ndarray of shape (n,)
-        Held-out scores of the population, the unlabeled rows in the case-control scenario.
-
-    Returns
-    -------
-    float
-        Between 0.01 and 1.
+    `positive` (p,) are held-out scores of labelled rows, and `population` (n,) those of the population, the unlabeled
+    rows in the case-control scenario.
     """
     z_p, z = _quantiles(positive, population), _quantiles(population, population)
     places = np.linspace(min(z_p.min(), z.min()), max(z_p.max(), z.max()), PLACES)

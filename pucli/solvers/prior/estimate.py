@@ -115,14 +115,12 @@ def estimate_prior(
     confidence: float = 0.9,
     random_state: RandomState = None,
 ) -> PriorEstimate:
-    """Estimate the share of positives among unlabeled rows by one method.
+    """Estimate the share of positives among unlabeled rows by one method; raise ValueError as `estimate_priors` does.
 
     Parameters
     ----------
-    X : array-like of shape (n, m)
-        Rows.
-    labelled : array-like of bool of shape (n,)
-        True for labelled positives.
+    X, labelled : array-like of shape (n, m) and (n,)
+        Rows, and marks of the labelled positives.
     method : str, default="bbe"
         Estimator, one of `PRIOR_METHODS`.
     replicates : int, default=0
@@ -131,11 +129,6 @@ def estimate_prior(
         Coverage of the interval.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all random draws.
-
-    Raises
-    ------
-    ValueError
-        As `estimate_priors`.
     """
     report = estimate_priors(
         X, labelled, (method,), replicates=replicates, confidence=confidence, random_state=random_state
@@ -157,10 +150,8 @@ def estimate_priors(
 
     Parameters
     ----------
-    X : array of shape (n, m)
-        Rows. Features are standardised first.
-    labelled : array of bool, shape (n,)
-        True for labelled positives, False for unlabeled rows.
+    X, labelled : array of shape (n, m) and (n,)
+        Rows, whose features are standardised first, and True for labelled positives, False for unlabeled rows.
     methods : sequence of {"bbe", "km2", "tice"}
         Best bin estimation on held-out scores (Garg et al. 2021), kernel mean embedding (Ramaswamy et al. 2016), tree
         induction (Bekker and Davis 2018). The first is the most accurate if classes overlap.
@@ -173,11 +164,6 @@ def estimate_priors(
         Seed of the bootstrap, the folds, and the sample that is drawn if there are more than 800 rows of a kind.
     progress : callable, optional
         Called after each method with the number of finished methods and their total number.
-
-    Returns
-    -------
-    PriorReport
-        Estimates in the order of `methods`, and their disagreement.
 
     Raises
     ------
@@ -217,12 +203,8 @@ def check_settings(methods: Sequence[str], replicates: int, confidence: float) -
 
     Parameters
     ----------
-    methods : sequence of str
-        Names of estimators.
-    replicates : int
-        Number of bootstrap samples, not negative.
-    confidence : float
-        Coverage of the interval, between 0 and 1.
+    methods, replicates, confidence : sequence of str, int and float
+        As in `estimate_priors`.
     """
     for method in methods:
         if method not in PRIOR_METHODS:
@@ -244,12 +226,8 @@ def contradicted(
     ----------
     prior : float
         Given share of positives among the unlabeled rows.
-    X : ndarray of shape (n, m)
-        Rows. Features are standardised first.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the bootstrap, the folds and the sample of rows, as in `estimate_priors`.
+    X, labelled, random_state : ndarray and seed
+        As in `estimate_priors`.
     """
     found = estimate_prior(X, labelled, replicates=1, confidence=PLAIN_CONFIDENCE, random_state=random_state)
     return found if prior > found.high + FAR_OUTSIDE or prior < found.low - FAR_OUTSIDE else None
@@ -290,27 +268,23 @@ def _scored(positive: Floats, unlabeled: Floats, rng: np.random.Generator) -> Sc
 def interval(
     method: str, prior: float, top: float, variance: float, scored: Scored, confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of an estimate, which covers sampling error, overlap of the classes, and lasting error.
+    """Return the ends of the interval of an estimate, within [0, 1].
+
+    It covers sampling error, overlap of the classes, and lasting error.
 
     Parameters
     ----------
     method : str
         Name of the estimator, whose errors `UNSEEN` lists.
-    prior : float
-        Estimate, above which the lower end does not lie.
-    top : float
-        Largest plausible estimate, below which the upper end does not lie.
+    prior, top : float
+        Estimate, above which the lower end does not lie, and the largest plausible one, below which the upper end does
+        not.
     variance : float
         Variance of the estimate over bootstrap samples.
     scored : Scored
         Held-out scores, which measure the overlap.
     confidence : float
         Coverage of the interval.
-
-    Returns
-    -------
-    tuple of (float, float)
-        Lower and upper end, within [0, 1].
     """
     z = NormalDist().inv_cdf(0.5 + 0.5 * confidence)
     overlap, lasting = UNSEEN[method]

@@ -44,28 +44,11 @@ class HullDistance(NamedTuple):
 
 
 @njit(cache=True)
-def nearest_in_hull(K: Floats, target: Floats, v: Floats, tol: float, max_iter: int) -> tuple[float, float]:
-    """Minimise (v - target)'K(v - target) over the simplex by exchanging weight between two rows.
+def _nearest_in_hull(K: Floats, target: Floats, v: Floats, tol: float, max_iter: int) -> tuple[float, float]:
+    """Minimise (v - target)'K(v - target) over the simplex, for K (n, n) and target (n,), in place from v (n,).
 
-    At each step the row with the steepest descent takes weight from the row with the largest cost.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix of all rows.
-    target : ndarray of shape (n,)
-        Weights of the point to approximate.
-    v : ndarray of shape (n,)
-        Weights of a point of the hull; updated in place.
-    tol : float
-        Frank-Wolfe gap, a bound on the suboptimality, below which the search ends.
-    max_iter : int
-        Largest number of steps.
-
-    Returns
-    -------
-    tuple of (float, float)
-        Value and gap at the last point.
+    At each step the row with the steepest descent takes weight from the row with the largest cost, until the
+    Frank-Wolfe gap, a bound on the suboptimality, is at most `tol`. Returns the value and the gap at the last point.
     """
     n = K.shape[0]
     g = np.dot(K, v - target)
@@ -98,40 +81,24 @@ def nearest_in_hull(K: Floats, target: Floats, v: Floats, tol: float, max_iter: 
     return max(np.dot(d, np.dot(K, d)), 0.0), gap
 
 
-def hull_distance(K: Floats, n_u: int, multiple: float, start: Floats, tol: float = 1e-6) -> HullDistance:
-    """Return d(multiple).
+def _hull_distance(K: Floats, n_u: int, multiple: float, start: Floats, tol: float = 1e-6) -> HullDistance:
+    """Return d(multiple), from hull weights `start` (n,), with an error of d^2 of at most `tol`.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix of the rows, the `n_u` unlabeled ones first.
-    n_u : int
-        Number of unlabeled rows.
-    multiple : float
-        l, at least 1.
-    start : ndarray of shape (n,)
-        Hull weights to start from.
-    tol : float
-        Bound on the error of d^2 at which to stop.
-
-    Returns
-    -------
-    HullDistance
-        Distance, its slope, and the nearest point of the hull.
+    The rows of K (n, n) are the `n_u` unlabeled ones and then the labelled ones.
     """
     n_p = len(K) - n_u
     direction = np.concatenate([np.full(n_u, 1.0 / n_u), np.full(n_p, -1.0 / n_p)])
     target = multiple * direction
     target[n_u:] += 1.0 / n_p
     v = start.copy()
-    value, _ = nearest_in_hull(K, target, v, tol, 200 * len(K))
+    value, _ = _nearest_in_hull(K, target, v, tol, 200 * len(K))
     distance = float(np.sqrt(value))
     # d^2 has the derivative 2 (target - v)'K direction; the hull weights are optimal, so they do not contribute
     slope = float((target - v) @ (K @ direction)) / distance if distance > 0 else 0.0
     return HullDistance(distance, slope, v)
 
 
-def best_rbf(X_u: Floats, X_p: Floats) -> tuple[Floats, float]:
+def _best_rbf(X_u: Floats, X_p: Floats) -> tuple[Floats, float]:
     """Return the kernel matrix of the stacked rows and the distance of the samples, for the width that maximises it."""
     D = squared_distances(np.ascontiguousarray(np.vstack([X_u, X_p])))
     n_u, n_p = len(X_u), len(X_p)
@@ -147,32 +114,18 @@ def best_rbf(X_u: Floats, X_p: Floats) -> tuple[Floats, float]:
 
 
 def km2(X_u: Floats, X_p: Floats) -> float:
-    """Return KM2's estimate of the share of positives among the unlabeled rows.
+    """Return KM2's estimate of the share of positives among the unlabeled rows X_u (n_u, m), between 0 and 0.95.
 
-    Parameters
-    ----------
-    X_u : ndarray of shape (n_u, m)
-        Unlabeled rows.
-    X_p : ndarray of shape (n_p, m)
-        Labelled positives.
-
-    Returns
-    -------
-    float
-        Between 0 and 0.95.
-
-    Notes
-    -----
-    Memory: (n_u + n_p)^2 numbers.
+    X_p (n_p, m) are the labelled positives. Memory: (n_u + n_p)^2 numbers.
     """
-    K, apart = best_rbf(X_u, X_p)
+    K, apart = _best_rbf(X_u, X_p)
     n_u, n_p = len(X_u), len(X_p)
     v = np.concatenate([np.full(n_u, 1.0 / n_u), np.zeros(n_p)])
     threshold = min(1.0 / np.sqrt(min(n_u, n_p)), SLOPE_SHARE * apart)
     low, high = 1.0, LARGEST_L
     while 1.0 / low - 1.0 / high > RESOLUTION:
         middle = 2.0 / (1.0 / low + 1.0 / high)  # halves the interval of priors, 1 - 1/l
-        found = hull_distance(K, n_u, middle, v)
+        found = _hull_distance(K, n_u, middle, v)
         v = found.weights
         if found.slope > threshold:
             high = middle

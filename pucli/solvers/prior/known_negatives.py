@@ -17,14 +17,8 @@ OWN_ERROR, OTHER_ERROR = 0.02, 0.1
 LEAST_DISTANCE = 0.05
 
 
-def share_of_means(positive: np.ndarray, population: np.ndarray, negative: np.ndarray) -> tuple[float, float]:
-    """Return the share of positives in the population, and its standard error.
-
-    Parameters
-    ----------
-    positive, population, negative : ndarray of shape (p,), (n,) and (k,)
-        Held-out scores of labelled positives, of the population and of random negatives.
-    """
+def _share_of_means(positive: np.ndarray, population: np.ndarray, negative: np.ndarray) -> tuple[float, float]:
+    """Return the share of positives in the population, and its standard error, by scores as in `with_negatives`."""
     ordered = np.sort(population)
     p, u, q = (
         0.5 * (np.searchsorted(ordered, s, "left") + np.searchsorted(ordered, s, "right")) / len(ordered)
@@ -50,9 +44,9 @@ def with_negatives(
     value, deviation : float
         Estimate from labelled positives and the population, and the standard deviation of its draws.
     positive, population, negative : ndarray of shape (p,), (n,) and (k,)
-        As in `share_of_means`.
+        Held-out scores of labelled positives, of the population and of random negatives.
     """
-    share, error = share_of_means(positive, population, negative)
+    share, error = _share_of_means(positive, population, negative)
     own = 1.0 / (error**2 + OWN_ERROR**2)
     other = 1.0 / (deviation**2 + OTHER_ERROR**2)
     return (own * share + other * value) / (own + other), float((own + other) ** -0.5)

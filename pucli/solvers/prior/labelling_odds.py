@@ -27,14 +27,7 @@ Share = TypeVar("Share", float, Floats)
 
 
 def with_odds(share: Share, ratio: float) -> Share:
-    """Return a share whose odds are multiplied by a ratio.
-
-    Parameters
-    ----------
-    share : float or ndarray
-        Share between 0 and 1.
-    ratio : float
-        Factor on its odds, above 0.
+    """Return a share between 0 and 1 whose odds are multiplied by a ratio above 0.
 
     Examples
     --------
@@ -50,11 +43,6 @@ def not_excluded(labelled: int) -> float:
     Half of the positives have the greater odds. Among p labelled rows, the log of the ratio of both kinds then has the
     standard error 2 / sqrt(p); the result is the end of its 90 % interval if they are as many.
 
-    Parameters
-    ----------
-    labelled : int
-        Number p of labelled rows.
-
     Examples
     --------
     >>> [round(not_excluded(p), 2) for p in (25, 100, 2500)]
@@ -66,17 +54,8 @@ def not_excluded(labelled: int) -> float:
 def odds_between(share: float, other: float) -> float | None:
     """Return the ratio of the odds of two shares, at least 1: at this odds ratio of labelling `share` may be `other`.
 
-    Parameters
-    ----------
-    share : float
-        Share under random labelling, such as the lower end of the recall.
-    other : float
-        Smaller share at which a conclusion changes.
-
-    Returns
-    -------
-    float or None
-        1 if `share` is not above `other`; None if no ratio is large enough.
+    `share` holds under random labelling, such as the lower end of the recall, and at `other`, which is smaller, a
+    conclusion changes. The ratio is 1 if `share` is not above `other`, and None if none is large enough.
 
     Examples
     --------

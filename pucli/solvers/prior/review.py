@@ -24,15 +24,7 @@ class Share(NamedTuple):
 
 
 def wilson(share: float, answers: float) -> Share:
-    """Return a share with Wilson's 90 % interval.
-
-    Parameters
-    ----------
-    share : float
-        Share of positives among the answers.
-    answers : float
-        Number of answers; of none, the interval is from 0 to 1.
-    """
+    """Return a share of positives among `answers` answers with Wilson's 90 % interval; of none, it is from 0 to 1."""
     if answers <= 0.0:
         return Share(share, 0.0, 1.0)
     if math.isinf(answers):
@@ -80,21 +72,16 @@ def share_of(positive: Bools, drawn: Floats, rows: int) -> Share:
 def answers_needed(found: Share, answers: int, wanted: float, rows: int | None = None) -> int | None:
     """Return about how many answers in all would tell on which side of `wanted` the share lies.
 
+    It is `answers` if the interval excludes `wanted` already, and None if no number is enough.
+
     Parameters
     ----------
-    found : Share
-        The share from the answers so far.
-    answers : int
-        Their number.
+    found, answers : Share and int
+        The share from the answers so far, and their number.
     wanted : float
         Share to compare with.
     rows : int, optional
         Number of rows in all.
-
-    Returns
-    -------
-    int or None
-        `answers` if the interval excludes `wanted` already; None if no number is enough.
     """
     if not found.low <= wanted <= found.high:
         return answers

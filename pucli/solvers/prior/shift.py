@@ -60,23 +60,19 @@ def new_prior(
 ) -> NewPrior:
     """Return the share of positives in new rows.
 
+    The interval is of bootstrap samples of the new rows, each with a prior drawn from its interval, with which the
+    probabilities rise or fall in proportion, and an error of the calibration.
+
     Parameters
     ----------
     probabilities : ndarray of shape (n,)
         Probabilities of the new rows by the old model.
-    prior : float
-        Share of positives in the old population, which the probabilities rest on.
-    ends : tuple of two float
-        Its 90 % interval.
+    prior, ends : float and tuple of two float
+        Share of positives in the old population, which the probabilities rest on, and its 90 % interval.
     labelled : int
         Number of labelled rows behind the probabilities.
     rng : numpy.random.Generator
         Source of the bootstrap samples.
-
-    Notes
-    -----
-    The interval is of bootstrap samples of the new rows, each with a prior drawn from its interval, with which the
-    probabilities rise or fall in proportion, and an error of the calibration.
     """
     n = len(probabilities)
     counts = np.bincount(np.minimum((np.clip(probabilities, 0.0, 1.0) * BINS).astype(int), BINS - 1), minlength=BINS)

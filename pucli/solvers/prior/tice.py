@@ -27,18 +27,14 @@ MOST_FEATURES = 200
 def tice(X: Floats, labelled: Bools, rng: np.random.Generator) -> float:
     """Return TIcE's estimate of the label frequency P(labelled | positive).
 
+    It runs twice: with c = 1/2 in the correction term, then with the first estimate.
+
     Parameters
     ----------
-    X : ndarray of shape (n, m)
-        Labelled positives and unlabeled rows.
-    labelled : ndarray of bool, shape (n,)
-        True for labelled positives.
+    X, labelled : ndarray of shape (n, m) and (n,)
+        Labelled positives and unlabeled rows, and which of them are labelled.
     rng : numpy.random.Generator
         Draws the folds, and the features if there are more than 200.
-
-    Notes
-    -----
-    It runs twice: with c = 1/2 in the correction term, then with the first estimate.
     """
     if X.shape[1] > MOST_FEATURES:
         X = X[:, np.sort(rng.choice(X.shape[1], MOST_FEATURES, replace=False))]
@@ -57,10 +53,8 @@ def lower_bound(count: int, positive: int, c: float, delta: float) -> float:
 
     Parameters
     ----------
-    count : int
-        Number of rows in the part.
-    positive : int
-        Number of labelled rows in the part.
+    count, positive : int
+        Numbers of rows and of labelled rows in the part.
     c : float
         Current estimate of the label frequency, for the variance.
     delta : float

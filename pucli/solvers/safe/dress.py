@@ -25,23 +25,18 @@ _ROUNDING = 1e-14
 
 
 def density_ratio(X: Floats, other: Floats, *, rho: float = 1.0, nu: float = -0.25, ridge: Ridge = 0.0) -> Floats:
-    """Return the weight w_i of each labelled row, with both densities in units of the greatest g(.|eta).
+    """Return the weight w_i of each labelled row (N,), with both densities in units of the greatest g(.|eta).
+
+    A weight is infinite where it overflows; with rho > 0 none does.
 
     Parameters
     ----------
-    X : ndarray of shape (N, d)
-        Labelled rows.
-    other : ndarray of shape (M, d)
-        Rows of the numerator: the unlabeled ones, or all.
+    X, other : ndarray of shape (N, d) and (M, d)
+        Labelled rows, and the rows of the numerator: the unlabeled ones, or all.
     rho, nu : float
         Of r = rho N^nu; rho >= 0.
     ridge : float or ndarray of shape (d,)
         Variance added to every feature of both densities.
-
-    Returns
-    -------
-    ndarray of shape (N,)
-        Weights, infinite where they overflow; with rho > 0 they do not.
 
     Raises
     ------
@@ -66,10 +61,8 @@ def weighted_logistic(
 
     Parameters
     ----------
-    X : ndarray of shape (N, d)
-        Rows.
-    y : ndarray of shape (N,)
-        -1 or 1, each at least once.
+    X, y : ndarray of shape (N, d) and (N,)
+        Rows, and labels -1 or 1, each at least once.
     weight : ndarray of shape (N,)
         Positive weights.
     lam : float
@@ -78,11 +71,6 @@ def weighted_logistic(
         Duality gap at which to stop, relative to the sum of weights.
     max_iter : int
         Largest number of steps.
-
-    Returns
-    -------
-    Solution
-        Coefficients (d + 1,), the intercept last, with a proven gap.
     """
     centre, scale = X.mean(axis=0), X.std(axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)

@@ -48,21 +48,12 @@ def expectation_maximisation(
         The generative model.
     start : Parameters
         Starting point.
-    X : ndarray of shape (N, d)
-        Labelled rows.
-    codes : ndarray of int, shape (N,)
-        Classes of the labelled rows, 0 to K - 1.
-    U : ndarray of shape (M, d)
-        Unlabeled rows, M >= 0.
+    X, codes, U : ndarray of shape (N, d), (N,) and (M, d)
+        Labelled rows, their classes 0 to K - 1, and unlabeled rows, M >= 0.
     tol : float
         Stop when an iteration raises the objective by less than this, in nats per row.
     max_iter : int
         Largest number of iterations.
-
-    Returns
-    -------
-    MixtureFit
-        Parameters, posteriors of the unlabeled rows, and certificate.
     """
     one_hot = np.eye(len(start.prior))[codes]
     Z_labelled, A = one_hot.T @ model.features(X), model.features(U)

@@ -114,7 +114,7 @@ def fit_by_blocks(X: Floats, pattern: Pattern, ridge: Ridge = 0.0) -> Gaussian:
 
 
 def log_density(X: Floats, model: Gaussian, columns: Ints, ridge: float = 0.0) -> Floats:
-    """Return the log marginal density of some columns of each row, averaged over noise of variance `ridge`.
+    """Return the log marginal density of some columns of each row (n,), averaged over noise of variance `ridge`.
 
     Parameters
     ----------
@@ -126,11 +126,6 @@ def log_density(X: Floats, model: Gaussian, columns: Ints, ridge: float = 0.0) -
         Columns of the marginal; with none, the log-density is 0.
     ridge : float, default=0.0
         Variance of the noise of each entry.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Log-densities.
     """
     if len(columns) == 0:
         return np.zeros(len(X))
@@ -144,7 +139,9 @@ def log_density(X: Floats, model: Gaussian, columns: Ints, ridge: float = 0.0) -
 
 
 def conditional(model: Gaussian, observed: Ints, hidden: Ints) -> tuple[Floats, Floats, Floats]:
-    """Return the law of hidden columns given the observed ones, (6.3): mean = offset + B x.
+    """Return the law of hidden columns given the observed ones, (6.3): offset (h,), B (h, o) and the covariance (h, h).
+
+    The mean is offset + B x.
 
     Parameters
     ----------
@@ -152,15 +149,6 @@ def conditional(model: Gaussian, observed: Ints, hidden: Ints) -> tuple[Floats, 
         Mean and covariance of all columns.
     observed, hidden : ndarray of int
         Columns of each kind, o and h of them.
-
-    Returns
-    -------
-    offset : ndarray of shape (h,)
-        Constant of the mean.
-    B : ndarray of shape (h, o)
-        Regression on the observed columns.
-    covariance : ndarray of shape (h, h)
-        Conditional covariance.
     """
     inside = model.covariance[np.ix_(observed, observed)]
     cross = model.covariance[np.ix_(hidden, observed)]
@@ -211,7 +199,8 @@ def guaranteed_improvement(
 
     A bound on its rounding is subtracted: the relative error of a precision matrix (the condition number of the
     reference's correlations times that of double precision) times the size of the terms and of the quadratic forms of
-    hidden entries that resemble observed ones.
+    hidden entries that resemble observed ones. So it is negative where rounding hides the gain, and minus infinity if
+    there is no bound.
 
     Parameters
     ----------
@@ -228,11 +217,6 @@ def guaranteed_improvement(
         columns, are as in `reference`, and their hidden entries do not matter.
     ridge : float
         Variance of the noise over which log-likelihoods are averaged.
-
-    Returns
-    -------
-    float
-        Negative where rounding hides the gain, minus infinity if there is no bound.
     """
     gain = size = 0.0
     last = pattern.rows[-1]

@@ -97,27 +97,20 @@ def implicitly_constrained(
 ) -> ImplicitFit:
     """Maximise the labelled likelihood over the fits to all labellings, from soft labels `start`.
 
+    The objective is never below that at `start`.
+
     Parameters
     ----------
     model : SharedGaussian
         The model of all rows.
-    X : ndarray of shape (N, d)
-        Labelled rows.
-    codes : ndarray of int, shape (N,)
-        Their classes, 0 to K - 1, each at least once.
-    U : ndarray of shape (M, d)
-        Unlabeled rows, M >= 1.
+    X, codes, U : ndarray of shape (N, d), (N,) and (M, d)
+        Labelled rows, their classes 0 to K - 1, each at least once, and unlabeled rows, M >= 1.
     start : ndarray of shape (M, K)
         Soft labels to start from.
     tol : float
         Residual per labelled row at which to stop, in nats.
     max_iter : int
         Largest number of steps.
-
-    Returns
-    -------
-    ImplicitFit
-        Parameters, soft labels and certificate; the objective is never below that at `start`.
     """
     likelihood = _LabelledLikelihood(model, X, codes, model.features(U))
     Q = start

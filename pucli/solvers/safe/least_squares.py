@@ -120,31 +120,13 @@ def _newton_on_free(B: Floats, c: Floats, y: Floats, z: Floats) -> tuple[Floats,
     return (trial, trial_z) if trial_z @ trial_z < z @ z else (y, z)
 
 
-def box_least_squares(B: Floats, c: Floats, y0: Floats, *, tol: float = 1e-10, max_iter: int = 2000) -> BoxSolution:
-    """Minimise 1/2 ||B'y - c||^2 over 0 <= y <= 1.
+def _box_least_squares(B: Floats, c: Floats, y0: Floats, *, tol: float = 1e-10, max_iter: int = 2000) -> BoxSolution:
+    """Minimise 1/2 ||B'y - c||^2 over 0 <= y <= 1, for B (M, r) and c (r,), from y0 (M,) inside the box.
 
-    Parameters
-    ----------
-    B : ndarray of shape (M, r)
-        One row per label.
-    c : ndarray of shape (r,)
-        Target.
-    y0 : ndarray of shape (M,)
-        Starting point inside the box.
-    tol : float
-        Duality gap at which to stop, in units of the objective.
-    max_iter : int
-        Largest number of coordinate sweeps.
-
-    Returns
-    -------
-    BoxSolution
-        The minimiser, B'y - c, and the certificate.
-
-    Notes
-    -----
-    The gap is that of the linearisation: sum_j g_j y_j - min(0, g_j) with g = B (B'y - c); it bounds objective minus
-    optimum from above because the objective is convex.
+    It stops when the duality gap is at most `tol`, in units of the objective. The gap is that of the linearisation,
+    sum_j g_j y_j - min(0, g_j) with g = B (B'y - c), which bounds objective minus optimum because the objective is
+    convex.
+    `max_iter` counts coordinate sweeps.
     """
     B = np.ascontiguousarray(B, dtype=np.float64)
     norms = np.einsum("ij,ij->i", B, B)
@@ -196,7 +178,7 @@ def _to_standardised(w: Floats, centre: Floats, scale: Floats, fit_intercept: bo
 
 
 def least_squares(X: Floats, y: Floats, *, lam: float = 0.0, fit_intercept: bool = True) -> Floats:
-    """Return the w that minimises ||y - Xw||^2 + lam ||slopes||^2, (3.6).
+    """Return the w (D + 1,), slopes and then the intercept, that minimises ||y - Xw||^2 + lam ||slopes||^2, (3.6).
 
     If the rows do not determine w (N <= D and lam = 0), it has the least norm in standardised features.
 
@@ -210,11 +192,6 @@ def least_squares(X: Floats, y: Floats, *, lam: float = 0.0, fit_intercept: bool
         Ridge on the slopes.
     fit_intercept : bool, default=True
         Whether there is an intercept; otherwise it is 0.
-
-    Returns
-    -------
-    ndarray of shape (D + 1,)
-        Slopes, then the intercept.
     """
     centre, scale = _standardisation(X, fit_intercept, lam)
     design = _design(X, centre, scale, lam, fit_intercept)
@@ -241,14 +218,10 @@ def risk(X: Floats, y: Floats, w: Floats, lam: float) -> float:
 
     Parameters
     ----------
-    X : ndarray of shape (N, D)
-        Rows.
-    y : ndarray of shape (N,)
-        Labels.
-    w : ndarray of shape (D + 1,)
-        Slopes, then the intercept.
-    lam : float
-        Ridge on the slopes.
+    X, y : ndarray of shape (N, D) and (N,)
+        Rows and labels.
+    w, lam : ndarray of shape (D + 1,) and float
+        Slopes, then the intercept, and the ridge on the slopes.
     """
     away = fitted_values(X, w) - y
     return float(away @ away + lam * (w[:-1] @ w[:-1]))
@@ -259,14 +232,8 @@ def excess_risk(X: Floats, y: Floats, w: Floats, *, lam: float, fit_intercept: b
 
     Parameters
     ----------
-    X : ndarray of shape (N, D)
-        Rows.
-    y : ndarray of shape (N,)
-        Labels.
-    w : ndarray of shape (D + 1,)
-        Slopes, then the intercept.
-    lam : float
-        Ridge on the slopes.
+    X, y, w, lam : ndarray and float
+        As in `risk`.
     fit_intercept : bool
         Whether the minimum is over the intercept, too.
     """
@@ -285,10 +252,8 @@ def contrast(X: Floats, y: Floats, w: Floats, w_supervised: Floats, lam: float) 
 
     Parameters
     ----------
-    X : ndarray of shape (n, D)
-        Rows.
-    y : ndarray of shape (n,)
-        Labels.
+    X, y : ndarray of shape (n, D) and (n,)
+        Rows and labels.
     w, w_supervised : ndarray of shape (D + 1,)
         Slopes, then the intercept, of the two solutions.
     lam : float
@@ -308,12 +273,8 @@ def guaranteed_improvement(X: Floats, y: Floats, U: Floats, w: Floats, w_supervi
 
     Parameters
     ----------
-    X : ndarray of shape (N, D)
-        Labelled rows.
-    y : ndarray of shape (N,)
-        Their labels 0 and 1.
-    U : ndarray of shape (M, D)
-        Unlabeled rows.
+    X, y, U : ndarray of shape (N, D), (N,) and (M, D)
+        Labelled rows, their labels 0 and 1, and unlabeled rows.
     w, w_supervised : ndarray of shape (D + 1,)
         Slopes, then the intercept, of the two solutions.
     lam : float, default=0.0
@@ -352,14 +313,15 @@ def safe_least_squares(
 ) -> SafeLeastSquares:
     """Fit CPLS (`metric="all"`) or ICLS (`metric="labelled"`).
 
+    `objective` is the contrastive risk (3.17), -||X_e (w - w_sup)||^2 <= 0, that CPLS maximises over labellings (so
+    optimum - objective <= gap), or the labelled risk (3.11) that ICLS minimises. If CPLS cannot prove an
+    improvement (before convergence, or because there is none), it falls back to the supervised fit, with objective
+    0 and the known distance to the saddle value as the gap.
+
     Parameters
     ----------
-    X : ndarray of shape (N, D)
-        Labelled rows.
-    y : ndarray of shape (N,)
-        Labels of the labelled rows, 0 or 1.
-    U : ndarray of shape (M, D)
-        Unlabeled rows, M >= 1.
+    X, y, U : ndarray of shape (N, D), (N,) and (M, D)
+        Labelled rows, their labels 0 or 1, and unlabeled rows, M >= 1.
     metric : {"all", "labelled"}
         The rows in whose metric w(y_u) is nearest to the supervised solution.
     lam : float
@@ -370,14 +332,6 @@ def safe_least_squares(
         Duality gap per row at which to stop, in squared label units.
     max_iter : int
         Largest number of coordinate sweeps.
-
-    Returns
-    -------
-    SafeLeastSquares
-        `objective` is the contrastive risk (3.17), -||X_e (w - w_sup)||^2 <= 0, that CPLS maximises over labellings (so
-        optimum - objective <= gap), or the labelled risk (3.11) that ICLS minimises. If CPLS cannot prove an
-        improvement (before convergence, or because there is none), it falls back to the supervised fit, with objective
-        0 and the known distance to the saddle value as the gap.
     """
     n_labelled, n_unlabeled = len(X), len(U)
     w_sup = least_squares(X, y, lam=lam, fit_intercept=fit_intercept)
@@ -396,11 +350,11 @@ def safe_least_squares(
     start = np.clip(U @ w_sup[:-1] + w_sup[-1], 0.0, 1.0)
     stop = 0.5 * tol * (n_labelled + n_unlabeled)
     if metric == "all":
-        box = box_least_squares(B, c, start, tol=stop, max_iter=max_iter)
+        box = _box_least_squares(B, c, start, tol=stop, max_iter=max_iter)
         objective = -float(box.error @ box.error)
     else:
         factor = qr(labelled, mode="r", check_finite=False)[0][:rank]
-        box = box_least_squares(B @ factor.T, factor @ c, start, tol=stop, max_iter=max_iter)
+        box = _box_least_squares(B @ factor.T, factor @ c, start, tol=stop, max_iter=max_iter)
     z = B.T @ box.y - c
     shift = _to_original(right[:rank].T @ (z / singular[:rank]), centre, scale, fit_intercept)
     w = w_sup + shift

@@ -34,7 +34,6 @@ _BOUNDARY = 0.995
 _CLOSE = 10.0
 # Factor on mu once a Newton step predicts a decrease of less than mu per soft label.
 _DECREASE = 0.03
-
 # The bound on the improvement includes rounding of a fit if the condition number of its covariance times the mean
 # absolute log-likelihood of a row exceeds this. Below, rounding does not change the reported digits.
 _ILL_CONDITIONED = 1e7
@@ -134,39 +133,14 @@ def _gap(Q: Floats, g: Floats) -> float:
     return float(np.sum(Q * (g - g.min(axis=1, keepdims=True))))
 
 
-def minimise_over_labels(
+def _minimise_over_labels(
     model: Model, A: Floats, Z_labelled: Floats, theta_sup: Floats, *, tol: float, max_iter: int
 ) -> tuple[Floats, Parameters, float, int]:
-    """Minimise the maximal contrastive log-likelihood over soft labels.
+    """Minimise the maximal contrastive log-likelihood over soft labels, until the saddle gap is below `tol` nats.
 
-    Parameters
-    ----------
-    model : SeparateModel or SharedGaussian
-        The generative model.
-    A : ndarray of shape (M, p + 1)
-        Features (1, t(u)) of the unlabeled rows.
-    Z_labelled : ndarray of shape (K, p + 1)
-        Class counts and sums of the labelled rows, all counts positive.
-    theta_sup : ndarray of shape (K, p + 1)
-        Parameters of the supervised fit.
-    tol : float
-        Saddle gap at which to stop, in nats over all rows.
-    max_iter : int
-        Largest number of Newton steps.
+    A (M, p + 1) are the features (1, t(u)) of the unlabeled rows, Z_labelled (K, p + 1) class counts and sums of the
+    labelled rows, all counts positive. Returns the soft labels Q (M, K), the fit at Q, the gap, and the Newton steps.
 
-    Returns
-    -------
-    Q : ndarray of shape (M, K)
-        Soft labels.
-    parameters : Parameters
-        The fit at Q.
-    gap : float
-        Saddle gap.
-    n_iter : int
-        Number of Newton steps.
-
-    Notes
-    -----
     The barrier function h - mu sum log Q is minimised along mu -> 0 by Newton steps with D = S / Q, S > 0 the slacks
     of the primal-dual method (g = lam + S, Q S = mu on the central path), kept within a factor of mu / Q. They are
     descent directions of a convex function, so a step is short enough once the slope along it is no longer steep.
@@ -252,12 +226,8 @@ def gain_over_supervised(
     ----------
     supervised_fit, fit : pair of model and Parameters
         The supervised fit, and another one.
-    X : ndarray of shape (N, d)
-        Labelled rows.
-    codes : ndarray of int, shape (N,)
-        Their classes.
-    U : ndarray of shape (M, d)
-        Unlabeled rows.
+    X, codes, U : ndarray of shape (N, d), (N,) and (M, d)
+        Labelled rows, their classes, and unlabeled rows.
     """
     supervised, (model, fitted) = supervised_fit[1], fit
     one_hot, A = np.eye(len(fitted.prior))[codes], model.features(U)
@@ -285,27 +255,20 @@ def contrastive_pessimistic(
 ) -> SaddlePoint:
     """Fit the MCPL estimate and certify it.
 
+    If no improvement can be proven (before convergence, or because there is none), the fit falls back to the supervised
+    parameters, with objective 0 and the known distance to the saddle value as the gap.
+
     Parameters
     ----------
     supervised_model, model : SeparateModel or SharedGaussian
         The same model for the labelled rows alone and for all rows. They differ only in the second moment of
         `SharedGaussian`.
-    X : ndarray of shape (N, d)
-        Labelled rows.
-    codes : ndarray of int, shape (N,)
-        Classes of the labelled rows, 0 to K - 1, each at least once.
-    U : ndarray of shape (M, d)
-        Unlabeled rows, M >= 1.
+    X, codes, U : ndarray of shape (N, d), (N,) and (M, d)
+        Labelled rows, their classes 0 to K - 1, each at least once, and unlabeled rows, M >= 1.
     tol : float
         Saddle gap per row at which to stop, in nats.
     max_iter : int
         Largest number of Newton steps.
-
-    Returns
-    -------
-    SaddlePoint
-        If no improvement can be proven (before convergence, or because there is none), the fit falls back to the
-        supervised parameters, with objective 0 and the known distance to the saddle value as the gap.
 
     Raises
     ------
@@ -317,7 +280,7 @@ def contrastive_pessimistic(
     A = model.features(U)
     supervised = supervised_model.fit(Z_labelled)
     stop = tol * (len(X) + len(U))
-    Q, fitted, gap, n_iter = minimise_over_labels(model, A, Z_labelled, supervised.theta, tol=stop, max_iter=max_iter)
+    Q, fitted, gap, n_iter = _minimise_over_labels(model, A, Z_labelled, supervised.theta, tol=stop, max_iter=max_iter)
     gain = gain_over_supervised((supervised_model, supervised), (model, fitted), X, codes, U)
     improvement = gain.worst
     objective = float(gain.certain + np.sum(Q * gain.rows))

@@ -236,8 +236,7 @@ def surface_bound(
     """Return a lower bound of J, and the multipliers (m, m + 1) that make w stationary after their norms (m,).
 
     The bound is the largest of those at w and at points that meet the stationarity condition with p and v. There,
-    features
-    outside `chosen` have the multipliers that w needs, shortened to fit into their balls.
+    features outside `chosen` have the multipliers that w needs, shortened to fit into their balls.
 
     Parameters
     ----------

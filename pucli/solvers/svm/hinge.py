@@ -66,8 +66,7 @@ def by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter
     """Return dual variables near the solution, by Newton steps on low-rank features of the kernel, and their number.
 
     With a kernel matrix of low rank, hardly any row is free at the solution, but nearly all are free before it. With
-    one of
-    high rank, `dual` is returned, and 0.
+    one of high rank, `dual` is returned, and 0.
 
     Parameters
     ----------

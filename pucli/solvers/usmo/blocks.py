@@ -113,8 +113,7 @@ def solve_kernel(
     """Minimise the problem of `pucli.solvers.row_losses.losses` over g in the kernel's space and the bias.
 
     It counts as not converged if the gap has not decreased by a tenth in `MAX_STALLED` blocks. Memory: a copy of X
-    unless
-    overwritten, some twenty vectors of length n, and the cache.
+    unless overwritten, some twenty vectors of length n, and the cache.
 
     Parameters
     ----------

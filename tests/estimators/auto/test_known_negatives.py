@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pucli import AutoPU
-from pucli.solvers.prior.known_negatives import share_of_means
+from pucli.solvers.prior.known_negatives import _share_of_means
 from tests.helpers import by_night
 
 
@@ -52,7 +52,7 @@ def test_random_negatives_give_the_share_of_positives() -> None:
         random = np.random.default_rng(seed)
         share = random.uniform(0.1, 0.9)
         positive = random.random(400) < share
-        found, error = share_of_means(
+        found, error = _share_of_means(
             random.normal(1.0, 1.0, 50), np.where(positive, 1.0, 0.0) + random.normal(size=400), random.normal(size=50)
         )
         errors.append((found - share) / error)

@@ -10,7 +10,7 @@ from pucli.estimators.base.class_prior import resolve_prior
 from pucli.solvers.prior import best_bin
 from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior, estimate_priors
-from pucli.solvers.prior.km2 import hull_distance, nearest_in_hull
+from pucli.solvers.prior.km2 import _hull_distance, _nearest_in_hull
 from pucli.solvers.prior.tice import lower_bound, tice, unlabeled_prior
 from tests.helpers import by_night, examples
 from tests.oracles import clarabel
@@ -147,7 +147,7 @@ def test_nearest_point_in_the_hull_is_clarabels(seed, n):
     K = B @ B.T + 1e-6 * np.eye(n)
     target = rng.normal(size=n)
     v = np.full(n, 1.0 / n)
-    value, gap = nearest_in_hull(K, target, v, 1e-9, 100_000)
+    value, gap = _nearest_in_hull(K, target, v, 1e-9, 100_000)
     assert np.isclose(v.sum(), 1.0) and v.min() >= 0
     w = cp.Variable(n, nonneg=True)
     best = clarabel(cp.quad_form(w - target, cp.psd_wrap(K)), [cp.sum(w) == 1], accuracy=None)
@@ -160,7 +160,7 @@ def test_slope_of_the_hull_distance_is_its_derivative():
     D = np.sum((X[order][:, None] - X[order]) ** 2, axis=2)
     K = np.exp(-D / 8)
     start = np.full(90, 1 / 90)
-    at = [hull_distance(K, 60, x, start, tol=1e-12) for x in (2.0, 2.0 + 1e-4, 2.0 - 1e-4)]
+    at = [_hull_distance(K, 60, x, start, tol=1e-12) for x in (2.0, 2.0 + 1e-4, 2.0 - 1e-4)]
     assert np.isclose((at[1].distance - at[2].distance) / 2e-4, at[0].slope, rtol=1e-2)
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import check_classifiers_predictions
 
 from pucli.estimators.safe.least_squares import CPLS, ICLS, LeastSquares
 from pucli.solvers.safe.least_squares import (
-    box_least_squares,
+    _box_least_squares,
     guaranteed_improvement,
     least_squares,
     safe_least_squares,
@@ -167,7 +167,7 @@ def test_box_least_squares_against_an_active_set_method(seed):
     if rng.random() < 0.3:
         B[:, -1] = B[:, 0]
     c = rng.normal(size=r) * 10.0 ** rng.uniform(-2, 2)
-    fit = box_least_squares(B, c, np.full(M, 0.5), tol=1e-10)
+    fit = _box_least_squares(B, c, np.full(M, 0.5), tol=1e-10)
     reference = lsq_linear(B.T, c, (0, 1), method="bvls", tol=1e-14)
     value = 0.5 * np.sum((B.T @ fit.y - c) ** 2)
     assert fit.y.min() >= 0 and fit.y.max() <= 1
