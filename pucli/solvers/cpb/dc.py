@@ -5,7 +5,7 @@ Only -|1 + f| on labelled rows is not convex. A step replaces it by its tangent,
 lam I + 2 X'RX, and an intercept without a quadratic term, so the dual has a box for each row and one equality.
 `pucli.solvers.row_losses.kernel` solves it on the n x n matrix of inner products, and `pucli.solvers.row_losses.linear`
 for large n. With few columns, `pucli.solvers.row_losses.smoothed` finds a starting point. J never increases (Tao and An
-1997; Yuille and Rangarajan 2003). Local minima differ in which labelled rows are below f = -1; two _starts are tried.
+1997; Yuille and Rangarajan 2003). Local minima differ in which labelled rows are below f = -1; two starts are tried.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pucli.solvers.row_losses.smoothed import STEPS, WIDTHS, smoothed_slopes
 
 # The convex problems are solved to this share of the tolerance, which is cheap once the free rows are known.
 INNER_ACCURACY = 0.01
-# The _starts are compared at this tolerance, and the best one is refined.
+# The starts are compared at this tolerance, and the best one is refined.
 LOOSE = 1e-3
 # The features are centred if the squared norm of their mean, in the metric of the quadratic part, is above the first
 # number and above the second number times their variance: otherwise inner products would lose too many digits.
@@ -50,7 +50,7 @@ class CPBSolution(Solution):
     """A linear model on features, at a stationary point.
 
     `coef` (m + 1,) has the intercept last. `residual` bounds the possible decrease of the convex majorant of J at
-    `coef`; it is zero exactly at stationary points. `n_iter` counts convex problems over all _starts. `dual` (n,) is
+    `coef`; it is zero exactly at stationary points. `n_iter` counts convex problems over all starts. `dual` (n,) is
     that of the last convex problem.
 
     Attributes
@@ -204,7 +204,7 @@ def solve_cpb(
     similarity: Floats | None = None,
     dual: Floats | None = None,
 ) -> CPBSolution:
-    """Find a stationary point of CPB-GLPUAL's objective (5.8), the best of a few _starts.
+    """Find a stationary point of CPB-GLPUAL's objective (5.8), the best of a few starts.
 
     Parameters
     ----------

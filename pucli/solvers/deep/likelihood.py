@@ -38,7 +38,7 @@ class KernelLikelihood(NamedTuple):
 
 
 def log_density(generated: Floats, rows: Floats, bandwidths: Floats) -> Floats:
-    """Return the log-density of a Gaussian kernel estimate at each row, for each bandwidth.
+    """Return the log-density (n, b) of a Gaussian kernel estimate at each row, for each bandwidth.
 
     Parameters
     ----------
@@ -48,11 +48,6 @@ def log_density(generated: Floats, rows: Floats, bandwidths: Floats) -> Floats:
         Rows at which the density is evaluated.
     bandwidths : ndarray of shape (b,)
         Standard deviations of the kernel.
-
-    Returns
-    -------
-    ndarray of shape (n, b)
-        Natural logarithms of the densities.
     """
     m, d = generated.shape
     total = np.full((len(rows), len(bandwidths)), -np.inf)
@@ -107,18 +102,11 @@ def kernel_log_likelihood(
     Parameters
     ----------
     generated : ndarray of shape (m, d)
-        Generated rows, m >= 1.
-    validation : ndarray of shape (p, d)
-        Rows on which the bandwidth is chosen, by mean log-likelihood.
-    test : ndarray of shape (n, d)
-        Test rows.
+        Generated rows; ValueError is raised if there is none.
+    validation, test : ndarray of shape (p, d) and (n, d)
+        Rows on which the bandwidth is chosen, by mean log-likelihood, and test rows.
     bandwidths : ndarray of shape (n_bandwidths,)
         Candidate bandwidths.
-
-    Raises
-    ------
-    ValueError
-        If there is no generated row.
     """
     if len(generated) == 0:
         raise ValueError("the density of a model needs at least one generated row; raise n_samples.")

@@ -1,6 +1,6 @@
 """The losses of the deep models: Plummer-kernel discrepancies (Sansone 2018, eq. 4.2; Unterthiner et al. 2018).
 
-The kernel is k(z, z') = (|z - z'|^2 + eps)^(-1/2). `plummer_discrepancy` is the unbiased estimate of the squared
+The kernel is k(z, z') = (|z - z'|^2 + eps)^(-1/2). `_plummer_discrepancy` is the unbiased estimate of the squared
 maximum mean discrepancy in (4.2), whose three sums leave out i = j. Its gradient is written out. On a GPU it costs one
 matrix product, a fraction of automatic differentiation of the kernel matrices. On the processor, value and gradient
 come from one compiled pass (`pucli.solvers.kernels.plummer`), because batches are too small for separate tensor
@@ -18,26 +18,12 @@ from pucli.solvers.deep import require_torch
 _FEW = 16
 
 
-def plummer_kernel(a: Any, b: Any, eps: float) -> Any:
-    """Return the matrix of k(a_i, b_j).
+def _plummer_kernel(a: Any, b: Any, eps: float) -> Any:
+    """Return the matrix (n, m) of k(a_i, b_j), for a (n, h) and b (m, h).
 
     For codes, distances come from differences: the kernel of near pairs is up to eps^(-1/2), and cancellation in inner
     products would change it. For rows of many features, distances come from inner products; only the Coulomb GAN needs
     them, with eps = 1, against which their rounding is small.
-
-    Parameters
-    ----------
-    a : tensor of shape (n, h)
-        Points.
-    b : tensor of shape (m, h)
-        Other points.
-    eps : float
-        Constant added to the squared distance, positive.
-
-    Returns
-    -------
-    tensor of shape (n, m)
-        Kernel matrix.
     """
     torch = require_torch()
     if a.shape[1] > _FEW:
@@ -75,10 +61,10 @@ def _discrepancy() -> tuple[dict[str, Any], Any]:
         def forward(ctx: Any, codes: Any, prior: Any, eps: float) -> Any:
             n = len(codes)
             points = torch.cat([codes, prior])
-            k = plummer_kernel(codes, points, eps)
+            k = _plummer_kernel(codes, points, eps)
             k[:, :n].fill_diagonal_(0.0)
             k[:, n:].fill_diagonal_(0.0)
-            of_prior = plummer_kernel(prior, prior, eps).fill_diagonal_(0.0)
+            of_prior = _plummer_kernel(prior, prior, eps).fill_diagonal_(0.0)
             ctx.save_for_backward(points, k)
             totals = k.sum(0)
             return (totals[:n].sum() - 2.0 * totals[n:].sum() + of_prior.sum()) / (n * (n - 1))
@@ -97,18 +83,8 @@ def _discrepancy() -> tuple[dict[str, Any], Any]:
     return {"cpu": OnProcessor.apply}, OnDevice.apply
 
 
-def plummer_discrepancy(codes: Any, prior: Any, eps: float) -> Any:
-    """Return the unbiased squared MMD of (4.2), differentiable in `codes` alone.
-
-    Parameters
-    ----------
-    codes : tensor of shape (N, h)
-        Codes of a batch, N >= 2.
-    prior : tensor of shape (N, h)
-        Draws of the prior.
-    eps : float
-        Constant of the Plummer kernel.
-    """
+def _plummer_discrepancy(codes: Any, prior: Any, eps: float) -> Any:
+    """Return the unbiased squared MMD of (4.2) of codes and prior draws (N, h), differentiable in `codes` alone."""
     by_device, otherwise = _discrepancy()
     return by_device.get(codes.device.type, otherwise)(codes, prior, eps)
 
@@ -123,37 +99,24 @@ def plummer_autoencoder_loss(X: Any, Y: Any, codes: Any, prior: Any, lam: float,
 
     Parameters
     ----------
-    X : tensor of shape (N, d)
-        Rows.
-    Y : tensor of shape (N, d)
-        Their reconstructions.
-    codes : tensor of shape (N, h)
-        Their codes.
-    prior : tensor of shape (N, h)
-        Draws of the prior.
-    lam : float
-        Weight of the discrepancy.
-    eps : float
-        Constant of the Plummer kernel.
+    X, Y : tensor of shape (N, d)
+        Rows and their reconstructions.
+    codes, prior : tensor of shape (N, h)
+        Their codes, and draws of the prior.
+    lam, eps : float
+        Weight of the discrepancy, and constant of the Plummer kernel.
     """
-    return reconstruction_error(X, Y) + lam * plummer_discrepancy(codes, prior, eps)
+    return reconstruction_error(X, Y) + lam * _plummer_discrepancy(codes, prior, eps)
 
 
 def coulomb_potential(points: Any, real: Any, fake: Any, eps: float) -> Any:
-    """Return the potential at points: the mean Plummer kernel to real rows minus that to fake rows.
+    """Return the potential (n,) at points: the mean Plummer kernel to real rows minus that to fake rows.
 
     Parameters
     ----------
-    points : tensor of shape (n, d)
-        Points.
-    real, fake : tensor of shape (p, d) and (q, d)
-        Data rows and generated rows.
+    points, real, fake : tensor of shape (n, d), (p, d) and (q, d)
+        Points, data rows and generated rows.
     eps : float
         Constant of the Plummer kernel.
-
-    Returns
-    -------
-    tensor of shape (n,)
-        Potential.
     """
-    return plummer_kernel(points, real, eps).mean(1) - plummer_kernel(points, fake, eps).mean(1)
+    return _plummer_kernel(points, real, eps).mean(1) - _plummer_kernel(points, fake, eps).mean(1)

@@ -15,11 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pucli.solvers.deep import require_torch
-from pucli.solvers.deep.losses import (
-    coulomb_potential,
-    plummer_autoencoder_loss,
-    reconstruction_error,
-)
+from pucli.solvers.deep.losses import coulomb_potential, plummer_autoencoder_loss, reconstruction_error
 from pucli.solvers.deep.networks import Network, exported, perceptron
 
 Tensor: TypeAlias = Any
@@ -143,7 +139,7 @@ class Model:
         }
 
 
-def with_first_outputs(networks: dict[str, Network], h: int) -> dict[str, Network]:
+def _with_first_outputs(networks: dict[str, Network], h: int) -> dict[str, Network]:
     """Return the networks, with the first h outputs of the encoder only."""
     encoder = networks["encoder"]
     weights, offsets = encoder.weights, encoder.offsets
@@ -165,23 +161,6 @@ def descend(optimiser: Any, loss: Tensor) -> Tensor:
     return loss.detach()
 
 
-class PlummerModel(Model):
-    """PAE: (4.2) is minimised over encoder and decoder together."""
-
-    def build(self) -> None:
-        """Make the networks and their optimisers."""
-        self.f, self.g = self.encoder(), self.decoder()
-        self.optimiser = self.adam(self.f, self.g)
-
-    def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
-        """Do one iteration and return the objective, a tensor without gradient."""
-        X = next_rows()
-        codes = self.f(X)
-        s = self.settings
-        loss = plummer_autoencoder_loss(X, self.g(codes), codes, draw(len(X)), s.lam, s.eps)
-        return descend(self.optimiser, loss)
-
-
 class PlainModel(Model):
     """The autoencoder without a prior, the baseline of timings of the Plummer autoencoder."""
 
@@ -194,6 +173,18 @@ class PlainModel(Model):
         """Do one iteration and return the objective, a tensor without gradient."""
         X = next_rows()
         return descend(self.optimiser, reconstruction_error(X, self.g(self.f(X))))
+
+
+class PlummerModel(PlainModel):
+    """PAE: (4.2) is minimised over encoder and decoder together."""
+
+    def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
+        """Do one iteration and return the objective, a tensor without gradient."""
+        X = next_rows()
+        codes = self.f(X)
+        s = self.settings
+        loss = plummer_autoencoder_loss(X, self.g(codes), codes, draw(len(X)), s.lam, s.eps)
+        return descend(self.optimiser, loss)
 
 
 class VariationalModel(Model):
@@ -216,7 +207,7 @@ class VariationalModel(Model):
 
     def exported(self) -> dict[str, Network]:
         """Return the networks; of the encoder's outputs only the mean is kept."""
-        return with_first_outputs(super().exported(), self.settings.latent_dim)
+        return _with_first_outputs(super().exported(), self.settings.latent_dim)
 
 
 class AdversarialModel(Model):
@@ -234,7 +225,7 @@ class AdversarialModel(Model):
         X = next_rows()
         value = descend(self.reconstruct, reconstruction_error(X, self.g(self.f(X))))
         codes = self.f(X).detach()
-        descend(self.judge, softplus(-self.d(draw(len(X)))).mean() + softplus(self.d(codes)).mean())
+        descend(self.judge, contrast(self.d(draw(len(X))), self.d(codes)))
         descend(self.deceive, softplus(-self.d(self.f(X))).mean())
         return value
 
@@ -311,17 +302,11 @@ class BidirectionalModel(Model):
         return value
 
 
-class ReconstructorModel(Model):
+class ReconstructorModel(BidirectionalModel):
     """VEEGAN: the encoder returns generated rows to their codes; a discriminator tells (g(z), z) from (x, f(x)).
 
     The generator minimises the discriminator's logit, the estimate of a divergence, plus |z - f(g(z))|^2.
     """
-
-    def build(self) -> None:
-        """Make the networks and their optimisers."""
-        self.f, self.g = self.encoder(), self.decoder()
-        self.d = self.discriminator(self.settings.n_features + self.settings.latent_dim)
-        self.judge, self.generate = self.adam(self.d), self.adam(self.f, self.g)
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
         """Do one iteration and return the objective, a tensor without gradient."""
@@ -332,7 +317,7 @@ class ReconstructorModel(Model):
         pair = torch.cat([fake, codes], dim=1)
         real = torch.cat([X, self.f(X)], dim=1).detach()
         descend(self.judge, contrast(self.d(pair.detach()), self.d(real)))
-        return descend(self.generate, self.d(pair).mean() + reconstruction_error(codes, self.f(fake)))
+        return descend(self.deceive, self.d(pair).mean() + reconstruction_error(codes, self.f(fake)))
 
 
 class AdversarialBayesModel(Model):
@@ -378,7 +363,7 @@ class AdversarialBayesModel(Model):
 
     def exported(self) -> dict[str, Network]:
         """Return the networks; of the encoder's outputs only the mean is kept."""
-        return with_first_outputs(super().exported(), self.settings.latent_dim)
+        return _with_first_outputs(super().exported(), self.settings.latent_dim)
 
 
 MODELS: dict[str, type[Model]] = {

@@ -26,10 +26,8 @@ class Network(NamedTuple):
 
     Attributes
     ----------
-    weights : list of ndarray of shape (n_out, n_in)
-        Weights of each layer.
-    offsets : list of ndarray of shape (n_out,)
-        Offsets of each layer.
+    weights, offsets : list of ndarray of shape (n_out, n_in) and (n_out,)
+        Of each layer.
     hidden : {"relu", "elu"}
         Activation of the hidden layers.
     output : {"linear", "tanh", "sigmoid"}

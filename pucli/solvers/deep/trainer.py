@@ -138,7 +138,9 @@ class Trainer:
         checkpoint: Path | None = None,
         report: Callable[[int, float], object] | None = None,
     ) -> bool:
-        """Train until `n_iterations` are done in total.
+        """Train until `n_iterations` are done in total; return whether `patience` ended the run.
+
+        A resumed run that had already ended is left unchanged.
 
         Parameters
         ----------
@@ -151,11 +153,6 @@ class Trainer:
         report : callable, optional
             Called after every block with the iteration and the block's mean objective. The run stops if it returns
             true.
-
-        Returns
-        -------
-        bool
-            Whether `patience` ended the run. A resumed run that had already ended is left unchanged.
 
         Raises
         ------

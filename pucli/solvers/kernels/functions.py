@@ -117,10 +117,8 @@ class Kernel(NamedTuple):
         ----------
         X : ndarray of shape (n, m)
             Rows.
-        weights : ndarray of shape (n,)
-            Coefficients of the kernel expansion.
-        slopes : ndarray of shape (n,)
-            Non-negative weights of the errors of the scores.
+        weights, slopes : ndarray of shape (n,)
+            Coefficients of the kernel expansion, and non-negative weights of the errors of the scores.
         """
         degree = 1 if self.name == "linear" else self.degree
         length = np.sqrt(np.maximum(self.diagonal(X), 0.0))
@@ -133,10 +131,8 @@ class Kernel(NamedTuple):
         ----------
         X : ndarray of shape (n, m)
             Rows.
-        Y : ndarray of shape (p, m)
-            Centres of the kernel.
-        weights : ndarray of shape (p,)
-            Coefficients of the centres.
+        Y, weights : ndarray of shape (p, m) and (p,)
+            Centres of the kernel, and their coefficients.
         """
         if self.name == "linear":
             linear: Floats = X @ (weights @ Y)
@@ -163,10 +159,8 @@ def rbf(X: Floats, Y: Floats, width: float) -> Floats:
 
     Parameters
     ----------
-    X : ndarray of shape (n, m)
+    X, Y : ndarray of shape (n, m) and (p, m)
         Rows.
-    Y : ndarray of shape (p, m)
-        Other rows.
     width : float
         Length scale, in the units of the features.
     """
@@ -180,10 +174,8 @@ def rbf_of_centred(X: Floats, Y: Floats, half_x: Floats, half_y: Floats) -> Floa
 
     Parameters
     ----------
-    X : ndarray of shape (n, m)
-        Rows, centred and divided by the width.
-    Y : ndarray of shape (p, m)
-        Other rows, centred and scaled alike.
+    X, Y : ndarray of shape (n, m) and (p, m)
+        Rows, centred alike and divided by the width.
     half_x, half_y : ndarray of shape (n,) and (p,)
         Half the squared norms of the rows.
     """

@@ -137,24 +137,16 @@ def _mutual(neighbours: Ints) -> tuple[Ints, Ints]:
 def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
     """Build the mutual K-NN graph of some rows.
 
+    Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken as scikit-learn's
+    search does. With more rows than `pucli.solvers.kernels.neighbours` searches exactly, some true neighbours are
+    missing. If a row has fewer than `n_neighbors` others, ValueError is raised.
+
     Parameters
     ----------
     X : ndarray of shape (n, m)
         Rows.
     n_neighbors : int, default 5
         K, the number of neighbours of each row, not counting itself.
-
-    Returns
-    -------
-    Graph
-        Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken as scikit-learn's
-        search does. With more rows than `pucli.solvers.kernels.neighbours` searches exactly, some true neighbours are
-        missing.
-
-    Raises
-    ------
-    ValueError
-        If a row has fewer than `n_neighbors` others.
 
     Examples
     --------
@@ -165,7 +157,7 @@ def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
     ([0, 2], [1, 3], [1.0, 4.0])
     """
     n = len(X)
-    check_n_neighbors(n, n_neighbors)
+    _check_n_neighbors(n, n_neighbors)
     if n <= BRUTE_FORCE_ROWS:
         return graph_from_distances(squared_distances(X), np.arange(n), n_neighbors)
     neighbours = nearest(X, n_neighbors)
@@ -220,7 +212,7 @@ def graph_of_part(X: Floats, neighbours: Ints, part: Ints, n_neighbors: int) -> 
 
 
 def graph_from_distances(D: Floats, rows: Ints, n_neighbors: int) -> Graph:
-    """Build the mutual K-NN graph of some rows from a matrix of all distances.
+    """Build the mutual K-NN graph of some rows from a matrix of all distances; ties go to the row earlier in `rows`.
 
     Parameters
     ----------
@@ -229,24 +221,14 @@ def graph_from_distances(D: Floats, rows: Ints, n_neighbors: int) -> Graph:
     rows : ndarray of shape (n,)
         Positions in `D` of the rows. The graph numbers them 0, ..., n - 1.
     n_neighbors : int
-        Number of neighbours of each row.
-
-    Returns
-    -------
-    Graph
-        Ties in distance go to the row that is earlier in `rows`.
-
-    Raises
-    ------
-    ValueError
-        If a row has fewer than `n_neighbors` others.
+        Number of neighbours of each row; ValueError is raised if a row has fewer others.
     """
-    check_n_neighbors(len(rows), n_neighbors)
+    _check_n_neighbors(len(rows), n_neighbors)
     i, j = _mutual(_nearest(D, rows, n_neighbors))
     return Graph(i, j, D[rows[i], rows[j]], len(rows))
 
 
-def check_n_neighbors(n_rows: int, n_neighbors: int) -> None:
+def _check_n_neighbors(n_rows: int, n_neighbors: int) -> None:
     """Raise ValueError unless each of `n_rows` rows has `n_neighbors` others."""
     if not 1 <= n_neighbors < n_rows:
         raise ValueError(
@@ -262,16 +244,12 @@ def edge_weights(graph: Graph, sigma: float) -> Floats:
 
 @njit(cache=True)
 def laplacian_product(i: Ints, j: Ints, weight: Floats, Z: Floats) -> Floats:
-    """Return R Z, shape (n, m).
-
-    Each edge adds weight (z_i - z_j) to row i of the result and subtracts it from row j.
+    """Return R Z, shape (n, m): each edge adds weight (z_i - z_j) to row i and subtracts it from row j.
 
     Parameters
     ----------
-    i, j : ndarray of int of shape (edges,)
-        Ends of the edges.
-    weight : ndarray of shape (edges,)
-        Weights of the edges, divided by n.
+    i, j, weight : ndarray of shape (edges,)
+        Ends of the edges, and their weights, divided by n.
     Z : ndarray of shape (n, m)
         Matrix to multiply.
     """
@@ -287,14 +265,6 @@ def laplacian_product(i: Ints, j: Ints, weight: Floats, Z: Floats) -> Floats:
 
 
 def similarity_form(Z: Floats, edges: Edges) -> Floats:
-    """Return 2 Z'RZ, shape (m, m): twice the similarity term f'Rf of f = Z w, as a quadratic form in w.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, m)
-        Rows, with or without a column of ones.
-    edges : tuple of ndarray
-        Edges of R.
-    """
+    """Return 2 Z'RZ (m, m): twice the similarity term f'Rf of f = Z w, Z (n, m), as a quadratic form in w."""
     i, j, weight = edges
     return 2.0 * (Z.T @ laplacian_product(i, j, weight, np.ascontiguousarray(Z)))

@@ -15,37 +15,16 @@ FAR = 1e3
 
 
 def with_intercept(X: Floats) -> Floats:
-    """Append a column of ones.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-
-    Returns
-    -------
-    ndarray of shape (n, m + 1)
-        The rows (x_i, 1).
-    """
+    """Return the rows (x_i, 1), shape (n, m + 1), of X (n, m)."""
     Z = np.ones((X.shape[0], X.shape[1] + 1))
     Z[:, :-1] = X
     return Z
 
 
 def without_offset(Z: Floats) -> tuple[Floats, Floats]:
-    """Subtract the mean from columns that are far from the origin.
+    """Subtract the mean from columns of Z (n, m + 1) that are far from the origin; the last column is one.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, m + 1)
-        Rows with a last column of ones.
-
-    Returns
-    -------
-    Z : ndarray of shape (n, m + 1)
-        The array itself if no column is far from the origin.
-    centre : ndarray of shape (m + 1,)
-        The vector that was subtracted from each row.
+    Returns the rows, Z itself if no column is far from the origin, and the vector (m + 1,) that was subtracted.
     """
     rough = np.full(len(Z), 1.0 / len(Z)) @ Z  # a fraction of the time of Z.mean
     if not (np.abs(rough[:-1]) > FAR).any():

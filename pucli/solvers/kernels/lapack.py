@@ -29,19 +29,9 @@ _dgesv: Any = _types.ExternalFunction(
 
 @njit(cache=True)
 def solved(A: Floats, b: Floats) -> Floats:
-    """Return the solution x (n,) of A x = b, to the last bit that of `np.linalg.solve`.
+    """Return the solution x (n,) of A x = b, A (n, n), to the last bit that of `np.linalg.solve`.
 
-    Parameters
-    ----------
-    A : ndarray of shape (n, n)
-        Matrix of the system.
-    b : ndarray of shape (n,)
-        Right-hand side.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        A is singular, or an entry is not finite.
+    LinAlgError is raised if A is singular or an entry is not finite.
     """
     n = b.shape[0]
     if n == 0:

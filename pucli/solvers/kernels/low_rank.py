@@ -53,20 +53,7 @@ def rbf_from_distances(D: Floats, width: float) -> Floats:
 
 
 def pivoted_cholesky(K: Floats, max_rank: int | None = None) -> LowRankMap:
-    """Factorise a positive semi-definite matrix.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix, its diagonal of order one.
-    max_rank : int, optional
-        Cap on the rank.
-
-    Returns
-    -------
-    LowRankMap
-        Computed by LAPACK's dpstrf.
-    """
+    """Factorise a kernel matrix K (n, n), its diagonal of order one, by LAPACK's dpstrf; `max_rank` caps the rank."""
     n = len(K)
     C, pivots, rank, _ = dpstrf(K, lower=1, tol=RESIDUAL)
     pivots = pivots.astype(np.int64) - 1
@@ -113,6 +100,8 @@ def _pivoted_cholesky_rbf(X: Floats, gamma: float, max_rank: int, tolerance: flo
 def rbf_map(X: Floats, width: float, max_rank: int | None = None) -> LowRankMap:
     """Compute low-rank features of the RBF kernel exp(-d^2 / (2 width^2)).
 
+    Up to `DENSE_ROWS` rows they come from the kernel matrix, above from one column of it at a time.
+
     Parameters
     ----------
     X : ndarray of shape (n, m)
@@ -121,11 +110,6 @@ def rbf_map(X: Floats, width: float, max_rank: int | None = None) -> LowRankMap:
         Width of the kernel.
     max_rank : int, optional
         Cap on the rank. None means no cap up to `DENSE_ROWS` rows, and `DEFAULT_MAX_RANK` above.
-
-    Returns
-    -------
-    LowRankMap
-        Computed from the kernel matrix up to `DENSE_ROWS` rows, and from one column of it at a time above.
     """
     n = len(X)
     if n <= DENSE_ROWS:
@@ -148,10 +132,8 @@ def landmarks_of(X: Floats, width: float, rank: int) -> Landmarks:
 
     Parameters
     ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    width : float
-        Length scale of the kernel, in the units of the features.
+    X, width : ndarray of shape (n, m) and float
+        Rows, and the length scale of the kernel, in the units of the features.
     rank : int
         Largest number of landmarks.
     """
@@ -161,21 +143,12 @@ def landmarks_of(X: Floats, width: float, rank: int) -> Landmarks:
 
 
 def landmark_map(X: Floats, width: float, rank: int) -> LowRankMap:
-    """Compute features of the RBF kernel from landmarks among some of the rows: time n rank^2, memory n rank.
+    """Compute features of the RBF kernel from the rows of `landmarks_of`: time n rank^2, memory n rank.
 
     Parameters
     ----------
-    X : ndarray of shape (n, m)
-        Training rows.
-    width : float
-        Width of the kernel.
-    rank : int
-        Largest number of landmarks.
-
-    Returns
-    -------
-    LowRankMap
-        Its pivots are the rows of `landmarks_of`.
+    X, width, rank : ndarray of shape (n, m), float and int
+        As in `landmarks_of`.
 
     Examples
     --------
@@ -196,7 +169,7 @@ def landmark_map(X: Floats, width: float, rank: int) -> LowRankMap:
 
 
 def rbf_features(X: Floats, landmarks: Floats, factor: Floats, width: float) -> Floats:
-    """Compute the features of new rows.
+    """Return the features (n, r) of new rows.
 
     Parameters
     ----------
@@ -204,15 +177,8 @@ def rbf_features(X: Floats, landmarks: Floats, factor: Floats, width: float) -> 
         New rows.
     landmarks : ndarray of shape (r, m)
         Training rows at the pivots of a `LowRankMap`.
-    factor : ndarray of shape (r, r)
-        Its `factor`.
-    width : float
-        Width of the kernel.
-
-    Returns
-    -------
-    ndarray of shape (n, r)
-        Features.
+    factor, width : ndarray of shape (r, r) and float
+        Its `factor`, and the width of the kernel.
     """
     K = rbf_from_distances(squared_distances_between(X, landmarks), width)
     features: Floats = solve_triangular(factor, K.T, lower=True, check_finite=False).T

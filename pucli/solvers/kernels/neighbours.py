@@ -52,19 +52,7 @@ class Neighbours(NamedTuple):
 
 
 def nearest(X: Floats, k: int) -> Neighbours:
-    """Find the k nearest other rows of each row.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    k : int
-        Number of neighbours of each row, not counting itself.
-
-    Returns
-    -------
-    Neighbours
-        Neighbours of each row, nearest first, and their recall.
+    """Find the k nearest other rows of each row of X (n, m), the nearest first.
 
     Examples
     --------

@@ -42,10 +42,8 @@ class PathMap(NamedTuple):
         S.
     column_means : ndarray of shape (n,)
         Means of the columns of the kernel matrix.
-    projection : ndarray of shape (n, p)
-        Turns centred rows of the kernel into coordinates.
-    coordinates : ndarray of shape (n, p)
-        Those of the training rows.
+    projection, coordinates : ndarray of shape (n, p)
+        Maps centred rows of the kernel to coordinates, and the coordinates of the training rows.
     """
 
     X: Floats
@@ -58,7 +56,7 @@ class PathMap(NamedTuple):
 
     def of(self, X: Floats) -> Floats:
         """Return the coordinates (q, p) of rows X (q, m)."""
-        K = path_kernel(joined(_steps(X, self.X, self.rho), self.costs), self.rho, self.sigma)
+        K = _path_kernel(_joined(_steps(X, self.X, self.rho), self.costs), self.rho, self.sigma)
         centred = K - self.column_means - K.mean(axis=1, keepdims=True) + self.column_means.mean()
         found: Floats = centred @ self.projection
         return found
@@ -66,13 +64,7 @@ class PathMap(NamedTuple):
 
 @njit(cache=True)
 def least_costs(steps: Floats) -> Floats:
-    """Return the least cost of a path between any two nodes, shape (n, n), by Dijkstra's algorithm.
-
-    Parameters
-    ----------
-    steps : ndarray of shape (n, n)
-        Cost of a step between any two nodes.
-    """
+    """Return the least cost (n, n) of a path between any two nodes, given that of steps, by Dijkstra's algorithm."""
     n = steps.shape[0]
     costs = np.empty((n, n))
     waiting = np.empty(n)
@@ -124,16 +116,8 @@ def _sparse_costs(steps: Floats, needed: Bools) -> Floats:
 
 
 @njit(cache=True)
-def joined(steps: Floats, costs: Floats) -> Floats:
-    """Return the costs of paths from new rows, shape (q, n), by their best first step.
-
-    Parameters
-    ----------
-    steps : ndarray of shape (q, n)
-        Cost of a step from each new row to each node.
-    costs : ndarray of shape (n, n)
-        Least costs between the nodes.
-    """
+def _joined(steps: Floats, costs: Floats) -> Floats:
+    """Return the costs (q, n) of paths from new rows by their best first step (q, n), given those of paths (n, n)."""
     found = np.empty(steps.shape)
     for i in range(steps.shape[0]):
         row = found[i]
@@ -146,18 +130,8 @@ def joined(steps: Floats, costs: Floats) -> Floats:
     return found
 
 
-def path_kernel(costs: Floats, rho: float, sigma: float) -> Floats:
-    """Return the Gaussian kernel of path lengths, an array of the shape of `costs`.
-
-    Parameters
-    ----------
-    costs : ndarray
-        Least costs S of the paths between rows; the length of a path is ln(1 + S) / rho.
-    rho : float
-        Weight of long steps, as in the costs.
-    sigma : float
-        Width of the kernel, in the units of the features.
-    """
+def _path_kernel(costs: Floats, rho: float, sigma: float) -> Floats:
+    """Return the Gaussian kernel of width `sigma` of the path lengths ln(1 + S) / rho, of the shape of the costs S."""
     kernel: Floats = np.exp(-0.5 * (np.log1p(costs) / (rho * sigma)) ** 2)
     return kernel
 
@@ -172,13 +146,7 @@ def median_stretch(X: Floats) -> float:
 
 
 def path_costs(X: Floats, rho: float) -> Floats:
-    """Return S (n, n) of rows X (n, m).
-
-    Raises
-    ------
-    ValueError
-        The rows are not connected: any path between some of them costs more than a number can hold.
-    """
+    """Return S (n, n) of rows X (n, m); ValueError if they are not connected, as some cost overflows."""
     steps = _steps(X, X, rho)
     needed = needed_steps(steps)
     many = np.count_nonzero(needed) > DENSE * needed.size
@@ -198,17 +166,15 @@ def make_path_map(X: Floats, costs: Floats, rho: float, sigma: float | None) -> 
     ----------
     X : ndarray of shape (n, m)
         Training rows.
-    costs : ndarray of shape (n, n)
-        From `path_costs` for the same `rho`.
-    rho : float
-        Weight of long steps.
+    costs, rho : ndarray of shape (n, n) and float
+        From `path_costs`, and the weight of long steps there.
     sigma : float or None
         Width of the kernel, in units of X; None for the median distance along paths.
     """
     if sigma is None:
         apart = np.log1p(costs[costs > 0.0]) / rho
         sigma = float(np.median(apart)) if len(apart) else 1.0
-    K = path_kernel(costs, rho, sigma)
+    K = _path_kernel(costs, rho, sigma)
     means = K.mean(axis=0)
     values, vectors = np.linalg.eigh(K - means - means[:, None] + means.mean())
     values, vectors = values[::-1], vectors[:, ::-1]
@@ -221,6 +187,6 @@ def make_path_map(X: Floats, costs: Floats, rho: float, sigma: float | None) -> 
 
 
 def _steps(X: Floats, Y: Floats, rho: float) -> Floats:
-    with np.errstate(over="ignore"):  # a step that costs too much is none
+    with np.errstate(over="ignore"):  # an infinite cost means no step
         steps: Floats = np.expm1(rho * np.sqrt(squared_distances_between(X, Y)))
     return steps

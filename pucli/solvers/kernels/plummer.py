@@ -46,7 +46,7 @@ def _total(values: Floats) -> float:
 
 @njit(cache=True)
 def discrepancy_and_gradient(codes: Floats, prior: Floats, eps: float) -> tuple[float, Floats]:
-    """Compute the squared discrepancy between two samples.
+    """Return the unbiased estimate of the squared discrepancy of two samples, and its derivative (n, h) by the codes.
 
     Parameters
     ----------
@@ -56,13 +56,6 @@ def discrepancy_and_gradient(codes: Floats, prior: Floats, eps: float) -> tuple[
         Sample of the distribution that the codes should follow.
     eps : float
         Softening of the kernel, positive.
-
-    Returns
-    -------
-    value : float
-        Unbiased estimate of the squared discrepancy.
-    gradient : ndarray of shape (n, h)
-        Derivative with respect to the codes.
     """
     n, h = codes.shape
     eps = codes.dtype.type(eps)

@@ -16,8 +16,7 @@ import numpy as np
 from pucli.core.arrays import Floats, Ints
 from pucli.core.memory import available_bytes
 
-# The largest memory of a fit, or of a fold of a path: square matrices of m* + 1 rows, and matrices of all rows by m* +
-# 1.
+# Memory of a fit, or of a fold of a path, at most: square matrices of m* + 1 rows, and matrices of all rows by m* + 1.
 MATRICES = 12
 ROW_MATRICES = 4
 # Share of the memory that a fit may take, of the machine's or of the container's.
@@ -93,33 +92,22 @@ def surface_score(X: Floats, A: Floats, beta: Floats, intercept: float) -> Float
     ----------
     X : ndarray of shape (n, m)
         Rows.
-    A : ndarray of shape (m, m)
-        Symmetric matrix of the quadratic term.
-    beta : ndarray of shape (m,)
-        Linear coefficients.
-    intercept : float
-        beta_0.
+    A, beta, intercept : ndarray of shape (m, m), ndarray of shape (m,) and float
+        The coefficients; A is symmetric.
     """
     f: Floats = 0.5 * np.einsum("ij,ij->i", X @ A, X) + X @ beta + intercept
     return f
 
 
 def check_memory(n_rows: int, n_features: int, limit: float | None = None) -> None:
-    """Raise ValueError if a fit might need too much memory.
+    """Raise ValueError, which names smaller alternatives, if a fit might need too much memory.
 
     Parameters
     ----------
-    n_rows : int
-        Number of training rows.
-    n_features : int
-        Number of features, m.
+    n_rows, n_features : int
+        Numbers of training rows and of features, m.
     limit : float, optional
         Bytes that may be used; by default a share `MEMORY_SHARE` of the memory.
-
-    Raises
-    ------
-    ValueError
-        If the fit might exceed the limit; the message names smaller alternatives.
     """
     size = n_surface_features(n_features) + 1
     needed = 8.0 * (MATRICES * size * size + ROW_MATRICES * n_rows * size)

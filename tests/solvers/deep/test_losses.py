@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from pucli.solvers.deep import losses
 from pucli.solvers.deep.likelihood import kernel_log_likelihood, log_density
-from pucli.solvers.deep.losses import coulomb_potential, plummer_autoencoder_loss, plummer_discrepancy
+from pucli.solvers.deep.losses import _plummer_discrepancy, coulomb_potential, plummer_autoencoder_loss
 from pucli.solvers.deep.networks import exported, perceptron
 
 pytestmark = pytest.mark.slow
@@ -32,7 +32,7 @@ def brute_force(codes, prior, eps):
 def test_discrepancy_is_the_sum_over_pairs(n, h):
     rng = np.random.default_rng(0)
     codes, prior = rng.uniform(-1, 1, (2, n, h))
-    found = plummer_discrepancy(torch.tensor(codes), torch.tensor(prior), 1e-4)
+    found = _plummer_discrepancy(torch.tensor(codes), torch.tensor(prior), 1e-4)
     assert float(found) == pytest.approx(brute_force(codes, prior, 1e-4), rel=1e-10)
 
 
@@ -65,7 +65,7 @@ def test_gradient_agrees_with_finite_differences():
     rng = np.random.default_rng(2)
     codes = torch.tensor(rng.uniform(-1, 1, (6, 3)), requires_grad=True)
     prior = torch.tensor(rng.uniform(-1, 1, (6, 3)))
-    assert torch.autograd.gradcheck(lambda c: plummer_discrepancy(c, prior, 0.05), (codes,), eps=1e-6, atol=1e-6)
+    assert torch.autograd.gradcheck(lambda c: _plummer_discrepancy(c, prior, 0.05), (codes,), eps=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("h", [2, 10])
@@ -77,7 +77,7 @@ def test_single_precision_does_not_change_the_kernel_of_near_pairs(h):
     values, gradients = [], []
     for dtype in (torch.float32, torch.float64):
         z = torch.tensor(codes, dtype=dtype, requires_grad=True)
-        value = plummer_discrepancy(z, torch.tensor(prior, dtype=dtype), 1e-4)
+        value = _plummer_discrepancy(z, torch.tensor(prior, dtype=dtype), 1e-4)
         value.backward()
         values.append(value.item())
         gradients.append(z.grad.numpy().astype(float))
@@ -90,7 +90,7 @@ def test_discrepancy_has_expectation_zero_for_equal_distributions():
 
     def estimates(half_width, count):
         codes = (torch.tensor(rng.uniform(-half_width, half_width, (20, 2))) for _ in range(count))
-        return [float(plummer_discrepancy(z, torch.tensor(rng.uniform(-1, 1, (20, 2))), 1e-2)) for z in codes]
+        return [float(_plummer_discrepancy(z, torch.tensor(rng.uniform(-1, 1, (20, 2))), 1e-2)) for z in codes]
 
     equal, narrow = estimates(1.0, 400), estimates(0.5, 100)
     assert abs(np.mean(equal)) < 4.0 * np.std(equal) / 20.0

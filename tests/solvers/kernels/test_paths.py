@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import floyd_warshall
 
 from pucli.solvers.kernels import paths
-from pucli.solvers.kernels.paths import DELTA, least_costs, make_path_map, median_stretch, path_costs, path_kernel
+from pucli.solvers.kernels.paths import DELTA, _path_kernel, least_costs, make_path_map, median_stretch, path_costs
 from tests.helpers import examples
 
 
@@ -52,7 +52,7 @@ def test_coordinates_are_the_leading_principal_components():
     costs = path_costs(X, 2.0)
     found = make_path_map(X, costs, 2.0, 0.7)
     H = np.eye(len(X)) - 1.0 / len(X)
-    K = H @ path_kernel(costs, 2.0, 0.7) @ H
+    K = H @ _path_kernel(costs, 2.0, 0.7) @ H
     values = np.linalg.eigvalsh(K)[::-1]
     p = found.coordinates.shape[1]
     assert (found.coordinates**2).sum(axis=0) == pytest.approx(values[:p])
@@ -70,8 +70,8 @@ def test_rows_seen_again_have_their_coordinates_and_new_ones_those_of_a_graph_wi
     assert found.of(X) == pytest.approx(found.coordinates, abs=1e-9)
     for row in new:  # alone, as a node that others may not pass
         steps = np.expm1(3.0 * np.sqrt(((X - row) ** 2).sum(axis=1)))
-        k = path_kernel((steps[:, None] + by_floyd_warshall(X, 3.0)).min(axis=0), 3.0, found.sigma)
-        K = path_kernel(by_floyd_warshall(X, 3.0), 3.0, found.sigma)
+        k = _path_kernel((steps[:, None] + by_floyd_warshall(X, 3.0)).min(axis=0), 3.0, found.sigma)
+        K = _path_kernel(by_floyd_warshall(X, 3.0), 3.0, found.sigma)
         centred = k - K.mean(axis=0) - k.mean() + K.mean()
         assert found.of(row[None])[0] == pytest.approx(centred @ found.projection, abs=1e-9)
 
