@@ -37,7 +37,7 @@ FAR, FAR_SHARE = 1e8, 1e6
 ROUNDING_SHARE = 0.01
 # A result whose J is above that of a constant by this factor is replaced by it.
 WORSE = 1.0 + 1e-6
-# Rounding of the result below this share of the objective is not told.
+# Rounding of the result below this share of the objective is not part of the residual.
 LEAST_ROUNDING = 1e-12
 # Differences of larger scores are computed in extended precision.
 LARGE_SCORE = 1e6

@@ -22,7 +22,7 @@ from pucli.core.arrays import Bools, Floats
 from pucli.solvers.kernels.graph import Edges, similarity_form
 from pucli.solvers.kernels.intercept import without_offset
 
-# Rounding of A costs too many digits if the objective by A and by the rows differ by this share.
+# A has lost too many digits if the objectives computed from A and from the rows differ by this share.
 DIFFERENCE = 1e-11
 # Steps of refinement with gradients from the rows.
 REFINEMENTS = 3

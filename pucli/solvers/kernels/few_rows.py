@@ -1,7 +1,8 @@
-"""Coordinates of few rows of many features: a ridge keeps the coefficients in the space that the rows span.
+"""Coordinates for few rows of many features: a ridge keeps the coefficients in the span of the rows.
 
-With X' = QR, the rows are X = R'Q', and coefficients w = Qa have the norm of a. A method whose objective depends on w
-through the scores Xw and |w| alone therefore has the same solution in the n coordinates R' as in the m features.
+This is the representer theorem (Kimeldorf and Wahba 1971). With X' = QR, the rows are X = R'Q', and coefficients w = Qa
+have the norm of a. A method whose objective depends on w through the scores Xw and |w| alone therefore has the same
+solution in the n coordinates R' as in the m features.
 """
 
 from __future__ import annotations

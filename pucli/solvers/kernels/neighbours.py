@@ -2,7 +2,7 @@
 
 The time of brute force grows with the square of the rows: with 20 columns it takes 20 seconds for 1e5 rows, and half an
 hour for 1e6. Above `EXACT_ROWS`, and with too many columns for a tree, neighbours are found by nearest-neighbour
-descent (pynndescent, the extra `scale`), which searches for many more neighbours than are used. They
+descent (Dong et al. 2011; pynndescent, the extra `scale`), which searches for many more neighbours than are used. They
 are kept in the user's cache.
 """
 

@@ -1,13 +1,13 @@
-"""The class prior and the best share to call where positives are rare: the binormal law of the scores.
+"""The class prior and the best share to predict positive where positives are rare: the binormal law of the scores.
 
 Best bins and groups of scores bound the prior from above, by about .1 at best: where one row in a hundred is positive,
 that is no help. Here the scores of negatives and positives are normal after a common monotone change: N(0, 1) and
 N(d, s^2), the law of most ROC curves (Metz 1986). With the prior a, a share q(z) = (1 - a) P(N > z) + a P(d + s N > z)
 of the population lies above z, and the labelled rows' places in the population, v = q(z), have the density
 L / (1 - a + a L), L the likelihood ratio at z, made monotone. It flattens at 1 / a: the larger the prior, the earlier
-the labelled rows stop crowding towards the top. So the places alone tell the prior, the share with the largest F1, and
-how many positives the first k rows hold. The posterior is computed on a grid: log-uniform in a, flat in d, log-normal
-in s.
+the labelled rows stop crowding towards the top. So the places alone determine the prior, the share with the largest F1,
+and the number of positives among the first k rows. The posterior is computed on a grid: log-uniform in a, flat in d,
+log-normal in s.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ PRIORS = np.geomspace(2e-4, 0.95, 42)
 DISTANCES, SPREADS = np.linspace(0.0, 5.0, 26), np.geomspace(0.6, 1.0 / 0.6, 5)
 # Standard deviation of log s.
 SPREAD = 0.5
-# A 90 % interval of the normal law reaches so many standard deviations to either side.
+# A 90 % interval of the normal law reaches this many standard deviations to either side.
 NORMAL_90 = 1.6448536269514722
-# Number of draws of what the first rows hold.
+# Number of draws of the positives among the first rows.
 DRAWS = 4000
 # Scores z, shares of the population at which recalls are stored, and places at which densities are.
 _SCORES = np.linspace(-7.0, 10.0, 341)
 SHARES = np.concatenate([np.geomspace(1e-4, 0.005, 20, endpoint=False), np.geomspace(0.005, 1.0, 80)])
 _PLACES = np.concatenate([np.geomspace(1e-5, 0.5, 100), 1.0 - np.geomspace(0.5, 1e-5, 40)[1:]])
-# More labelled rows than this count as so many: the law is not quite that of any table, and the posterior of many rows
-# would be too sure of it.
+# More labelled rows count as this many: no table follows the law exactly, and with many rows the posterior would be
+# overconfident.
 MOST_LABELLED = 100
 # Positives are rare if the prior is at most RARE with this confidence, and the lower end (95 %) of the PU-AUC is at
-# least RANKING: below, the prior may be anything. No table of those tried with a prior of .2 or more passes for rare.
+# least RANKING: below, the prior may be anything. No table tried with a prior of .2 or more passed for rare.
 RARE, CONFIDENCE, RANKING = 0.15, 0.9, 0.68
 
 
@@ -79,14 +79,14 @@ class Binormal:
 
     @property
     def rare(self) -> bool:
-        """Whether the prior is small for sure."""
+        """Whether positives are rare, as `RARE` defines it."""
         return self.ranking >= RANKING and bool(self.quantiles(np.array([CONFIDENCE]))[0] <= RARE)
 
     def share_for_f1(self) -> float:
-        """Return the share of the population to call positive.
+        """Return the share of the population to predict positive.
 
-        It is the geometric mean of two shares: that with the largest expected F1, which heeds the larger priors most,
-        and that with the largest expected ratio of F1 to the best one can have, which heeds all priors alike.
+        It is the geometric mean of two shares: that with the largest expected F1, which large priors dominate, and that
+        with the largest expected ratio of F1 to its maximum, which weights all priors alike.
         """
         laws = _laws()
         f1 = 2.0 * laws.prior[:, None] * laws.recall / (SHARES + laws.prior[:, None])
@@ -108,7 +108,7 @@ class Binormal:
         rng : numpy.random.Generator
             Source of the draws.
         draws : int, default=DRAWS
-            Their number.
+            Number of draws.
         """
         laws, share = _laws(), first / rows
         places, recalls = np.append(0.0, SHARES), np.column_stack([np.zeros(len(laws.prior)), laws.recall])

@@ -40,8 +40,8 @@ UNSEEN = {
 }
 # Number of times that the lower end of an interval is computed, each time with the overlap that the last value implies.
 PASSES = 2
-# The rows determine an estimate if its 90 % interval is not wider and its ends are not more than FOLD times apart. One
-# with a narrow interval is recommended if the methods do not differ by more.
+# The rows determine an estimate if its 90 % interval is at most WIDEST wide and its ends are at most FOLD times apart.
+# One with a narrow interval is recommended if the methods differ by at most LARGEST_DISAGREEMENT.
 WIDEST, FOLD, LARGEST_DISAGREEMENT = 0.3, 4.0, 0.15
 # A given prior contradicts the rows if it lies so far outside an interval of this confidence.
 FAR_OUTSIDE, PLAIN_CONFIDENCE = 0.1, 0.99
@@ -239,8 +239,9 @@ class Scored(NamedTuple):
     Attributes
     ----------
     drawn : ndarray of shape (samples,)
-    whole : float
-    ranking : float
+        Best bin estimates of bootstrap samples of the held-out scores.
+    whole, ranking : float
+        Best bin estimate of all held-out scores, and their PU-AUC.
     """
 
     drawn: Floats
@@ -277,8 +278,7 @@ def interval(
     method : str
         Name of the estimator, whose errors `UNSEEN` lists.
     prior, top : float
-        Estimate, above which the lower end does not lie, and the largest plausible one, below which the upper end does
-        not.
+        Estimate, which the lower end does not exceed, and the largest plausible one, which the upper end reaches.
     variance : float
         Variance of the estimate over bootstrap samples.
     scored : Scored

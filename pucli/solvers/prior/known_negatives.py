@@ -13,7 +13,7 @@ import numpy as np
 FEWEST = 10
 # Standard deviation of the errors that more rows do not reduce: of this estimate, and of one without negatives.
 OWN_ERROR, OTHER_ERROR = 0.02, 0.1
-# Means of ranks that are nearer tell nothing.
+# Means of ranks that are closer carry no information.
 LEAST_DISTANCE = 0.05
 
 

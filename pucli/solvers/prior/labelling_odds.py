@@ -1,4 +1,4 @@
-"""Bounds on recall and class prior if some positives were labelled more readily than others, as Rosenbaum (2002) has.
+"""Bounds on recall and class prior if some positives were labelled more readily than others (after Rosenbaum 2002).
 
 Labelled rows are a random sample of the positives if all positives have the same odds of being labelled. Let the odds
 of any two differ by a factor of at most G, the odds ratio of labelling. A labelled row i then stands for w_i positives,

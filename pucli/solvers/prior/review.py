@@ -1,4 +1,4 @@
-"""Share of positives among rows of which some were looked at, chosen with certainty or at random.
+"""Share of positives among rows of which some were reviewed, chosen with certainty or at random.
 
 Rows drawn with certainty count as they are; those drawn at random stand for all others, each with the inverse of its
 probability of being drawn (Hajek 1971), and with Wilson's interval (1927) at Kish's effective number of answers.
@@ -36,7 +36,7 @@ def wilson(share: float, answers: float) -> Share:
 
 
 def share_of(positive: Bools, drawn: Floats, rows: int) -> Share:
-    """Return the share of positives among `rows` rows from those that were looked at.
+    """Return the share of positives among `rows` rows from those that were reviewed.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def share_of(positive: Bools, drawn: Floats, rows: int) -> Share:
 
 
 def answers_needed(found: Share, answers: int, wanted: float, rows: int | None = None) -> int | None:
-    """Return about how many answers in all would tell on which side of `wanted` the share lies.
+    """Return roughly how many answers in all decide on which side of `wanted` the share lies.
 
     It is `answers` if the interval excludes `wanted` already, and None if no number is enough.
 

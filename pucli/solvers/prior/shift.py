@@ -13,7 +13,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 
-# Probabilities are counted in so many bins: the estimate changes by less than 1e-3.
+# Number of bins in which probabilities are counted: the estimate changes by less than 1e-3.
 BINS = 1000
 HALVINGS = 30
 BOOTSTRAPS = 200
@@ -60,8 +60,8 @@ def new_prior(
 ) -> NewPrior:
     """Return the share of positives in new rows.
 
-    The interval is of bootstrap samples of the new rows, each with a prior drawn from its interval, with which the
-    probabilities rise or fall in proportion, and an error of the calibration.
+    The interval comes from bootstrap samples of the new rows. Each draws a prior from its interval, scales the
+    probabilities in proportion, and adds an error of the calibration.
 
     Parameters
     ----------
@@ -125,7 +125,8 @@ def changed_features(
     labelled, population, new : FeatureShares
         Of labelled positives, of a sample of the old population, and of the new rows.
     any_prior : bool
-        Whether another share of positives is no change. New rows are then a mixture of labelled rows and population.
+        Whether another share of positives counts as no change. New rows are then a mixture of labelled rows and
+        population.
 
     Returns
     -------

@@ -21,7 +21,7 @@ QUANTILES = 40
 BOOTSTRAPS, STEPS, NEWTON, ENOUGH = 100, 60, 2, 1e-4
 # Weight of the squares of the coefficients; standard deviation of the prior of training that is left if it was given.
 RIDGE, LEAST_DEVIATION = 1.0, 1e-3
-# More rows of the population tell no more of its prior: the quadratic function is not quite that of any table.
+# More rows of the population add nothing about its prior, as no table follows the quadratic function exactly.
 MOST_ROWS = 800
 # Standard deviation of the error of the share that bootstrap samples do not show.
 LASTING_ERROR = 0.03
@@ -33,7 +33,8 @@ def prior_of_three(
 ) -> NewPrior:
     """Return the share of positives in new rows.
 
-    The interval is of bootstrap samples of all three samples, each with a prior of training drawn from its interval.
+    The interval comes from bootstrap samples of all three samples, each with a prior of training drawn from its
+    interval.
 
     Parameters
     ----------

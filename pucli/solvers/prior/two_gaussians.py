@@ -20,7 +20,7 @@ LEAST_LABELLED, ROWS_PER_FEATURE, MOST_FEATURES = 50, 20, 20
 MOST_ROWS, STEPS, MISFIT, APART = 4000, 500, 1.5, 1.3
 # Standard deviation of the error of the share, as measured on samples of 200 labelled and 1500 unlabeled rows.
 GAUSSIAN_ERROR = 0.03
-# The share of positives is looked for from these.
+# Starting values of the share of positives.
 STARTS = (0.1, 0.5)
 
 

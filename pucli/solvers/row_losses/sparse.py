@@ -1,4 +1,7 @@
-"""The smoothed rows' problem on sparse rows: Newton steps by conjugate gradients, in memory of the non-zeros."""
+"""Newton steps of `row_losses.linear` on sparse rows, by conjugate gradients (Dembo and Steihaug 1983).
+
+Memory is proportional to the non-zeros.
+"""
 
 from __future__ import annotations
 

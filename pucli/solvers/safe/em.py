@@ -1,4 +1,7 @@
-"""Expectation maximisation for a generative classifier with labelled and unlabeled rows, the baseline of MCPL."""
+"""Expectation maximisation for a generative classifier with labelled and unlabeled rows (Nigam et al. 2000).
+
+It is the baseline of MCPL, without a guarantee.
+"""
 
 from __future__ import annotations
 

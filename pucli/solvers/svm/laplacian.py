@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Matrix: TypeAlias = Floats | csr_array
 
-# Rounding below this share of the objective is not told.
+# Rounding below this share of the objective is not part of the gap.
 LEAST_ROUNDING = 1e-11
 
 
@@ -93,7 +93,7 @@ class GraphKernel(NamedTuple):
 
 
 def graph_kernel(K: Floats, L: Matrix, ratio: float) -> GraphKernel:
-    """Factorise what all Laplacian SVMs on the same rows, kernel and ratio of the weights share.
+    """Return the factors that all Laplacian SVMs on the same rows share, for one kernel and ratio of the weights.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def solve_laplacian_svms(
     Raises
     ------
     ValueError
-        The kernel or the weights are of a size that numbers cannot hold.
+        The kernel matrix overflows with these weights.
     """
     labelled = np.flatnonzero(machines[0])
     places = np.zeros((len(graph.K), len(labelled)))
@@ -146,7 +146,7 @@ def solve_laplacian_svms(
     H = graph.K[labelled] @ M
     H = 0.5 * (H + H.T)
     if not np.isfinite(H).all():
-        raise ValueError("the kernel of these rows with these weights is beyond what numbers can hold; scale the rows.")
+        raise ValueError("the kernel matrix of these rows overflows with these weights; scale the rows.")
     found = []
     for y in machines:
         target = y[labelled].astype(float)

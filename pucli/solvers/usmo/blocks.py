@@ -155,14 +155,7 @@ def solve_kernel(
             state.restore()
             lowest_gap = lowest_gap if ended else np.inf
             continue
-        block = _violators(state.up, state.down, state.active, highest, lowest, rows.capacity)
-        slots = rows.fetch(block, state.active)
-        K = rows.store[np.ix_(slots, block)]
-        G_block, sigma_block = G[block], sigma[block]
-        block_losses = active_losses.take(block)
-        pairs, gained = solve_block(
-            K, G_block, sigma_block, *block_losses, BLOCK_ACCURACY * (highest - lowest), MAX_PAIRS
-        )
+        pairs, gained = state.solve_block(highest, lowest)
         if pairs == 0:
             if state.active == n:
                 break
@@ -170,8 +163,6 @@ def solve_kernel(
             lowest_gap = np.inf
             continue
         dual += gained
-        add_rows(rows.store, slots, sigma_block - sigma[block], G)
-        sigma[block] = sigma_block
         n_iter += 1
         n_pairs += pairs
         if shrinking and n_iter % SHRINK_EVERY == 0:
@@ -236,6 +227,20 @@ class _State:
             up[:] = G + np.where(sigma >= upper, np.inf, np.where(sigma < knot, left, right))
             down[:] = G + np.where(sigma <= lower, -np.inf, np.where(sigma <= knot, left, right))
         return float(np.fmax.reduce(down, initial=-np.inf)), float(np.fmin.reduce(up, initial=np.inf))
+
+    def solve_block(self, highest: float, lowest: float) -> tuple[int, float]:
+        """Solve the pairs of the largest violators; return their number and the increase of the dual value."""
+        sigma, G, losses = self.active_part()
+        block = _violators(self.up, self.down, self.active, highest, lowest, self.rows.capacity)
+        slots = self.rows.fetch(block, self.active)
+        K = self.rows.store[np.ix_(slots, block)]
+        G_block, sigma_block = G[block], sigma[block]
+        accuracy = BLOCK_ACCURACY * (highest - lowest)
+        pairs, gained = solve_block(K, G_block, sigma_block, *losses.take(block), accuracy, MAX_PAIRS)
+        if pairs:
+            add_rows(self.rows.store, slots, sigma_block - sigma[block], G)
+            sigma[block] = sigma_block
+        return pairs, gained
 
     def in_order(self) -> tuple[Floats, Floats]:
         """Return sigma and G of all rows, in the given order."""

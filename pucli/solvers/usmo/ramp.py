@@ -34,7 +34,7 @@ from pucli.solvers.usmo.blocks import KernelProblem, solve_kernel
 
 # The convex problems are solved to this share of the tolerance, in absolute terms: their objectives lack constants.
 INNER_ACCURACY = 0.1
-# Rounding below this share of the objective is not told.
+# Rounding below this share of the objective is not part of the residual.
 LEAST_ROUNDING = 1e-11
 
 
@@ -131,7 +131,7 @@ def solve_ramp(
     c2 = 1.0 / (2.0 * lam * (~labelled).sum())
     trivial = min(2.0 * prior, 1.0) / (2.0 * lam)
     linear = kernel.name == "linear" and keeps_w(*X.shape)
-    coef = new_coef = np.zeros(X.shape[1]) if kernel.name == "linear" else None
+    coef = np.zeros(X.shape[1]) if kernel.name == "linear" else None
     f, norm, weights, bias = np.zeros(len(X)), 0.0, np.zeros(len(X)), 0.0
     objectives = [_objective(f, labelled, c1, c2, norm)] if start is None else [np.inf]
     f = f if start is None else start
@@ -143,29 +143,23 @@ def solve_ramp(
         accuracy = tol * relative_scale(objectives[-1] if known else trivial, 0.0, trivial)
         inner_tol = INNER_ACCURACY * accuracy / max(abs(majorant), accuracy / tol)
         if linear:
-            in_w = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=inner_tol, scale=Scale(trivial))
-            sigma, new_bias, lower_bound = in_w.dual, in_w.bias, in_w.objective - in_w.gap
-            new_coef = in_w.coef
-            new_f, new_norm = X @ new_coef + new_bias, float(new_coef @ new_coef)
+            sigma, new = _minimum_in_w(X, losses, inner_tol, trivial)
         else:
             sigma = restore_total(np.clip(-weights, losses.lower, losses.upper), losses, 0.0)
             in_pairs = KernelProblem(X, kernel, losses, 0.0, np.zeros(len(X)), 0.0, trivial)
-            pairs = solve_kernel(in_pairs, sigma, tol=inner_tol, cache_bytes=cache_bytes)
-            sigma, new_bias, lower_bound = pairs.dual, pairs.bias, pairs.objective - pairs.gap
-            new_f, new_norm = pairs.scores, -float(sigma @ (pairs.scores - new_bias))
-            if kernel.name != "rbf":  # pair steps on values of very different size leave an error in the scores
-                new_coef, new_f, new_bias, new_norm, lower_bound = _scored_anew(X, kernel, losses, sigma, new_bias)
+            sigma, new = _minimum_in_pairs(in_pairs, sigma, inner_tol, cache_bytes)
         n_iter += 1
         # the first tangents may be taken at scores that are those of no f
-        residual = max(majorant - lower_bound, 0.0) if known else np.inf
+        residual = max(majorant - new.lower_bound, 0.0) if known else np.inf
         # where scores are huge, losses that are nearly zero are differences of large numbers
         rounding = ROUNDING * float((losses.upper - losses.lower) @ np.abs(f))
         if rounding > LEAST_ROUNDING * accuracy / tol:
             residual += rounding
-        value = _objective(new_f, labelled, c1, c2, new_norm)
+        value = _objective(new.f, labelled, c1, c2, new.norm)
         if known and (residual <= accuracy or value >= objectives[-1]):
             break
-        f, norm, weights, coef, bias = new_f, new_norm, -sigma, new_coef, new_bias
+        weights = -sigma
+        coef, f, bias, norm, _ = new
         objectives.append(value)
     if start is not None:
         del objectives[0]
@@ -181,10 +175,35 @@ def solve_ramp(
     )
 
 
-def _scored_anew(
-    X: Floats, kernel: Kernel, losses: RowLosses, sigma: Floats, bias: float
-) -> tuple[Floats | None, Floats, float, float, float]:
-    """Return coefficients with the linear kernel, scores, bias, squared norm and lower bound of dual variables (n,)."""
+class _Minimum(NamedTuple):
+    """A convex problem's coefficients with the linear kernel, scores, bias, squared norm and lower bound."""
+
+    coef: Floats | None
+    f: Floats
+    bias: float
+    norm: float
+    lower_bound: float
+
+
+def _minimum_in_w(X: Floats, losses: RowLosses, tol: float, trivial: float) -> tuple[Floats, _Minimum]:
+    """Return dual variables (N,) and the minimum with the linear kernel."""
+    found = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=tol, scale=Scale(trivial))
+    coef, bias = found.coef, found.bias
+    return found.dual, _Minimum(coef, X @ coef + bias, bias, float(coef @ coef), found.objective - found.gap)
+
+
+def _minimum_in_pairs(problem: KernelProblem, start: Floats, tol: float, cache_bytes: float) -> tuple[Floats, _Minimum]:
+    """Return dual variables (N,) and the minimum with any kernel, from the dual variables `start`."""
+    found = solve_kernel(problem, start, tol=tol, cache_bytes=cache_bytes)
+    sigma, bias = found.dual, found.bias
+    if problem.kernel.name != "rbf":  # pair steps on values of very different size leave an error in the scores
+        return sigma, _scored_anew(problem.X, problem.kernel, problem.losses, sigma, bias)
+    norm = -float(sigma @ (found.scores - bias))
+    return sigma, _Minimum(None, found.scores, bias, norm, found.objective - found.gap)
+
+
+def _scored_anew(X: Floats, kernel: Kernel, losses: RowLosses, sigma: Floats, bias: float) -> _Minimum:
+    """Return the minimum of dual variables (N,), with scores computed from the rows."""
     coef = None
     if kernel.name == "linear":
         coef = -sigma @ X
@@ -195,7 +214,7 @@ def _scored_anew(
         bias, gap = bias_and_gap(losses, 0.0, sigma, G)
         f, norm = bias - G, float(sigma @ G)
         gap += kernel.rounding(X, sigma) + kernel.rounding_of_scores(X, sigma, losses.upper - losses.lower)
-    return coef, f, bias, norm, 0.5 * norm + float(loss_values(losses, f).sum()) - gap
+    return _Minimum(coef, f, bias, norm, 0.5 * norm + float(loss_values(losses, f).sum()) - gap)
 
 
 def _objective(f: Floats, labelled: Bools, c1: float, c2: float, norm: float) -> float:

@@ -145,7 +145,7 @@ def test_rows_and_weights_beyond_numbers_are_refused(scale, params):
     X, y = scale * np.random.default_rng(0).normal(size=(20, 2)), np.where(np.arange(20) < 6, np.arange(20) % 2, -1)
     with (
         np.errstate(all="ignore"),
-        pytest.raises(ValueError, match=r"square overflows|beyond what numbers can hold; scale the rows"),
+        pytest.raises(ValueError, match=r"square overflows|overflows with these weights; scale the rows"),
     ):
         LaplacianSVM(**params).fit(X, y)
 
