@@ -17,7 +17,7 @@ WIDE = 5000
 
 
 def is_wide(X: Floats) -> bool:
-    """Return whether rows X (n, m) have so many features that m x m numbers are too many."""
+    """Return whether rows X (n, m) have too many features for m x m matrices."""
     return bool(X.shape[1] > max(WIDE, X.shape[0]))
 
 

@@ -104,7 +104,7 @@ def _searched(X: AnyArray, asked: int, few_new: float) -> AnyArray:
 
 
 def _file_of(X: Floats) -> Path:
-    """Return where the neighbours of these rows by this search are kept, in the user's cache."""
+    """Return the file in the user's cache for the neighbours of these rows by this search."""
     import platformdirs
 
     digest = hashlib.blake2b(repr((X.shape, ASKED, FEW_NEW)).encode(), digest_size=16)
@@ -114,7 +114,7 @@ def _file_of(X: Floats) -> Path:
 
 
 def _read(path: Path, k: int) -> Ints | None:
-    """Return the k nearest of each row as they were kept, None where there are none or fewer."""
+    """Return the k nearest of each row from the cache, None if the file is missing or has fewer."""
     try:
         kept = np.load(path, allow_pickle=False)
     except (OSError, ValueError):
@@ -123,7 +123,7 @@ def _read(path: Path, k: int) -> Ints | None:
 
 
 def _keep(path: Path, rows: AnyArray) -> None:
-    """Keep neighbours for the next fit to the same rows, and those of few others; a full disk is no error."""
+    """Cache neighbours for the next fit to the same rows; the oldest files are removed, and a full disk is no error."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

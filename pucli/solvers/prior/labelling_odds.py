@@ -38,7 +38,7 @@ def with_odds(share: Share, ratio: float) -> Share:
 
 
 def not_excluded(labelled: int) -> float:
-    """Return the odds ratio of labelling that a test on so many labelled rows does not exclude.
+    """Return the largest odds ratio of labelling that a test on `labelled` labelled rows cannot exclude.
 
     Half of the positives have the greater odds. Among p labelled rows, the log of the ratio of both kinds then has the
     standard error 2 / sqrt(p); the result is the end of its 90 % interval if they are as many.

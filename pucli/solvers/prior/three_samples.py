@@ -14,7 +14,7 @@ import numpy as np
 from pucli.core.arrays import Floats
 from pucli.solvers.prior.shift import EDGE, LEVELS, NewPrior
 
-# Scores are counted in bins between so many quantiles of each sample.
+# Number of quantiles of each sample, between which scores are counted.
 QUANTILES = 40
 # Where the scores hardly determine the share, so few steps end near the prior of training: on the design half of the
 # tasks of benchmark `quality`, 30, 60 and 120 have errors of .055, .054 and .055.

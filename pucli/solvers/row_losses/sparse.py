@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 
-# Conjugate gradients stop at this share of the gradient, or after so many steps.
+# Conjugate gradients stop at this share of the gradient, or after this many steps.
 FORCING, MOST_STEPS = 1e-3, 500
 
 

@@ -28,7 +28,7 @@ CHECK_EVERY = 20
 APART = 16.0
 STEP = 5.0
 CHANGES = 8
-# Up to so many coefficients the steps multiply by an inverse.
+# Up to this many coefficients the steps multiply by an inverse.
 INVERTED = 400
 
 
