@@ -1,9 +1,13 @@
 """Every block of code in README.md and docs runs, or, where that takes long or needs the network, is parsed."""
 
+import importlib
 import itertools
 import os
+import re
 import shlex
 import shutil
+import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +17,8 @@ import yaml
 
 from pucli.core import declared_files as declared
 from pucli.data import dataset_entry, dataset_names
-from pucli.methods import METHODS
+from pucli.methods import METHODS, Method
+from pucli.models.saved import load_model
 from tests.cli.test_basics import parse
 from tests.helpers import ROOT
 
@@ -155,6 +160,30 @@ def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
         document.namespace |= {"bought": table.pop("bought").eq("yes"), "table": table}
     for example in document.examples():
         example.evaluate()
+
+
+def test_the_method_of_contributing_trains_predicts_saves_and_loads(pucli, tmp_path, monkeypatch):
+    steps = (ROOT / "CONTRIBUTING.md").read_text().split("## Add a method\n")[1].split("\n## ")[0]
+    solver, estimator, declaration = map(textwrap.dedent, re.findall(r"^ *```python\n(.*?)^ *```", steps, re.S | re.M))
+    for name, code in (("solvers", solver), ("estimators.unbiased", estimator)):
+        package = importlib.import_module(f"pucli.{name}")
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "centroid.py").write_text(code)
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path / name)])
+        monkeypatch.setitem(sys.modules, f"pucli.{name}.centroid", None)  # removes the module after the test
+        del sys.modules[f"pucli.{name}.centroid"]
+    (method,) = eval(declaration, {"Method": Method})
+    monkeypatch.setitem(METHODS, "centroid", method)
+
+    write_files()
+    known = ("--data", "customers.csv", "--label", "bought", "--positive", "yes", "--drop", "notes")
+    assert pucli("train", "--method", "centroid", *known, "--model", "centroid.model").code == 0
+    done = pucli("predict", "--model", "centroid.model", "--data", "new.csv", "--out", "scored.csv")
+    assert done.code == 0, done.err
+    called = pd.read_csv("scored.csv")["prediction"].eq("yes")
+    assert called[:60].mean() > 0.9 > 0.1 > called[60:].mean()  # the first 60 rows are the positives
+    model = load_model(Path("centroid.model")).whole
+    assert (model.predict(pd.read_csv("new.csv", dtype=str)) == "yes").tolist() == called.tolist()
 
 
 def test_every_method_page_says_when_to_use_it():
