@@ -172,7 +172,7 @@ def test_the_method_of_contributing_trains_predicts_saves_and_loads(pucli, tmp_p
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path / name)])
         monkeypatch.setitem(sys.modules, f"pucli.{name}.centroid", None)  # removes the module after the test
         del sys.modules[f"pucli.{name}.centroid"]
-    (method,) = eval(declaration, {"Method": Method})
+    method = eval(declaration, {"Method": Method})
     monkeypatch.setitem(METHODS, "centroid", method)
 
     write_files()
