@@ -31,7 +31,6 @@ PAGES = [
 ]
 # what belongs to the machine and not to pucli
 NOT_OURS = {
-    "cp",
     "pip",
     "python3",
     "pytest",
@@ -78,6 +77,14 @@ def write_table() -> None:
     Path("my-datasets.yaml").write_bytes((declared_there / "datasets.yaml").read_bytes())
 
 
+def copied(source: str, target: str) -> None:
+    """Copy a file of the checkout; an experiment gets the column that the page has its reader add."""
+    shutil.copyfile(ROOT / source, target)
+    if target == "with-mine.yaml":
+        column = "\n  nearest-mean: {method: blssvm, grid: {}}"
+        Path(target).write_text(Path(target).read_text().replace("\nmethods:", f"\nmethods:{column}"))
+
+
 def too_long(page: Path, words: list[str]) -> bool:
     """Return whether a command is parsed only."""
     command, rest = words[0], set(words[1:])
@@ -86,6 +93,8 @@ def too_long(page: Path, words: list[str]) -> bool:
     if command == "auto":  # the tutorial runs it
         return page.name not in {"practitioner.md", "agents.md"}
     if command == "reproduce":
+        if "with-mine.yaml" in rest:
+            return False
         in_short = "smoke" in rest and page.name in {"cluster.md", "researcher.md"} and "--n-jobs" not in rest
         return not (in_short or rest & {"--dry-run", "my-table.yaml"})
     if command in {"report", "status"} and words[1].startswith("table-") and "smoke" not in rest:  # nothing is there
@@ -119,6 +128,9 @@ def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
     def shell(example):
         for variables, words in commands(str(example.parsed)):
             if words[0] in NOT_OURS:
+                continue
+            if words[0] == "cp":
+                copied(*words[1:])
                 continue
             assert Path(words[0]).name == "pucli", f"{page.name}: {words[0]} is no command that is known"
             if too_long(page, words[1:]):
