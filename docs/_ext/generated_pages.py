@@ -1,4 +1,4 @@
-"""Pages that are made of the code, so that they cannot go stale: methods, commands, metrics, protocols.
+"""Pages that are made of the code, so that they cannot go stale: methods, commands, metrics, protocols, keys of files.
 
 They are written into the folder `generated` of the documentation before each build.
 """
@@ -34,7 +34,7 @@ def write_pages(source: Path) -> None:
     folder = source / "generated"
     (folder / "methods").mkdir(parents=True, exist_ok=True)
     (folder / "commands").mkdir(parents=True, exist_ok=True)
-    for path, text in {**methods(), **commands(), **lists(), **api()}.items():
+    for path, text in {**methods(), **commands(), **lists(), **declared_files(), **api()}.items():
         target = folder / path
         if not target.is_file() or target.read_text(encoding="utf-8") != text:
             target.write_text(text, encoding="utf-8")
@@ -242,6 +242,49 @@ def lists() -> dict[str, str]:
         "protocols.md": "\n".join([*protocols, ""]),
         "data.md": "\n".join([*data, ""]),
     }
+
+
+def declared_files() -> dict[str, str]:
+    """Return the page of all keys of experiments and catalogues, from their JSON schemas."""
+    from pucli.data import catalogue_schema
+    from pucli.runner import experiment_schema
+
+    lines = ["# Keys of declared files", "", "Look up a key of an experiment or of an entry of `datasets.yaml`. An editor"]
+    lines += ["completes them [by the schema](../how_to/extending.md#completion-of-keys-in-an-editor).", ""]
+    for title, schema in (("Experiments", experiment_schema()), ("Data sets", catalogue_schema())):
+        lines += [f"## {title}", ""]
+        parts = {"": schema, **schema["$defs"]}
+        for part, described in sorted(parts.items(), key=lambda item: bool(item[0]) and item[0] != "Entry"):
+            if not described.get("properties"):
+                continue
+            text = " ".join(described.get("description", "").split())
+            lines += [f"### {part}" if part else "### The file", "", escape(text), "", "| Key | Value | Meaning |"]
+            lines += ["| --- | --- | --- |"]
+            for key, value in described["properties"].items():
+                default = value.get("default")
+                said = f"default: `{default}`" if isinstance(default, str | int | float) and default != "" else ""
+                meaning = "; ".join(filter(None, (value.get("description"), said)))
+                lines.append(f"| `{key}` | {escape(_kind(value))} | {escape(meaning)} |")
+            lines.append("")
+    return {"declared.md": "\n".join(lines)}
+
+
+def _kind(value: dict[str, Any]) -> str:
+    """Return in words what a key of a JSON schema takes: words, a type, or the name of another part."""
+    if "enum" in value or "const" in value:
+        return " or ".join(f"`{word}`" for word in value.get("enum", [value.get("const")]))
+    if "$ref" in value:
+        return str(value["$ref"]).rpartition("/")[2]
+    if "anyOf" in value:
+        return " or ".join(dict.fromkeys(_kind(one) for one in value["anyOf"] if one.get("type") != "null"))
+    if value.get("type") == "array":
+        inner = _kind(value.get("items", {}))
+        return f"list of {inner}" if inner else "list"
+    if value.get("type") == "object":
+        inner = value.get("additionalProperties")
+        return "keys with " + _kind(inner) if isinstance(inner, dict) and inner else "keys with values"
+    names = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
+    return names.get(value.get("type", ""), "")
 
 
 API = {
