@@ -249,8 +249,13 @@ def declared_files() -> dict[str, str]:
     from pucli.data import catalogue_schema
     from pucli.runner import experiment_schema
 
-    lines = ["# Keys of declared files", "", "Look up a key of an experiment or of an entry of `datasets.yaml`. An editor"]
-    lines += ["completes them [by the schema](../how_to/extending.md#completion-of-keys-in-an-editor).", ""]
+    lines = [
+        "# Keys of declared files",
+        "",
+        "Look up a key of an experiment or of an entry of `datasets.yaml`. An editor"
+        " completes them [by the schema](../how_to/extending.md#completion-of-keys-in-an-editor).",
+        "",
+    ]
     for title, schema in (("Experiments", experiment_schema()), ("Data sets", catalogue_schema())):
         lines += [f"## {title}", ""]
         parts = {"": schema, **schema["$defs"]}
