@@ -116,6 +116,22 @@ def commands(block: str):
                 yield variables, words[len(variables) :]
 
 
+def shown(block: str):
+    """Yield the commands of a block in which their output stands: the words after pucli, and the lines printed."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, *printed = part.splitlines()
+        words = shlex.split(command.partition(" < ")[0])
+        assert words[0] == "pucli", command
+        yield words[1:], [line for line in printed if line.strip() not in {"", "..."}]
+
+
+def test_commands_shown_with_their_output_are_commands():
+    for page in PAGES:
+        blocks = re.findall(r"^```text\n(\$ .*?)^```", page.read_text(), re.S | re.M)
+        for words, _ in itertools.chain.from_iterable(map(shown, blocks)):
+            parse(words)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
@@ -162,7 +178,22 @@ def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
             assert done.code == 0, f"{page.name}: {' '.join(words)}\n{done.err}"
             ran.append(words)
 
-    parsers = [CodeBlockParser(language="sh", evaluator=shell), PythonCodeBlockParser()]
+    def console(example):
+        for words, printed in shown(str(example.parsed)):
+            data = [file for option, file in itertools.pairwise(words) if option == "--data"]
+            if not printed or not all(Path(file).is_file() for file in data):
+                parse(words)
+                continue
+            done = pucli(*words)
+            assert done.code == 0, f"{page.name}: {' '.join(words)}\n{done.err}"
+            assert [line for line in printed if line not in done.out + done.err] == []
+            ran.append(words)
+
+    parsers = [
+        CodeBlockParser(language="sh", evaluator=shell),
+        CodeBlockParser(language="console", evaluator=console),
+        PythonCodeBlockParser(),
+    ]
     document = sybil.Sybil(parsers=parsers).parse(page)
     if page.name == "export.md":
         pytest.importorskip("onnxruntime", reason="onnxruntime is not installed; pip install -e '.[onnx]'")
