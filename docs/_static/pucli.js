@@ -8,8 +8,8 @@ document.addEventListener("DOMContentLoaded", () => {
     button.textContent = "copy";
     button.addEventListener("click", async () => {
       const lines = block.querySelector("pre").innerText.split("\n");
-      const session = lines.some((line) => line.startsWith(">>> "));
-      const kept = session ? lines.filter((line) => /^(>>>|\.\.\.)( |$)/.test(line)).map((line) => line.slice(4)) : lines;
+      const prompt = [/^(>>>|\.\.\.)( |$)/, /^\$ /].find((one) => lines.some((line) => one.test(line)));
+      const kept = prompt ? lines.filter((line) => prompt.test(line)).map((line) => line.replace(prompt, "")) : lines;
       await navigator.clipboard.writeText(kept.join("\n").trimEnd());
       button.textContent = "copied";
       setTimeout(() => { button.textContent = "copy"; }, 1500);
