@@ -118,4 +118,4 @@ def check_names(method: str, names: Iterable[str]) -> None:
     known = estimator_of(method)._get_param_names()
     for name in names:
         if name not in known:
-            raise unknown(f"parameter of {method}", name, known)
+            raise unknown("parameter", name, known, of=method)

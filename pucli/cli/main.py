@@ -6,7 +6,6 @@ With ``--json``, an error is also one JSON document on stdout: ``{"error": {"kin
 
 from __future__ import annotations
 
-import difflib
 import errno
 import importlib
 import inspect
@@ -31,7 +30,7 @@ from pucli.cli.help import HelpfulCommand, examples_text, groups
 from pucli.cli.interrupts import interrupts, noticed
 from pucli.cli.output import Output, Stopped
 from pucli.cli.terminal import tell
-from pucli.core.errors import FULL_DISK, PucliError, unknown
+from pucli.core.errors import FULL_DISK, PucliError, nearest, unknown
 
 # Commands in the order in which a new user needs them; the others follow in alphabetical order.
 ORDER = [
@@ -291,8 +290,8 @@ def _of_option(error: Any) -> str:
         return ""
     command = getattr(getattr(error, "ctx", None), "command", None)
     names = [word[2:] for one in getattr(command, "params", ()) for word in one.opts if word.startswith("--")]
-    near = difflib.get_close_matches(error.option_name.lstrip("-"), names, n=2, cutoff=0.6)
-    return f"no option {error.option_name}" + (f"; did you mean --{' or --'.join(near)}?" if near else ".")
+    near = nearest(error.option_name.lstrip("-"), names, 2)
+    return f"unknown option {error.option_name}" + (f"; did you mean --{' or --'.join(near)}?" if near else ".")
 
 
 def _of_value(error: Any) -> str:

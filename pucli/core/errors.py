@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import re
 from collections.abc import Iterable
 
 
@@ -27,6 +28,8 @@ class RunError(PucliError):
     """Something failed while running (exit code 1)."""
 
 
+# Least similarity, from 0 to 1, of a name and a slip of it; shortest name that is near a longer one as a part of it.
+NEAR, PART = 0.62, 3
 # So many choices are named in full beside the nearest one.
 FEW = 6
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -56,7 +59,40 @@ def unwritable(path: object, error: OSError, option: str = "") -> PucliError:
     return UsageError(f"cannot write {named}: {reason}. Use a place that can be written.")
 
 
-def unknown(kind: str, name: str, choices: Iterable[str], *, listing: str = "") -> UsageError:
+def nearest(name: str, choices: Iterable[str], most: int = 3) -> list[str]:
+    """Return at most `most` choices that `name` may be a slip of, the likeliest first.
+
+    Parameters
+    ----------
+    name : str
+        A name that is not among the choices.
+    choices : iterable of str
+        Valid names; case does not count.
+    most : int, default=3
+        Largest number of names to return.
+    """
+    folded: dict[str, str] = {}
+    for choice in choices:
+        folded.setdefault(choice.lower(), choice)
+    wanted = name.lower()
+    near = difflib.get_close_matches(wanted, list(folded), n=most, cutoff=NEAR)
+    parts = [choice for choice in folded if _is_part(wanted, choice) or _is_part(choice, wanted)]
+    near += [choice for choice in parts if choice not in near]
+    return [folded[choice] for choice in near[:most]]
+
+
+def _is_part(short: str, name: str) -> bool:
+    """Return whether `short` begins a word of `name`, as "auc" in "pu-auc"."""
+    return len(short) >= PART and re.search(rf"(?<![^\W_]){re.escape(short)}", name) is not None
+
+
+def did_you_mean(name: str, choices: Iterable[str], most: int = 3) -> str:
+    """Return a question with the nearest choices, such as "did you mean 'a' or 'b'?"; "" if none is near."""
+    near = nearest(name, choices, most)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def unknown(kind: str, name: str, choices: Iterable[str], *, of: str = "", listing: str = "") -> UsageError:
     """Return the error for an unknown name, with the nearest valid names.
 
     Parameters
@@ -67,6 +103,8 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, listing: str = "") 
         The name that is not among the choices.
     choices : iterable of str
         Valid names; the message lists them if they are few or if none is near.
+    of : str, default=""
+        What the choices belong to, such as an experiment.
     listing : str, default=""
         Command that prints all choices; the message refers to it.
 
@@ -76,14 +114,13 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, listing: str = "") 
         The error, not raised.
     """
     choices = sorted(choices)
-    folded = {c.lower(): c for c in choices}
-    near = [folded[c] for c in difflib.get_close_matches(name.lower(), list(folded), n=3, cutoff=0.5)]
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+    near = did_you_mean(name, choices)
+    hint = f"; {near}" if near else "."
     if listing:
         hint += f" `{listing}` shows all of them."
     elif not near or len(choices) <= FEW:
         hint += f" Known: {', '.join(choices)}."
-    return UsageError(f"unknown {kind} {name!r}{hint}")
+    return UsageError(f"unknown {kind} {name!r}{f' of {of}' if of else ''}{hint}")
 
 
 class DegenerateModelWarning(UserWarning):

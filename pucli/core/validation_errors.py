@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import types
 import typing
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+from pucli.core.errors import did_you_mean
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -50,8 +51,7 @@ def _line(item: Any, place: tuple[Any, ...], model: type[BaseModel], prefix: Seq
     where = f"{path}: " if path else ""
     if item["type"] == "extra_forbidden":
         known = _fields_at(model, place[:-1])
-        near = difflib.get_close_matches(str(place[-1]), known, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"the keys here are {', '.join(known)}."
+        hint = did_you_mean(str(place[-1]), known, 1) or f"the keys here are {', '.join(known)}."
         return f"{where}unknown key; {hint}"
     if item["type"] == "missing":
         return f"{where}this key is required."

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pucli.core.errors import nearest
 from pucli.data.blanks import trimmed
 from pucli.data.table_libraries import TableError as TableError
 from pucli.data.table_libraries import is_table, to_pandas
@@ -264,3 +265,30 @@ def _days(column: pd.Series) -> np.ndarray:
     moments = column.to_numpy(dtype="datetime64[us]")
     days = moments.astype(np.int64) / 86_400e6
     return np.where(pd.isna(column).to_numpy(), np.nan, days)
+
+
+def missing_columns(missing: Sequence[str], present: Sequence[str], needed: Sequence[str]) -> str:
+    """Return the message for columns of a model that a table lacks, with the names that may stand for the first.
+
+    Parameters
+    ----------
+    missing : sequence of str
+        The columns that are missing, at least one.
+    present : sequence of str
+        The columns of the table.
+    needed : sequence of str
+        The columns of the model, none of which stands for another.
+    """
+    near = nearest(missing[0], [name for name in present if name not in needed], 2)
+    hint = f"columns: {some_of(present)}"
+    if near:
+        which = "that is the same column" if len(near) == 1 else "one of them is the same column"
+        hint = f"there is {' and '.join(map(repr, near))}, to be renamed if {which}"
+    more = ", ".join(map(repr, missing[1:6])) + (", ..." if len(missing) > 6 else "")
+    nor = f" (nor {more})" if more else ""
+    return f"no column {missing[0]!r}{nor}, which the model was trained with; {hint}"
+
+
+def some_of(columns: Sequence[str], most: int = 8) -> str:
+    """Return the first names of columns, for a message."""
+    return ", ".join(columns[:most]) + (", ..." if len(columns) > most else "")

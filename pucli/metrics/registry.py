@@ -273,7 +273,7 @@ def get_metric(name: str) -> Metric:
     for metric in metrics.values():
         if metric.place and name.startswith(f"{metric.stem}@"):
             return metric.at(name.partition("@")[2])
-    raise unknown("metric", name, metrics)
+    raise unknown("metric", name, metrics, listing="pucli list metrics")
 
 
 def computable(inputs: Collection[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pucli.core.declared_files import CATALOGUE, add_catalogue, experiment_files
-from pucli.core.errors import CatalogueError, UsageError, unknown
+from pucli.core.errors import CatalogueError, UsageError, did_you_mean, unknown
 from pucli.core.plug_ins import add_module_folder, check_not_hidden
 from pucli.core.validation_errors import explain
 from pucli.core.yaml_files import read_yaml
@@ -183,8 +182,7 @@ def _parameters(name: str, key: str, column: str) -> list[str]:
 def _check_name(method: str, where: str, key: str, known: list[str], choices: list[str]) -> None:
     """Raise UsageError, with the nearest of `choices`, for a parameter that the method does not have."""
     if key not in known:
-        near = difflib.get_close_matches(key, choices, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"{method} has {', '.join(known)}."
+        hint = did_you_mean(key, choices, 1) or f"{method} has {', '.join(known)}."
         raise UsageError(f"{where}.{key}: {method} has no such parameter; {hint}")
 
 

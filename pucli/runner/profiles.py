@@ -19,7 +19,7 @@ COARSE_VALUES = 3
 def get_profile(experiment: Experiment, name: str) -> Profile:
     """Return the profile `name`; the error suggests the nearest names."""
     if name not in experiment.profiles:
-        raise unknown(f"profile of {experiment.name}", name, experiment.profiles)
+        raise unknown("profile", name, experiment.profiles, of=experiment.name)
     return experiment.profiles[name]
 
 
@@ -177,7 +177,7 @@ def data_settings(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _dataset(experiment: Experiment, name: str) -> str:
     folded = {known.lower(): known for known in experiment.dataset_names + _generated(experiment)}
     if name.lower() not in folded:
-        raise unknown(f"data set of {experiment.name}", name, list(folded.values()))
+        raise unknown("data set", name, list(folded.values()), of=experiment.name)
     return folded[name.lower()]
 
 
@@ -192,7 +192,7 @@ def _columns(experiment: Experiment, names: list[str]) -> list[str]:
     known = dict.fromkeys([*experiment.methods, *map(base_name, experiment.methods)])
     for name in names:
         if name not in known:
-            raise unknown(f"method of {experiment.name}", name, known)
+            raise unknown("method", name, known, of=experiment.name)
     return [column for column in experiment.methods if column in names or base_name(column) in names]
 
 

@@ -129,7 +129,7 @@ def check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]
     known = estimator_class(method)._get_param_names()
     for name in [*fixed, *grid]:
         if name not in known:
-            raise unknown(f"parameter of {method.name}", name, known)
+            raise unknown("parameter", name, known, of=method.name)
     for name, values in [*((name, [value]) for name, value in fixed.items()), *grid.items()]:
         for value in values:
             check_value(method.name, name, value)

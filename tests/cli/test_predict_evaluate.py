@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -79,6 +80,18 @@ def test_evaluate_takes_metrics_at_other_places(pucli, customers, model):
     assert 0 < scores["brier"] < 1 and {"average_precision", "boyce", "calibration_error"} <= set(scores)
     refused(pucli(*true, "--metric", "lift_labelled@5%"), "--labels pu")
     refused(pucli(*true, "--metric", "precision@7x"), "precision@100")
+
+
+def test_evaluate_gives_no_score_of_two_classes_without_negative_rows(pucli, customers, model):
+    table = pd.read_csv(customers.true)
+    table["really"] = table["really"].where(table["really"] == "yes")
+    table.to_csv("positive.csv", index=False)
+    words = ("evaluate", "--model", model, "--data", "positive.csv", "--label", "really", "--positive", "yes")
+    document = pucli(*words, "--json").document
+    known = {name for name, value in document["scores"].items() if value is not None}
+    assert known == {"recall", "predicted_positive", "tp", "fp", "fn", "tn"}
+    assert document["needs"]["f1"] == document["needs"]["auc"] == "true labels of both classes"
+    assert re.search(r"^f1 +- +true labels of both classes$", pucli(*words).out, re.MULTILINE)
 
 
 def test_evaluate_prints_a_confusion_matrix(pucli, customers, model):

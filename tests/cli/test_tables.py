@@ -62,6 +62,13 @@ def test_columns_shows_only_the_kinds(pucli, trained, tmp_path):
     assert {column["column"] for column in document["columns"]} == {"key", "age", "job", "since", "bought"}
 
 
+def test_columns_are_shown_although_the_positive_class_is_wrong(pucli, tmp_path):
+    customers().to_csv("rows.csv", index=False)
+    done = pucli("auto", "--data", "rows.csv", "--label", "bought", "--positive", "yess", "--columns")
+    assert done.code == 0 and "age" in done.out
+    assert "warning: rows.csv: label column 'bought' has no class 'yess'; its classes: 'yes'" in done.err
+
+
 def test_identifiers_are_copied_and_both_formats_have_the_same_content(pucli, trained, tmp_path):
     new = customers(seed=5).drop(columns="bought")
     new.to_csv("new.csv", index=False)

@@ -259,7 +259,7 @@ def test_named_series_are_the_thesis_grids():
     ("options", "message"),
     [
         ({"rule": "pfu"}, "unknown score 'pfu'; did you mean 'puf'"),
-        ({"grid": {"lamb": [1.0]}}, "unknown parameter of glpual 'lamb'; did you mean 'lam'"),
+        ({"grid": {"lamb": [1.0]}}, "unknown parameter 'lamb' of glpual; did you mean 'lam'"),
         ({"grid": {"lam": "decade"}}, "unknown grid series 'decade'; did you mean 'decades'"),
         ({"grid": {"lam": []}}, "grid of 'lam' is empty"),
         ({"denominator": "al"}, "unknown denominator"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,21 +22,11 @@ if TYPE_CHECKING:
     from pucli.data.rows.scored_rows import ScoredRows
     from pucli.models.saved import SavedModel
 
-TRUE_LABEL_INPUTS = (
-    "truth",
-    "predictions",
-    "positive",
-    "decision",
-    "probability",
-)  # metrics that need true labels of two classes
-
-PU_INPUTS = (
-    "counts",
-    "denominator",
-    "labelled",
-    "decision",
-    "prior",
-)  # metrics that need labelled positives and unlabeled rows
+# Inputs of metrics that need true labels of two classes, and of those that need labelled positives and unlabeled rows.
+TRUE_LABEL_INPUTS = ("truth", "predictions", "positive", "decision", "probability")
+PU_INPUTS = ("counts", "denominator", "labelled", "decision", "prior")
+# What positive rows alone tell.
+WITHOUT_NEGATIVES = ("recall", "predicted_positive", *COUNTS)
 
 EXAMPLES = """
 pucli evaluate --model bought.model --data checked.csv --label bought --positive yes
@@ -208,11 +199,16 @@ def _scores(saved: SavedModel, rows: ScoredRows, labels: str, also: Sequence[str
         found |= labelled_scores(saved.pipeline, rows.X, rows.y == 1, denominator, ranked=ranked, also=also)
         if labels == "true":
             del found["recall_labelled"]  # the same as recall
+    needs = {name: _needs(name) for name in found}
+    if pu and labels == "true" and (rows.y == 1).all():
+        lost = [name for name in found if name not in WITHOUT_NEGATIVES]
+        found |= dict.fromkeys(lost, math.nan)
+        needs |= dict.fromkeys(lost, "true labels of both classes")
     return {
         "rows": len(rows.y),
         "positive_rows": int((rows.y == 1).sum()) if pu else None,
         "scores": whole_counts(found),
-        "needs": {name: _needs(name) for name in found},
+        "needs": needs,
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 import shlex
@@ -15,7 +14,7 @@ from typing import Any
 
 from pucli.core.atomic_files import check_folder
 from pucli.core.declared_files import declared_path
-from pucli.core.errors import PucliError, UsageError, unwritable
+from pucli.core.errors import PucliError, UsageError, did_you_mean, unwritable
 
 # An invented table and its hidden truth, made by examples/make_customers.py.
 EXAMPLES = ("customers.csv", "customers_truth.csv")
@@ -301,8 +300,7 @@ def _features(source: Path, label: str, positive: str) -> dict[str, Any]:
     empty = table.frame[label].isna().to_numpy() | (classes == "")
     known = sorted(set(classes[~empty]))
     if positive not in known:
-        near = difflib.get_close_matches(positive, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"its classes: {', '.join(map(repr, known[:8]))}"
+        hint = did_you_mean(positive, known, 1) or f"its classes: {', '.join(map(repr, known[:8]))}"
         raise UsageError(f"{source}: label column {label!r} has no class {positive!r}; {hint}")
     dropped, filled = [], []
     for name in table.frame.columns.drop(label):

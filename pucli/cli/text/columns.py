@@ -164,6 +164,7 @@ def column_records(encoder: TableEncoder) -> list[dict[str, Any]]:
 
 def show_columns(out: Output, source: RowSource) -> None:
     """Print how the columns of a file are interpreted."""
+    from pucli.data.rows.label_column import labelled_positives
     from pucli.data.rows.user_file import fit_file
 
     if source.data is None:
@@ -185,6 +186,11 @@ def show_columns(out: Output, source: RowSource) -> None:
         for line in lines:
             out.text(f"{name:<{indent}}{'' if len(name) < indent else '  '}{line}")
             name = ""
+    if file.labels is not None and source.positive is not None:
+        try:
+            labelled_positives(file.labels, source.positive)
+        except UsageError as error:
+            out.warn(str(error))
 
 
 def _described(record: dict[str, Any]) -> str:

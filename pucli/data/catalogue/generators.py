@@ -124,7 +124,7 @@ def generate(name: str, rng: np.random.Generator, parameters: Mapping[str, float
     known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
     for parameter, value in (parameters or {}).items():
         if parameter not in known:
-            raise unknown(f"parameter of the generator {name!r}:", parameter, known)
+            raise unknown("parameter", parameter, known, of=f"the generator {name!r}")
         if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
             raise UsageError(f"parameter {parameter!r} of the generator {name!r} must be a number, not {value!r}")
     return function(rng, **(parameters or {}))

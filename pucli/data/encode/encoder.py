@@ -31,7 +31,7 @@ from pucli.data.encode.column_encoders import (
 from pucli.data.encode.column_fitting import fit_column
 from pucli.data.encode.columns import Column, column_kinds
 from pucli.data.encode.drift import Tally, Usual
-from pucli.data.frames import TableError, as_frame
+from pucli.data.frames import TableError, as_frame, missing_columns
 from pucli.data.table_libraries import is_table
 
 SHOWN = 3  # columns that a warning names
@@ -232,7 +232,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         frame = as_frame(X)
         missing = [name for name in self.needed if name not in frame.columns]
         if missing:
-            raise TableError(missing_columns(missing, list(frame.columns)))
+            raise TableError(missing_columns(missing, list(frame.columns), self.needed))
         return frame
 
     def _other_width(self, width: int) -> str:
@@ -325,15 +325,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.sparse = True
         return tags
-
-
-def missing_columns(missing: list[str], present: list[str]) -> str:
-    """Return the message for missing columns, with the nearest existing ones."""
-    import difflib
-
-    near = difflib.get_close_matches(missing[0].lower(), [name.lower() for name in present], n=3, cutoff=0.5)
-    names = [name for name in present if name.lower() in near and name not in missing]
-    shown = ", ".join(present[:8]) + (", ..." if len(present) > 8 else "")
-    hint = f"did you mean {' or '.join(map(repr, names))}?" if names else f"columns: {shown}"
-    more = ", ".join(map(repr, missing[1:6])) + (", ..." if len(missing) > 6 else "")
-    return f"no column {missing[0]!r}{f' (nor {more})' if more else ''}; {hint}"

@@ -6,7 +6,6 @@ packed: .gz .bz2 .xz .zst .zip), .xlsx .xls .ods, .parquet .feather .arrow, .mat
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pucli.core.errors import UsageError, unknown
+from pucli.core.errors import UsageError, did_you_mean
 from pucli.data.encode.doubtful_rows import doubtful_rows
 from pucli.data.files.damaged import check_unpacked, damaged
 from pucli.data.files.disguises import check_not_address, recognised
@@ -297,10 +296,8 @@ def _not_utf8(path: Path) -> tuple[int, int]:
 def _missing(path: Path) -> UsageError:
     if not path.parent.is_dir():
         return UsageError(f"no file {path}: the folder {path.parent} does not exist")
-    names = [entry.name for entry in path.parent.iterdir() if entry.is_file()]
-    hint = str(unknown("file", path.name, names)) if names else f"unknown file {path.name!r}"
-    near = re.search(r"did you mean .*\?", hint)
-    return UsageError(f"no file {path}" + (f"; {near[0]}" if near else ""))
+    near = did_you_mean(path.name, [entry.name for entry in path.parent.iterdir() if entry.is_file()])
+    return UsageError(f"no file {path}" + (f"; {near}" if near else ""))
 
 
 def file_kind(path: Path) -> str:

@@ -34,7 +34,7 @@ from pucli.data.files.text.text_files import (
 from pucli.data.files.unpacking import buffered, plain_stream
 from pucli.data.ids import with_ids
 from pucli.data.reading import Reading, without_missing
-from pucli.data.rows.tables import existing_column
+from pucli.data.rows.tables import check_model_columns, existing_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,6 +114,7 @@ class _Columns(NamedTuple):
     def of(self, path: Path, table: Table) -> list[str]:
         """Return the columns that a table has; raise MissingColumn if it lacks a required one."""
         there = set(map(str, table.frame.columns))
+        check_model_columns(path, table, [name for name in self.required if name not in self.ids])
         return [
             existing_column(path, table, name) for name in self.needed if name in there or name not in self.optional
         ]

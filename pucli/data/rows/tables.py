@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pucli.core.arrays import AnyArray, Floats
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, did_you_mean
 from pucli.data.files.formats import Table
 from pucli.data.files.several_files import files_of, open_files, title_of
+from pucli.data.frames import missing_columns, some_of
 from pucli.data.reading import Reading
 from pucli.data.rows.label_column import LabelColumn
 
@@ -116,17 +116,15 @@ def read_labelled(
     table = open_files(files, label, known=features or (), how=how or Reading())
     frame = table.frame
     frame.columns = frame.columns.map(str)
-    for name in features or ():
-        existing_column(path, table, str(name))
+    names = [str(name) for name in features or ()]
+    check_model_columns(path, table, names)
     check_rows(path, table)
     labels = None
     if label is not None:
         label = str(label)
         column = frame[existing_column(path, table, label)]
         labels = LabelColumn.of(f"{path}: label column {label!r}", column, table.place)
-    if features is not None:
-        names = [existing_column(path, table, str(name)) for name in features]
-    else:
+    if features is None:
         names = [name for name in frame.columns if name != label]
     if not names:
         raise UsageError(f"{path} has no columns besides the label {label!r}")
@@ -186,11 +184,16 @@ def existing_column(path: Path, table: Table, name: str) -> str:
     columns = [str(column) for column in table.frame.columns]
     if name in columns:
         return name
-    near = difflib.get_close_matches(name.lower(), [column.lower() for column in columns], n=3, cutoff=0.5)
-    names = [column for column in columns if column.lower() in near]
-    shown = ", ".join(columns[:8]) + (", ..." if len(columns) > 8 else "")
-    hint = f"did you mean {' or '.join(map(repr, names))}?" if names else f"columns: {shown}"
+    hint = did_you_mean(name, columns) or f"columns: {some_of(columns)}"
     raise MissingColumn(f"{path}: no column {name!r}; {hint}{table.naming}", path, name)
+
+
+def check_model_columns(path: Path, table: Table, needed: Sequence[str]) -> None:
+    """Raise MissingColumn if a file lacks a column that a model needs; the message names columns that may be it."""
+    columns = [str(column) for column in table.frame.columns]
+    there = set(columns)
+    if missing := [name for name in needed if name not in there]:
+        raise MissingColumn(f"{path}: {missing_columns(missing, columns, needed)}{table.naming}", path, missing[0])
 
 
 def _matrix(path: Path, table: Table, names: Sequence[str], allow_missing: bool) -> Floats:

@@ -22,7 +22,7 @@ from pucli.data.frames import TableError
 from pucli.data.labels import LABEL
 from pucli.data.reading import Reading
 from pucli.data.rows.label_column import LabelColumn
-from pucli.data.rows.tables import check_rows, existing_column
+from pucli.data.rows.tables import check_model_columns, check_rows, existing_column
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -234,8 +234,7 @@ def apply_file(
     columns = {"known": encoder.needed, "as_text": encoder.read_as_text, "as_number": encoder.needed}
     table = _filled(path, open_files(files, label, how=how, **columns))  # type: ignore[arg-type]
     labels = None if label is None else label_column(path, table, label)
-    for name in encoder.needed:
-        existing_column(path, table, name)
+    check_model_columns(path, table, encoder.needed)
     tally = Tally(table.place)
     try:
         X = encoder.transform(table.frame, tally)

@@ -78,7 +78,7 @@ def test_lines_are_those_of_the_whole_file(frame, tmp_path):
 def test_columns_that_are_not_there_are_named_before_anything_is_read(frame, tmp_path):
     for kind in ("csv", "parquet", "xlsx"):
         path = written(frame, tmp_path, kind)
-        with pytest.raises(UsageError, match=r"no column 'Job'; did you mean 'job'\?") as caught:
+        with pytest.raises(UsageError, match=r"no column 'Job', .*; there is 'job'") as caught:
             next(read_blocks(path, ["Job"]))
         assert str(path) in str(caught.value)
 

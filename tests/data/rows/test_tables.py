@@ -235,7 +235,7 @@ def test_without_label_there_is_no_y(tmp_path):
 def test_features_are_taken_by_name_in_the_given_order(tmp_path):
     file, _ = write(tmp_path, "csv")
     assert np.array_equal(read_table(file, features=["b", "a"])[0], X[:, ::-1])
-    with pytest.raises(UsageError, match="no column 'c'; columns: a, b, y"):
+    with pytest.raises(UsageError, match="no column 'c', which the model was trained with; columns: a, b, y"):
         read_table(file, features=["c"])
 
 
