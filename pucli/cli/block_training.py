@@ -31,20 +31,20 @@ Engine = Annotated[
     str,
     typer.Option(
         "--backend",
-        help="local, or dask: Parquet files ('folder/*.parquet'), block by block on the workers.",
+        help="local, or dask for many Parquet files ('folder/*.parquet').",
         autocompletion=completion.words(*BACKENDS),
     ),
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler (--backend dask)."),
+    typer.Option("--scheduler", metavar="ADDRESS", help="With --backend dask: address of a running scheduler."),
 ]
 Predictions = Annotated[
     Path | None,
     typer.Option(
         "--predictions",
         metavar="DIR",
-        help="With --backend dask: folder where the workers write one file of predictions per data file.",
+        help="With --backend dask: folder for one file of predictions per data file.",
         show_default=False,
     ),
 ]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 from typer.core import TyperCommand
 
@@ -37,6 +39,8 @@ HYPHEN = "\ue000"
 MOST = 12
 # Commands that read a model file, where --model belongs to the model.
 READERS = frozenset({"predict", "evaluate", "shift", "review"})
+# Words for values of options that name none of their own.
+METAVARS = {int: "N", float: "SHARE", Path: "FILE", str: "NAME"}
 # The commands by what a new user wants; all others are under the last.
 GROUPS = {
     "Start here": ("auto", "predict", "shift", "review", "evaluate", "show", "export", "new"),
@@ -76,15 +80,34 @@ def examples_text(examples: str) -> str:
     return "\b\nExamples:\n" + "\n".join(lines).replace("\n\n", "\n\n\b\n")
 
 
+def plain_metavar(kind: Any) -> str | None:
+    """Return the word for a value of a type, such as `list[str] | None`; None for a flag, which has no value."""
+    kinds = {kind, *get_args(kind), *(inner for outer in get_args(kind) for inner in get_args(outer))}
+    return next((word for known, word in METAVARS.items() if known in kinds), None)
+
+
 def whole_words(text: str) -> str:
     """Return text in which no line is broken after a hyphen, nor between a number and a per cent sign."""
     return text.replace("-", HYPHEN).replace(" %", "\xa0%")
+
+
+def _described(text: str) -> str:
+    """Return the text about an option with its range in words."""
+    return re.sub(r"x>=(\d+)", r"at least \1", text.replace("  [x>=0]", "").replace("; x>=0", ""))
 
 
 class HelpfulCommand(TyperCommand):
     """Command whose help page has its examples first and its options in panels."""
 
     more_help: Callable[[], str] | None = None  # the end of the page, where it is slow to make
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the parts of the usage line."""
+        arguments = [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
+        names = [
+            one.metavar + ("..." if one.nargs != 1 and not one.metavar.endswith("...") else "") for one in arguments
+        ]
+        return ["[OPTIONS]", *(n if one.required else f"[{n}]" for n, one in zip(names, arguments, strict=True))]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, purpose, examples, options, and the rest of the description."""
@@ -104,7 +127,11 @@ class HelpfulCommand(TyperCommand):
         options = [one for one in self.get_params(ctx) if one.param_type_name == "option"]
         arguments = [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
         for title, parts in {"Arguments": arguments, **panels(self.name or "", options)}.items():
-            records = [(one[0], whole_words(one[1])) for part in parts if (one := part.get_help_record(ctx))]
+            records = [
+                (part.metavar if title == "Arguments" else one[0], whole_words(_described(one[1])))
+                for part in parts
+                if (one := part.get_help_record(ctx))
+            ]
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)

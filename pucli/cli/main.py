@@ -19,14 +19,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from typer.core import TyperGroup
 
 import pucli.cli.commands
 from pucli.cli.documents import version_of
-from pucli.cli.help import HelpfulCommand, examples_text, groups
+from pucli.cli.help import HelpfulCommand, examples_text, groups, plain_metavar
 from pucli.cli.interrupts import interrupts, noticed
 from pucli.cli.output import Output, Stopped
 from pucli.cli.terminal import tell
@@ -72,6 +72,9 @@ def _runner(function: Callable[..., int | None], name: str) -> Callable[..., int
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     groups = {parameter.name: parameter.annotation for parameter in own if _is_group(parameter)}
     parameters = [*_flattened(own), *inspect.signature(_shared_options, eval_str=True).parameters.values()]
+    for parameter in parameters:
+        kind, option = get_args(parameter.annotation)[:2]
+        option.metavar = option.metavar or plain_metavar(kind)
 
     def run(*, json_document: bool, quiet: bool, **options: Any) -> int | None:
         for group, kind in groups.items():

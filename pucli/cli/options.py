@@ -95,8 +95,8 @@ DataFiles = Annotated[
     typer.Option(
         "--data",
         metavar="FILE",
-        help="Your own file: csv, tsv, jsonl, parquet, feather, xlsx, ods, arff, mat, libsvm or npz; text also as .gz, "
-        ".bz2, .xz, .zst or .zip. Repeatable: files with the same columns are one table. - is stdin.",
+        help="Your file: csv, tsv, jsonl, parquet, feather, xlsx, ods, arff, mat, libsvm or npz; text also as .gz, "
+        ".bz2, .xz, .zst or .zip. Repeatable for files with the same columns. - is stdin.",
         show_default=False,
     ),
 ]
@@ -105,7 +105,7 @@ Encoding = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="Encoding of a text file, e.g. cp1252 for one from Windows. Default: UTF-8, or its byte-order mark.",
+        help="Encoding of a text file, e.g. cp1252 (Windows). Default: UTF-8, or its byte-order mark.",
         show_default=False,
     ),
 ]
@@ -120,34 +120,34 @@ Separator = Annotated[
 ]
 SkippedRows = Annotated[
     int,
-    typer.Option("--skip-rows", metavar="N", min=0, help="Lines above the header to leave out.", show_default=False),
+    typer.Option("--skip-rows", metavar="N", min=0, help="Skip N lines above the header.", show_default=False),
 ]
 Sheet = Annotated[
     str, typer.Option("--sheet", metavar="NAME", help="Sheet of a workbook. Default: the first.", show_default=False)
 ]
 Decimal = Annotated[
     str,
-    typer.Option(
-        "--decimal", metavar="SIGN", help="Decimal sign, . or , of all numbers. Default: inferred.", show_default=False
-    ),
+    typer.Option("--decimal", metavar="SIGN", help="Decimal sign: . or ,. Default: inferred.", show_default=False),
 ]
 Missing = Annotated[
     list[str] | None,
     typer.Option(
         "--missing",
         metavar="WORD,WORD...",
-        help="Further words that mean an empty cell, e.g. '-,n.v.,999'; repeatable.",
+        help="More words for an empty cell, e.g. '-,n.v.,999'; repeatable.",
         show_default=False,
     ),
 ]
 LabelColumn = Annotated[
-    str | None, typer.Option("--label", help="Label column of --data.", callback=normal_name, show_default=False)
+    str | None,
+    typer.Option("--label", metavar="COLUMN", help="Label column of --data.", callback=normal_name, show_default=False),
 ]
 PositiveValue = Annotated[
     str | None,
     typer.Option(
         "--positive",
-        help="Value in the label column that marks positives; all other rows are unlabeled. Default: the larger of two "
+        metavar="VALUE",
+        help="Value in the label column that marks positives; other rows are unlabeled. Default: the larger of two "
         "numbers, or whichever word means yes.",
         show_default=False,
     ),
@@ -157,7 +157,7 @@ UnlabeledValue = Annotated[
     typer.Option(
         "--unlabeled",
         metavar="VALUE",
-        help="Value in the label column of rows that nobody has labelled, such as no, where every row has a value.",
+        help="Value in the label column that marks unlabeled rows, e.g. no, if every row has a value.",
         show_default=False,
     ),
 ]
@@ -166,7 +166,7 @@ NegativeValue = Annotated[
     typer.Option(
         "--negative",
         metavar="VALUE",
-        help="Value in the label column of rows that are known to be negative; rows of other values are unlabeled.",
+        help="Value in the label column that marks known negatives; rows of other values are unlabeled.",
         show_default=False,
     ),
 ]
@@ -174,8 +174,8 @@ SpreadsheetSafe = Annotated[
     bool,
     typer.Option(
         "--spreadsheet-safe",
-        help="In CSV, put an apostrophe before texts that a spreadsheet would run as formulas (= + - @). Programs then "
-        "read other texts.",
+        help="In CSV, put an apostrophe before texts that a spreadsheet would run as formulas (= + - @); programs read "
+        "it as part of the text.",
     ),
 ]
 Parameters = Annotated[
@@ -193,8 +193,8 @@ Scenario = Annotated[
     str,
     typer.Option(
         "--scenario",
-        help="How the table came about. case-control: the positives were collected apart from the unlabeled rows. "
-        "single-training-set: all rows are one sample, and some of its positives were labelled.",
+        help="case-control: labelled and unlabeled rows are two samples. single-training-set: all rows are one sample, "
+        "and some of its positives are labelled.",
         autocompletion=completion.words("case-control", "single-training-set"),
         callback=_known_scenario,
     ),
@@ -212,20 +212,20 @@ TrueLabelFrequency = Annotated[
     typer.Option("--label-frequency", help="Share of the training positives that are labelled.", callback=_inner_share),
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", help="Seed of everything random.", envvar="PUCLI_SEED", callback=_usable_seed)
+    int, typer.Option("--seed", help="Seed of all random choices.", envvar="PUCLI_SEED", callback=_usable_seed)
 ]
 SplitFile = Annotated[
-    Path | None, typer.Option("--split", help="With --dataset: a file of `pucli split`.", show_default=False)
+    Path | None, typer.Option("--split", help="With --dataset: splits from `pucli split`.", show_default=False)
 ]
-Repeat = Annotated[int, typer.Option("--repeat", help="Repeat of --split, counted from 0.", min=0)]
+Repeat = Annotated[int, typer.Option("--repeat", help="Number of the split in --split, from 0.", min=0)]
 RowLimit = Annotated[
     int | None,
     typer.Option(
         "--rows",
         metavar="N",
         min=2,
-        help="Train on at most N random rows; labelled rows are kept first, up to a quarter of N; with --scenario "
-        "single-training-set they are drawn in proportion.",
+        help="Train on at most N random rows, up to N/4 of them labelled; with --scenario single-training-set, "
+        "labelled rows keep their share.",
         show_default=False,
     ),
 ]
@@ -298,7 +298,12 @@ Catalogue = Annotated[
 Results = Annotated[
     Path,
     typer.Option(
-        "--results", help="Folder of all results.", envvar="PUCLI_RESULTS_DIR", show_default=True, callback=_no_file
+        "--results",
+        metavar="DIR",
+        help="Folder of all results.",
+        envvar="PUCLI_RESULTS_DIR",
+        show_default=True,
+        callback=_no_file,
     ),
 ]
 AllowChanges = Annotated[
@@ -309,15 +314,15 @@ AllowChanges = Annotated[
 ]
 Mirror = Annotated[
     str | None,
-    typer.Option("--mirror", help="Folder or address to take data files from first.", envvar="PUCLI_MIRROR"),
+    typer.Option("--mirror", metavar="DIR|URL", help="Take data files from here first.", envvar="PUCLI_MIRROR"),
 ]
 ColumnKinds = Annotated[
     list[str] | None,
     typer.Option(
         "--as",
         metavar="COLUMN=KIND",
-        help="Treat a column as number, category, yes/no, date, text, identifier or constant; repeatable. "
-        "COLUMN=date:%d/%m/%Y names the format of dates.",
+        help="Kind of a column: number, category, yes/no, date (or date:%d/%m/%Y), text, identifier or constant; "
+        "repeatable.",
         show_default=False,
     ),
 ]
@@ -334,8 +339,8 @@ Ids = Annotated[
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="Column that identifies a row: not a feature, but copied to the predictions; repeatable. Default: the "
-        "identifiers that are found; --id '' copies none.",
+        help="Identifier: copied to the predictions, not a feature; repeatable. Default: identifiers that are found; "
+        "'' for none.",
         show_default=False,
     ),
 ]
@@ -344,16 +349,13 @@ Groups = Annotated[
     typer.Option(
         "--groups",
         metavar="COLUMN",
-        help="Column whose equal cells mark rows that belong together, such as the customer of an order; not a "
-        "feature. Rows of one group are never on both sides of a fold or split; repeatable: equal cells in any of the "
-        "columns.",
+        help="Column whose equal cells mark a group of rows, e.g. the customer of an order. No fold or split divides a "
+        "group; the column is no feature. Repeatable: equal cells in any of the columns.",
         show_default=False,
     ),
 ]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", help="Print the details as well: what the answer rests on, in full.")
-]
-Columns = Annotated[bool, typer.Option("--columns", help="Only show how the columns of --data are interpreted.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Print all details.")]
+Columns = Annotated[bool, typer.Option("--columns", help="Only show how the columns of --data are read.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.", envvar="PUCLI_OFFLINE")]
 
 

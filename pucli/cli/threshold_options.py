@@ -15,16 +15,14 @@ if TYPE_CHECKING:
     from pucli.models.saved import SavedModel
     from pucli.solvers.ensemble.estimates import Estimate
 
-Goal = Annotated[str, typer.Option("--for", help="Objective of the threshold: f1.", show_default=False)]
+Goal = Annotated[str, typer.Option("--for", help="Aim of the threshold: f1 (largest F1).", show_default=False)]
 Recall = Annotated[
     float | None,
-    typer.Option(
-        "--recall", help="Threshold that finds this share of the positives, with 90 % confidence if labelled at random."
-    ),
+    typer.Option("--recall", help="Find this share of the positives, with 90 % confidence if labelled at random."),
 ]
 Precision = Annotated[
     float | None,
-    typer.Option("--precision", help="Threshold at which this share of the predicted positives is positive."),
+    typer.Option("--precision", help="Let this share of the predicted positives be positive."),
 ]
 Share = Annotated[float | None, typer.Option("--share", help="Predict this share of the rows positive.")]
 Top = Annotated[int | None, typer.Option("--top", help="Predict this many rows positive.", min=1)]

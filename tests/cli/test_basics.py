@@ -75,6 +75,14 @@ def test_help_has_examples_first_and_few_options_before_the_others(pucli, name):
     assert len(re.findall(r"^  (?:-\w, )?--[a-z]", rest, flags=re.MULTILINE)) >= 3
 
 
+@pytest.mark.parametrize("name", command_names())
+def test_help_names_values_by_plain_words(pucli, name):
+    usage, _, rest = pucli(name, "--help").out.partition("Examples:")
+    assert not re.search(r"[<{]|\[\[|\]\.", usage) and not re.search(r"<\w|x>=", rest)
+    options = re.findall(r"^  (?:-\w, )?--[a-z-]+ (\S+)  +", rest, flags=re.MULTILINE)
+    assert all(re.fullmatch(r"[A-Z][A-Z0-9=|,./]*", word) for word in options), options
+
+
 def test_a_file_without_its_option_is_explained(pucli):
     done = pucli("auto", "customers.csv", "--label", "bought")
     assert done.code == 2

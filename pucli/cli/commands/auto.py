@@ -43,7 +43,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
         str,
         typer.Option(
             "--labelling",
-            help="scar: labelled rows are a random sample of the positives. sar: clear positives were labelled first.",
+            help="scar: positives were labelled at random. sar: clear positives were labelled first.",
             autocompletion=completion.words(*LABELLINGS),
         ),
     ] = "scar",
@@ -51,8 +51,8 @@ def command(  # noqa: C901, PLR0913, PLR0915
         str,
         typer.Option(
             "--negatives-are",
-            help="With --negative: biased (looked at for a reason; they train only) or random (a random sample of the "
-            "negatives; they also give the class prior).",
+            help="With --negative: biased (they only train) or random (a random sample of the negatives, which also "
+            "gives the class prior).",
             autocompletion=completion.words("biased", "random"),
         ),
     ] = "biased",
@@ -61,8 +61,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
         typer.Option(
             "--expected",
             metavar="N",
-            help="The unlabeled rows hold N positives, known from elsewhere: threshold, probabilities and estimates "
-            "take this instead of the estimated class prior.",
+            help="Number of positives among the unlabeled rows, if known; replaces the estimated class prior.",
             min=1,
             show_default=False,
         ),
@@ -77,7 +76,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
         Path | None,
         typer.Option(
             "--scored",
-            help="Write all rows to this .csv or .parquet file, unlabeled rows first, the likeliest on top.",
+            help="Write all rows to this .csv or .parquet file, the likeliest unlabeled rows first.",
             show_default=False,
         ),
     ] = None,
@@ -85,39 +84,36 @@ def command(  # noqa: C901, PLR0913, PLR0915
         str,
         typer.Option(
             "--order",
-            help="Order of the rows of --scored: score (the likeliest first) or file (as they are in the file).",
+            help="Order of --scored: score (the likeliest first) or file (as in --data).",
             autocompletion=completion.words(*ORDERS),
         ),
     ] = ORDERS[0],
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print all estimates, their limits and the members of the ensemble.")
+        bool, typer.Option("--verbose", help="Print all estimates, their limits and the members.")
     ] = False,
     boosting: Annotated[
-        bool, typer.Option("--boosting", help="With --backend dask: boosted trees by LightGBM as well.")
+        bool, typer.Option("--boosting", help="With --backend dask: add boosted trees (LightGBM).")
     ] = False,
     safe: opt.SpreadsheetSafe = False,
     n_jobs: opt.Jobs = 1,
 ) -> None:
     """Train and judge a classifier without choosing a method.
 
-    Needs no class prior and no method: an ensemble is chosen on the given rows alone. The prior, the share of the
-    positives that are found (recall) and the rest are estimated, with 90 % intervals, from rows held out in turn. They
-    hold if the labelled rows are a random sample of all positives. With --scenario single-training-set the labels were
-    given within one sample, and the class prior is the share of positives among all rows; otherwise the unlabeled rows
-    are a sample of their own, and the class prior is the share among them, as `pucli prior` and --param prior mean it.
+    It chooses an ensemble from the given rows alone. Class prior, recall (the share of the positives that are found)
+    and the other estimates come from held-out rows, with 90 % intervals. They hold if the labelled rows are a random
+    sample of the positives. The class prior is the share of positives among the unlabeled rows or, with --scenario
+    single-training-set, among all rows.
 
-    --scored writes for each row, from models trained without it, what `pucli predict` writes for new rows: its number,
-    its identifiers, the label, the score and the probability, and what the probability would be with the prior at
-    either end of its interval. For the likeliest unlabeled rows, at most 100, the column why names the three columns
-    that raise the score most.
+    --scored writes the columns of `pucli predict`, by models trained without the row. For up to 100 of the likeliest
+    unlabeled rows, the column why names the three columns that raise the score most.
 
-    Where positives are rare, surely below 15 %, the prior and the threshold for F1 come from a binormal law of the
-    held-out scores, and a line says how many positives the 200 likeliest rows hold. These intervals are wide with
-    few labelled rows (benchmark `rare`).
+    Where positives are rare, surely below 15 %, prior and threshold come from a binormal model of the held-out scores.
+    One line then says how many positives the 200 likeliest rows hold. With few labelled rows, these intervals are wide
+    (benchmark `rare`).
 
-    --labelling sar is for labels that are not a random sample: it assumes that a positive's chance of being labelled
-    grows with the square of its probability of being positive. The rows alone cannot confirm this. In benchmark
-    `labelling` it found much more where labels depended on the features, and cost little where they were random.
+    --labelling sar assumes that the chance of being labelled grows with the square of the probability of being
+    positive. The rows alone cannot confirm this. In benchmark `labelling`, it found much more where labels depended on
+    the features, and cost little where they were random.
     """
     from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.auto import print_short, print_whole

@@ -48,7 +48,7 @@ def command(  # noqa: PLR0913
         str,
         typer.Option(
             "--labels",
-            help="With --data: pu (some positives are marked) or true (all are; labels are hidden for the comparison).",
+            help="With --data: pu (some positives are marked) or true (all are; some labels are then hidden).",
             autocompletion=completion.words("pu", "true"),
         ),
     ] = "pu",
@@ -81,8 +81,7 @@ def command(  # noqa: PLR0913
         typer.Option(
             "--time",
             metavar="COLUMN",
-            help="With --data: split by the time in this column; the test rows of each split are newer than its "
-            "training rows.",
+            help="With --data: column with the time; test rows are then newer than training rows.",
             callback=opt.normal_name,
             show_default=False,
         ),
@@ -92,8 +91,8 @@ def command(  # noqa: PLR0913
 ) -> None:
     """Compare methods on the same splits, with statistical tests.
 
-    On one table, methods are compared over the splits with the corrected resampled t-test. Over several data sets, two
-    methods are compared with the Wilcoxon test, three or more with the Friedman and Nemenyi tests.
+    On one table, the corrected resampled t-test compares the methods over the splits. Over several data sets, the
+    Wilcoxon test compares two methods, the Friedman and Nemenyi tests three or more.
     """
     from pucli.data.rows.training_rows import check_one_source
     from pucli.data.rows.user_file import ColumnChoice

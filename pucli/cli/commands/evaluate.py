@@ -45,6 +45,7 @@ def command(  # noqa: PLR0913
         str | None,
         typer.Option(
             "--label",
+            metavar="COLUMN",
             help="Label column of --data; by default that of the model.",
             callback=opt.normal_name,
             show_default=False,

@@ -34,16 +34,21 @@ def command(  # noqa: PLR0913
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]", help="Its name, and the name of the new folder; none for data.", show_default=False
+            metavar="NAME", help="Its name, and the name of the new folder; none for data.", show_default=False
         ),
     ] = None,
     parent: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder in which to create it.")] = Path(),
     data: Annotated[
         Path | None, typer.Option("--data", help="dataset: your table (csv, tsv, xlsx, arff).", show_default=False)
     ] = None,
-    label: Annotated[str | None, typer.Option("--label", help="dataset: its label column.", show_default=False)] = None,
+    label: Annotated[
+        str | None, typer.Option("--label", metavar="COLUMN", help="dataset: its label column.", show_default=False)
+    ] = None,
     positive: Annotated[
-        str | None, typer.Option("--positive", help="dataset: the value of the positive class.", show_default=False)
+        str | None,
+        typer.Option(
+            "--positive", metavar="VALUE", help="dataset: the value of the positive class.", show_default=False
+        ),
     ] = None,
     method: Annotated[
         list[str] | None,

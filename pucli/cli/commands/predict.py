@@ -58,7 +58,7 @@ def command(  # noqa: PLR0913
         typer.Option(
             "--data",
             metavar="FILE",
-            help="File with the columns of the model; other columns are ignored. Repeatable. - reads stdin.",
+            help="File with the columns of the model. Repeatable. - is stdin.",
         ),
     ],
     reading: ReadingOptions,
@@ -72,8 +72,7 @@ def command(  # noqa: PLR0913
         typer.Option(
             "--id",
             metavar="COLUMN",
-            help="Column of --data to copy to the output; repeatable. Default: the identifiers of training; --id '' "
-            "copies none.",
+            help="Column to copy to the output; repeatable. Default: the identifiers of training; '' for none.",
             show_default=False,
         ),
     ] = None,
@@ -83,39 +82,37 @@ def command(  # noqa: PLR0913
     ] = None,
     adapt: Annotated[
         bool,
-        typer.Option("--adapt", help="Estimate the class prior of the file; set probabilities and threshold by it."),
+        typer.Option("--adapt", help="Adapt probabilities and threshold to the class prior of the file."),
     ] = False,
     why: Annotated[
         bool,
-        typer.Option(
-            "--why", help="Add the column why: the three columns that raise the score most, of rows predicted positive."
-        ),
+        typer.Option("--why", help="Add the column why: the three columns that raise the score most."),
     ] = False,
     safe: SpreadsheetSafe = False,
 ) -> None:
     """Predict the label of every row of a file.
 
-    The output has, for each row, its number (from 1), the columns of --id, the predicted label and the score. A
-    higher score means a more likely positive; rows with a score above 0 are predicted positive. The probability is
-    that of the positive class or, for more than two classes, of the predicted class; for a method that has only
-    scores, it rests on the held-out scores of training. probability_low and probability_high say what these leave
-    open, with an estimated prior at either end of its interval; probability_high is never 0, since the few labelled
-    rows cannot exclude a positive. Probabilities hold only if the labelled rows are a random sample of the
-    positives, and the rows come from the same population as those of training, with the same class prior.
-    classtering adds the cluster. A density model gives the log-likelihood of each row; gaussian-mcpl also fills
-    each missing cell with its expected value.
+    Each row of the output has its number (from 1), the columns of --id, the predicted label, the score and the
+    probability. A higher score means a more likely positive; rows with a score above 0 are predicted positive. The
+    probability is that of the positive class or, for more than two classes, of the predicted one. probability_low and
+    probability_high take the class prior at either end of its interval; the latter is never 0, since a few labelled
+    rows cannot exclude a positive. Probabilities hold only if the labelled rows are a random sample of the positives,
+    and the new rows come from the population of training.
 
-    --why adds a text such as "visits = 8; member = yes": the three columns that raise the score most above that of
-    the row with typical cells there, for rows predicted positive or, with --top, the likeliest.
+    A density model gives the log-likelihood of each row; gaussian-mcpl also fills missing cells with their expected
+    values. classtering adds the cluster.
+
+    --why adds a text such as "visits = 8; member = yes" to rows predicted positive or, with --top, to the likeliest:
+    the three columns that raise the score most above that of a row with typical cells there.
 
     --for, --recall, --precision and --share move the threshold of a model of `pucli auto` without retraining. --share
-    is that of the rows of the file, which is read twice; from stdin, that of the training rows.
+    counts the rows of the file, which is read twice, or from stdin those of training.
 
-    --adapt reads the file twice: it estimates the class prior as `pucli shift` does, adapts the probabilities to
-    it, and sets the threshold to the largest expected F1.
+    --adapt reads the file twice. It estimates the class prior as `pucli shift` does, adapts the probabilities, and sets
+    the threshold to the largest expected F1.
 
-    The file is read with the options with which the training file was read (--sep, --missing ...) unless they are given
-    here. CSV and Parquet files are read, scored and written in blocks, so they may be larger than memory.
+    Options for reading (--sep, --missing ...) are those of training unless they are given here. CSV and Parquet files
+    are read, scored and written in blocks, so they may be larger than memory.
     """
     from pucli.core.atomic_files import is_stdout
     from pucli.data.files.spool import is_stream

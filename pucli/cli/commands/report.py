@@ -37,7 +37,7 @@ def command(  # noqa: PLR0913
         typer.Option("--all", help="Every experiment with results, and the counts in the README.md of the folder."),
     ] = False,
     formats: Annotated[
-        str, typer.Option("--format", "-f", help="Comma-separated formats: md, csv, tex, html.")
+        str, typer.Option("--format", "-f", metavar="NAME,NAME...", help="Comma-separated formats: md, csv, tex, html.")
     ] = "md,csv,tex",
     profile: Annotated[
         str | None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pucli.cli import completion
-from pucli.cli.options import LabelFrequency, Mirror, Offline, Scenario, Seed
+from pucli.cli.options import Mirror, Offline, Scenario, Seed, TrueLabelFrequency
 from pucli.cli.output import Output, output_file
 
 EXAMPLES = """
@@ -27,7 +27,7 @@ def command(  # noqa: PLR0913
         ),
     ],
     scenario: Scenario = "case-control",
-    label_frequency: LabelFrequency = 0.5,
+    label_frequency: TrueLabelFrequency = 0.5,
     labelling: Annotated[
         str,
         typer.Option(

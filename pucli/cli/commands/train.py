@@ -42,24 +42,20 @@ def command(  # noqa: PLR0913
     model: Annotated[
         Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.", show_default=False)
     ] = None,
-    tune: Annotated[
-        bool, typer.Option("--tune", help="First choose parameters as `pucli tune` does; --param fixes values.")
-    ] = False,
+    tune: Annotated[bool, typer.Option("--tune", help="First choose parameters as `pucli tune` does.")] = False,
     folds: Annotated[
         int | None,
-        typer.Option(
-            "--cv", help=f"Folds of the cross-validation of --tune, {FOLDS} by default.", min=2, show_default=False
-        ),
+        typer.Option("--cv", help="With --tune: folds of the cross-validation.", min=2, show_default=str(FOLDS)),
     ] = None,
     standardise: opt.Standardise = True,
     verbose: opt.Verbose = False,
 ) -> None:
     """Train a method and report the quality of the fit.
 
-    With --dataset, labels of a declared data set are hidden at random (see `pucli split`), and the held-out rows are
-    scored with their true labels. With --data, the label column of your file marks the labelled positives; all other
-    rows count as unlabeled. For semi-supervised methods, the column holds the class, or an empty cell or -1 if the
-    class is unknown. Density models need no labels.
+    With --data, the label column of your file marks the labelled positives; other rows are unlabeled. For
+    semi-supervised methods, it holds the class, or an empty cell or -1 if the class is unknown. Density models need no
+    labels. With --dataset, labels of a declared data set are hidden at random (see `pucli split`), and held-out rows
+    are scored with their true labels.
     """
     from pucli.cli.block_training import train_in_blocks
     from pucli.cli.compiling import tell_of_compiling

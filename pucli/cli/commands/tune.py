@@ -41,7 +41,7 @@ def command(  # noqa: PLR0913
             "--grid",
             "-g",
             metavar="K=V1,V2,...",
-            help="Values to try, or the name of a series; repeatable. Replaces the default grid of the method.",
+            help="Values to try, or the name of a series; repeatable. Replaces the default grid.",
             show_default=False,
         ),
     ] = None,
@@ -52,7 +52,7 @@ def command(  # noqa: PLR0913
             "--cv-repeats",
             help="Number of cross-validations, each with new folds.",
             min=1,
-            show_default="2, or 1 above 20000 rows",
+            show_default="2, or 1 above 20,000 rows",
         ),
     ] = None,
     score: opt.Score = None,
@@ -61,7 +61,7 @@ def command(  # noqa: PLR0913
         typer.Option(
             "--greedy",
             metavar="STEP",
-            help="Refine the choice by moving each parameter in turn up and down by this share, e.g. 0.1.",
+            help="Refine the choice by moving each parameter up and down by this share, e.g. 0.1.",
             show_default=False,
         ),
     ] = None,
@@ -74,12 +74,13 @@ def command(  # noqa: PLR0913
 ) -> None:
     """Choose parameters without true labels.
 
-    Parameters are chosen by repeated cross-validation with a score that needs only labelled positives and unlabeled
-    rows. The default is PU-AUC, the share of pairs of a labelled and an unlabeled held-out row in which the labelled
-    one has the higher score. The threshold (the parameter cut) is then moved to where F1 is greatest, estimated from
-    the recall on labelled rows, the share of rows predicted positive, and an estimate of the class prior. --score f1
-    compares this F1 and moves no threshold. PUF, the score of the GLPUAL thesis (--score puf --cv-repeats 1), is the
-    squared recall divided by the share; benchmark `tuning` compares all three.
+    Repeated cross-validation compares the parameters by a score that needs only labelled positives and unlabeled rows.
+    The default is PU-AUC, the share of pairs of a labelled and an unlabeled held-out row in which the labelled one
+    scores higher. The threshold (the parameter cut) is then moved to the greatest estimated F1. That estimate takes the
+    recall on labelled rows, the share of rows predicted positive, and an estimate of the class prior.
+
+    --score f1 compares this F1 and moves no threshold. PUF, the score of the GLPUAL thesis (--score puf --cv-repeats
+    1), is the squared recall divided by the share. Benchmark `tuning` compares all three.
     """
     from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
