@@ -187,6 +187,11 @@ def test_a_given_number_of_positives_sets_the_class_prior(pucli, customers: Path
     given = pucli(*words, "--expected", 60, "--json").document
     assert given["estimates"]["prior"] == {"value": 0.375, "low": 0.375, "high": 0.375, "known": True}
     assert given["command"].endswith("--expected 60") and given["if_prior"] == []
+    of_prior = pucli("prior", *words[1:], "--expected", 60, "--json").document
+    assert of_prior["given"]["called"] == given["called_positive"]
+    assert of_prior["if_odds"]["ahead"] == given["if_odds"]["ahead"]
+    ends = pucli("prior", *words[1:], "--json").document["if_prior"]
+    assert [end["called"] for end in ends] == [low["called"], high["called"]]
     scored = pd.read_csv(tmp_path / "s.csv")
     unlabeled = scored[scored["labelled"] == 0]
     assert abs(unlabeled["probability"].mean() - 0.375) < 0.02  # the probabilities add up to 60

@@ -152,16 +152,17 @@ def at_prior(held_out: tuple[Floats, Floats], prior: float, random_state: int = 
     prior : float
         Share of positives among the unlabeled rows, above 0 and below 1.
     random_state : int, default=0
-        Seed of the bootstrap samples.
+        Seed of the bootstrap samples; with that of an `AutoPU`, the results are those of its `with_prior`.
     """
     positive, population = held_out
+    seed = seed_of(random_state)
     known = PriorWithDraws(prior, prior, prior, np.full(BOOTSTRAPS, prior))
-    calibration = make_calibration(positive, population, prior, stream(random_state, "calibration"))
+    calibration = make_calibration(positive, population, prior, stream(seed, "calibration"))
     curve = recall_curve(calibration.of(population))
-    f1 = expected_f1(positive, population, known.draws, stream(random_state, "expected F1"))
+    f1 = expected_f1(positive, population, known.draws, stream(seed, "expected F1"))
     ranking = float(true_auc(float(auc(positive, population)), prior))
     cut = make_cut("f1", None, positive, population, prior, curve, f1, ranking, calibration.even())
-    rng = stream(random_state, "estimates")
+    rng = stream(seed, "estimates")
     found = estimates(positive, population, cut.value, known, rng, curve, known_prior=True)
     bounds = if_odds(found)
     threshold = float(calibration.of(np.array([cut.value]))[0])
