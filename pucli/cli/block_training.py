@@ -15,7 +15,7 @@ from pucli.cli import completion
 from pucli.cli.options import choice
 from pucli.cli.output import Output, output_file, output_folder
 from pucli.cli.row_options import Rows
-from pucli.cli.terminal import number
+from pucli.cli.terminal import duration, number
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ def _report(
             ("objective", estimator.objective_),
             ("certificate", f"proven: less than {estimator.dual_gap_:.2g} from the optimum"),
             ("class prior by the scores", f"{fitted.prior:.3g}: the score threshold is {fitted.cut:.3g}"),
-            ("training time", f"{seconds:.3f} s"),
+            ("training time", duration(seconds)),
             ("model", model),
             ("predictions", f"{len(files)} files in {Path(files[0]).parent}" if files else None),
         ]

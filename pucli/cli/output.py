@@ -228,7 +228,7 @@ class Output:
         """Return whether a table fits on the screen; True if stdout is not a screen."""
         if not on_terminal(sys.stdout):
             return True
-        widths = [max(len(number(row[i])) for row in [columns, *rows]) for i in range(len(columns))]
+        widths = [max(len(_cell(row[i])) for row in [columns, *rows]) for i in range(len(columns))]
         return sum(widths) + 2 * (len(columns) - 1) <= shutil.get_terminal_size().columns
 
     def table(
@@ -254,8 +254,8 @@ class Output:
         """
         if self.as_json:
             return
-        cells = [[_in_one_line(number(cell)) for cell in row] for row in rows]
-        columns = [_in_one_line(name) for name in columns]
+        cells = [[_cell(cell) for cell in row] for row in rows]
+        columns = [_cell(name) for name in columns]
         numeric = [all(isinstance(row[i], (int, float)) or row[i] is None for row in rows) for i in range(len(columns))]
         if on_terminal(sys.stdout):
             self._rich_table(columns, cells, numeric, styles or {}, whole or columns[0])
@@ -304,9 +304,10 @@ class Output:
         return Bar(label, unit) if on_terminal(sys.stderr) else Lines(label, unit, short=short)
 
 
-def _in_one_line(cell: str) -> str:
-    """Return the text of a cell without line ends, which names in a workbook may have."""
-    return " ".join(inert_text(cell).splitlines())
+def _cell(value: Any) -> str:
+    """Return a cell in readable form, without line ends, which names in a workbook may have."""
+    text = f"{value:,}" if type(value) is int else number(value)
+    return " ".join(inert_text(text).splitlines())
 
 
 def _fitting_widths(rows: Sequence[Sequence[str]], whole: Sequence[bool]) -> list[int | None]:

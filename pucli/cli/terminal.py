@@ -123,7 +123,9 @@ def percent(share: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in readable form."""
+    """Return a time in readable form, from "0.12 s" to "3.5 days"."""
     if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+        return f"{number(float(seconds), 2) if seconds < 10 else f'{seconds:.0f}'} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} hours" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"

@@ -76,8 +76,10 @@ def check_folder(folder: Path, option: str = "", named: Path | None = None) -> N
     Raises
     ------
     UsageError
-        If a temporary file cannot be written in the folder or in its nearest existing parent.
+        If it is a file, or a temporary file cannot be written in it or in its nearest existing parent.
     """
+    if named is None and folder.is_file():
+        raise UsageError(f"{option} {folder} is a file; give a folder.".lstrip())
     there = folder
     while not there.exists() and there != there.parent:
         there = there.parent

@@ -14,6 +14,9 @@ from pucli.data.blanks import trimmed
 SEPARATORS = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "blank": " "}
 """Names of separators that are hard to type."""
 
+WANTED = "give a table with a header line and rows"
+"""The way out for a file without any."""
+
 _NO_FILES = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "unicode-escape",
                        "raw-unicode-escape", "undefined"})  # fmt: skip
 _OPTIONS = {

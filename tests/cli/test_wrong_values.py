@@ -171,6 +171,12 @@ def test_a_grid_with_a_wrong_value_is_told_before_the_data_are_read(pucli, grid,
     refused(done, f"--grid {grid}: {said}")
 
 
+@pytest.mark.parametrize("content", ["", "age,bought\n"])
+def test_a_file_without_rows_is_refused_with_a_way_out(pucli, tmp_path, content):
+    (tmp_path / "rows.csv").write_text(content)
+    refused(pucli("auto", "--data", "rows.csv", *LABELLED), "rows.csv", "; give a table with a header line and rows")
+
+
 def test_a_method_without_a_grid(pucli, customers):
     refused(pucli("tune", "--method", "auto", "--data", customers.pu, *LABELLED), "auto has no grid", "`pucli auto`")
 
@@ -178,6 +184,11 @@ def test_a_method_without_a_grid(pucli, customers):
 def test_a_file_in_place_of_a_folder(pucli, customers, tmp_path):
     for words in (("status", "table-3.1"), ("reproduce", "table-3.1", "--dry-run"), ("site", "--out", "pages")):
         refused(pucli(*words, "--results", customers.pu), f"--results {customers.pu} is a file; give a folder")
+    refused(pucli("site", "--out", customers.pu), f"--out {customers.pu} is a file; give a folder")
+    refused(pucli("new", "method", "mine", "--out", customers.pu), f"--out {customers.pu} is a file; give a folder")
+    refused(pucli("report", "table-3.1", "--format", "site"), "`pucli site --out FOLDER`")
+    refused(pucli("site", "--out", "pages"), "no declared experiment has results in results")
+    assert not (tmp_path / "pages").exists()
     pd.read_csv(customers.pu, keep_default_na=False).to_parquet("rows.parquet")
     blocks = ("train", "--method", "blssvm", "--data", "rows.parquet", *LABELLED, "--backend", "dask")
     refused(pucli(*blocks, "--predictions", customers.pu), f"--predictions {customers.pu}")

@@ -11,7 +11,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, output_folder
-from pucli.core.errors import UsageError, unknown
+from pucli.core.errors import UsageError
 
 EXAMPLES = """
 pucli report table-3.1
@@ -65,8 +65,9 @@ def command(  # noqa: PLR0913
 
     wanted = [name.strip() for name in formats.split(",") if name.strip()]
     for name in wanted:
-        if name not in FORMATS:
-            raise unknown("format", name, FORMATS)
+        if name == "site":
+            raise UsageError("--format site: `pucli site --out FOLDER` writes the web pages of all results.")
+        opt.choice("format", name, FORMATS)
     if (experiment is None) != everything:
         raise UsageError("give either EXPERIMENT (`pucli list experiments`) or --all.")
     if experiment is None:

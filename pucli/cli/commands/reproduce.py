@@ -118,8 +118,8 @@ def command(  # noqa: PLR0913
         finished = summary.total - summary.left
         out.document({"run": summary.to_json()})
         out.remark(
-            f"{many(summary.ran, 'cell')} run in {duration(summary.seconds)}, {summary.already_done} already done"
-            + (f", {summary.failed} failed" if summary.failed else "")
+            f"{many(summary.ran, 'cell')} run in {duration(summary.seconds)}, {summary.already_done:,} already done"
+            + (f", {summary.failed:,} failed" if summary.failed else "")
         )
     from pucli.cli.text.report import print_report
 
@@ -190,11 +190,11 @@ def _print_dry_run(out: Output, plan: DryRun) -> None:
     elif plan.seconds is None:
         time = "unknown, no similar cell has run in this results folder"
     else:
-        known = "" if plan.seconds_known_for >= plan.left else f", judged by {plan.seconds_known_for} of them"
+        known = "" if plan.seconds_known_for >= plan.left else f", judged by {plan.seconds_known_for:,} of them"
         time = f"about {duration(plan.seconds)}{jobs}, as similar cells took{known}"
     out.fields(
         [
-            ("left", f"{plan.left} of {many(plan.total, 'cell')}, {at_least}{many(plan.fits, 'fit')}"),
+            ("left", f"{plan.left:,} of {many(plan.total, 'cell')}, {at_least}{many(plan.fits, 'fit')}"),
             ("time", time),
             ("profile", plan.profile + "".join(f"; {text}" for text in plan.reductions)),
             ("results", plan.folder),
@@ -203,5 +203,5 @@ def _print_dry_run(out: Output, plan: DryRun) -> None:
     out.text()
     keys = ["dataset", "method", "cells", "done", "failed", "left", "fits", "seconds"]
     shown = [key for key in keys if any(row[key] not in (0, None) for row in plan.rows)]
-    rows = [[row[key] for key in shown] for row in plan.rows]
-    out.table([key.replace("dataset", "data set") for key in shown], rows)
+    rows = [[duration(row[key]) if key == "seconds" and row[key] else row[key] for key in shown] for row in plan.rows]
+    out.table([{"dataset": "data set", "seconds": "time"}.get(key, key) for key in shown], rows)

@@ -74,10 +74,10 @@ def command(
 
 
 def _summary(found: Status) -> str:
-    text = f"{found.experiment}, profile {found.profile}: {found.done} of {many(found.total, 'cell')} done"
-    text += f", {found.failed} failed" if found.failed else ""
+    text = f"{found.experiment}, profile {found.profile}: {found.done:,} of {many(found.total, 'cell')} done"
+    text += f", {found.failed:,} failed" if found.failed else ""
     if found.left:
-        text += f", {found.left} left"
+        text += f", {found.left:,} left"
     if found.left + found.failed and found.seconds_left is not None:
         text += f", about {duration(found.seconds_left)} of one processor"
     return text
@@ -93,11 +93,11 @@ def _print(out: Output, found: Status) -> None:
         out.table(["data set", *keys[1:]], [[row[key] for key in keys] for row in unfinished])
     for failure in found.failures:
         out.text()
-        out.text(f"{len(failure.cells)} failed: {failure.reason}")
+        out.text(f"{len(failure.cells):,} failed: {failure.reason}")
         for cell in failure.cells[:NAMED]:
             out.text(f"  {cell}")
         if len(failure.cells) > NAMED:
-            out.text(f"  and {len(failure.cells) - NAMED} more (--json has all)")
+            out.text(f"  and {len(failure.cells) - NAMED:,} more (--json has all)")
     if found.flags:
         out.text()
         out.text(f"flagged: {flag_text(found.flags)}")

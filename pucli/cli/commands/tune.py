@@ -13,7 +13,7 @@ from pucli.cli.assignments import method_grid, method_parameters
 from pucli.cli.ineffective_options import warn_of_far_prior, warn_of_unused
 from pucli.cli.output import Output, Stopped, output_file
 from pucli.cli.row_options import Rows
-from pucli.cli.terminal import many, number
+from pucli.cli.terminal import duration, many, number
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _report(
             ("recall on labelled rows", f"{best['positive_labelled']} of {best['n_labelled']}"),
             ("predicted positive", f"{100 * share:.1f} % of the validation rows"),
             ("method", f"{method} on {rows.title}"),
-            ("tried", f"{many(len(result.trials), 'point')}, {many(result.n_fits, 'fit')}; {number(result.seconds)} s"),
+            ("tried", f"{many(len(result.trials), 'point')}, {many(result.n_fits, 'fit')}; {duration(result.seconds)}"),
             ("trials", trials),
         ]
     )

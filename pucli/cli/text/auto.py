@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import number, percent, tell
+from pucli.cli.terminal import duration, number, percent, tell
 from pucli.cli.text.items import INDENT, WHOLE_WORDS, WIDTH, item
 from pucli.cli.text.next_steps import next_steps, written_files
 from pucli.cli.text.sensitivity import if_odds, if_prior
@@ -101,7 +101,7 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
         ("class prior", if_prior(document["if_prior"])),
         ("if the odds", if_odds(document["if_odds"], document["called_positive"])),
         ("labels", f"random? {_labelling(document['random_labelling'], document['labelling'])}"),
-        ("time", f"{document['seconds']:.1f} s of training"),
+        ("time", f"{duration(document['seconds'])} of training"),
     ):
         for line in item(name, text) if text else []:
             out.text(line)

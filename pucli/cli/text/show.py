@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pucli.cli.terminal import inert_text, number
+from pucli.cli.terminal import inert_text, number, percent
 
 if TYPE_CHECKING:
     from pucli.models.saved import SavedModel
@@ -16,8 +16,9 @@ RANDOM = (
     "this."
 )
 ORDERED = "All estimates hold only if labels were given by how clearly a row is positive; the data cannot reveal this."
-# What estimates are called where their own name would mislead.
-NAMES = {"share": "rows called"}
+# Plainer names of estimates, and those that are no shares of rows.
+NAMES = {"share": "rows called", "f1": "F1", "auc": "AUC"}
+SCORES = ("f1", "auc")
 SAME = "New rows must come from the population of the training rows."
 
 
@@ -91,7 +92,7 @@ def facts(document: Mapping[str, Any]) -> list[tuple[str, str | None]]:
     classes = None if positive or not words else ", ".join(map(str, words.values()))
     threshold = "score above 0" if document["kind"] == "pu" else None
     if threshold and document["threshold"]:
-        threshold += f" (already moved by the threshold, {number(float(document['threshold']))})"
+        threshold += f", of which the threshold {number(float(document['threshold']))} is already subtracted"
     return [
         ("method", document["method"]),
         ("source", document["source"]),
@@ -103,18 +104,20 @@ def facts(document: Mapping[str, Any]) -> list[tuple[str, str | None]]:
         ("parameters", ", ".join(f"{name}={number(value)}" for name, value in document["params"].items()) or None),
         ("called positive", threshold),
         ("class prior", _between(document["class_prior"])),
-        *((NAMES.get(name, name), _between(one)) for name, one in document["estimates"].items()),
+        *((NAMES.get(name, name), _between(one, name not in SCORES)) for name, one in document["estimates"].items()),
         ("written by", ", ".join(f"{name} {version}" for name, version in versions.items()) or None),
     ]
 
 
-def _between(estimate: Mapping[str, float | None] | None) -> str | None:
+def _between(estimate: Mapping[str, float | None] | None, share: bool = True) -> str | None:
+    """Return an estimate with its interval, in percent if it is a share; None if there is none."""
     if estimate is None:
         return None
-    value, low, high = (estimate[name] for name in ("value", "low", "high"))
+    shown, unit = (percent, " %") if share else (number, "")
+    value, low, high = (None if estimate[name] is None else shown(estimate[name]) for name in ("value", "low", "high"))
     if low == high:
-        return number(value)
-    return f"{'not determined' if value is None else number(value)} ({number(low)} to {number(high)})"
+        return f"{low}{unit}"
+    return f"{'not determined' if value is None else f'{value}{unit}'} ({low} to {high}{unit})"
 
 
 def column_rows(document: Mapping[str, Any]) -> list[list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import number
+from pucli.cli.terminal import duration, number
 
 if TYPE_CHECKING:
     from pucli.models.fitting import Fitted
@@ -115,7 +115,7 @@ def _details(document: dict[str, Any], fitted: Fitted) -> list[tuple[str, Any]]:
         ("certificate", None if fitted.rows.y is None else certificate_text(document)),
         ("guarantee", document["guarantee"]),
         ("converged", _converged(document)),
-        ("training time", f"{number(document['seconds'])} s"),
+        ("training time", duration(document["seconds"])),
     ]
 
 

@@ -52,7 +52,7 @@ from pucli.data.files.workbooks import read_sheet
 from pucli.data.frames import TableError
 from pucli.data.ids import with_ids
 from pucli.data.labels import LABEL
-from pucli.data.reading import Reading, normal, without_missing
+from pucli.data.reading import WANTED, Reading, normal, without_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -239,7 +239,7 @@ def reading(path: Path) -> Iterator[None]:
         if path.is_dir():
             raise UsageError(f"{path} is a folder; give a file")
         if path.is_file() and path.stat().st_size == 0:
-            raise UsageError(f"{path} is empty")
+            raise UsageError(f"{path} is empty; {WANTED}")
         yield
     except UnicodeDecodeError as error:
         place, line = _not_utf8(path) if path.is_file() else (error.start, 0)

@@ -13,6 +13,7 @@ from typing import IO
 from pucli.core.errors import PucliError, UsageError
 from pucli.core.memory import available_bytes
 from pucli.data.files.disguises import recognised
+from pucli.data.reading import WANTED
 
 STDIN = Path("-")
 _CHUNK = 2**20
@@ -100,4 +101,4 @@ def _write(stream: IO[bytes], target: Path, most: float, path: Path) -> None:
                 )
             output.write(chunk)
     if not size:
-        raise UsageError(f"{shown(path)} is empty")
+        raise UsageError(f"{shown(path)} is empty; {WANTED}")

@@ -13,7 +13,7 @@ from pucli.core.errors import UsageError, did_you_mean
 from pucli.data.files.formats import Table
 from pucli.data.files.several_files import files_of, open_files, title_of
 from pucli.data.frames import missing_columns, some_of
-from pucli.data.reading import Reading
+from pucli.data.reading import WANTED, Reading
 from pucli.data.rows.label_column import LabelColumn
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def check_rows(path: Path, table: Table) -> None:
     """Raise NoRows if a table has no rows."""
     if len(table.frame) == 0:
         what = "a header line but no data rows" if len(table.frame.columns) else "neither a header nor data rows"
-        raise NoRows(f"{path} has {what}{table.naming}")
+        raise NoRows(f"{path} has {what}{table.naming}; {WANTED}")
 
 
 class MissingColumn(UsageError):

@@ -91,9 +91,14 @@ def write_site(
     """
     out = Path(out)
     results = Path(results_dir if results_dir is not None else DEFAULT_RESULTS)
+    names = list(with_results(results))
+    if not names:
+        raise UsageError(
+            f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
+        )
     written = [write(out / name, asset(name)) for name in ("style.css", "script.js")]
     shown = []
-    for name in with_results(results):
+    for name in names:
         experiment = load_experiment(name, check_methods=False)
         report, files = _experiment(experiment, results, out)
         finished = str(read_provenance(results / name).get("last_finished") or "")[:10]
@@ -101,10 +106,6 @@ def write_site(
         written += files
         if on_page is not None:
             on_page(name)
-    if not shown:
-        raise UsageError(
-            f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
-        )
     reports = [one.report for one in shown]
     rows = judged_rows(results)
     verdicts, tally = _by_publication(shown, rows), tallies(rows)

@@ -36,7 +36,7 @@ from pucli.data.files.text.records import (
 )
 from pucli.data.files.unpacking import member_name, plain_text
 from pucli.data.frames import EMPTY
-from pucli.data.reading import Reading, normal
+from pucli.data.reading import WANTED, Reading, normal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,7 +136,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
         The file is empty, or two columns have the same name.
     """
     if not head.strip():
-        raise UsageError(f"{path} is empty")
+        raise UsageError(f"{path} is empty; {WANTED}")
     said = _SEPARATOR_LINE.match(head)
     if said and not reading.separator:
         reading = replace(reading, separator=said[1])
