@@ -84,7 +84,7 @@ class Bar(Progress):
             self._first = done, elapsed
         if seconds_left is None and total:
             seconds_left = _seconds_left(done, total, elapsed, *self._first)
-        left = f"{duration(seconds_left)} left" if seconds_left and seconds_left >= 0.5 else ""
+        left = f"{duration(round(seconds_left))} left" if seconds_left and seconds_left >= 0.5 else ""
         count = counted(done, total, self._unit)
         self._bar.update(self._task, completed=done, total=total, text=inert_text(text), left=left, count=count)
 
@@ -151,7 +151,7 @@ class Lines(Progress):
         """Write a line whenever none was written for a while."""
         while not self._ended.wait(self.interval / 10):
             if time.monotonic() - max(self._last, self._begun) >= self.interval:
-                self._write(f"{self._state or self._label}, {duration(time.monotonic() - self._begun)} so far")
+                self._write(f"{self._state or self._label}, {duration(round(time.monotonic() - self._begun))} so far")
 
     def _write(self, line: str) -> None:
         self._last, self._shown = time.monotonic(), True
@@ -171,7 +171,7 @@ class Lines(Progress):
         seconds_left : float or None
             Estimated time left; without it, the line does not mention a time.
         """
-        left = f", about {duration(seconds_left)} left" if seconds_left else ""
+        left = f", about {duration(round(seconds_left))} left" if seconds_left else ""
         self._state = f"{self._label} {counted(done, total, self._unit)}{left} {text}".rstrip()
         if time.monotonic() - self._last >= self.interval or (done == total and self._shown):
             self._write(self._state)

@@ -25,7 +25,7 @@ from pucli import __version__
 from pucli.cli.help import GROUPS, groups
 from pucli.cli.main import app, command_names, main
 from pucli.cli.progress import Lines
-from pucli.cli.terminal import number
+from pucli.cli.terminal import duration, number
 from pucli.core.errors import RunError, UsageError
 from pucli.core.json_values import json_values
 from pucli.data import dataset_names
@@ -389,6 +389,8 @@ def test_json_values_are_strict_json():
         "c": [1, 2],
         "d": {"3": [True, None]},
     }
+    times = [duration(seconds) for seconds in (0.1234, 9.0, 61.2, 1800.0, 9000.0, 432_000.0)]
+    assert times == ["0.12 s", "9 s", "61 s", "30 min", "2.5 hours", "5.0 days"]
     assert number(float("nan")) == number(None) == "-"
     assert number(0.123456) == "0.123" and number(2.94e-4) == "0.000294" and number(1e-9) == "under 0.000001"
 

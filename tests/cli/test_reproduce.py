@@ -116,6 +116,11 @@ def test_a_folder_without_cells_cannot_be_merged(pucli, small):
 
 
 @pytest.mark.slow
+def test_a_dry_run_has_separators_of_thousands(pucli, data_cache):
+    done = pucli("reproduce", "table-3.1", "--dry-run")
+    assert "4,381,200 fits" in done.out and "2,000,025" in done.out and "2000025" not in done.out
+
+
 def test_a_dry_run_is_judged_by_committed_times(pucli, small):
     assert "unknown, no similar cell" in pucli("reproduce", small(), "--dry-run").out
     pucli("reproduce", "small.yaml", "--profile", "smoke")
