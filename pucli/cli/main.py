@@ -253,7 +253,8 @@ def _explain(error: Exception) -> tuple[str, str, int]:
         if type(error).__name__ == "NoArgsIsHelpError":
             return "help", error.format_message(), 2
         page = f" `{context.command_path} --help` lists its options." if context else ""
-        text = _of_value(error) or _of_file(error) or _of_option(error) or " ".join(error.format_message().split())
+        text = next(filter(None, (of(error) for of in (_of_value, _of_file, _of_option, _of_missing))), "")
+        text = text or " ".join(error.format_message().split())
         return "usage", text + ("" if text.endswith((".", ")", "?")) else ".") + page, getattr(error, "exit_code", 2)
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return "run", "the system allows no more open files; close some, or raise the limit (`ulimit -n`).", 1
@@ -295,6 +296,15 @@ def _of_option(error: Any) -> str:
     names = [word[2:] for one in getattr(command, "params", ()) for word in one.opts if word.startswith("--")]
     near = nearest(error.option_name.lstrip("-"), names, 2)
     return f"unknown option {error.option_name}" + (f"; did you mean --{' or --'.join(near)}?" if near else ".")
+
+
+def _of_missing(error: Any) -> str:
+    """Return the message for an option or argument that must be given, or "" for another error."""
+    parameter = getattr(error, "param", None)
+    if parameter is None or not type(error).__name__.startswith("Missing"):
+        return ""
+    names = [name for name in parameter.opts if name.startswith("--")]
+    return f"{' '.join([*names[:1], parameter.metavar or ''])} is missing."
 
 
 def _of_value(error: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import math
 import re
 from collections.abc import Iterable
 
@@ -28,8 +29,9 @@ class RunError(PucliError):
     """Something failed while running (exit code 1)."""
 
 
-# Least similarity, from 0 to 1, of a name and a slip of it; shortest name that is near a longer one as a part of it.
-NEAR, PART = 0.62, 3
+# Least similarity, from 0 to 1, of a name and a slip of it. Two names may also share the start of a word: its least
+# length, and its least part of the shorter name.
+NEAR, PART, START = 0.62, 3, 0.8
 # So many choices are named in full beside the nearest one.
 FEW = 6
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -76,14 +78,14 @@ def nearest(name: str, choices: Iterable[str], most: int = 3) -> list[str]:
         folded.setdefault(choice.lower(), choice)
     wanted = name.lower()
     near = difflib.get_close_matches(wanted, list(folded), n=most, cutoff=NEAR)
-    parts = [choice for choice in folded if _is_part(wanted, choice) or _is_part(choice, wanted)]
-    near += [choice for choice in parts if choice not in near]
+    near += [choice for choice in folded if choice not in near and _related(*sorted((wanted, choice), key=len))]
     return [folded[choice] for choice in near[:most]]
 
 
-def _is_part(short: str, name: str) -> bool:
-    """Return whether `short` begins a word of `name`, as "auc" in "pu-auc"."""
-    return len(short) >= PART and re.search(rf"(?<![^\W_]){re.escape(short)}", name) is not None
+def _related(short: str, long: str) -> bool:
+    """Return whether nearly all of `short` begins a word of `long`, as "auc" in "pu-auc"."""
+    start = short[: math.ceil(START * len(short))]
+    return len(start) >= PART and re.search(rf"(?<![^\W_]){re.escape(start)}", long) is not None
 
 
 def did_you_mean(name: str, choices: Iterable[str], most: int = 3) -> str:

@@ -282,8 +282,7 @@ def missing_columns(missing: Sequence[str], present: Sequence[str], needed: Sequ
     near = nearest(missing[0], [name for name in present if name not in needed], 2)
     hint = f"columns: {some_of(present)}"
     if near:
-        which = "that is the same column" if len(near) == 1 else "one of them is the same column"
-        hint = f"there is {' and '.join(map(repr, near))}, to be renamed if {which}"
+        hint = f"there is {' and '.join(map(repr, near))}: rename it if it is the same column"
     more = ", ".join(map(repr, missing[1:6])) + (", ..." if len(missing) > 6 else "")
     nor = f" (nor {more})" if more else ""
     return f"no column {missing[0]!r}{nor}, which the model was trained with; {hint}"

@@ -333,6 +333,11 @@ def test_a_new_data_set_whose_label_column_has_any_name(pucli, label):
     assert done.code == 0, done.err
 
 
+def test_what_is_missing_is_named_as_on_the_help_page(pucli):
+    refused(pucli("train"), "--method NAME is missing. `pucli train --help`")
+    refused(pucli("merge", "table-3.1"), "FOLDER... is missing. `pucli merge --help`")
+
+
 def test_only_near_options_are_suggested(pucli):
     refused(pucli("auto", "--dta", "x"), "unknown option --dta; did you mean --data?")
     assert "did you mean" not in refused(pucli("tune", "--verbose"), "unknown option --verbose.")

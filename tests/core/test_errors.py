@@ -16,6 +16,7 @@ from pucli.core.errors import did_you_mean, nearest, unknown
         ("bougt", ["country", "bought"], ["bought"]),
         ("auc", ["pu-auc", "f1"], ["pu-auc"]),
         ("visit_count", ["visit", "zip"], ["visit"]),
+        ("visits", ["zip", "visit_count"], ["visit_count"]),
         ("age", ["language", "zip"], []),
         ("site", ["csv", "html", "md", "tex"], []),
         ("e", ["age", "time"], []),

@@ -133,7 +133,7 @@ def test_memory_is_that_of_a_block(saved, tmp_path, monkeypatch):
 def test_a_missing_column_and_a_name_that_is_taken_are_errors(saved, tmp_path):
     path, frame = new_rows(tmp_path, "csv")
     with pytest.raises(
-        UsageError, match="no column 'age', which the model was trained with; there is 'ages', to be renamed"
+        UsageError, match="no column 'age', which the model was trained with; there is 'ages': rename it"
     ):
         frame.rename(columns={"age": "ages"}).to_csv(path, index=False)
         list(predicted_blocks(saved, path))

@@ -202,7 +202,7 @@ def test_a_matrix_of_numbers_is_not_changed():
 
 def test_a_missing_column_is_named_with_the_nearest_one():
     encoder = TableEncoder().fit(table())
-    with pytest.raises(UsageError, match=r"no column 'age', which the model was trained with; there is 'Age', to"):
+    with pytest.raises(UsageError, match=r"no column 'age', which the model was trained with; there is 'Age': rename"):
         encoder.transform(table().rename(columns={"age": "Age"}))
     with pytest.raises(UsageError, match=r"no column 'age' \(nor 'job'\)"):
         encoder.transform(table().drop(columns=["age", "job"]))
