@@ -104,9 +104,7 @@ class HelpfulCommand(TyperCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the parts of the usage line."""
         arguments = [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
-        names = [
-            one.metavar + ("..." if one.nargs != 1 and not one.metavar.endswith("...") else "") for one in arguments
-        ]
+        names = [(one.metavar or "").removesuffix("...") + "..." * (one.nargs != 1) for one in arguments]
         return ["[OPTIONS]", *(n if one.required else f"[{n}]" for n, one in zip(names, arguments, strict=True))]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from pucli.cli.assignments import scalar
+from pucli.cli.terminal import percent
 from tests.cli.helpers import LABELLED, refused, small_table, train, write
 
 
@@ -191,7 +192,7 @@ def test_an_estimated_prior_is_shown(pucli, customers):
     words = ("--method", "upu", "--data", customers.pu, "--label", "bought", "--positive", "yes")
     done = pucli("train", *words)
     prior = pucli("train", *words, "--json").document["prior"]
-    assert 0 < prior < 1 and f"with a class prior of {prior:.3g} (90 % interval" in " ".join(done.out.split())
+    assert 0 < prior < 1 and f"with a class prior of {percent(prior)} % (90 % interval" in " ".join(done.out.split())
     given = pucli("train", *words, "--param", "prior=0.3", "--verbose")
     assert "class prior estimated" not in given.out and "prior=0.3" in given.out
 

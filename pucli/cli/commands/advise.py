@@ -128,7 +128,7 @@ def command(
     else:
         out.remark(f"To see whether it beats auto on these rows: {decides}")
     if plot is not None:
-        out.remark(f"written to {plot}" + (f", {drawn} of {len(rows.X)} rows" if drawn < len(rows.X) else ""))
+        out.remark(f"written to {plot}" + (f", {drawn:,} of {len(rows.X):,} rows" if drawn < len(rows.X) else ""))
 
 
 def _ranked(rows: TrainingRows, seed: int) -> dict[str, HeldOut]:

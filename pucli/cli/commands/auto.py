@@ -214,7 +214,7 @@ def _check_top(top: int | None, rows: TrainingRows) -> None:
     single = rows.denominator == "all"
     most = len(rows.X) if single else len(rows.X) - rows.n_labelled
     if top is not None and top > most:
-        raise UsageError(f"--top {top}: {rows.title} has only {most} {'' if single else 'unlabeled '}rows.")
+        raise UsageError(f"--top {top}: {rows.title} has only {most:,} {'' if single else 'unlabeled '}rows.")
 
 
 def _check_expected(in_blocks: bool, labelling: str, negatives_are: str) -> None:
@@ -232,7 +232,7 @@ def _prior(expected: int, rows: TrainingRows) -> float:
     negative = 0 if rows.negative is None else int(rows.negative.sum())
     unlabeled = len(rows.X) - rows.n_labelled - negative
     if expected >= unlabeled:
-        raise UsageError(f"--expected {expected}: {rows.title} has only {unlabeled} unlabeled rows.")
+        raise UsageError(f"--expected {expected}: {rows.title} has only {unlabeled:,} unlabeled rows.")
     single = rows.denominator == "all"
     return (expected + rows.n_labelled) / len(rows.X) if single else expected / unlabeled
 

@@ -106,7 +106,7 @@ def command(  # noqa: PLR0913
         rows = _own_file(saved, data, label, positive, labels, saved.reading.over(how))
         if rows.left_out:
             total = len(rows.y) + rows.left_out
-            out.remark(f"{rows.left_out} of {total} rows have no label ({rows.why}) and are not scored.")
+            out.remark(f"{rows.left_out:,} of {total:,} rows have no label ({rows.why}) and are not scored.")
     elif how.words:
         raise UsageError(f"{how.words} needs --data; a declared data set has its own reader.")
     elif labels == "pu":

@@ -260,7 +260,7 @@ def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str, way_o
     if not NEARLY_NONE <= found / total <= 1 - NEARLY_NONE:
         amount = "nothing" if found < total / 2 else "everything"
         out.warn(
-            f"nearly {amount} is predicted positive: {found} of {total} rows; use the score to rank the rows, or "
+            f"nearly {amount} is predicted positive: {found:,} of {total:,} rows; use the score to rank the rows, or "
             f"{way_out}."
         )
 

@@ -103,7 +103,7 @@ def command(
     labelled = rows.labelled
     unlabeled = int((~labelled).sum())
     if expected is not None and expected >= unlabeled:
-        raise UsageError(f"--expected {expected}: {rows.title} has only {unlabeled} unlabeled rows.")
+        raise UsageError(f"--expected {expected}: {rows.title} has only {unlabeled:,} unlabeled rows.")
     names = _methods(estimator, labelled, rows.X.shape[1])
     if labelled.sum() < FEW_LABELLED:
         rows_of = "row" if labelled.sum() == 1 else "rows"
@@ -144,8 +144,8 @@ def command(
     out.document(document)
     if sum(sampled) < len(labelled):
         out.remark(
-            f"{names[0]} is estimated on {sampled[0]} labelled and {sampled[1]} unlabeled rows, drawn at random; the "
-            "intervals count the error of the draw"
+            f"{names[0]} is estimated on {sampled[0]:,} labelled and {sampled[1]:,} unlabeled rows, drawn at random; "
+            "the intervals count the error of the draw"
         )
     meaning = f"share of positives among the {many(unlabeled, 'unlabeled row')} of {rows.title}"
     _print(out, meaning, report, confidence, truth)
@@ -249,10 +249,11 @@ def _print(out: Output, meaning: str, report: PriorReport, confidence: float, tr
             out.text(line)
     else:
         out.text(f"class prior: {meaning}")
-        rows = [[e.method, e.prior, f"{number(e.low)} to {number(e.high)}"] for e in report.estimates]
+        ends = ["-" if math.isnan(e.low) else f"{percent(e.low)} to {percent(e.high)} %" for e in report.estimates]
+        rows = [[e.method, f"{percent(e.prior)} %", end] for e, end in zip(report.estimates, ends, strict=True)]
         out.table(["estimator", "class prior", level], rows)
     if truth is not None:
-        out.text(f"true share in the test set: {number(truth, 3)}")
+        out.text(f"true share in the test set: {percent(truth)} %")
 
 
 def _advise(out: Output, report: PriorReport, replicates: int) -> None:

@@ -345,8 +345,8 @@ def _few_kinds(document: Mapping[str, Any]) -> list[str]:
     if kinds > FEW_KINDS * document["rows"]:
         return []
     return [
-        f"only {kinds} of the {document['rows']} rows differ; a threshold takes all rows that are alike or none, so "
-        "that counts and shares of predicted positives can be far from what was asked for"
+        f"only {kinds:,} of the {document['rows']:,} rows differ; a threshold takes all equal rows or none, so counts "
+        "and shares of predicted positives can be far from what was asked for"
     ]
 
 

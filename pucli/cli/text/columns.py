@@ -124,7 +124,7 @@ def say_which_class(out: Output, marked: str, rest: str, column: str, n_labelled
     n_labelled : int
         Number of labelled rows.
     """
-    text = f"labelled positives: the {n_labelled} rows whose {column!r} is {marked!r}"
+    text = f"labelled positives: the {n_labelled:,} rows whose {column!r} is {marked!r}"
     try:
         usual = (float(rest), float(marked)) in {(0.0, 1.0), (-1.0, 1.0)}
     except ValueError:

@@ -114,10 +114,10 @@ def _between(estimate: Mapping[str, float | None] | None, share: bool = True) ->
     if estimate is None:
         return None
     shown, unit = (percent, " %") if share else (number, "")
-    value, low, high = (None if estimate[name] is None else shown(estimate[name]) for name in ("value", "low", "high"))
+    value, low, high = ("" if (end := estimate[name]) is None else shown(end) for name in ("value", "low", "high"))
     if low == high:
         return f"{low}{unit}"
-    return f"{'not determined' if value is None else f'{value}{unit}'} ({low} to {high}{unit})"
+    return f"{f'{value}{unit}' if value else 'not determined'} ({low} to {high}{unit})"
 
 
 def column_rows(document: Mapping[str, Any]) -> list[list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import duration, number
+from pucli.cli.terminal import duration, many, number, percent
 
 if TYPE_CHECKING:
     from pucli.models.fitting import Fitted
@@ -123,14 +123,12 @@ def _converged(document: dict[str, Any]) -> str | None:
     """Return the line on convergence, None for a method of another package that does not say."""
     if document["converged"] is None:
         return None
-    return (
-        f"{'yes' if document['converged'] else 'NO'}, {document['n_iter']} iteration{'s' * (document['n_iter'] != 1)}"
-    )
+    return f"{'yes' if document['converged'] else 'NO'}, {many(document['n_iter'], 'iteration')}"
 
 
 def _rows(document: dict[str, Any]) -> str:
     if "labelled" not in document:
-        return str(document["rows"])
+        return f"{document['rows']:,}"
     known = f", {document['known_negatives']:,} known negative" if "known_negatives" in document else ""
     return f"{document['rows']:,} rows, {document['labelled']:,} labelled, {document['unlabeled']:,} unlabeled{known}"
 
@@ -179,25 +177,25 @@ def _probability(priors: dict[str, float] | None, has_prior: bool) -> str | None
     if not has_prior:
         return "a logistic curve of the held-out scores of labelled rows"
     value, low, high = (priors[name] for name in ("prior", "prior_low", "prior_high"))
-    known = "as given" if low == high else f"90 % interval {number(low, 2)} to {number(high, 2)}"
-    return f"from held-out scores, with a class prior of {number(value, 2)} ({known})"
+    known = "as given" if low == high else f"90 % interval {percent(low)} to {percent(high)} %"
+    return f"from held-out scores, with a class prior of {percent(value)} % ({known})"
 
 
 def _missing_cells(document: dict[str, Any]) -> str | None:
     if not document["missing_cells"]:
         return None
     pattern = "one block" if document["pattern"] == "one block" else "a monotone pattern"
-    complete = f"{document['n_complete']} of {document['rows']} rows are complete"
-    return f"{document['missing_cells']}, in {pattern}; {complete}"
+    complete = f"{document['n_complete']:,} of {document['rows']:,} rows are complete"
+    return f"{document['missing_cells']:,}, in {pattern}; {complete}"
 
 
 def _test(test: dict[str, Any] | None) -> list[tuple[str, Any]]:
     if test is None:
         return []
     if "log_likelihood" in test:
-        return [("test", f"mean log-likelihood {number(test['log_likelihood'])} of {test['rows']} rows")]
+        return [("test", f"mean log-likelihood {number(test['log_likelihood'])} of {test['rows']:,} rows")]
     scores = [(f"  {name}", value) for name, value in test.items() if isinstance(value, float)]
-    return [("test", f"{test['rows']} rows with true labels"), *scores]
+    return [("test", f"{test['rows']:,} rows with true labels"), *scores]
 
 
 def certificate_text(document: dict[str, Any]) -> str:
