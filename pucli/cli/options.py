@@ -302,7 +302,6 @@ Results = Annotated[
         metavar="DIR",
         help="Folder of all results.",
         envvar="PUCLI_RESULTS_DIR",
-        show_default=True,
         callback=_no_file,
     ),
 ]
@@ -396,6 +395,5 @@ def warn_of_prior(out: Output, method: str, given: Container[str]) -> None:
     """
     from pucli.models.fitting import prior_remark
 
-    remark = prior_remark(method, given)
-    if remark:
+    if remark := prior_remark(method, given):
         out.warn(f"{remark}; `pucli prior` estimates it, --param prior=VALUE sets it.")

@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from pucli.cli.assignments import column_kinds
 from pucli.cli.options import (
@@ -43,6 +45,13 @@ if TYPE_CHECKING:
     from pucli.data.reading import Reading
     from pucli.data.rows.training_rows import RowSource
     from pucli.data.rows.user_file import ColumnChoice
+
+
+ModelFile = Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")]
+NewFiles = Annotated[
+    list[Path],
+    typer.Option("--data", metavar="FILE", help="File with the columns of the model. Repeatable. - is stdin."),
+]
 
 
 @dataclass(frozen=True)

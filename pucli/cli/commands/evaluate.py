@@ -12,7 +12,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
-from pucli.cli.row_options import ReadingOptions
+from pucli.cli.row_options import ModelFile, ReadingOptions
 from pucli.cli.text.train import COUNTS, whole_counts
 from pucli.cli.threshold_options import warn_of_doubts
 from pucli.core.errors import UsageError
@@ -38,7 +38,7 @@ pucli evaluate --model wifi.model --dataset wifi
 
 def command(  # noqa: PLR0913
     out: Output,
-    model: Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")],
+    model: ModelFile,
     reading: ReadingOptions,
     data: opt.DataFiles = None,
     label: Annotated[

@@ -10,7 +10,7 @@ import typer
 
 from pucli.cli.options import SpreadsheetSafe
 from pucli.cli.output import Output, output_file
-from pucli.cli.row_options import ReadingOptions
+from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
 from pucli.cli.terminal import many
 from pucli.cli.threshold_options import (
     MovedCut,
@@ -52,15 +52,8 @@ class Written(NamedTuple):
 
 def command(  # noqa: PLR0913
     out: Output,
-    model: Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")],
-    data: Annotated[
-        list[Path],
-        typer.Option(
-            "--data",
-            metavar="FILE",
-            help="File with the columns of the model. Repeatable. - is stdin.",
-        ),
-    ],
+    model: ModelFile,
+    data: NewFiles,
     reading: ReadingOptions,
     cut: MovedCut,
     destination: Annotated[

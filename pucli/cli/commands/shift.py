@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
-from pucli.cli.row_options import ReadingOptions
+from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,11 +21,8 @@ MOST_NAMED = 5
 
 def command(
     out: Output,
-    model: Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")],
-    data: Annotated[
-        list[Path],
-        typer.Option("--data", metavar="FILE", help="File with the columns of the model. Repeatable. - reads stdin."),
-    ],
+    model: ModelFile,
+    data: NewFiles,
     reading: ReadingOptions,
 ) -> None:
     """Estimate the class prior of a new file: its share of positives.
