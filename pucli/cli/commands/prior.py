@@ -58,7 +58,7 @@ def command(
         typer.Option(
             "--expected",
             metavar="N",
-            help="The unlabeled rows hold N positives, known from elsewhere: say what follows, and whether it fits.",
+            help="Number of positives among the unlabeled rows, if known: say what follows, and whether it fits.",
             min=1,
             show_default=False,
         ),
@@ -68,18 +68,18 @@ def command(
     """Estimate the class prior of unlabeled rows.
 
     The class prior is their share of positives, which `--param prior` takes in both scenarios. `pucli auto --scenario
-    single-training-set` prints that among all rows, which is larger.
+    single-training-set` prints the share among all rows, which is larger.
 
-    The estimator is auto, that of `pucli auto`, from held-out scores of its ensemble: it has the smallest error
-    (benchmark `prior`) and is what methods take if no class prior is given. --estimator all adds the others and takes
-    several times as long: best-bin and density-ratio use one idea each on the same scores; bbe takes best bins of one
-    kernel ridge regression; km2 (kernel mean embedding) and tice (tree induction) are too high where positives and
-    negatives overlap. The value is recommended only where its interval is narrow and the estimators agree. With a
-    declared data set, split case-control, the true share is printed beside the estimates.
+    The default estimator, auto, uses held-out scores of the ensemble of `pucli auto`. It has the smallest error
+    (benchmark `prior`), and methods take it if no class prior is given. --estimator all adds the others and takes
+    several times as long. best-bin and density-ratio each use one idea on the same scores. bbe takes best bins of one
+    kernel ridge regression. km2 (kernel mean embedding) and tice (tree induction) are too high where positives and
+    negatives overlap. `pucli prior` recommends the value only if its interval is narrow and the estimators agree. With
+    a declared data set, split case-control, it also prints the true share.
 
-    --verbose says what depends on it: how many rows would be called at the threshold for the largest F1, with which
-    recall and precision, if the class prior were at either end of its interval, and how this changes if some positives
-    were labelled twice as readily as others.
+    --verbose prints how many rows would be called at the threshold for the largest F1, with which recall and precision,
+    if the class prior were at either end of its interval. It also says how this changes if some positives were labelled
+    twice as readily as others.
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import FEW_LABELLED

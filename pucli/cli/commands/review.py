@@ -53,8 +53,7 @@ def command(  # noqa: PLR0913
         typer.Option(
             "--scored",
             metavar="FILE",
-            help="In place of --model and --data: the file of `pucli auto --scored`, whose called rows are those that "
-            "`auto` counted.",
+            help="In place of --model and --data: the file of `pucli auto --scored`.",
             show_default=False,
         ),
     ] = None,
@@ -75,7 +74,7 @@ def command(  # noqa: PLR0913
         typer.Option(
             "--id",
             metavar="COLUMN",
-            help="Column of --data to copy; repeatable. Default: the identifiers of training; --id '' copies none.",
+            help="Column to copy; repeatable. Default: the identifiers of training; '' for none.",
             show_default=False,
         ),
     ] = None,
@@ -106,10 +105,10 @@ def command(  # noqa: PLR0913
     positive, the probability with which it was drawn, and an empty column answer. Rows that the label column marks as
     positive are left out. With the same seed, a larger --rows contains the rows of a smaller one, in the same order.
 
-    The second form says how many of the called rows are positive, with a 90 % interval, from a random sample
-    (--for precision), and how many of the rows with the highest scores are (--for positives). Empty answers are
-    rows not looked at; look at a random sample from the top down, so that the answered rows are one too. Both kinds of
-    files can be given together.
+    The second form prints, with a 90 % interval, how many of the called rows are positive (from a random sample, --for
+    precision) or how many of the rows with the highest scores are (--for positives). An empty answer means that nobody
+    has looked. Answer a random sample from the top down, so that the answered rows are a random sample as well. Both
+    kinds of files can be given together.
     """
     if at_least is not None and not 0.0 < at_least < 1.0:
         raise UsageError(f"--at-least {at_least:g}: must be between 0 and 1, e.g. 0.7 for 70 %.")
