@@ -104,7 +104,7 @@ def counted(done: int, total: int | None, unit: str) -> str:
     unit : str
         What a step is, in the plural.
     """
-    return f"{done}{'' if total is None else f'/{total}'}{f' {unit}' if unit else ''}"
+    return f"{done:,}{'' if total is None else f'/{total:,}'}{f' {unit}' if unit else ''}"
 
 
 def _seconds_left(done: int, total: int, elapsed: float, first: int, until_first: float) -> float | None:

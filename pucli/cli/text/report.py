@@ -41,16 +41,16 @@ def flag_text(flags: Mapping[str, int]) -> str:
     '12 choices hit a grid limit (widen the grid), 1 cell did not converge'
     """
     texts = ((count, *FLAGS.get(flag, (flag, flag))) for flag, count in flags.items())
-    return ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in texts)
+    return ", ".join(f"{count:,} {one if count == 1 else many}" for count, one, many in texts)
 
 
 def print_report(out: Output, report: Report) -> None:
     """Print `report`: published beside obtained, difference in its standard errors, verdict."""
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in report.verdicts.items())
     counts = report.counts
-    cells = f"{counts['done']} of {counts['total']} done"
-    cells += f", {counts['failed']} failed" if counts["failed"] else ""
-    cells += f", {counts['missing']} not run yet" if counts["missing"] else ""
+    cells = f"{counts['done']:,} of {counts['total']:,} done"
+    cells += f", {counts['failed']:,} failed" if counts["failed"] else ""
+    cells += f", {counts['missing']:,} not run yet" if counts["missing"] else ""
     repeats = {(row.repeats, row.expected_repeats) for row in report.rows}
     if len(repeats) == 1 and (number_of := max(repeats)[0]):
         cells += f", {many(number_of, 'repeat')} of each"
