@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.common.quality_tasks import MOST_ROWS, Rows, at_hand, load
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.quality_tasks import MOST_ROWS, Rows, each_task, f1
+from benchmarks.common.timing import Progress
 from pucli.core.errors import EstimatedPriorWarning
 from pucli.data.splits.scenarios import make_split, split_stream
 from pucli.methods import METHODS, estimator_class
@@ -60,21 +60,17 @@ def run(
     """
     from threadpoolctl import threadpool_limits
 
-    present = at_hand("all", folder)
     names = methods or [name for name, method in METHODS.items() if method.kind == "pu"]
-    report = reporter(progress)
-    cells = []
+    runs = [(name, seed) for name in names for seed in SEEDS[: 1 + draws(name)]]
     with threadpool_limits(1):
-        for done, task in enumerate(present, start=1):
-            rows = load(task, folder)
-            for name in names:
-                cells += [_cell(name, task, rows, seed) for seed in SEEDS[: 1 + draws(name)]]
-            report(done, len(present))
-    title = f"Defaults on {len(present)} tasks of at most {MOST_ROWS} rows, label frequency {FREQUENCY}"
+        every = each_task("all", folder, progress)
+        cells = [_cell(name, task, rows, seed) for task, rows in every for name, seed in runs]
+    count = len({cell.task for cell in cells})
+    title = f"Defaults on {count} tasks of at most {MOST_ROWS} rows, label frequency {FREQUENCY}"
     return {
         "title": f"{title}; the target is {TARGET} tasks where positives are found or a warning given",
         "columns": list(COLUMNS),
-        "rows": [_line(name, seed, cells) for name in names for seed in SEEDS[: 1 + draws(name)]],
+        "rows": [_line(name, seed, cells) for name, seed in runs],
         "cells": [cell._asdict() for cell in cells],
     }
 
@@ -86,8 +82,6 @@ def draws(method: str) -> bool:
 
 def _cell(name: str, task: str, rows: Rows, seed: int) -> Cell:
     """Fit and judge one method as `pucli train` does: standardised features, default parameters."""
-    from sklearn.metrics import f1_score
-
     from pucli.models.saved import make_pipeline
 
     rng = split_stream(0, task, "case-control", FREQUENCY, 0)
@@ -102,15 +96,15 @@ def _cell(name: str, task: str, rows: Rows, seed: int) -> Cell:
         predicted = model.predict(X_test) == model.classes_[-1]
     seconds = time.process_time() - started
     y = rows.y[split.test]
-    f1, f1_of_all = float(f1_score(y, predicted, zero_division=0)), float(f1_score(y, np.ones_like(y)))
+    own, of_all = f1(y, predicted), f1(y, np.ones_like(y))
     warned = sorted({entry.category.__name__ for entry in caught})
     warns = any(issubclass(entry.category, UserWarning) and _is_about_model(entry.category) for entry in caught)
-    if f1 <= f1_of_all and not warns and name != "auto":
+    if own <= of_all and not warns and name != "auto":
         checked = held_out(model, X, s == 1, seed)
         warns = checked is not None and bool(checked.warning)
         warned += ["held-out rows"] * warns
-    verdict = "finds" if f1 > f1_of_all else "warns" if warns else "silent"
-    return Cell(name, task, seed, f1, f1_of_all, verdict, warned, seconds)
+    verdict = "finds" if own > of_all else "warns" if warns else "silent"
+    return Cell(name, task, seed, own, of_all, verdict, warned, seconds)
 
 
 def _is_about_model(category: type[Warning]) -> bool:

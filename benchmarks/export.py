@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.quality_tasks import Rows, at_hand, load
-from benchmarks.common.timing import Progress, best_of, reporter
+from benchmarks.common.quality_tasks import Rows, each_task
+from benchmarks.common.timing import Progress, best_of
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.methods import make_estimator
@@ -39,16 +39,12 @@ COLUMNS = ("method", "tasks", "score", "probability", "labels", "rows", "MB", "l
 
 def run(progress: Progress | None = None, *, half: str = "design", folder: Path | None = None) -> dict[str, Any]:
     """Return the table of benchmark `export`; the files are those of benchmark `quality`."""
-    present = at_hand(half, folder)
-    report, cells = reporter(progress), []
     started = time.process_time()
-    for done, task in enumerate(present, start=1):
-        rows = load(task, folder, most=MOST_TRAINED + MOST_NEW)
-        cells += [{"task": task, "method": name, **_cell(rows, task, name)} for name in METHODS]
-        report(done, len(present))
+    every = each_task(half, folder, progress, MOST_TRAINED + MOST_NEW)
+    cells = [{"task": task, "method": name, **_cell(rows, task, name)} for task, rows in every for name in METHODS]
     seconds = time.process_time() - started
     return {
-        "title": f"{len(present)} tasks ({half}), {seconds:.0f} processor seconds",
+        "title": f"{len(cells) // len(METHODS)} tasks ({half}), {seconds:.0f} processor seconds",
         "columns": list(COLUMNS),
         "rows": [_line(name, [cell for cell in cells if cell["method"] == name]) for name in METHODS],
         "cells": cells,

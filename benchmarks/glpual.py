@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.timing import Progress, best_of, reporter
+from benchmarks.common.timing import Progress, best_of, reporter, row
 from pucli.core.arrays import Bools, Floats
 from pucli.solvers.kernels.graph import Edges
 
@@ -47,23 +47,16 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
         report(1, 3)
         fit = solve_glpual(problem, tol=GAP)
         rows = [
-            {"name": "GLPUAL, dual ascent", "seconds": ours, "note": f"relative gap {fit.gap / fit.objective:.1e}"},
-            {"name": "GLLC, one linear system", "seconds": gllc, "ratio": ours / gllc, "target": "at most 1.5"},
-            {"name": "GLPUAL, printed ADMM", "seconds": admm, "ratio": admm / ours},
-            {"name": "GLPUAL.fit, graph and checks included", "seconds": whole},
+            row("GLPUAL, dual ascent", ours, note=f"relative gap {fit.gap / fit.objective:.1e}"),
+            row("GLLC, one linear system", gllc, "at most 1.5", ratio=ours / gllc),
+            row("GLPUAL, printed ADMM", admm, ratio=admm / ours),
+            row("GLPUAL.fit, graph and checks included", whole),
         ]
         for step, (solver, target) in enumerate((("CLARABEL", "at least 100"), ("OSQP", "at least 20"))):
             seconds, point = _in_cvxpy(solver, X, labelled, edges)
-            reached = problem.objective(point)
-            rows.append(
-                {
-                    "name": f"{solver.capitalize() if solver == 'CLARABEL' else solver} through cvxpy, solver time",
-                    "seconds": seconds,
-                    "ratio": seconds / ours,
-                    "target": target,
-                    "note": f"its objective minus ours: {reached - fit.objective:.1e}",
-                }
-            )
+            name = f"{solver.capitalize() if solver == 'CLARABEL' else solver} through cvxpy, solver time"
+            note = f"its objective minus ours: {problem.objective(point) - fit.objective:.1e}"
+            rows.append(row(name, seconds, target, note, ratio=seconds / ours))
             report(step + 2, 3)
     size = f"n = {SIZE['n']}, m = {SIZE['m']}, {SIZE['labelled']} labelled, relative gap {GAP:g}"
     return {"title": f"One linear GLPUAL fit ({size}); ratio: GLPUAL over GLLC, the others over GLPUAL", "rows": rows}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.timing import Progress, once, reporter, timed
+from benchmarks.common.timing import Progress, once, reporter, row, timed
 from pucli.core.arrays import Bools, Floats
 from pucli.estimators.global_local.cpb import CPBGLPUAL
 from pucli.estimators.global_local.glpual import GLPUAL
@@ -86,16 +86,10 @@ def _elastic() -> list[dict[str, Any]]:
         ours, fit = timed(partial(solve_elastic, GlobalLocalProblem(Z, labelled, edges, lam2, 1.0, c_u), lam1))
         task = _elastic_in_cvxpy(X, labelled, edges, lam1, lam2, c_u)
         theirs, value = once(partial(task.solve, solver="CLARABEL"))
-        rows.append(
-            {
-                "name": f"E-GLPUAL, n = 1000, m = 50, lam1 = {lam1:g}, lam2 = {lam2:g}, c_u = {c_u:g}: Clarabel / ours",
-                "seconds": ours,
-                "ratio": theirs / ours,
-                "target": ">= 50",
-                "note": f"relative gap {fit.gap / fit.objective:.0e}, above Clarabel by "
-                f"{(fit.objective - value) / value:.0e}, {np.count_nonzero(fit.coef[:-1] == 0)} zeros",
-            }
-        )
+        name = f"E-GLPUAL, n = 1000, m = 50, lam1 = {lam1:g}, lam2 = {lam2:g}, c_u = {c_u:g}: Clarabel / ours"
+        note = f"relative gap {fit.gap / fit.objective:.0e}, above Clarabel by {(fit.objective - value) / value:.0e}"
+        note += f", {np.count_nonzero(fit.coef[:-1] == 0)} zeros"
+        rows.append(row(name, ours, ">= 50", note, ratio=theirs / ours))
     return rows
 
 
@@ -127,16 +121,8 @@ def _surface() -> list[dict[str, Any]]:
         matrices, _ = timed(partial(_factorised, Z, G, labelled, edges, lam2, c_u), 3)
 
         def printed(mu: float, a: float = lam1, b: float = lam2, c: float = c_u) -> tuple[float, SurfaceSolution]:
-            return once(
-                partial(
-                    solve_surface_admm,
-                    GlobalLocalProblem(Z, labelled, edges, b, 1.0, c),
-                    G,
-                    a,
-                    mu,
-                    max_iter=PRINTED_ITERATIONS,
-                )
-            )
+            problem = GlobalLocalProblem(Z, labelled, edges, b, 1.0, c)
+            return once(partial(solve_surface_admm, problem, G, a, mu, max_iter=PRINTED_ITERATIONS))
 
         found = {mu: printed(mu) for mu in PENALTIES}
         best = min((mu for mu in PENALTIES if found[mu][1].converged), key=lambda mu: found[mu][1].n_iter)
@@ -144,17 +130,11 @@ def _surface() -> list[dict[str, Any]]:
         for mu, what in ((PRINTED_PENALTY, "the author's"), (best, tried)):
             theirs, fitted = found[mu] if mu in found else printed(mu)
             stopped = f", stopped at a gap of {fitted.gap / fitted.objective:.0e}: the ratio is a lower bound"
-            rows.append(
-                {
-                    "name": f"EKF-GLPUAL, n = 600, m = 21, lam1 = {lam1:g}: printed ADMM with mu = {mu:g} / ours",
-                    "seconds": ours,
-                    "ratio": theirs / ours,
-                    "target": ">= 20",
-                    "note": f"mu: {what}; relative gap {ours_fit.gap / ours_fit.objective:.0e}; ADMM {fitted.n_iter} "
-                    f"iterations{'' if fitted.converged else stopped}; over making and factorising the matrix alone: "
-                    f"{theirs / matrices:.3g}",
-                }
-            )
+            name = f"EKF-GLPUAL, n = 600, m = 21, lam1 = {lam1:g}: printed ADMM with mu = {mu:g} / ours"
+            note = f"mu: {what}; relative gap {ours_fit.gap / ours_fit.objective:.0e}; ADMM {fitted.n_iter} iterations"
+            note += "" if fitted.converged else stopped
+            note += f"; over making and factorising the matrix alone: {theirs / matrices:.3g}"
+            rows.append(row(name, ours, ">= 20", note, ratio=theirs / ours))
     return rows
 
 
@@ -178,7 +158,7 @@ def _surface_path() -> list[dict[str, Any]]:
     one, _ = timed(cold, 5)
     nine, _ = timed(path, 5)
     name = "EKF-GLPUAL: a path of nine lam1, 1e4 to 1e-4, over one cold fit at lam1 = 1"
-    return [{"name": name, "seconds": nine, "ratio": nine / one, "target": "<= 3"}]
+    return [row(name, nine, "<= 3", ratio=nine / one)]
 
 
 def _surface_growth() -> list[dict[str, Any]]:
@@ -189,8 +169,7 @@ def _surface_growth() -> list[dict[str, Any]]:
         took, fit = timed(partial(solve_surface, problem, 1.0))
         seconds.append(took / fit.n_iter)
     name = f"EKF-GLPUAL: time of an iteration at {SURFACE_UNLABELED[1]} unlabeled rows over {SURFACE_UNLABELED[0]}"
-    note = "150 labelled rows"
-    return [{"name": name, "seconds": seconds[1], "ratio": seconds[1] / seconds[0], "target": "about 1", "note": note}]
+    return [row(name, seconds[1], "about 1", "150 labelled rows", ratio=seconds[1] / seconds[0])]
 
 
 def _cpb() -> list[dict[str, Any]]:
@@ -200,15 +179,11 @@ def _cpb() -> list[dict[str, Any]]:
         settings: dict[str, Any] = {"kernel": kernel, "width": 2.0, "lam": 0.1}
         ours, model = timed(partial(CPBGLPUAL(prior=1 / 3, **settings).fit, X, labelled))
         glpual, _ = timed(partial(GLPUAL(c_u=0.1, **settings).fit, X, labelled))
-        row = {
-            "name": f"CPB-GLPUAL, n = {n}, m = {m}, {kernel}: fit over GLPUAL's fit",
-            "seconds": ours,
-            "ratio": ours / glpual,
-            "target": "<= 3",
-            "note": f"residual {model.residual_:.0e}",
-        }
+        what = f"n = {n}, m = {m}, {kernel}"
+        name = f"CPB-GLPUAL, {what}: fit over GLPUAL's fit"
+        rows.append(row(name, ours, "<= 3", f"residual {model.residual_:.0e}", ratio=ours / glpual))
         features = X if kernel == "linear" else rbf_map(X, settings["width"]).L
-        rows += [row, _cpb_objectives(with_intercept(features), labelled, _edges(X), f"n = {n}, m = {m}, {kernel}")]
+        rows.append(_cpb_objectives(with_intercept(features), labelled, _edges(X), what))
     return rows
 
 
@@ -224,4 +199,4 @@ def _cpb_objectives(Z: Floats, labelled: Bools, edges: Edges, what: str) -> dict
         worst = max(worst, ours - theirs)
     ridges = ", ".join(f"{lam:g}" for lam in CPB_RIDGES)
     name = f"CPB-GLPUAL, {what}: objective minus the lowest of the printed ADMM"
-    return {"name": name, "target": "<= 0", "note": f"{worst:.1e} at worst, over lam = {ridges}"}
+    return row(name, target="<= 0", note=f"{worst:.1e} at worst, over lam = {ridges}")

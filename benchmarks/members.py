@@ -10,15 +10,15 @@ surface is tried where there are at most `SURFACE` features.
 from __future__ import annotations
 
 import warnings
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.common.quality_tasks import Rows, at_hand, load
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.quality_tasks import Rows, case_control, each_task, of_tasks
+from benchmarks.common.timing import Progress
 from pucli.core.arrays import Bools, Floats
-from pucli.data.splits.scenarios import make_split, split_stream
 
 FREQUENCIES = (0.25, 0.5)
 SURFACE = 12
@@ -39,16 +39,13 @@ def run(
     """Return the table of benchmark `members`; the files are those of benchmark `quality`."""
     import pandas as pd
 
-    present = at_hand(half, folder)
-    report, cells = reporter(progress), []
-    for done, task in enumerate(present, start=1):
-        rows = load(task, folder)
-        for frequency in FREQUENCIES:
-            for repeat in range(repeats):
-                about = {"task": task, "labelled": frequency, "repeat": repeat}
-                cells += [{**about, **cell} for cell in _cells(task, rows, frequency, repeat)]
-        report(done, len(present))
-    title = f"Members of the ensemble, {len(present)} tasks ({half}); AUC of the test rows"
+    cells = [
+        {"task": task, "labelled": frequency, "repeat": repeat, **cell}
+        for task, rows in each_task(half, folder, progress)
+        for frequency, repeat in product(FREQUENCIES, range(repeats))
+        for cell in _cells(task, rows, frequency, repeat)
+    ]
+    title = f"Members of the ensemble, {of_tasks(cells, half)}; AUC of the test rows"
     return {"title": title, "columns": list(COLUMNS), "rows": _table(pd.DataFrame(cells)), "cells": cells}
 
 
@@ -56,14 +53,12 @@ def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[st
     """Return a cell for each method and each member on one split."""
     from sklearn.metrics import roc_auc_score
 
-    from pucli.data.encode.standardise import Standardiser
     from pucli.estimators.auto.auto_pu import AutoPU
 
-    split = make_split("case-control", rows.y, frequency, rng=split_stream(7, task, "case-control", frequency, repeat))
-    X, X_test, labelled = rows.X[split.train], rows.X[split.test], split.s == 1
-    y = rows.y[split.test]
-    model = AutoPU(random_state=repeat).fit(X, labelled)
-    members = _member_scores(model, X_test)
+    split = case_control(task, rows, frequency, repeat)
+    scaled, labelled, y = split.standardised(), split.s == 1, split.y_test
+    model = AutoPU(random_state=repeat).fit(split.X, labelled)
+    members = _member_scores(model, split.X_test)
     ensemble = float(roc_auc_score(y, sum(members.values())))
 
     def cell(name: str, scores: Floats, whole: Floats, sign: float) -> dict[str, Any]:
@@ -72,11 +67,10 @@ def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[st
 
     total = np.sum(list(members.values()), axis=0)
     found = [cell(f"{name} (a member)", scores, total - scores, -1.0) for name, scores in members.items()]
-    scaler = Standardiser().fit(X)
     for name, fixed in METHODS.items():
-        if name != "ekf-glpual" or X.shape[1] <= SURFACE:
+        if name != "ekf-glpual" or rows.X.shape[1] <= SURFACE:
             params = fixed | ({"prior": model.prior_} if name == "usmo" else {})
-            scores = _joining(name, params, scaler.transform(X), labelled, scaler.transform(X_test))
+            scores = _joining(name, params, scaled.X, labelled, scaled.X_test)
             found.append(cell(name, scores, total + scores, 1.0))
     return found
 

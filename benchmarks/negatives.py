@@ -11,22 +11,23 @@ unlabeled rows; "precision kept" is the share of tasks whose precision on the te
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.common.quality_tasks import at_hand, load
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, of_tasks, times
+from benchmarks.common.timing import Progress
 from pucli.core.seeding import stream
 from pucli.data.splits.labelling import SLOPE
-from pucli.data.splits.scenarios import make_split, split_stream
 
 KNOWN, MOST_SHARE, FREQUENCY = 50, 1 / 3, 0.25
 FULL = {"half": "all", "repeats": 2}
 COLUMNS = (
     "negatives", "how", "mean F1", "against ignored", "worst task", "prior error", "precision kept", "width",
 )  # fmt: skip
+KINDS = ("random", "suspicious")
 HOW = {"ignored": None, "train": "biased", "train, class prior": "random"}
 
 
@@ -34,42 +35,36 @@ def run(
     progress: Progress | None = None, *, half: str = "look-once", repeats: int = 1, folder: Path | None = None
 ) -> dict[str, Any]:
     """Return the table; the rows of a task come as those of benchmark `quality`."""
-    names = at_hand(half, folder)
-    jobs = [(task, repeat) for task in names for repeat in range(repeats)]
-    told, found = reporter(progress), []
-    for done, (task, repeat) in enumerate(jobs):
-        for kind in ("random", "suspicious"):
-            found += [(kind, *cell) for cell in _cells(task, repeat, kind, folder)]
-        told(done + 1, len(jobs))
-    rows = [_line(kind, how, found) for kind in ("random", "suspicious") for how in HOW]
-    title = f"{KNOWN} known negatives on {len(names)} tasks ({half}), {repeats} repeat{'s' * (repeats > 1)}"
     cells = [
-        dict(zip(("negatives", "how", "task", "f1", "prior_error", "kept", "width"), c, strict=True)) for c in found
+        {"negatives": kind, **cell}
+        for task, rows in each_task(half, folder, progress)
+        for repeat, kind in product(range(repeats), KINDS)
+        for cell in _cells(task, rows, repeat, kind)
     ]
-    return {"title": title, "columns": list(COLUMNS), "rows": rows, "cells": cells}
+    table = [_line(kind, how, cells) for kind in KINDS for how in HOW]
+    title = f"{KNOWN} known negatives on {of_tasks(cells, half)}, {times(repeats)}"
+    return {"title": title, "columns": list(COLUMNS), "rows": table, "cells": cells}
 
 
-def _cells(task: str, repeat: int, kind: str, folder: Path | None) -> list[tuple[Any, ...]]:
-    from sklearn.metrics import f1_score, precision_score
+def _cells(task: str, rows: Rows, repeat: int, kind: str) -> list[dict[str, Any]]:
+    from sklearn.metrics import precision_score
 
     from pucli.estimators.auto.auto_pu import AutoPU
 
-    rows = load(task, folder)
-    split = make_split("case-control", rows.y, FREQUENCY, rng=split_stream(0, task, "case-control", FREQUENCY, repeat))
-    X, truth, X_test, y_test = rows.X[split.train], rows.y[split.train], rows.X[split.test], rows.y[split.test]
-    known = known_rows(X, truth, split.s == 1, kind, stream(0, "negatives", task, repeat, kind))
+    X, truth, s, X_test, y_test = case_control(task, rows, FREQUENCY, repeat, seed=0)
+    known = known_rows(X, truth, s == 1, kind, stream(0, "negatives", task, repeat, kind))
     found = []
     for how, negatives in HOW.items():
-        y = split.s.astype(int)
+        y = s.astype(int)
         if negatives is not None:
             y[known] = -1
         model = AutoPU(neg_label=-1, negatives=negatives or "biased", random_state=repeat).fit(X, y)
         called, precision = model.decision_function(X_test) > 0, model.estimates_["precision"]
         actual = precision_score(y_test, called, zero_division=0)
-        error = abs(model.prior_ - truth[y == 0].mean())
-        kept = bool(precision.low <= actual <= precision.high)
-        score = float(f1_score(y_test, called, zero_division=0))
-        found.append((how, task, score, float(error), kept, precision.high - precision.low))
+        cell = {"how": how, "task": task, "f1": f1(y_test, called)}
+        cell["prior_error"] = float(abs(model.prior_ - truth[y == 0].mean()))
+        cell["kept"] = bool(precision.low <= actual <= precision.high)
+        found.append(cell | {"width": precision.high - precision.low})
     return found
 
 
@@ -86,12 +81,13 @@ def known_rows(X: np.ndarray, y: np.ndarray, labelled: np.ndarray, kind: str, rn
     return known
 
 
-def _line(kind: str, how: str, found: list[tuple[Any, ...]]) -> dict[str, Any]:
-    mine = [cell for cell in found if cell[:2] == (kind, how)]
-    ignored = [cell for cell in found if cell[:2] == (kind, "ignored")]
-    score, error, kept, width = (np.array([cell[k] for cell in mine], dtype=float) for k in (3, 4, 5, 6))
-    gain = score - np.array([cell[3] for cell in ignored])
-    names = [cell[2] for cell in mine]
+def _line(kind: str, how: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
+    mine, ignored = ([c for c in cells if (c["negatives"], c["how"]) == (kind, name)] for name in (how, "ignored"))
+    score, error, kept, width = (
+        np.array([cell[key] for cell in mine], dtype=float) for key in ("f1", "prior_error", "kept", "width")
+    )
+    gain = score - np.array([cell["f1"] for cell in ignored])
+    names = [cell["task"] for cell in mine]
     by_task = {task: float(gain[[name == task for name in names]].mean()) for task in names}
     worst = min(by_task, key=lambda task: by_task[task])
     values = (

@@ -12,16 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.quality_tasks import at_hand, load
-from benchmarks.common.timing import Progress, reporter
-from benchmarks.negatives import FREQUENCY, KNOWN, known_rows
+from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, of_tasks, times
+from benchmarks.common.timing import Progress
+from benchmarks.negatives import FREQUENCY, KINDS, KNOWN, known_rows
 from pucli.core.seeding import stream
-from pucli.data.splits.scenarios import make_split, split_stream
 
 # Tasks of images or of hundreds of features, which take long to read or to fit.
 LARGE = ("mnist-odd", "mnist-38", "isolet", "clean1")
 METHODS = ("glpual", "gllc", "bsvm", "blssvm", "e-glpual", "nnpu")  # cpb-glpual takes minutes where many rows are equal
-KINDS = ("random", "suspicious")
 COLUMNS = ("method", "negatives", "F1 ignored", "F1 used", "difference", "worst task", "better / worse")
 
 
@@ -34,33 +32,27 @@ def run(
     folder: Path | None = None,
 ) -> dict[str, Any]:
     """Return the table."""
-    names = [task for task in at_hand(half, folder) if task not in LARGE]
-    jobs = [(task, repeat) for task in names for repeat in range(repeats)]
-    told, cells = reporter(progress), []
-    for done, (task, repeat) in enumerate(jobs):
-        cells += _cells(task, repeat, methods, folder)
-        told(done + 1, len(jobs))
-    rows = [_line(method, kind, cells) for method in methods for kind in KINDS]
-    title = f"{KNOWN} known negatives used and ignored, {len(names)} tasks ({half}), {repeats} repeat"
-    return {"title": title + "s" * (repeats > 1), "columns": list(COLUMNS), "rows": rows, "cells": cells}
+    cells = [
+        cell
+        for task, rows in each_task(half, folder, progress, left_out=LARGE)
+        for repeat in range(repeats)
+        for cell in _cells(task, rows, repeat, methods)
+    ]
+    table = [_line(method, kind, cells) for method in methods for kind in KINDS]
+    title = f"{KNOWN} known negatives used and ignored, {of_tasks(cells, half)}, {times(repeats)}"
+    return {"title": title, "columns": list(COLUMNS), "rows": table, "cells": cells}
 
 
-def _cells(task: str, repeat: int, methods: tuple[str, ...], folder: Path | None) -> list[dict[str, Any]]:
-    from sklearn.metrics import f1_score
-
-    from pucli.data.encode.standardise import Standardiser
+def _cells(task: str, rows: Rows, repeat: int, methods: tuple[str, ...]) -> list[dict[str, Any]]:
     from pucli.methods import METHODS as ALL
     from pucli.methods import constructor_defaults, estimator_class
 
-    rows = load(task, folder)
-    split = make_split("case-control", rows.y, FREQUENCY, rng=split_stream(0, task, "case-control", FREQUENCY, repeat))
-    truth, y_test = rows.y[split.train], rows.y[split.test]
-    standard = Standardiser().fit(rows.X[split.train])
-    X, X_test = standard.transform(rows.X[split.train]), standard.transform(rows.X[split.test])
+    raw = case_control(task, rows, FREQUENCY, repeat, seed=0)
+    X, truth, s, X_test, y_test = raw.standardised()
     found = []
     for kind in KINDS:
-        y = split.s.astype(int)
-        y[known_rows(rows.X[split.train], truth, y == 1, kind, stream(0, "negatives", task, repeat, kind))] = -1
+        y = s.astype(int)
+        y[known_rows(raw.X, truth, y == 1, kind, stream(0, "negatives", task, repeat, kind))] = -1
         for method in methods:
             scores = []
             for labels in (np.maximum(y, 0), y):
@@ -71,7 +63,7 @@ def _cells(task: str, repeat: int, methods: tuple[str, ...], folder: Path | None
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     called = model.fit(X, labels).decision_function(X_test) > 0
-                scores.append(float(f1_score(y_test, called, zero_division=0)))
+                scores.append(f1(y_test, called))
             found.append({"method": method, "negatives": kind, "task": task, "ignored": scores[0], "used": scores[1]})
     return found
 

@@ -9,14 +9,14 @@ and of the methods whose prior is not given; it was chosen on the design half.
 from __future__ import annotations
 
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.common.quality_tasks import DESIGN, Rows, at_hand, load
-from benchmarks.common.timing import Progress, reporter
-from pucli.data.splits.scenarios import make_split, split_stream
+from benchmarks.common.quality_tasks import Rows, case_control, each_task, half_of, of_tasks, times
+from benchmarks.common.timing import Progress
 from pucli.solvers.prior.estimate import PriorEstimate
 
 FREQUENCIES = (0.25, 0.5)
@@ -32,32 +32,29 @@ def run(
     """Return the table of benchmark `prior`; the files are those of benchmark `quality`."""
     import pandas as pd
 
-    present = at_hand(half, folder)
-    report, cells = reporter(progress), []
-    for done, task in enumerate(present, start=1):
-        rows = load(task, folder)
-        for frequency in FREQUENCIES:
-            for repeat in range(repeats):
-                half_of = "design" if task in DESIGN else "look-once"
-                of = {"task": task, "tasks": half_of, "labelled": frequency, "repeat": repeat}
-                cells += [{**of, **cell} for cell in _cells(task, rows, frequency, repeat)]
-        report(done, len(present))
-    frame = pd.DataFrame(cells)
-    title = f"{frame.task.nunique()} tasks ({half}), {repeats} repeat{'s' * (repeats > 1)}"
-    return {"title": title, "columns": list(COLUMNS), "rows": _table(frame), "cells": cells}
+    cells = [
+        {"task": task, "tasks": half_of(task), "labelled": frequency, "repeat": repeat, **cell}
+        for task, rows in each_task(half, folder, progress)
+        for frequency, repeat in product(FREQUENCIES, range(repeats))
+        for cell in _cells(task, rows, frequency, repeat)
+    ]
+    table = _table(pd.DataFrame(cells))
+    return {
+        "title": f"{of_tasks(cells, half)}, {times(repeats)}",
+        "columns": list(COLUMNS),
+        "rows": table,
+        "cells": cells,
+    }
 
 
 def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[str, Any]]:
     """Return one cell for each estimator on one split."""
-    from pucli.data.encode.standardise import Standardiser
     from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors
     from pucli.solvers.prior.estimate import make_report
 
-    rng = split_stream(7, task, "case-control", frequency, repeat)
-    split = make_split("case-control", rows.y, frequency, rng=rng)
-    s = split.s == 1
-    truth = float((rows.y[split.train][~s] == 1).mean())
-    X = Standardiser().fit_transform(rows.X[split.train])
+    X, y, s, *_ = case_control(task, rows, frequency, repeat).standardised()
+    s = s == 1
+    truth = float((y[~s] == 1).mean())
     found: list[dict[str, Any]] = []
     estimates: list[PriorEstimate] = []
     for names in (ENSEMBLE_METHODS, *((name,) for name in ALL_METHODS if name not in ENSEMBLE_METHODS)):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.common.quality_methods import Prediction, Problem, predict
-from benchmarks.common.quality_tasks import Rows, all_rows
+from benchmarks.common.quality_tasks import Rows, all_rows, f1
 from benchmarks.common.timing import Progress, reporter
 from pucli.core.errors import RunError, UsageError
 from pucli.data.splits.scenarios import make_split, split_stream
@@ -111,10 +111,9 @@ def _measured(protocol: str, rows: Rows, data: str, frequency: float) -> dict[st
 
 
 def _metrics(prediction: Prediction, y: np.ndarray) -> dict[str, float]:
-    from sklearn.metrics import f1_score, roc_auc_score
+    from sklearn.metrics import roc_auc_score
 
-    f1 = float(f1_score(y, prediction.positive, zero_division=0))
-    return {"F1": f1, "AUC": float(roc_auc_score(y, prediction.scores))}
+    return {"F1": f1(y, prediction.positive), "AUC": float(roc_auc_score(y, prediction.scores))}
 
 
 def _line(figure: Figure, method: str, found: list[dict[str, float]]) -> dict[str, Any]:

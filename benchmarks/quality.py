@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from benchmarks.common.quality_labelling import LABELLINGS, labelled_split, told
 from benchmarks.common.quality_methods import CASE_CONTROL_ONLY, OF_LABELLING, Prediction, Problem, installed, predict
 from benchmarks.common.quality_table import COLUMNS, Cell, table
-from benchmarks.common.quality_tasks import Rows, at_hand, load, tasks
+from benchmarks.common.quality_tasks import Rows, each_task, f1, of_tasks, tasks, times
 from benchmarks.common.timing import Progress
 from pucli.data.splits.labelling import PU_BENCH
 from pucli.data.splits.scenarios import split_stream
@@ -45,25 +46,22 @@ def run(
 
     The files come from `folder`, by default as those of `pucli fetch`.
     """
-    present = at_hand(half, folder)
     chosen = methods or [name for name in installed() if name not in OF_LABELLING]
     cells: list[Cell] = []
-    jobs = [(task, labelling) for task in present for labelling in labellings]
-    for done, (task, labelling) in enumerate(jobs, start=1):
-        rows = load(task, folder)
-        names = chosen if labelling == "case-control" or methods else [n for n in chosen if n not in CASE_CONTROL_ONLY]
-        for frequency in frequencies:
-            for repeat in range(repeats):
-                cells += _cells(task, rows, frequency, repeat, labelling, names, seed)
-        if progress is not None:
-            progress(done, len(jobs))
+    for task, rows in each_task(half, folder, progress):
+        for labelling, frequency, repeat in product(labellings, frequencies, range(repeats)):
+            every = labelling == "case-control" or methods
+            names = chosen if every else [name for name in chosen if name not in CASE_CONTROL_ONLY]
+            cells += _cells(task, rows, frequency, repeat, labelling, names, seed)
+    present = {cell.task for cell in cells}
     left_out = [task for task in tasks(half) if task not in present]
-    title = f"{len(present)} tasks ({half}), {repeats} repeat{'s' * (repeats > 1)}"
+    found = [cell._asdict() for cell in cells]
+    title = f"{of_tasks(found, half)}, {times(repeats)}"
     return {
         "title": title + (f"; without {', '.join(left_out)}, whose files are missing" if left_out else ""),
         "columns": list(COLUMNS),
         "rows": table(cells, chosen),
-        "cells": [cell._asdict() for cell in cells],
+        "cells": found,
     }
 
 
@@ -89,11 +87,11 @@ def _cells(
 def _measured(
     where: tuple[str, str, str, float, int], prediction: Prediction, prior: float, y_test: np.ndarray, seconds: float
 ) -> Cell:
-    from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
+    from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
     actual = {
         "prior": prior,
-        "f1": float(f1_score(y_test, prediction.positive, zero_division=0)),
+        "f1": f1(y_test, prediction.positive),
         "auc": float(roc_auc_score(y_test, prediction.scores)),
         "recall": float(recall_score(y_test, prediction.positive)),
         "precision": float(precision_score(y_test, prediction.positive, zero_division=0)),

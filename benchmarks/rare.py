@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.quality_tasks import Rows, all_rows
+from benchmarks.common.quality_tasks import Rows, all_rows, times
 from benchmarks.common.timing import Progress, reporter
 from pucli.core.errors import RunError, UsageError
 from pucli.core.seeding import stream
@@ -64,7 +64,7 @@ def run(
     if not cells:
         raise UsageError("no file of the tables can be had; set PUCLI_MIRROR to their folder.")
     return {
-        "title": f"Rare positives: {rows:,} unlabeled rows, {repeats} repeat{'s' * (repeats > 1)}",
+        "title": f"Rare positives: {rows:,} unlabeled rows, {times(repeats)}",
         "about": " ".join((__doc__ or "").split("\n\n", 1)[1].split()),
         "columns": list(COLUMNS),
         "rows": _table(cells),

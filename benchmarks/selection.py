@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.quality_tasks import DESIGN, Rows, at_hand, load
-from benchmarks.common.timing import Progress, reporter
-from pucli.data.splits.scenarios import make_split, split_stream
+from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, half_of, of_tasks
+from benchmarks.common.timing import Progress
 from pucli.methods import estimator_class, get_method
 from pucli.metrics.pu import proxy_accuracy
 from pucli.metrics.ranking import likely_negative_auc
@@ -61,16 +60,15 @@ def run(
     folder: Path | None = None,
 ) -> dict[str, Any]:
     """Return the table of benchmark `selection`; the files are those of benchmark `quality`."""
-    present = at_hand(half, folder)
-    report, cells, started = reporter(progress), [], time.process_time()
-    for done, task in enumerate(present, start=1):
-        rows = load(task, folder)
-        for frequency in frequencies:
-            of = {"task": task, "tasks": "design" if task in DESIGN else "look-once", "labelled": frequency}
-            cells += [{**of, **cell} for cell in _cells(task, rows, frequency, methods)]
-        report(done, len(present))
+    started = time.process_time()
+    cells = [
+        {"task": task, "tasks": half_of(task), "labelled": frequency, **cell}
+        for task, rows in each_task(half, folder, progress)
+        for frequency in frequencies
+        for cell in _cells(task, rows, frequency, methods)
+    ]
     seconds = time.process_time() - started
-    title = f"Criteria that choose parameters, {len(present)} tasks ({half}), {seconds:.0f} processor seconds"
+    title = f"Criteria that choose parameters, {of_tasks(cells, half)}, {seconds:.0f} processor seconds"
     return {"title": title, "columns": list(COLUMNS), "rows": table(cells), "cells": cells}
 
 
@@ -110,7 +108,7 @@ class Candidates:
             for point in self.points
         ]
         return {
-            threshold: np.array([_f1(y, one > cut) for one, cut in zip(scores, seen.cut, strict=True)])
+            threshold: np.array([f1(y, one > cut) for one, cut in zip(scores, seen.cut, strict=True)])
             for threshold, seen in self.evidence.items()
         }
 
@@ -145,20 +143,9 @@ class Candidates:
         return Scores(np.nan_to_num(value, nan=-1.0), np.zeros(len(value)), found.constant)
 
 
-def _f1(y: np.ndarray, predicted: np.ndarray) -> float:
-    from sklearn.metrics import f1_score
-
-    return float(f1_score(y, predicted, zero_division=0))
-
-
 def _cells(task: str, rows: Rows, frequency: float, methods: Sequence[str]) -> list[dict[str, Any]]:
     """Return one cell for each method, criterion and threshold on one split."""
-    from pucli.data.encode.standardise import Standardiser
-
-    split = make_split("case-control", rows.y, frequency, rng=split_stream(7, task, "case-control", frequency, 0))
-    scaler = Standardiser().fit(rows.X[split.train])
-    X, X_test = scaler.transform(rows.X[split.train]), scaler.transform(rows.X[split.test])
-    s, y = split.s, rows.y[split.test]
+    X, _, s, X_test, y = case_control(task, rows, frequency, 0).standardised()
     pools: dict[str, list[tuple[Candidates, dict[str, np.ndarray]]]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -172,12 +159,13 @@ def _cells(task: str, rows: Rows, frequency: float, methods: Sequence[str]) -> l
     for name, pool in pools.items():
         reference = np.mean([of.ranks() for of, _ in pool], axis=0)
         for threshold in THRESHOLDS:
-            f1 = np.concatenate([truth[threshold] for _, truth in pool])
+            of_points = np.concatenate([truth[threshold] for _, truth in pool])
             best = max(float(truth[one].max()) for _, truth in pool for one in THRESHOLDS)
             for criterion in CRITERIA:
                 chosen = _chosen([of for of, _ in pool], criterion, threshold, s, reference)
-                cell = {"method": name, "criterion": criterion, "threshold": threshold, "F1": float(f1[chosen])}
-                found.append(cell | {"regret": float(f1.max() - f1[chosen]), "regret to all": best - float(f1[chosen])})
+                cell = {"method": name, "criterion": criterion, "threshold": threshold, "F1": float(of_points[chosen])}
+                cell["regret"] = float(of_points.max() - of_points[chosen])
+                found.append(cell | {"regret to all": best - float(of_points[chosen])})
     return found
 
 

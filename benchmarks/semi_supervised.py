@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.timing import Progress, best_of, reporter, timed
+from benchmarks.common.timing import Progress, best_of, reporter, row, timed
 from pucli.core.arrays import Floats, Ints
 
 CPLS_SIZE = {"labelled": 100, "unlabeled": 10_000, "features": 50}
@@ -67,19 +67,11 @@ def _large(X: Floats, y: Floats, U: Floats, M: int) -> list[dict[str, Any]]:
     seconds = best_of(lambda: safe_least_squares(X, y, U[:M], tol=1e-10), clock=time.process_time)
     peak = _peak(lambda: safe_least_squares(X, y, U[:M], tol=1e-10))
     peak_of_two = _peak(lambda: safe_least_squares(X, y, U, tol=1e-10))
+    note = f"gap per row {fit.gap / (len(X) + M):.1e}; peak {peak / 2**20:.0f} MiB"
+    memory = f"CPLS, memory of M = {2 * M} over M = {M}"
     return [
-        {
-            "name": f"CPLS, M = {M}, D = {X.shape[1]}",
-            "seconds": seconds,
-            "target": "under 1 s",
-            "note": f"gap per row {fit.gap / (len(X) + M):.1e}; peak {peak / 2**20:.0f} MiB",
-        },
-        {
-            "name": f"CPLS, memory of M = {2 * M} over M = {M}",
-            "seconds": None,
-            "ratio": peak_of_two / peak,
-            "target": "at most 2.2 (linear)",
-        },
+        row(f"CPLS, M = {M}, D = {X.shape[1]}", seconds, "under 1 s", note),
+        row(memory, target="at most 2.2 (linear)", ratio=peak_of_two / peak),
     ]
 
 
@@ -104,16 +96,9 @@ def _against_printed_programme(X: Floats, y: Floats, U: Floats) -> list[dict[str
     task.unpack_results(chain.solve_via_data(task, data, solver_opts={}), chain, inverse)
     ours = safe_least_squares(X, y, U, tol=1e-10)
     optimum = -ours.objective - w_sup @ (rows.T @ (rows @ w_sup))
-    return [
-        {"name": f"CPLS, M = {M}", "seconds": seconds},
-        {
-            "name": f"Clarabel on the printed programme through cvxpy, M = {M}, solver time",
-            "seconds": printed,
-            "ratio": printed / seconds,
-            "target": "at least 50",
-            "note": f"its objective minus ours: {task.value - optimum:.1e}",
-        },
-    ]
+    name = f"Clarabel on the printed programme through cvxpy, M = {M}, solver time"
+    note = f"its objective minus ours: {task.value - optimum:.1e}"
+    return [row(f"CPLS, M = {M}", seconds), row(name, printed, "at least 50", note, ratio=printed / seconds)]
 
 
 def _lda(rng: np.random.Generator) -> dict[str, Any]:
@@ -124,9 +109,6 @@ def _lda(rng: np.random.Generator) -> dict[str, Any]:
     both = np.vstack([Z, V])
     partial = np.concatenate([classes, np.full(len(V), -1)])
     seconds, lda = timed(lambda: MCPLLDA(tol=LDA_GAP).fit(both, partial), 3)
-    return {
-        "name": f"MCPL-LDA, M = {LDA_SIZE['unlabeled']}, D = {LDA_SIZE['features']}, {LDA_SIZE['classes']} classes",
-        "seconds": seconds,
-        "target": "under 2 s",
-        "note": f"saddle gap per row {lda.gap_ / len(both):.1e} in {lda.n_iter_} Newton steps",
-    }
+    name = f"MCPL-LDA, M = {LDA_SIZE['unlabeled']}, D = {LDA_SIZE['features']}, {LDA_SIZE['classes']} classes"
+    note = f"saddle gap per row {lda.gap_ / len(both):.1e} in {lda.n_iter_} Newton steps"
+    return row(name, seconds, "under 2 s", note)

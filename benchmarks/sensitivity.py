@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.quality_tasks import Rows, at_hand, load
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.quality_tasks import Rows, each_task, of_tasks
+from benchmarks.common.timing import Progress
 from pucli.core.seeding import stream
 
 FREQUENCY = 0.3
@@ -41,19 +41,15 @@ def run(
     folder: Path | None = None,
 ) -> dict[str, Any]:
     """Return the table of benchmark `sensitivity`; the files are those of benchmark `quality`."""
-    present = at_hand(half, folder)
-    report, cells, started = reporter(progress), [], time.process_time()
-    for done, task in enumerate(present, start=1):
-        rows = load(task, folder, most=most)
-        for repeat in range(repeats):
-            clear = _clearness(rows)
-            for labelling, ratio in product(labellings, odds):
-                rng = stream(11, "sensitivity", task, repeat)
-                found = _cells(rows, _eager(rows, clear, labelling, rng), ratio, rng, repeat)
-                cells += [{"task": task, "repeat": repeat, "labelling": labelling, "odds": ratio, **c} for c in found]
-        report(done, len(present))
+    cells, started = [], time.process_time()
+    for task, rows in each_task(half, folder, progress, most):
+        clear = _clearness(rows)
+        for repeat, labelling, ratio in product(range(repeats), labellings, odds):
+            rng = stream(11, "sensitivity", task, repeat)
+            found = _cells(rows, _eager(rows, clear, labelling, rng), ratio, rng, repeat)
+            cells += [{"task": task, "repeat": repeat, "labelling": labelling, "odds": ratio, **c} for c in found]
     seconds = time.process_time() - started
-    title = f"Bounds for labels that are not random, {len(present)} tasks ({half}), {seconds:.0f} processor seconds"
+    title = f"Bounds for labels that are not random, {of_tasks(cells, half)}, {seconds:.0f} processor seconds"
     return {"title": title, "columns": list(COLUMNS), "rows": table(cells), "cells": cells}
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +19,8 @@ import numpy as np
 
 from benchmarks.common.quality_methods import Problem, predict
 from benchmarks.common.quality_table import AUTO, NAIVE
-from benchmarks.common.quality_tasks import DESIGN, Rows, at_hand, load
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.quality_tasks import Rows, each_task, half_of, of_tasks, times
+from benchmarks.common.timing import Progress
 from pucli.core.seeding import stream
 
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
@@ -41,17 +42,17 @@ def run(
     progress: Progress | None = None, *, half: str = "all", repeats: int = 1, folder: Path | None = None
 ) -> dict[str, Any]:
     """Return the table of benchmark `shares`; the files are those of benchmark `quality`."""
-    present = at_hand(half, folder)
-    report, cells = reporter(progress), []
-    for done, task in enumerate(present, start=1):
-        rows = load(task, folder)
-        for repeat in range(repeats):
-            for share in SHARES:
-                drawn = draw(rows.y, share, stream(7, "shares", task, share, repeat))
-                cells.append({"task": task, "share": share, "repeat": repeat, **_measured(rows, drawn, repeat)})
-        report(done, len(present))
-    title = f"{len(present)} tasks ({half}), {repeats} repeat{'s' * (repeats > 1)}"
-    return {"title": title, "columns": list(COLUMNS), "rows": _table(cells), "cells": cells}
+    cells = []
+    for task, rows in each_task(half, folder, progress):
+        for repeat, share in product(range(repeats), SHARES):
+            drawn = draw(rows.y, share, stream(7, "shares", task, share, repeat))
+            cells.append({"task": task, "share": share, "repeat": repeat, **_measured(rows, drawn, repeat)})
+    return {
+        "title": f"{of_tasks(cells, half)}, {times(repeats)}",
+        "columns": list(COLUMNS),
+        "rows": _table(cells),
+        "cells": cells,
+    }
 
 
 def draw(y: np.ndarray, share: float, rng: np.random.Generator) -> Drawn:
@@ -113,15 +114,10 @@ def rates(positive: np.ndarray, y: np.ndarray, prior: float) -> dict[str, float]
 
 def _table(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     lines = []
-    for half in ("all", "design", "look-once"):
-        for share in SHARES:
-            of = [
-                c
-                for c in cells
-                if c["share"] == share and (half == "all" or (c["task"] in DESIGN) == (half == "design"))
-            ]
-            if of:
-                lines.append({"tasks": half, "share": share, **_line(of)})
+    for half, share in product(("all", "design", "look-once"), SHARES):
+        of = [c for c in cells if c["share"] == share and half in ("all", half_of(c["task"]))]
+        if of:
+            lines.append({"tasks": half, "share": share, **_line(of)})
     return lines
 
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.quality_tasks import Rows, at_hand, load
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.quality_tasks import Rows, each_task, of_tasks, times
+from benchmarks.common.timing import Progress
 from pucli.core.seeding import stream
 from pucli.data.encode.drift import Tally, Usual
 from pucli.models.shift import binned, old_shares
@@ -40,16 +40,14 @@ def run(
     progress: Progress | None = None, *, half: str = "all", repeats: int = 1, folder: Path | None = None
 ) -> dict[str, Any]:
     """Return the table of benchmark `shift`; the files are those of benchmark `quality`."""
-    present = at_hand(half, folder)
-    report, cells = reporter(progress), []
     started = time.process_time()
-    for done, task in enumerate(present, start=1):
-        rows = load(task, folder, most=3 * MOST_TRAINED)
-        for repeat in range(repeats):
-            cells += [{"task": task, "repeat": repeat, **cell} for cell in _cells(rows, task, repeat)]
-        report(done, len(present))
-    seconds = time.process_time() - started
-    title = f"{len(present)} tasks ({half}), {repeats} repeat{'s' * (repeats > 1)}, {seconds:.0f} processor seconds"
+    cells = [
+        {"task": task, "repeat": repeat, **cell}
+        for task, rows in each_task(half, folder, progress, 3 * MOST_TRAINED)
+        for repeat in range(repeats)
+        for cell in _cells(rows, task, repeat)
+    ]
+    title = f"{of_tasks(cells, half)}, {times(repeats)}, {time.process_time() - started:.0f} processor seconds"
     return {"title": title, "columns": list(COLUMNS), "rows": table(cells), "cells": cells}
 
 

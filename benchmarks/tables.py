@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.timing import Progress, best_of, reporter
+from benchmarks.common.timing import Progress, best_of, reporter, row
 
 WORKERS = 2
 # Experiment, repeats, target; every column of the table.
@@ -28,47 +28,22 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     seconds, *_ = _timed("table-3.1", ["glpual/linear", "gllc/linear"], None)
     fits = 2 * 25 * 80_000
-    rows.append(
-        {
-            "name": "table 3.1, linear, both methods",
-            "seconds": seconds,
-            "target": "under 60 s",
-            "note": f"{fits:,} fits, {seconds * WORKERS / fits * 1e6:.1f} microseconds a fit and core",
-        }
-    )
+    note = f"{fits:,} fits, {seconds * WORKERS / fits * 1e6:.1f} microseconds a fit and core"
+    rows.append(row("table 3.1, linear, both methods", seconds, "under 60 s", note))
     report(1, steps)
     for step, (form, target) in enumerate((("thesis", "under 15 min"), ("rkhs", "under 40 min"))):
         seconds, cells, cpu = _timed("table-3.3", [f"glpual/{form}", f"gllc/{form}"], 1)
-        rows.append(
-            {
-                "name": f"table 3.3, {form} form, both methods: ten times one repeat",
-                "seconds": 10 * seconds,
-                "target": target,
-                "note": f"{cells} cells in {seconds:.0f} s, {cpu:.0f} processor seconds",
-            }
-        )
+        note = f"{cells} cells in {seconds:.0f} s, {cpu:.0f} processor seconds"
+        rows.append(row(f"table 3.3, {form} form, both methods: ten times one repeat", 10 * seconds, target, note))
         report(step + 2, steps)
     floor = _factorisation_floor()
-    rows.append(
-        {
-            "name": "floor of the rkhs form: its factorisations",
-            "seconds": 10 * floor / WORKERS,
-            "ratio": cpu / floor,
-            "target": "within 3 times",
-            "note": f"{floor:.1f} processor seconds a repeat",
-        }
-    )
+    note, spent = f"{floor:.1f} processor seconds a repeat", 10 * floor / WORKERS
+    rows.append(row("floor of the rkhs form: its factorisations", spent, "within 3 times", note, ratio=cpu / floor))
     report(4, steps)
     for step, (name, repeats, target) in enumerate(FAMILY):
         seconds, cells, _ = _timed(name, None, 1)
-        rows.append(
-            {
-                "name": f"{name.replace('-', ' ')}, all columns: {repeats} times one repeat",
-                "seconds": repeats * seconds,
-                "target": target,
-                "note": f"{cells} cells in {seconds:.0f} s",
-            }
-        )
+        what = f"{name.replace('-', ' ')}, all columns: {repeats} times one repeat"
+        rows.append(row(what, repeats * seconds, target, f"{cells} cells in {seconds:.0f} s"))
         report(step + 5, steps)
     ratio = "ratio: processor seconds of the rkhs form over those of its floor"
     return {"title": f"Whole protocols on {WORKERS} worker processes; {ratio}", "rows": rows}

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.quality_tasks import DESIGN, Rows, at_hand, load
-from benchmarks.common.timing import Progress, reporter
-from pucli.data.splits.scenarios import make_split, split_stream
+from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, half_of
+from benchmarks.common.timing import Progress
 
 FREQUENCIES = (0.25, 0.5)
 MOST_FEATURES = 150
@@ -43,15 +42,13 @@ def run(progress: Progress | None = None, *, half: str = "all", folder: Path | N
     """Return the table of benchmark `tuning`; the files are those of benchmark `quality`."""
     import pandas as pd
 
-    present = at_hand(half, folder)
-    report, cells = reporter(progress), []
-    for done, task in enumerate(present, start=1):
-        rows = load(task, folder)
-        if rows.X.shape[1] <= MOST_FEATURES:
-            for frequency in FREQUENCIES:
-                of = {"task": task, "tasks": "design" if task in DESIGN else "look-once"}
-                cells += [{**of, **cell} for cell in _cells(task, rows, frequency)]
-        report(done, len(present))
+    cells = [
+        {"task": task, "tasks": half_of(task), **cell}
+        for task, rows in each_task(half, folder, progress)
+        if rows.X.shape[1] <= MOST_FEATURES
+        for frequency in FREQUENCIES
+        for cell in _cells(task, rows, frequency)
+    ]
     frame = pd.DataFrame(cells)
     counts = ", ".join(f"{part.task.nunique()} {name}" for name, part in frame.groupby("tasks"))
     title = f"Rules that choose parameters, tasks: {counts}; means of the test rows"
@@ -60,28 +57,24 @@ def run(progress: Progress | None = None, *, half: str = "all", folder: Path | N
 
 def _cells(task: str, rows: Rows, frequency: float) -> list[dict[str, Any]]:
     """Return one cell for each method and rule on one split."""
-    from sklearn.metrics import f1_score, roc_auc_score
+    from sklearn.metrics import roc_auc_score
 
-    from pucli.data.encode.standardise import Standardiser
     from pucli.methods import make_estimator
     from pucli.models.fitting import seeded
     from pucli.tuning import tune
 
-    split = make_split("case-control", rows.y, frequency, rng=split_stream(7, task, "case-control", frequency, 0))
-    scaler = Standardiser().fit(rows.X[split.train])
-    X, X_test = scaler.transform(rows.X[split.train]), scaler.transform(rows.X[split.test])
+    X, _, s, X_test, y = case_control(task, rows, frequency, 0).standardised()
     found = []
     for method, (name, params, grid) in METHODS.items():
         for rule, how in RULES.items():
             started = time.process_time()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                chosen = tune(name, X, split.s, params=seeded(name, params, 0), grid=grid, groups=None, **how).params
+                chosen = tune(name, X, s, params=seeded(name, params, 0), grid=grid, groups=None, **how).params
                 seconds = time.process_time() - started
-                model = make_estimator(name, **chosen).fit(X, split.s)
-            y, predicted = rows.y[split.test], np.asarray(model.predict(X_test)) == 1
+                model = make_estimator(name, **chosen).fit(X, s)
             quality = {
-                "F1": float(f1_score(y, predicted, zero_division=0)),
+                "F1": f1(y, np.asarray(model.predict(X_test)) == 1),
                 "AUC": float(roc_auc_score(y, model.decision_function(X_test))),
             }
             found.append({"method": method, "labelled": frequency, "rule": rule, **quality, "seconds": seconds})

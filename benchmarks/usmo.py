@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.common.timing import Progress, once, reporter
+from benchmarks.common.timing import Progress, once, reporter, row
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import RunError
 
@@ -67,7 +67,7 @@ def run(
             report(done + 1, steps)
         if len(sizes) > 1:
             exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
-            rows.append({"name": "USMO, exponent of n fitted to its times", "note": f"{exponent:.2f}"})
+            rows.append(row("USMO, exponent of n fitted to its times", note=f"{exponent:.2f}"))
         rows += _against_qp(qp_rows)
         report(len(sizes) + 1, steps)
     rows.append(_apart(_linear_child, linear_rows))
@@ -76,7 +76,7 @@ def run(
         rows.append(_apart(_memory_child, n))
         report(len(sizes) + 3 + done, steps)
     if len(memory_rows) > 1:
-        rows.append(_memory_growth(memory_rows, [row["peak_mb"] for row in rows[-len(memory_rows) :]]))
+        rows.append(_memory_growth(memory_rows, [one["peak_mb"] for one in rows[-len(memory_rows) :]]))
     title = (
         f"USMO: {FEATURES} features, {LABELLED} labelled, Gaussian kernel, relative gap {GAP:g}; "
         "CPU seconds of one thread; ratio: the peer's over USMO's"
@@ -88,11 +88,8 @@ def _memory_growth(n: tuple[int, ...], peak_mb: list[float]) -> dict[str, Any]:
     """Return the row on the growth of peak memory, which is linear if its increments are equal."""
     steps = np.diff(peak_mb) / np.diff(n) * 1000
     shown = ", ".join(f"{step:.1f}" for step in steps)
-    return {
-        "name": "USMO, growth of peak memory from each n to the next",
-        "target": "equal (linear)",
-        "note": f"{shown} MB for 1000 more rows; X itself takes {MEMORY_FEATURES * 8e-3:.1f}",
-    }
+    note = f"{shown} MB for 1000 more rows; X itself takes {MEMORY_FEATURES * 8e-3:.1f}"
+    return row("USMO, growth of peak memory from each n to the next", None, "equal (linear)", note)
 
 
 def _data(n: int, features: int = FEATURES) -> tuple[Floats, Bools]:
@@ -156,16 +153,10 @@ def _against_svr(n: int) -> list[dict[str, Any]]:
         gap = _relative_gap(problem, sigma)
         if gap <= GAP:
             break
-    target = "at least 5" if n >= 5000 else "at least 1"
+    target, note = "at least 5" if n >= 5000 else "at least 1", f"gap {gap:.1e}, its tol {tol:g}, M = {used:g}"
     return [
-        {"name": f"USMO, n = {n}", "seconds": ours, "note": f"gap {_relative_gap(problem, solution.dual):.1e}"},
-        {
-            "name": f"SVR on stacked rows, n = {n}",
-            "seconds": theirs,
-            "ratio": theirs / ours,
-            "target": target,
-            "note": f"gap {gap:.1e}, its tol {tol:g}, M = {used:g}",
-        },
+        row(f"USMO, n = {n}", ours, note=f"gap {_relative_gap(problem, solution.dual):.1e}"),
+        row(f"SVR on stacked rows, n = {n}", theirs, target, note, ratio=theirs / ours),
     ]
 
 
@@ -175,15 +166,10 @@ def _against_qp(n: int) -> list[dict[str, Any]]:
     problem = _problem(n)
     ours, solution = _best(problem, n)
     theirs, sigma = once(lambda: solve_qp(problem, tol=GAP))
+    note = f"gap {_relative_gap(problem, sigma):.1e}"
     return [
-        {"name": f"USMO, n = {n}", "seconds": ours, "note": f"gap {_relative_gap(problem, solution.dual):.1e}"},
-        {
-            "name": f"Clarabel on the dual, n = {n}",
-            "seconds": theirs,
-            "ratio": theirs / ours,
-            "target": "at least 30",
-            "note": f"gap {_relative_gap(problem, sigma):.1e}",
-        },
+        row(f"USMO, n = {n}", ours, note=f"gap {_relative_gap(problem, solution.dual):.1e}"),
+        row(f"Clarabel on the dual, n = {n}", theirs, "at least 30", note, ratio=theirs / ours),
     ]
 
 
@@ -229,13 +215,8 @@ def _linear_child(n: int) -> dict[str, Any]:
     with threadpool_limits(1):
         solve(slice(0, 1000))
         seconds, solution = once(lambda: solve(slice(None)))
-    peak = _peak_mb()
-    return {
-        "name": f"USMO, linear kernel, n = {n} x 10",
-        "seconds": seconds,
-        "target": "30 s and 1 GB at n = 1,000,000",
-        "note": f"gap {solution.gap / abs(solution.objective):.1e}, peak {peak:.0f} MB",
-    }
+    note = f"gap {solution.gap / abs(solution.objective):.1e}, peak {_peak_mb():.0f} MB"
+    return row(f"USMO, linear kernel, n = {n} x 10", seconds, "30 s and 1 GB at n = 1,000,000", note)
 
 
 def _memory_child(n: int) -> dict[str, Any]:
@@ -248,10 +229,6 @@ def _memory_child(n: int) -> dict[str, Any]:
     with threadpool_limits(1):
         seconds, _ = once(lambda: model.fit(X, labelled))
     peak = _peak_mb()
-    return {
-        "name": f"USMO, Gaussian kernel, n = {n} x {MEMORY_FEATURES}",
-        "seconds": seconds,
-        "target": "1500 MB at n = 60,000",
-        "note": f"converged at 1e-3: {model.converged_}, peak {peak:.0f} MB",
-        "peak_mb": peak,
-    }
+    name, note = f"n = {n} x {MEMORY_FEATURES}", f"converged at 1e-3: {model.converged_}, peak {peak:.0f} MB"
+    found = row(f"USMO, Gaussian kernel, {name}", seconds, "1500 MB at n = 60,000", note)
+    return {**found, "peak_mb": peak}

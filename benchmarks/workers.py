@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.timing import Progress, reporter, row
 from benchmarks.scale import COLUMNS, Cost, make_rows, measured
 
 FULL = {"sizes": (10_000, 100_000, 1_000_000)}
@@ -47,7 +47,6 @@ def _row(size: int, one: Cost | str, two: Cost | str) -> dict[str, Any]:
     name = f"auto, {size:,} rows: one worker / two"
     failed = [found for found in (one, two) if isinstance(found, str)]
     if failed or isinstance(one, str) or isinstance(two, str):
-        return {"name": name, "note": "; ".join(failed)}
+        return row(name, note="; ".join(failed))
     one_by, two_by = (f"{cost.wall:.1f} s ({cost.cpu:.1f} s of processors, {cost.peak:.0f} MB)" for cost in (one, two))
-    note = f"one {one_by}, two {two_by}"
-    return {"name": name, "seconds": two.wall, "ratio": one.wall / two.wall, "target": TARGET, "note": note}
+    return row(name, two.wall, TARGET, f"one {one_by}, two {two_by}", ratio=one.wall / two.wall)

@@ -7,15 +7,19 @@ it is finished.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.common.timing import Progress, reporter
 from pucli.core.errors import RunError, UsageError
 from pucli.core.seeding import stream
 from pucli.data import load_dataset
 from pucli.data.catalogue.entries import dataset_names, load_catalogue
+from pucli.data.encode.standardise import Standardiser
+from pucli.data.splits.scenarios import make_split, split_stream
 
 PREFIX = "task-"
 MOST_ROWS = 800
@@ -91,6 +95,76 @@ def load(task: str, folder: Path | None = None, most: int = MOST_ROWS) -> Rows:
         return rows
     drawn = np.sort(stream(0, "quality", task).permutation(len(rows.y))[:most])
     return Rows(rows.X[drawn], rows.y[drawn])
+
+
+def each_task(
+    half: str, folder: Path | None, progress: Progress | None, most: int = MOST_ROWS, left_out: Collection[str] = ()
+) -> Iterator[tuple[str, Rows]]:
+    """Yield the name and the rows of each task of a half, and report progress after it.
+
+    Parameters
+    ----------
+    half : see `tasks`.
+    folder, most : see `load`.
+    progress : called with the number of finished tasks and their number; None for nothing.
+    left_out : names of tasks that are not wanted.
+    """
+    present = [task for task in at_hand(half, folder) if task not in left_out]
+    for done, task in enumerate(present, start=1):
+        yield task, load(task, folder, most)
+        reporter(progress)(done, len(present))
+
+
+def half_of(task: str) -> str:
+    """Return "design" or "look-once"."""
+    return "design" if task in DESIGN else "look-once"
+
+
+class CaseControl(NamedTuple):
+    """Training rows X (n, m), their classes y and which are labelled s (n,), 1 or 0; test rows and their classes."""
+
+    X: np.ndarray
+    y: np.ndarray
+    s: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+    def standardised(self) -> CaseControl:
+        """Return the same rows with features of mean 0 and deviation 1 on the training rows."""
+        scaler = Standardiser().fit(self.X)
+        return self._replace(X=scaler.transform(self.X), X_test=scaler.transform(self.X_test))
+
+
+def case_control(task: str, rows: Rows, frequency: float, repeat: int, seed: int = 7) -> CaseControl:
+    """Return a case-control split of the rows of a task.
+
+    Parameters
+    ----------
+    task, rows : name and rows of the task.
+    frequency : share of the training positives that are labelled.
+    repeat, seed : which of the splits.
+    """
+    split = make_split(
+        "case-control", rows.y, frequency, rng=split_stream(seed, task, "case-control", frequency, repeat)
+    )
+    return CaseControl(rows.X[split.train], rows.y[split.train], split.s, rows.X[split.test], rows.y[split.test])
+
+
+def of_tasks(cells: Sequence[Mapping[str, Any]], half: str) -> str:
+    """Return the words of a title on the tasks of some cells."""
+    return f"{len({cell['task'] for cell in cells})} tasks ({half})"
+
+
+def times(repeats: int) -> str:
+    """Return "1 repeat", "2 repeats"."""
+    return f"{repeats} repeat{'s' * (repeats > 1)}"
+
+
+def f1(y: np.ndarray, predicted: np.ndarray) -> float:
+    """Return the F1 of predictions (n,), 0 where no row is predicted positive."""
+    from sklearn.metrics import f1_score
+
+    return float(f1_score(y, predicted, zero_division=0))
 
 
 def all_rows(data: str, folder: Path | None = None) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import scipy.linalg  # noqa: F401  a library that is loaded later escapes a limit on threads
 
@@ -16,6 +16,23 @@ Progress = Callable[[int, int], None]
 def reporter(progress: Progress | None) -> Progress:
     """Return `progress`, or a function that does nothing."""
     return progress or (lambda done, total: None)
+
+
+def row(
+    name: str, seconds: float | None = None, target: object = None, note: str = "", *, ratio: float | None = None
+) -> dict[str, Any]:
+    """Return a row of a table of times, without what is not given.
+
+    Parameters
+    ----------
+    name : what was timed.
+    seconds : its time.
+    target : what the time or the ratio should be.
+    note : further words.
+    ratio : time of the baseline over ours, unless the name states another.
+    """
+    given = {"seconds": seconds, "ratio": ratio, "target": target, "note": note or None}
+    return {"name": name, **{key: value for key, value in given.items() if value is not None}}
 
 
 def best_of(call: Callable[[], object], repeats: int = 7, clock: Callable[[], float] = time.perf_counter) -> float:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from benchmarks import selection, sensitivity
+from benchmarks.common import quality_tasks
 from pucli.core.seeding import stream
 
 
 @pytest.fixture
 def wine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder without files: of the tasks, only the rows of wine come with scikit-learn."""
-    monkeypatch.setattr(selection, "at_hand", lambda half, folder: ["wine2"])
-    monkeypatch.setattr(sensitivity, "at_hand", lambda half, folder: ["wine2"])
+    monkeypatch.setattr(quality_tasks, "at_hand", lambda half, folder: ["wine2"])
     return tmp_path
 
 
