@@ -42,7 +42,7 @@ solvers, 20 % each in tuning and protocols, 15 % in metrics. `mutations.csv` has
 failed. The table was begun at one state of the code; faults that lived were judged again after tests had been
 added. Made by `python -m tests.mutation.run named --write`, `... drawn --n 80 --seed 1 --timeout 120 --write`,
 `... drawn --timeout 120 --lives --write`, and `... page`."""
-# room -> tests that judge it; the longest prefix counts
+# room -> tests that judge it; the longest prefix counts; of other rooms, the tests in the folder of the same name
 S = "tests/solvers/"
 UNSEEN = "tests/protocols/test_unseen_rows.py"
 ROOMS = {
@@ -50,12 +50,12 @@ ROOMS = {
     "pucli/solvers/cpb": [f"{S}cpb", f"{S}test_printed_updates.py"],
     "pucli/solvers/elastic": [f"{S}elastic", f"{S}test_printed_updates.py"],
     "pucli/solvers/glpual": [f"{S}glpual", f"{S}test_printed_updates.py"],
-    "pucli/solvers/prior": [f"{S}prior"],
+    "pucli/solvers/ensemble": ["tests/estimators/auto"],
+    "pucli/solvers/kernels": [f"{S}kernels", f"{S}glpual", f"{S}svm"],
     "pucli/solvers/row_losses": [f"{S}row_losses", f"{S}usmo", f"{S}svm", f"{S}cpb"],
+    "pucli/solvers/sar": [f"{S}test_sar_em.py", "tests/estimators/auto"],
     "pucli/solvers/safe": [f"{S}safe", "tests/estimators/test_mcpl.py"],
     "pucli/solvers/surface": [f"{S}surface", f"{S}test_printed_updates.py"],
-    "pucli/solvers/svm": [f"{S}svm"],
-    "pucli/solvers/upu": [f"{S}upu"],
     "pucli/solvers/usmo": [f"{S}usmo", "tests/estimators/test_usmo.py"],
     "pucli/solvers/glpual/path": [f"{S}glpual", "tests/tuning"],
     "pucli/tuning/paths/elastic": [f"{S}elastic"],
@@ -217,8 +217,10 @@ def _users(root: Path) -> dict[str, set[Path]]:
 
 def tests_of(file: str) -> list[str]:
     """Return the tests that judge a file."""
-    room = max((room for room in ROOMS if file.startswith(room)), key=len)
-    return ROOMS[room]
+    if room := max((room for room in ROOMS if file.startswith(room)), key=len, default=""):
+        return ROOMS[room]
+    folders = [folder.as_posix().replace("pucli", "tests", 1) for folder in Path(file).parents]
+    return [next(folder for folder in folders if (ROOT / folder).is_dir())]
 
 
 def main() -> None:

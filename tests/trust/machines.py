@@ -9,7 +9,7 @@ import numpy as np
 from pucli.core.arrays import Floats, Ints
 from tests.trust import objectives
 from tests.trust.fits import Cases, fitted
-from tests.trust.objectives import SMALLEST, Long
+from tests.trust.objectives import SMALLEST, Long, by_clarabel, by_descent
 from tests.trust.problems import partly_labelled
 
 SEED = 26
@@ -42,20 +42,12 @@ class Machine(NamedTuple):
 
     def lowest(self, alpha: Long, b: Any) -> Any:
         """Return the least value that constants, a general minimiser and Clarabel find."""
-        from scipy.optimize import minimize
-
         values, vectors = np.linalg.eigh(np.asarray(self.F, dtype=float))
         kept = values > SMALLEST * max(values[-1], 1e-300)
         A = (vectors[:, kept] / np.sqrt(values[kept])).astype(np.longdouble)
 
-        def value(point: Floats) -> tuple[float, Floats]:
-            found, by_alpha, by_b = self.at(alpha + A @ point[:-1], b + np.longdouble(point[-1]))
-            return float(found), np.append(np.asarray(by_alpha @ A, dtype=float), float(by_b))
-
-        start = np.zeros(A.shape[1] + 1)
-        done = minimize(value, start, jac=True, method="L-BFGS-B", options={"maxiter": 40})
         found = [self.at(0 * alpha, np.longdouble(constant))[0] for constant in (-1, 0, 1)]
-        found.append(self.at(alpha + A @ done.x[:-1], b + np.longdouble(done.x[-1]))[0])
+        found.append(by_descent(self.at, alpha, b, A))
         point = self._by_clarabel(np.asarray(A, dtype=float))
         if point is not None:
             found.append(self.at(A @ point[:-1], point[-1])[0])
@@ -63,12 +55,6 @@ class Machine(NamedTuple):
 
     def _by_clarabel(self, A: Floats) -> Long | None:
         """Return the minimiser along the directions A, and the offset last; None where Clarabel finds none."""
-        try:
-            import clarabel
-        except ImportError:
-            return None
-        from scipy import sparse
-
         known = np.flatnonzero(self.y)
         r, count = A.shape[1], len(known)
         Z = np.asarray(self.F @ A, dtype=float)
@@ -79,18 +65,10 @@ class Machine(NamedTuple):
         P[r + 1 :, r + 1 :] = 2 / count * np.eye(count)
         margin = np.hstack([-y[:, None] * Z[known], -y[:, None], -np.eye(count)])
         positive = np.hstack([np.zeros((count, r + 1)), -np.eye(count)])
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        solver = clarabel.DefaultSolver(
-            sparse.triu(sparse.csc_array(P), format="csc"),
-            np.zeros(len(P)),
-            sparse.csc_array(np.vstack([margin, positive])),
-            np.append(-np.ones(count), np.zeros(count)),
-            [clarabel.NonnegativeConeT(2 * count)],
-            settings,
-        )
-        point = np.asarray(solver.solve().x)[: r + 1]
-        return point.astype(np.longdouble) if np.isfinite(point).all() else None
+        limits = np.append(-np.ones(count), np.zeros(count))
+        rows = np.vstack([margin, positive])
+        point = by_clarabel(P, np.zeros(len(P)), rows, limits, lambda kinds: [kinds.NonnegativeConeT(2 * count)])
+        return None if point is None else point[: r + 1].astype(np.longdouble)
 
 
 def cases() -> list[Cases]:

@@ -21,6 +21,39 @@ Weights = dict[str, float]
 SMALLEST = 1e-13
 
 
+def by_clarabel(P: Any, q: Floats, A: Any, b: Floats, cones: Callable[[Any], Sequence[Any]]) -> Floats | None:
+    """Return the minimiser of x'Px / 2 + q'x with b - Ax in cones; None where Clarabel is not there or finds none.
+
+    `cones` makes them from the module.
+    """
+    try:
+        import clarabel
+    except ImportError:
+        return None
+    from scipy import sparse
+
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    upper, rows = sparse.triu(sparse.csc_array(P), format="csc"), sparse.csc_array(A)
+    point = np.asarray(clarabel.DefaultSolver(upper, q, rows, b, cones(clarabel), settings).solve().x)
+    return point if len(point) and np.isfinite(point).all() else None
+
+
+def by_descent(at: Callable[[Long, Any], tuple[Any, Long, Any]], theta: Long, b: Any, A: Long) -> Any:
+    """Return the least value that L-BFGS finds from a point along the directions A (theta, r) and b.
+
+    `at` returns the value and its slopes by theta and by b.
+    """
+    from scipy.optimize import minimize
+
+    def value(point: Floats) -> tuple[float, Floats]:
+        found, by_theta, by_b = at(theta + A @ point[:-1], b + np.longdouble(point[-1]))
+        return float(found), np.append(np.asarray(by_theta @ A, dtype=float), float(by_b))
+
+    x = minimize(value, np.zeros(A.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 40}).x
+    return at(theta + A @ x[:-1], b + np.longdouble(x[-1]))[0]
+
+
 class Losses(NamedTuple):
     """Losses of rows: the greatest of the lines slope f + level, both (n, lines), plus square (f - target)^2, (n,)."""
 
@@ -161,33 +194,15 @@ class Objective(NamedTuple):
         """Return the least value that was found, and where: constants, a general minimiser, Clarabel."""
         zero = np.zeros(self.F.shape[1], np.longdouble)
         found = [(self.at(zero, np.longdouble(constant))[0], "a constant") for constant in (-1, 0, 1)]
-        found.append((self._minimised(theta, b), "a general minimiser"))
+        found.append((by_descent(self.at, theta, b, self.A.astype(np.longdouble)), "a general minimiser"))
         point = self._by_clarabel()
         if point is not None:
             found.append((self.at(self.A.astype(np.longdouble) @ point[:-1], point[-1])[0], "Clarabel"))
         finite = [pair for pair in found if np.isfinite(pair[0])]
         return min(finite, key=lambda pair: float(pair[0]))
 
-    def _minimised(self, theta: Long, b: Any) -> Any:
-        """Return the least value by L-BFGS along the directions A, from a point."""
-        from scipy.optimize import minimize
-
-        A = self.A.astype(np.longdouble)
-
-        def value(point: Floats) -> tuple[float, Floats]:
-            found, by_theta, by_b = self.at(theta + A @ point[:-1], b + np.longdouble(point[-1]))
-            return float(found), np.append(np.asarray(by_theta @ A, dtype=float), float(by_b))
-
-        start = np.zeros(A.shape[1] + 1)
-        done = minimize(value, start, jac=True, method="L-BFGS-B", options={"maxiter": 40})
-        return self.at(theta + A @ done.x[:-1], b + np.longdouble(done.x[-1]))[0]
-
     def _by_clarabel(self) -> Long | None:
         """Return the minimiser along the directions A, and b last; None where Clarabel finds none."""
-        try:
-            import clarabel
-        except ImportError:
-            return None
         from scipy import sparse
 
         n, r, g = self.F.shape[0], self.A.shape[1], len(self.groups)
@@ -214,21 +229,14 @@ class Objective(NamedTuple):
             cone[0, r + 1 + n + k] = -1.0
             cone[1:, :r] = -self.A[group]
             lines.append(sparse.csc_array(cone))
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        solver = clarabel.DefaultSolver(
-            sparse.triu(whole, format="csc"),
-            goal,
-            sparse.vstack(lines, format="csc"),
-            np.concatenate([-(level / size).T.ravel(), np.zeros(sum(1 + len(group) for group in self.groups))]),
-            [
-                clarabel.NonnegativeConeT(n * slope.shape[1]),
-                *(clarabel.SecondOrderConeT(1 + len(group)) for group in self.groups),
-            ],
-            settings,
-        )
-        point = np.asarray(solver.solve().x)[: r + 1]
-        return point.astype(np.longdouble) if len(point) and np.isfinite(point).all() else None
+        limits = np.concatenate([-(level / size).T.ravel(), np.zeros(sum(1 + len(group) for group in self.groups))])
+
+        def cones(clarabel: Any) -> list[Any]:
+            norms = [clarabel.SecondOrderConeT(1 + len(group)) for group in self.groups]
+            return [clarabel.NonnegativeConeT(n * slope.shape[1]), *norms]
+
+        point = by_clarabel(whole, goal, sparse.vstack(lines, format="csc"), limits, cones)
+        return None if point is None else point[: r + 1].astype(np.longdouble)
 
 
 def linear_objective(X: Floats, losses: Losses, ridge: Any, edges: Any) -> tuple[Objective, Long]:

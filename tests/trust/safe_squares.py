@@ -15,7 +15,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats, Ints
 from tests.trust.fits import Cases, fitted
-from tests.trust.objectives import Long
+from tests.trust.objectives import Long, by_clarabel
 from tests.trust.problems import partly_labelled
 
 SEED = 24
@@ -217,23 +217,9 @@ def _in_box(A: Floats, c: Floats, start: Floats) -> list[Floats]:
         bounds=[(0.0, 1.0)] * len(start),
         options={"maxiter": 60, "ftol": 1e-15, "gtol": 1e-12},
     )
-    found = [np.clip(done.x, 0.0, 1.0)]
-    try:
-        import clarabel
-    except ImportError:
-        return found
-    from scipy import sparse
-
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    eye, n = sparse.eye_array(len(start), format="csc"), len(start)
-    solver = clarabel.DefaultSolver(
-        sparse.triu(sparse.csc_array(2 * A.T @ A), format="csc"),
-        -2 * A.T @ c,
-        sparse.vstack([eye, -eye], format="csc"),
-        np.append(np.ones(n), np.zeros(n)),
-        [clarabel.NonnegativeConeT(2 * n)],
-        settings,
+    eye, n = np.eye(len(start)), len(start)
+    limits = np.append(np.ones(n), np.zeros(n))
+    point = by_clarabel(
+        2 * A.T @ A, -2 * A.T @ c, np.vstack([eye, -eye]), limits, lambda kinds: [kinds.NonnegativeConeT(2 * n)]
     )
-    point = np.asarray(solver.solve().x)
-    return [*found, np.clip(point, 0.0, 1.0)] if np.isfinite(point).all() else found
+    return [np.clip(x, 0.0, 1.0) for x in (done.x, point) if x is not None]
