@@ -8,8 +8,19 @@ import pytest
 from pucli.estimators import GLPUAL
 from pucli.estimators.unbiased.naive_svc import NaiveSVC
 from pucli.estimators.unbiased.upu import UPU
+from pucli.models import validation
 from pucli.models.saved import make_pipeline
-from pucli.models.validation import FOLDS, MOST_LABELLED, MOST_UNLABELED, HeldOut, _kept, held_out
+from pucli.models.validation import (
+    FOLDS,
+    MOST_LABELLED,
+    MOST_UNLABELED,
+    HeldOut,
+    HeldOutScores,
+    _kept,
+    held_out,
+    held_out_classes,
+    judged,
+)
 
 
 def clouds(n: int, apart: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -87,3 +98,37 @@ def test_large_tables_are_sampled_and_small_ones_are_left() -> None:
     assert fewer is not None and fewer.labelled + fewer.unlabeled == 4000
     few = np.arange(400) < FOLDS - 1
     assert held_out(model, X[:400], few, seed=0) is None
+
+
+def test_recall_and_share_are_means_over_folds_of_labelled_and_of_unlabeled_rows() -> None:
+    labelled = np.tile(np.arange(10) < 2, FOLDS)
+    fold = np.repeat(np.arange(FOLDS), 10)
+    scores = np.where(labelled, 1.0, -1.0)
+    scores[(fold == 0) & labelled] = [-0.5, 0.5]  # recall .5 in one fold, 1 in the others
+    scores[(fold == 1) & ~labelled] = [0.25] * 4 + [-1.0] * 4  # share .5 in one fold, 0 in the others
+    found = judged(HeldOutScores(np.arange(len(fold)), labelled, fold, scores, None))
+    recalls, shares = [0.5, *[1.0] * (FOLDS - 1)], [0.5, *[0.0] * (FOLDS - 1)]
+    assert found.recall == pytest.approx(np.mean(recalls)) and found.share == pytest.approx(np.mean(shares))
+    assert found.recall_sd == pytest.approx(np.std(recalls, ddof=1))
+    assert found.share_sd == pytest.approx(np.std(shares, ddof=1))
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_no_fold_of_two_classes_trains_on_the_rows_or_the_groups_that_it_scores(monkeypatch, grouped) -> None:
+    X = np.arange(60.0)[:, None]
+    y, labelled = np.where(np.arange(60) < 40, np.arange(60) % 2, -1), np.arange(60) < 40
+    groups = np.arange(60) // 2 if grouped else None  # of both classes
+    held = []
+
+    def noted(pipeline, kept, train, y, test):
+        together = 2 if grouped else 1
+        assert not set((train // together).ravel()) & set((test // together).ravel())
+        assert set(train.ravel()) >= set(range(40, 60))  # unlabeled rows train in every fold
+        held.extend(test.ravel())
+        return test[:, 0]
+
+    monkeypatch.setattr(validation, "_scores", noted)
+    found = held_out_classes([GLPUAL()], X, y, labelled, seed=0, groups=groups)
+    assert found is not None and sorted(held) == list(range(40))
+    np.testing.assert_array_equal(found[0], np.arange(40.0))
+    np.testing.assert_array_equal(found[1], np.arange(40) % 2 == 1)

@@ -10,6 +10,7 @@ import pytest
 from pucli import tune
 from pucli.core.errors import UsageError
 from pucli.models.compare.tasks import own_task
+from pucli.tuning.folds import copies_together
 
 RNG = np.random.default_rng(0)
 S = (np.arange(120) < 30).astype(int)
@@ -47,6 +48,14 @@ def test_too_few_different_rows_are_said() -> None:
     few = np.append(np.arange(30, 120), np.repeat(np.arange(3), 20))
     found = tune("blssvm", X[few], S[few], grid={"lam": [0.1, 1.0]})
     assert "too few are different to keep copies in one fold, so the score is too good" in found.notes[0]
+
+
+def test_as_many_different_rows_as_folds_are_enough() -> None:
+    rows = np.append(np.repeat(np.eye(3), 4, axis=0), 5.0 + RNG.normal(size=(12, 3)), axis=0)
+    labelled = np.arange(24) < 12
+    groups, notes = copies_together(rows, labelled, 3)
+    assert groups is not None and "copies were kept in one fold" in notes[0]
+    assert copies_together(rows, labelled, 4)[0] is None
 
 
 def test_other_words_for_groups_are_refused() -> None:

@@ -56,6 +56,14 @@ def test_case_control_counts(n_positive, n_negative, frequency, share, seed):
     )
 
 
+def test_a_half_that_rounding_made_smaller_is_rounded_up():
+    assert 0.29 * 50 < 14.5  # as a float
+    y, held = labels(50, 50), np.zeros(100, dtype=bool)
+    held[np.flatnonzero(y == -1)[:10]] = True
+    for split in (case_control, single_training_set):
+        assert split(y, 0.29, rng=np.random.default_rng(0), held=held).s.sum() == 15
+
+
 @pytest.mark.parametrize(("frequency", "gamma"), [(0.5, 7 / 17), (0.25, 7 / 37)])
 def test_case_control_labels_the_share_of_the_thesis(frequency, gamma):
     split = case_control(labels(17 * 37, 900), frequency, rng=np.random.default_rng(1))
