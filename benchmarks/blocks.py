@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.timing import Progress, silent
 from benchmarks.scale import COLUMNS, make_rows
 
 FULL = {"rows": 10_000_000}
@@ -26,7 +26,7 @@ BLOCK = 125_000
 CASES = (("two workers", 2, False), ("one worker", 1, False), ("two workers, one killed", 2, True))
 
 
-def run(progress: Progress | None = None, *, rows: int = 1_000_000) -> dict[str, Any]:
+def run(progress: Progress = silent, *, rows: int = 1_000_000) -> dict[str, Any]:
     """Return the table of benchmark `blocks`.
 
     Parameters
@@ -36,7 +36,6 @@ def run(progress: Progress | None = None, *, rows: int = 1_000_000) -> dict[str,
     rows : int
         Number of rows, made on the workers in files of `BLOCK` rows.
     """
-    report = reporter(progress)
     lines: list[dict[str, Any]] = []
     numbers = range(rows // BLOCK)
     with tempfile.TemporaryDirectory() as folder:
@@ -44,7 +43,7 @@ def run(progress: Progress | None = None, *, rows: int = 1_000_000) -> dict[str,
             after = 0.5 * lines[0]["seconds"] if killed else None
             line = _trained(Path(folder), numbers, workers, after)
             lines.append({"name": name, **line})
-            report(case + 1, len(CASES))
+            progress(case + 1, len(CASES))
     for line in lines[1:]:
         line["ratio"] = line["seconds"] / lines[0]["seconds"]
     return {

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.common.quality_tasks import MOST_ROWS, Rows, each_task, f1
-from benchmarks.common.timing import Progress
+from benchmarks.common.timing import Progress, silent
 from pucli.core.errors import EstimatedPriorWarning
 from pucli.data.splits.scenarios import make_split, split_stream
 from pucli.methods import METHODS, estimator_class
@@ -51,9 +51,7 @@ class Cell(NamedTuple):
     seconds: float
 
 
-def run(
-    progress: Progress | None = None, *, methods: list[str] | None = None, folder: Path | None = None
-) -> dict[str, Any]:
+def run(progress: Progress = silent, *, methods: list[str] | None = None, folder: Path | None = None) -> dict[str, Any]:
     """Return the table of benchmark `defaults`.
 
     The files come from `folder`, by default as those of `pucli fetch`.

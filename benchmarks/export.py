@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.quality_tasks import Rows, each_task
-from benchmarks.common.timing import Progress, best_of
+from benchmarks.common.timing import Progress, best_of, silent
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.methods import make_estimator
@@ -37,7 +37,7 @@ MOST_TRAINED, MOST_NEW, FEWEST_LABELLED = 1000, 1000, 20
 COLUMNS = ("method", "tasks", "score", "probability", "labels", "rows", "MB", "largest MB", "ONNX", "pucli")
 
 
-def run(progress: Progress | None = None, *, half: str = "design", folder: Path | None = None) -> dict[str, Any]:
+def run(progress: Progress = silent, *, half: str = "design", folder: Path | None = None) -> dict[str, Any]:
     """Return the table of benchmark `export`; the files are those of benchmark `quality`."""
     started = time.process_time()
     every = each_task(half, folder, progress, MOST_TRAINED + MOST_NEW)

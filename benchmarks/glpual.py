@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.timing import Progress, best_of, reporter, row
+from benchmarks.common.timing import Progress, best_of, row, silent
 from pucli.core.arrays import Bools, Floats
 from pucli.solvers.kernels.graph import Edges
 
@@ -19,7 +19,7 @@ LAM, C_P, C_U, SIGMA = 1.0, 1.0, 0.1, 20.0
 GAP = 1e-6
 
 
-def run(progress: Progress | None = None) -> dict[str, Any]:
+def run(progress: Progress = silent) -> dict[str, Any]:
     """Return the table of benchmark `glpual`."""
     from threadpoolctl import threadpool_limits
 
@@ -31,7 +31,6 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
     from pucli.solvers.kernels.graph import mutual_knn
     from pucli.solvers.kernels.intercept import with_intercept
 
-    report = reporter(progress)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(SIZE["n"], SIZE["m"]))
     X[: SIZE["labelled"]] += 0.5
@@ -44,7 +43,7 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
         gllc = best_of(lambda: solve_gllc(problem), 50)
         admm = best_of(lambda: solve_glpual_admm(problem, tol=GAP), 5)
         whole = best_of(lambda: GLPUAL(lam=LAM, c_u=C_U, sigma=SIGMA).fit(X, labelled), 5)
-        report(1, 3)
+        progress(1, 3)
         fit = solve_glpual(problem, tol=GAP)
         rows = [
             row("GLPUAL, dual ascent", ours, note=f"relative gap {fit.gap / fit.objective:.1e}"),
@@ -57,7 +56,7 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
             name = f"{solver.capitalize() if solver == 'CLARABEL' else solver} through cvxpy, solver time"
             note = f"its objective minus ours: {problem.objective(point) - fit.objective:.1e}"
             rows.append(row(name, seconds, target, note, ratio=seconds / ours))
-            report(step + 2, 3)
+            progress(step + 2, 3)
     size = f"n = {SIZE['n']}, m = {SIZE['m']}, {SIZE['labelled']} labelled, relative gap {GAP:g}"
     return {"title": f"One linear GLPUAL fit ({size}); ratio: GLPUAL over GLLC, the others over GLPUAL", "rows": rows}
 

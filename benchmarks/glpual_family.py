@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.timing import Progress, once, reporter, row, timed
+from benchmarks.common.timing import Progress, once, row, silent, timed
 from pucli.core.arrays import Bools, Floats
 from pucli.estimators.global_local.cpb import CPBGLPUAL
 from pucli.estimators.global_local.glpual import GLPUAL
@@ -42,17 +42,16 @@ CPB_PENALTIES = (1e-3, 1e-2, 1e-1)
 CPB_RIDGES = (1e-2, 1e-1, 1.0)
 
 
-def run(progress: Progress | None = None) -> dict[str, Any]:
+def run(progress: Progress = silent) -> dict[str, Any]:
     """Return the table of benchmark `glpual_family`."""
     from threadpoolctl import threadpool_limits
 
-    report = reporter(progress)
     rows: list[dict[str, Any]] = []
     parts = (_elastic, _surface, _surface_path, _surface_growth, _cpb)
     with threadpool_limits(1):
         for done, part in enumerate(parts):
             rows += part()
-            report(done + 1, len(parts))
+            progress(done + 1, len(parts))
     title = "E-GLPUAL, EKF-GLPUAL, CPB-GLPUAL; CPU seconds of one thread; ratio: baseline over ours unless stated"
     return {"title": title, "rows": rows}
 

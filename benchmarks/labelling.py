@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks import quality
 from benchmarks.common.quality_labelling import LABELLINGS
 from benchmarks.common.quality_methods import BASELINES, OF_LABELLING, installed
-from benchmarks.common.timing import Progress
+from benchmarks.common.timing import Progress, silent
 
 BIASED = tuple(name for name in LABELLINGS if name.startswith("sar"))
 # What has the larger F1 if labels are biased.
@@ -27,7 +27,7 @@ FULL = {"repeats": 5, "half": "all"}
 
 
 def run(
-    progress: Progress | None = None,
+    progress: Progress = silent,
     *,
     repeats: int = 1,
     half: str = "look-once",

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, of_tasks
-from benchmarks.common.timing import Progress
+from benchmarks.common.timing import Progress, silent
 from pucli.core.arrays import Bools, Floats
 
 FREQUENCIES = (0.25, 0.5)
@@ -34,7 +34,7 @@ METHODS: dict[str, dict[str, Any]] = {
 
 
 def run(
-    progress: Progress | None = None, *, repeats: int = 1, half: str = "design", folder: Path | None = None
+    progress: Progress = silent, *, repeats: int = 1, half: str = "design", folder: Path | None = None
 ) -> dict[str, Any]:
     """Return the table of benchmark `members`; the files are those of benchmark `quality`."""
     import pandas as pd

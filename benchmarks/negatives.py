@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, of_tasks, times
-from benchmarks.common.timing import Progress
+from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
 from pucli.data.splits.labelling import SLOPE
 
@@ -32,7 +32,7 @@ HOW = {"ignored": None, "train": "biased", "train, class prior": "random"}
 
 
 def run(
-    progress: Progress | None = None, *, half: str = "look-once", repeats: int = 1, folder: Path | None = None
+    progress: Progress = silent, *, half: str = "look-once", repeats: int = 1, folder: Path | None = None
 ) -> dict[str, Any]:
     """Return the table; the rows of a task come as those of benchmark `quality`."""
     cells = [

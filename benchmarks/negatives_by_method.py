@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, of_tasks, times
-from benchmarks.common.timing import Progress
+from benchmarks.common.timing import Progress, silent
 from benchmarks.negatives import FREQUENCY, KINDS, KNOWN, known_rows
 from pucli.core.seeding import stream
 
@@ -24,7 +24,7 @@ COLUMNS = ("method", "negatives", "F1 ignored", "F1 used", "difference", "worst 
 
 
 def run(
-    progress: Progress | None = None,
+    progress: Progress = silent,
     *,
     half: str = "look-once",
     methods: tuple[str, ...] = METHODS,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, half_of, of_tasks, times
-from benchmarks.common.timing import Progress
+from benchmarks.common.timing import Progress, silent
 from pucli.solvers.prior.estimate import PriorEstimate
 
 FREQUENCIES = (0.25, 0.5)
@@ -27,7 +27,7 @@ RECOMMENDED = "auto, recommended"
 
 
 def run(
-    progress: Progress | None = None, *, half: str = "all", repeats: int = 1, folder: Path | None = None
+    progress: Progress = silent, *, half: str = "all", repeats: int = 1, folder: Path | None = None
 ) -> dict[str, Any]:
     """Return the table of benchmark `prior`; the files are those of benchmark `quality`."""
     import pandas as pd

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.common.quality_methods import Prediction, Problem, predict
 from benchmarks.common.quality_tasks import Rows, all_rows, f1
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.timing import Progress, silent
 from pucli.core.errors import RunError, UsageError
 from pucli.data.splits.scenarios import make_split, split_stream
 
@@ -44,21 +44,20 @@ PUBLISHED = (
 )
 
 
-def run(progress: Progress | None = None, *, folder: Path | None = None) -> dict[str, Any]:
+def run(progress: Progress = silent, *, folder: Path | None = None) -> dict[str, Any]:
     """Return the table of benchmark `published`.
 
     The files come from `folder`, by default as those of `pucli fetch`.
     """
     found_rows = _at_hand(folder)
     at_hand = [figure for figure in PUBLISHED if figure.data in found_rows]
-    report = reporter(progress)
     settings = list(dict.fromkeys((figure.protocol, figure.data, figure.frequency) for figure in at_hand))
     rows: list[dict[str, Any]] = []
     for done, (protocol, data, frequency) in enumerate(settings, start=1):
         found = _measured(protocol, found_rows[data], data, frequency)
         figures = [figure for figure in at_hand if figure[:3] == (protocol, data, frequency)]
         rows += [_line(figure, method, found[method]) for figure in figures for method in METHODS]
-        report(done, len(settings))
+        progress(done, len(settings))
     title = f"Published figures of others beside auto; means over {len(SEEDS)} seeds"
     return {"title": title, "columns": list(COLUMNS), "rows": rows}
 

@@ -21,7 +21,7 @@ from benchmarks.common.quality_labelling import LABELLINGS, labelled_split, told
 from benchmarks.common.quality_methods import CASE_CONTROL_ONLY, OF_LABELLING, Prediction, Problem, installed, predict
 from benchmarks.common.quality_table import COLUMNS, Cell, table
 from benchmarks.common.quality_tasks import Rows, each_task, f1, of_tasks, tasks, times
-from benchmarks.common.timing import Progress
+from benchmarks.common.timing import Progress, silent
 from pucli.data.splits.labelling import PU_BENCH
 from pucli.data.splits.scenarios import split_stream
 
@@ -32,7 +32,7 @@ FULL = {"repeats": 5}
 
 
 def run(
-    progress: Progress | None = None,
+    progress: Progress = silent,
     *,
     half: str = "all",
     repeats: int = 1,

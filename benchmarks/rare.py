@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.quality_tasks import Rows, all_rows, times
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.timing import Progress, silent
 from pucli.core.errors import RunError, UsageError
 from pucli.core.seeding import stream
 
@@ -37,7 +37,7 @@ COLUMNS = (
 
 
 def run(
-    progress: Progress | None = None,
+    progress: Progress = silent,
     *,
     tables: Sequence[str] = (*TABLES, GENERATED),
     priors: Sequence[float] = PRIORS,
@@ -47,7 +47,7 @@ def run(
     folder: Path | None = None,
 ) -> dict[str, Any]:
     """Return the table of benchmark `rare`; `rows` is the number of unlabeled ones."""
-    report, cells = reporter(progress), []
+    cells = []
     for done, table in enumerate(tables, start=1):
         try:
             source = None if table == GENERATED else all_rows(table, folder)
@@ -60,7 +60,7 @@ def run(
                     X, s, y = draw(source, prior, count, rows, rng)
                     of = {"table": table, "prior": prior, "labelled": count, "repeat": repeat}
                     cells.append({**of, **_measured(X, s, y, repeat)})
-        report(done, len(tables))
+        progress(done, len(tables))
     if not cells:
         raise UsageError("no file of the tables can be had; set PUCLI_MIRROR to their folder.")
     return {

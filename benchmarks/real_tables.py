@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.common.quality_methods import Problem, predict
 from benchmarks.common.real_rows import TABLES
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.timing import Progress, silent
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
@@ -73,7 +73,7 @@ Method = Callable[[Split], tuple[Floats, dict[str, Any]] | str]
 
 
 def run(
-    progress: Progress | None = None,
+    progress: Progress = silent,
     *,
     tables: Sequence[str] = NAMES,
     frequencies: Sequence[float] = FREQUENCIES,
@@ -93,7 +93,7 @@ def run(
     chosen = [table for table in TABLES if table.name in tables and table.present(folder)]
     if not chosen:
         raise UsageError(f"{folder}: none of the files is there; set PUCLI_QUALITY_DATA to their folder.")
-    report, rows = reporter(progress), []
+    rows = []
     for done, table in enumerate(chosen, start=1):
         X, positive = table.read(folder)
         for frequency in frequencies:
@@ -104,7 +104,7 @@ def run(
                 about: dict[str, Any] = {"table": table.name, "half": "design" if table.design else "look-once"}
                 about |= {"rows": int(np.sum(~split.test)), "labelled": int(split.labelled.sum()), "split": k}
                 rows += [{**about, "frequency": frequency, **_row(name, split)} for name in methods or METHODS]
-        report(done, len(chosen))
+        progress(done, len(chosen))
     return {
         "title": f"Real tables: pucli auto and its rivals, {splits} split{'s' * (splits > 1)}",
         "about": " ".join((__doc__ or "").split("\n\n", 1)[1].split()),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.timing import Progress, silent
 
 FULL = {"sizes": (1000, 10_000, 100_000, 1_000_000, 10_000_000), "most_seconds": 600.0}
 # Columns of the rows; a third of them are positive, and a fifth of those labelled.
@@ -72,7 +72,7 @@ class Cost(NamedTuple):
 
 
 def run(
-    progress: Progress | None = None,
+    progress: Progress = silent,
     *,
     sizes: Sequence[int] = (10_000, 100_000, 1_000_000),
     most_seconds: float = 40.0,
@@ -91,7 +91,6 @@ def run(
     only : sequence of str, optional
         Names of the commands and peers to run; all by default.
     """
-    report = reporter(progress)
     names = [name for name in (*COMMANDS, *PEERS) if only is None or name in only]
     costs: dict[str, dict[int, Cost]] = {name: {} for name in names}
     notes: dict[str, str] = {}
@@ -109,7 +108,7 @@ def run(
                     costs[name][size] = found
                 else:
                     notes[name] = f"{size:.0e} rows: {found}"
-            report(step + 1, len(steps))
+            progress(step + 1, len(steps))
     shown = [f"{size:.0e}" for size in sizes]
     rows = [_row(name, costs[name], sizes, notes.get(name, "")) for name in names]
     return {

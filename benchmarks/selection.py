@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, half_of, of_tasks
-from benchmarks.common.timing import Progress
+from benchmarks.common.timing import Progress, silent
 from pucli.methods import estimator_class, get_method
 from pucli.metrics.pu import proxy_accuracy
 from pucli.metrics.ranking import likely_negative_auc
@@ -52,7 +52,7 @@ FULL = {"frequencies": (0.25, 0.5)}
 
 
 def run(
-    progress: Progress | None = None,
+    progress: Progress = silent,
     *,
     half: str = "all",
     methods: Sequence[str] = tuple(METHODS),

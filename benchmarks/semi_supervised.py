@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.timing import Progress, best_of, reporter, row, timed
+from benchmarks.common.timing import Progress, best_of, row, silent, timed
 from pucli.core.arrays import Floats, Ints
 
 CPLS_SIZE = {"labelled": 100, "unlabeled": 10_000, "features": 50}
@@ -37,11 +37,10 @@ def _peak(call: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def run(progress: Progress | None = None) -> dict[str, Any]:
+def run(progress: Progress = silent) -> dict[str, Any]:
     """Return the table of benchmark `semi_supervised`."""
     from threadpoolctl import threadpool_limits
 
-    report = reporter(progress)
     rng = np.random.default_rng(0)
     M, D = CPLS_SIZE["unlabeled"], CPLS_SIZE["features"]
     X, classes = _draw(rng, CPLS_SIZE["labelled"], D, 2)
@@ -50,11 +49,11 @@ def run(progress: Progress | None = None) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     with threadpool_limits(1):
         rows += _large(X, y, U, M)
-        report(1, 3)
+        progress(1, 3)
         rows += _against_printed_programme(X, y, U[:QP_UNLABELED])
-        report(2, 3)
+        progress(2, 3)
         rows.append(_lda(rng))
-        report(3, 3)
+        progress(3, 3)
     title = "Safe semi-supervised learning; CPU seconds of one thread; ratio: as named, Clarabel's over ours"
     return {"title": title, "rows": rows}
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.quality_tasks import Rows, each_task, of_tasks
-from benchmarks.common.timing import Progress
+from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
 
 FREQUENCY = 0.3
@@ -31,7 +31,7 @@ FULL = {"labellings": KINDS, "odds": (2.0, 4.0), "repeats": 3, "most": 800}
 
 
 def run(
-    progress: Progress | None = None,
+    progress: Progress = silent,
     *,
     half: str = "all",
     labellings: Sequence[str] = ("clear", "unclear"),

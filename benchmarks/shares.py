@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.common.quality_methods import Problem, predict
 from benchmarks.common.quality_table import AUTO, NAIVE
 from benchmarks.common.quality_tasks import Rows, each_task, half_of, of_tasks, times
-from benchmarks.common.timing import Progress
+from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
 
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
@@ -39,7 +39,7 @@ class Drawn(NamedTuple):
 
 
 def run(
-    progress: Progress | None = None, *, half: str = "all", repeats: int = 1, folder: Path | None = None
+    progress: Progress = silent, *, half: str = "all", repeats: int = 1, folder: Path | None = None
 ) -> dict[str, Any]:
     """Return the table of benchmark `shares`; the files are those of benchmark `quality`."""
     cells = []

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.quality_tasks import Rows, each_task, of_tasks, times
-from benchmarks.common.timing import Progress
+from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
 from pucli.data.encode.drift import Tally, Usual
 from pucli.models.shift import binned, old_shares
@@ -37,7 +37,7 @@ FULL = {"repeats": 5}
 
 
 def run(
-    progress: Progress | None = None, *, half: str = "all", repeats: int = 1, folder: Path | None = None
+    progress: Progress = silent, *, half: str = "all", repeats: int = 1, folder: Path | None = None
 ) -> dict[str, Any]:
     """Return the table of benchmark `shift`; the files are those of benchmark `quality`."""
     started = time.process_time()

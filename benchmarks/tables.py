@@ -14,37 +14,36 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.timing import Progress, best_of, reporter, row
+from benchmarks.common.timing import Progress, best_of, row, silent
 
 WORKERS = 2
 # Experiment, repeats, target; every column of the table.
 FAMILY = (("table-4.1", 5, "under 10 min"), ("table-5.1", 5, "under 10 min"), ("table-5.3", 10, "under 30 min"))
 
 
-def run(progress: Progress | None = None) -> dict[str, Any]:
+def run(progress: Progress = silent) -> dict[str, Any]:
     """Return the table of benchmark `tables`; the data of Table 3.3 must be at hand (`pucli fetch`)."""
     steps = 4 + len(FAMILY)
-    report = reporter(progress)
     rows: list[dict[str, Any]] = []
     seconds, *_ = _timed("table-3.1", ["glpual/linear", "gllc/linear"], None)
     fits = 2 * 25 * 80_000
     note = f"{fits:,} fits, {seconds * WORKERS / fits * 1e6:.1f} microseconds a fit and core"
     rows.append(row("table 3.1, linear, both methods", seconds, "under 60 s", note))
-    report(1, steps)
+    progress(1, steps)
     for step, (form, target) in enumerate((("thesis", "under 15 min"), ("rkhs", "under 40 min"))):
         seconds, cells, cpu = _timed("table-3.3", [f"glpual/{form}", f"gllc/{form}"], 1)
         note = f"{cells} cells in {seconds:.0f} s, {cpu:.0f} processor seconds"
         rows.append(row(f"table 3.3, {form} form, both methods: ten times one repeat", 10 * seconds, target, note))
-        report(step + 2, steps)
+        progress(step + 2, steps)
     floor = _factorisation_floor()
     note, spent = f"{floor:.1f} processor seconds a repeat", 10 * floor / WORKERS
     rows.append(row("floor of the rkhs form: its factorisations", spent, "within 3 times", note, ratio=cpu / floor))
-    report(4, steps)
+    progress(4, steps)
     for step, (name, repeats, target) in enumerate(FAMILY):
         seconds, cells, _ = _timed(name, None, 1)
         what = f"{name.replace('-', ' ')}, all columns: {repeats} times one repeat"
         rows.append(row(what, repeats * seconds, target, f"{cells} cells in {seconds:.0f} s"))
-        report(step + 5, steps)
+        progress(step + 5, steps)
     ratio = "ratio: processor seconds of the rkhs form over those of its floor"
     return {"title": f"Whole protocols on {WORKERS} worker processes; {ratio}", "rows": rows}
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, half_of
-from benchmarks.common.timing import Progress
+from benchmarks.common.timing import Progress, silent
 
 FREQUENCIES = (0.25, 0.5)
 MOST_FEATURES = 150
@@ -38,7 +38,7 @@ RULES: dict[str, dict[str, Any]] = {
 }
 
 
-def run(progress: Progress | None = None, *, half: str = "all", folder: Path | None = None) -> dict[str, Any]:
+def run(progress: Progress = silent, *, half: str = "all", folder: Path | None = None) -> dict[str, Any]:
     """Return the table of benchmark `tuning`; the files are those of benchmark `quality`."""
     import pandas as pd
 

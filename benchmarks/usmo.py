@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.common.timing import Progress, once, reporter, row
+from benchmarks.common.timing import Progress, once, row, silent
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import RunError
 
@@ -40,7 +40,7 @@ SVR_TOLERANCES = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4)
 
 
 def run(
-    progress: Progress | None = None,
+    progress: Progress = silent,
     *,
     sizes: tuple[int, ...] = SIZES,
     qp_rows: int = QP_ROWS,
@@ -55,7 +55,6 @@ def run(
     """
     from threadpoolctl import threadpool_limits
 
-    report = reporter(progress)
     steps = len(sizes) + len(memory_rows) + 2
     rows = []
     with threadpool_limits(1):
@@ -64,17 +63,17 @@ def run(
         for done, n in enumerate(sizes):
             rows += _against_svr(n)
             seconds.append(rows[-2]["seconds"])
-            report(done + 1, steps)
+            progress(done + 1, steps)
         if len(sizes) > 1:
             exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
             rows.append(row("USMO, exponent of n fitted to its times", note=f"{exponent:.2f}"))
         rows += _against_qp(qp_rows)
-        report(len(sizes) + 1, steps)
+        progress(len(sizes) + 1, steps)
     rows.append(_apart(_linear_child, linear_rows))
-    report(len(sizes) + 2, steps)
+    progress(len(sizes) + 2, steps)
     for done, n in enumerate(memory_rows):
         rows.append(_apart(_memory_child, n))
-        report(len(sizes) + 3 + done, steps)
+        progress(len(sizes) + 3 + done, steps)
     if len(memory_rows) > 1:
         rows.append(_memory_growth(memory_rows, [one["peak_mb"] for one in rows[-len(memory_rows) :]]))
     title = (

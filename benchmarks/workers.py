@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.timing import Progress, reporter, row
+from benchmarks.common.timing import Progress, row, silent
 from benchmarks.scale import COLUMNS, Cost, make_rows, measured
 
 FULL = {"sizes": (10_000, 100_000, 1_000_000)}
@@ -21,9 +21,8 @@ WORKERS = (1, 2)
 TARGET = 1.8
 
 
-def run(progress: Progress | None = None, *, sizes: Sequence[int] = (10_000,)) -> dict[str, Any]:
+def run(progress: Progress = silent, *, sizes: Sequence[int] = (10_000,)) -> dict[str, Any]:
     """Return the table of benchmark `workers` for these numbers of rows."""
-    report = reporter(progress)
     rows: list[dict[str, Any]] = []
     steps = len(sizes) * len(WORKERS)
     with tempfile.TemporaryDirectory() as folder:
@@ -34,7 +33,7 @@ def run(progress: Progress | None = None, *, sizes: Sequence[int] = (10_000,)) -
             for workers in WORKERS:
                 command = f"-m pucli auto --data {data} --label label --positive 1 --n-jobs {workers}"
                 costs.append(measured(command.split()))
-                report(len(rows) * len(WORKERS) + len(costs), steps)
+                progress(len(rows) * len(WORKERS) + len(costs), steps)
             rows.append(_row(size, *costs))
     return {
         "title": f"auto with one and with two workers, {COLUMNS} columns",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.timing import Progress
 from pucli.core.errors import RunError, UsageError
 from pucli.core.seeding import stream
 from pucli.data import load_dataset
@@ -98,7 +98,7 @@ def load(task: str, folder: Path | None = None, most: int = MOST_ROWS) -> Rows:
 
 
 def each_task(
-    half: str, folder: Path | None, progress: Progress | None, most: int = MOST_ROWS, left_out: Collection[str] = ()
+    half: str, folder: Path | None, progress: Progress, most: int = MOST_ROWS, left_out: Collection[str] = ()
 ) -> Iterator[tuple[str, Rows]]:
     """Yield the name and the rows of each task of a half, and report progress after it.
 
@@ -106,13 +106,13 @@ def each_task(
     ----------
     half : see `tasks`.
     folder, most : see `load`.
-    progress : called with the number of finished tasks and their number; None for nothing.
+    progress : called with the number of finished tasks and their number.
     left_out : names of tasks that are not wanted.
     """
     present = [task for task in at_hand(half, folder) if task not in left_out]
     for done, task in enumerate(present, start=1):
         yield task, load(task, folder, most)
-        reporter(progress)(done, len(present))
+        progress(done, len(present))
 
 
 def half_of(task: str) -> str:

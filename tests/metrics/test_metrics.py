@@ -156,6 +156,7 @@ def test_wilcoxon_textbook_example():
 def test_wilcoxon_exact_small_sample():
     # five positive differences without ties: p = 2 / 2^5
     assert wilcoxon_paired([1, 2, 3, 4, 5], [0, 0, 0, 0, 0]).p == pytest.approx(2 / 32)
+    assert wilcoxon_paired([0.1 + 0.2, 1.0], [0.3, 0.0]).ties == 1  # equal but for rounding
 
 
 def test_wilcoxon_equal_and_missing():

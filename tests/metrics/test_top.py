@@ -190,3 +190,4 @@ def test_metrics_of_the_first_rows_at_the_edges():
     assert math.isnan(lift_at([1, 0], [np.nan, 0.0], 1, "1")) and math.isnan(boyce([1, 0], [np.nan, 0.0], 1))
     assert math.isnan(recall_labelled_at([True, True], [1.0, 0.0], "unlabeled", "1"))
     assert rows_at("1%", 300) == 3 and rows_at("1%", 301) == 4
+    assert rows_at("7%", 100) == 7  # 0.07 times 100 is above 7 by rounding

@@ -3,11 +3,15 @@
 import io
 import pickle
 import sys
+from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import Pipeline
 
 from pucli.core.errors import UsageError
 from pucli.data.encode.drift import Tally
@@ -147,3 +151,64 @@ def test_prediction_does_not_change_the_model(saved, tmp_path):
     poisoned = pd.concat([frame, frame.assign(age=1e9, job="alien", note="poison " * 50)], ignore_index=True)
     poisoned.to_csv(path, index=False)
     assert np.array_equal(pd.concat(predicted_blocks(saved, path))["score"].to_numpy()[:96], alone[:96])
+
+
+def blocks_of(scores, rows=3):
+    frame = pd.DataFrame({"row": np.arange(len(scores)) + 1, "score": np.asarray(scores, dtype=float)})
+    return [frame[start : start + rows].reset_index(drop=True) for start in range(0, len(frame), rows)]
+
+
+def test_as_many_top_rows_as_asked_for_and_ties_in_the_order_of_the_file():
+    found = top_rows(blocks_of([1, 5, 2, 5, 0, 3, 5]), 4)
+    assert found["row"].tolist() == [2, 4, 7, 6] and found["score"].tolist() == [5, 5, 5, 3]
+
+
+@pytest.mark.parametrize(
+    ("share", "above"), [(0.5, [False, True, True, False]), (1.0, [True] * 4), (0.0, [False] * 4), (0.25, [0, 1, 0, 0])]
+)
+def test_a_share_of_the_rows_lies_above_the_moved_threshold(monkeypatch, share, above):
+    raw, threshold = np.array([1.0, 9.0, 4.0, 2.0]), 7.0
+    monkeypatch.setattr(prediction, "predicted_blocks", lambda *_, **__: blocks_of(raw - threshold))
+    model = SimpleNamespace(threshold_=threshold)
+    moved = prediction.cut_at_share(Saved(Pipeline([("model", model)]), {}), "rows.csv", share)
+    new = moved.pipeline[-1].threshold_
+    assert (raw > new).tolist() == above and model.threshold_ == threshold
+    if share == 0.5:
+        assert new == 3.0  # half way
+
+
+def test_a_range_has_its_lower_end_below_and_is_the_whole_one_where_a_column_leaks():
+    curves = {"scores": [-1.0, 1.0], "low": [0.0, 0.6], "probability": [0.1, 0.8], "high": [0.3, 0.9]}
+    X = np.array([[-1.0], [1.0], [0.0]])
+    pipeline = Pipeline([("model", Sign())])
+    for leaks, low, high in (([], [0.0, 0.6, 0.3], [0.3, 0.9, 0.6]), (["a"], [0.0] * 3, [1.0] * 3)):
+        found = prediction._predicted(Saved(pipeline, {"probability": curves, "leaks": leaks}), X, 0)
+        np.testing.assert_allclose(found["probability"], [0.1, 0.8, 0.45])
+        np.testing.assert_allclose(found["probability_low"], low)
+        np.testing.assert_allclose(found["probability_high"], high)
+
+
+@dataclass
+class Saved:
+    """What these functions read of a model file."""
+
+    pipeline: Any
+    metadata: dict
+
+
+class Sign(ClassifierMixin, BaseEstimator):
+    """The first feature as the score."""
+
+    classes_ = np.array([0, 1])
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def fit(self, X, y):
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def predict(self, X):
+        return (X[:, 0] > 0).astype(int)

@@ -57,6 +57,12 @@ def test_margins_are_those_of_the_metric():
     assert verdict((-7.3, 0.9, 10), (-7.5, 0.9, 10), "log_likelihood") == "inconclusive"  # 5 % of 7.5
 
 
+def test_half_a_unit_of_the_last_printed_digit_widens_the_margin():
+    alike = (80.0, 6.8, 10), (80.0, 6.8, 10)  # an interval of -5.3 to 5.3, and a margin of 5
+    assert verdict(*alike) == "inconclusive"
+    assert verdict(*alike, rounding=0.5) == "reproduced"
+
+
 def test_models_that_predict_one_class_reproduce_nothing():
     found = judge(Sample(50.2, 1, 10), Sample(50, 1, 10), "f1", one_class=5)
     assert found.verdict == "degenerate" and "one class predicted in 5 of 10 repeats" in found.remark

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common.result_files import read_results, results_file, write_results
-from benchmarks.common.timing import Progress, reporter
+from benchmarks.common.timing import Progress, silent
 from pucli.cli.output import Output
 
 COLUMNS = ("what", "tried", "held", "note")
@@ -57,7 +57,7 @@ def _part(given: str) -> str:
 
 
 def stages(
-    progress: Progress | None = None,
+    progress: Progress = silent,
     full: bool = False,
     parts: Sequence[str] = PARTS,
     earlier: Callable[[], Mapping[str, Any] | None] = lambda: None,
@@ -67,7 +67,6 @@ def stages(
     The last row says which parts have not ended. Parts may run side by side. A part "numbers:WORDS" is the lines
     with these words in their names.
     """
-    report = reporter(progress)
     rows: dict[str, dict[str, Any]] = {}
     ended: list[str] = []
     for step, given in enumerate(parts):
@@ -77,7 +76,7 @@ def stages(
             rows[line.name] = {**line.row(), "part": part}
             yield _table(rows, ended, parts, earlier() or {})
         ended.append(given)
-        report(step + 1, len(parts))
+        progress(step + 1, len(parts))
     yield _table(rows, ended, parts, earlier() or {})
 
 
