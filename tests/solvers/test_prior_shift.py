@@ -91,3 +91,16 @@ def test_features_that_are_the_same_in_all_rows_change_nothing():
     same = FeatureShares(np.array([[1.0, 0, 0, 0, 0, 0], [0.1, 0.2, 0.2, 0.2, 0.2, 0.1]]), 100)
     p, of_each = changed_features(same, same, same, any_prior=True)
     assert p == 1.0 and of_each.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("any_prior", [False, True])
+def test_the_chance_of_each_feature_is_multiplied_by_their_number(any_prior):
+    rng = np.random.default_rng(0)
+    points = np.array([[-1.0, -0.5, 0.0, 0.5, 1.0]])
+    samples = [binned(rng.normal(move, 1.0, (n, 1)), points) for move, n in ((1.0, 60), (0.0, 200), (0.2, 200))]
+    one = changed_features(*samples, any_prior=any_prior)[1]
+    three = changed_features(
+        *(s._replace(shares=np.repeat(s.shares, 3, axis=0)) for s in samples), any_prior=any_prior
+    )[1]
+    assert 0.0 < one[0] < 0.3
+    np.testing.assert_allclose(three, 3.0 * one[0])

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pucli.core.errors import UsageError
-from pucli.data.encode.drift import Tally
+from pucli.data.encode.drift import Range, Tally
 from pucli.data.encode.encoder import TableEncoder
 
 JOBS = ["cook", "nurse", "pilot", "clerk"]
@@ -276,3 +276,12 @@ def test_as_a_step_of_a_pipeline():
 @parametrize_with_checks([TableEncoder()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_cells_on_both_sides_of_the_range_of_training_are_counted():
+    tally = Tally()
+    values = np.array([*range(-4, 1), *np.linspace(1.0, 10.0, 20), *range(11, 15), np.nan])
+    for part in np.array_split(values, 3):
+        tally.add_range("age", part, Range(1.0, 10.0, 1000))
+    [line] = tally.lines()
+    assert line.startswith("column 'age': 9 of 30 cells lie outside the range of the training rows, 1 to 10")

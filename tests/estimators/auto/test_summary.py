@@ -10,9 +10,9 @@ import pytest
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.estimators.auto.random_labelling import RandomLabelling
 from pucli.metrics.ranking import auc, true_auc
-from pucli.models.auto.summary import Findings, summary, training_probabilities
-from pucli.solvers.ensemble.estimates import Estimate, estimates
-from pucli.solvers.ensemble.hidden_share import estimate_prior
+from pucli.models.auto.summary import Findings, scored_rows, summary, training_probabilities
+from pucli.solvers.ensemble.estimates import Estimate, estimates, if_odds, lift_of
+from pucli.solvers.ensemble.hidden_share import PriorEstimate, estimate_prior, hidden_share
 from pucli.solvers.ensemble.threshold import Cut
 
 
@@ -46,7 +46,64 @@ def test_twofold_odds_of_being_labelled_widen_what_is_said_and_tip_it():
     assert shown(leaks=("column 'a' ...",))["if_odds"] is None and shown(labelling="sar")["if_odds"] is None
 
 
-def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="scar", **changed):
+def test_a_lift_and_its_tipping_point_use_the_far_ends_of_the_share():
+    recall, share = Estimate(0.8, 0.7, 0.9), Estimate(0.2, 0.1, 0.4)
+    lift = lift_of(recall, share)
+    assert (lift.value, lift.low, lift.high) == pytest.approx((4.0, 0.7 / 0.4, 9.0))
+    bounds = if_odds({"recall": recall, "share": share, "precision": recall, "prior": recall})
+    assert bounds.lift_one == pytest.approx((0.7 / 0.3) / (0.4 / 0.6))
+
+
+def test_the_share_of_positives_among_unlabeled_rows_leaves_out_the_labelled_ones():
+    labelled = np.arange(100) < 20
+    assert hidden_share(0.5, labelled, "single-training-set") == pytest.approx(30 / 80)
+    assert hidden_share(0.5, labelled, "case-control") == 0.5
+
+
+def test_the_fewer_positives_are_hidden_the_higher_is_the_upper_end_of_the_prior():
+    positive = np.linspace(1.0, 2.0, 8)
+    population = np.append(np.linspace(0.9, 2.1, 6), np.linspace(-2.0, 0.0, 54))
+    plain = PriorEstimate(0.1, 0.08, 0.105, np.linspace(0.08, 0.105, 20))
+    few, many = (plain.with_few_labelled(positive, np.repeat(population, times)).high for times in (1, 100))
+    assert plain.high < many < few - 0.03
+
+
+def scored(scenario="single-training-set"):
+    """A fitted model as far as its scored rows go: two labelled rows, four others, a threshold of 0.5."""
+    return SimpleNamespace(
+        held_out_=np.array([0.9, 0.6, 0.8, 0.4, 0.55, 0.2]),
+        threshold_=0.5,
+        labelling_="scar",
+        prior_=0.5,
+        prior_interval_=(0.4, 0.8),
+        prior_estimate_=SimpleNamespace(labelled=1 / 3 if scenario == "single-training-set" else 0.0),
+        probability_of=lambda scores: scores,
+        probability_range=lambda p: (0.9 * p, np.minimum(1.0, 1.1 * p)),
+    )
+
+
+def test_probabilities_of_training_rows_are_those_of_bayes_and_lie_within_their_range():
+    model, labelled = scored(), np.arange(6) < 2
+    p, low, high = training_probabilities(model, labelled)
+    q, c = model.held_out_, (1 / 3) / 0.5
+    np.testing.assert_allclose(p[labelled], q[labelled])
+    # positive and unlabeled, over unlabeled
+    np.testing.assert_allclose(p[~labelled], (q * (1 - c) / (q * (1 - c) + 1 - q))[~labelled])
+    assert (low <= p).all() and (p <= high).all()
+    model.probability_range = lambda p: (np.ones_like(p), np.zeros_like(p))
+    p, low, high = training_probabilities(model, labelled)
+    assert (low <= p).all() and (p <= high).all()
+
+
+def test_scored_rows_have_the_sign_of_their_prediction_and_unlabeled_ones_come_first():
+    found = Findings(scored(), 2, 4, 2, RandomLabelling(0.5, 0, 0.0))
+    rows = scored_rows(found, np.arange(6) < 2, {"1": "yes", "0": "no"})
+    assert rows["row"].tolist() == [3, 5, 4, 6, 1, 2]
+    assert rows["prediction"].tolist() == ["yes", "yes", "no", "no", "yes", "yes"]
+    np.testing.assert_allclose(rows["score"], np.array([0.3, 0.05, -0.1, -0.3, 0.4, 0.1]))
+
+
+def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="scar", repeated="", **changed):
     known = {name: Estimate(0.5, 0.45, 0.55) for name in ("prior", "share", "recall", "precision", "f1", "auc")}
     model = SimpleNamespace(
         estimates_=known | changed,
@@ -67,7 +124,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
         prior_estimate_=SimpleNamespace(labelled=0.0),
     )
     model.leaderboard_ = []
-    return summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0), leaks), ["a"])
+    return summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0), leaks, repeated), ["a"])
 
 
 @pytest.mark.parametrize(
@@ -109,8 +166,10 @@ def test_the_share_above_the_cut_says_of_which_rows(scenario, rows):
     assert f"50.0 % of the {rows} are above" in shown(scenario=scenario)["cut"]["why"]
 
 
-def test_nothing_is_known_if_a_column_gives_the_label_away():
-    found = shown(leaks=("column 'a' is 'web' in 98 % of the labelled and 0 % of the other rows",))
+@pytest.mark.parametrize("given", [{"leaks": ("column 'a' is 'web' ...",)}, {"repeated": "labelled rows repeat ..."}])
+def test_nothing_is_known_if_a_column_gives_the_label_away_or_labelled_rows_are_repeated(given):
+    found = shown(**given)
+    assert not found["sound"]
     assert {name for name, estimate in found["estimates"].items() if estimate["known"]} == {"share"}
     assert "cannot be judged" in found["random_labelling"]["verdict"]
 
