@@ -74,6 +74,7 @@ def test_a_member_that_repeats_the_ensemble_changes_nothing(wine: Path, monkeypa
     assert lines["svc-naive"]["alone"] < 0.0
 
 
+@pytest.mark.slow
 def test_a_method_joins_with_the_weight_of_a_member() -> None:
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(2, 1, (30, 2)), rng.normal(-2, 1, (60, 2))])

@@ -143,6 +143,7 @@ def test_a_small_prior_with_ends_far_apart_is_warned_of(pucli, tmp_path):
     assert again.document["reliable"] is False
 
 
+@pytest.mark.slow
 def test_a_prior_from_scores_that_may_be_chance_is_warned_of(pucli):
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(rng.normal(size=(150, 3)), columns=list("abc"))

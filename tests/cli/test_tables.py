@@ -189,6 +189,7 @@ def test_one_column_of_mixed_cells_and_three_thousand_categories(pucli, tmp_path
     assert (shop["kind"], shop["features"], mixed["kind"]) == ("category", 41, "category")
 
 
+@pytest.mark.slow
 def test_a_new_file_with_one_row_or_none(pucli, trained, tmp_path):
     new = customers(seed=5)
     new.iloc[:1].to_csv("one.csv", index=False)

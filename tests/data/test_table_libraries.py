@@ -140,6 +140,7 @@ def test_a_method_names_the_column_that_it_cannot_use_or_that_is_elsewhere(make:
         GLPUAL().fit(make({"a": X[:, 0], "day": [datetime.datetime(2024, 1, 1)] * 60}), y)
 
 
+@pytest.mark.slow
 def test_labels_of_any_library() -> None:
     pl = pytest.importorskip("polars", reason="polars is not installed")
     X, y = _rng.normal(size=(60, 2)), (np.arange(60) < 15).astype(int)

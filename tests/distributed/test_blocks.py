@@ -68,6 +68,7 @@ def test_moments_add_up(folder):
     assert found.labels == {"0": (frame.bought == 0).sum(), "1": (frame.bought == 1).sum()}
 
 
+@pytest.mark.slow
 def test_the_grid_point_is_chosen_on_held_out_blocks(folder):
     path, frame = folder
     blocks = find_blocks(str(path / "*.parquet"))

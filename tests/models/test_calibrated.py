@@ -105,6 +105,7 @@ def test_pulearn_takes_it(kind: str) -> None:
     assert roc_auc_score(POSITIVE[100:], found[100:, 1]) > 0.9
 
 
+@pytest.mark.slow
 def test_a_table_encoder_in_a_pipeline_and_labels_in_a_column() -> None:
     table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "town": np.where(POSITIVE, "Ulm", "Bonn")})
     model = CalibratedPU(make_pipeline(TableEncoder(), BLSSVM())).fit(table, Y)

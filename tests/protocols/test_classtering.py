@@ -139,6 +139,7 @@ def test_search_of_a_grid_hides_the_labels_of_held_out_rows(monkeypatch):
     np.testing.assert_array_equal(np.sort(np.concatenate(fits)), np.repeat(np.flatnonzero(given >= 0), 2))
 
 
+@pytest.mark.slow
 def test_figures_of_done_cells():
     made = experiment(options={"task": "clustering", "labels": [8]})
     cell = plan(made)[0]
@@ -147,6 +148,7 @@ def test_figures_of_done_cells():
     assert names == ["figures/labels-iris"]
 
 
+@pytest.mark.slow
 def test_sets_that_can_be_drawn_are_mapped_with_their_classes():
     made = experiment(
         options={"task": "clustering", "labels": [3, 6], "generated": ["toes"]},

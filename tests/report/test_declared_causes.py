@@ -29,6 +29,7 @@ def place(frame, note, column):
     return rows if note.dataset is None else rows[rows["dataset"] == note.dataset]
 
 
+@pytest.mark.slow
 def test_a_note_on_the_grid_says_what_its_ceiling_gives():
     cited = [(name, note, found) for name, note in notes() if (found := CITED.search(note.text))]
     assert len(cited) > 50

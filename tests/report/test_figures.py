@@ -30,6 +30,7 @@ def row(dataset, column, published=50.0, obtained=51.0, setting="", verdict="rep
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_published_and_obtained_figure_is_drawn_once():
     rows = [row(d, c) for d in ("one", "two") for c in "abcdef"] + [row("one", "g", published=math.nan)]
     groups = panels([r for r in rows if not math.isnan(r.published_mean)])

@@ -50,6 +50,7 @@ def test_shards_together_are_the_whole_run(experiment, tmp_path):
     assert run(experiment, results_dir=tmp_path / "all").ran == 0
 
 
+@pytest.mark.slow
 def test_merging_says_where_results_differ(experiment, tmp_path):
     run(experiment, results_dir=tmp_path / "one", max_cells=2)
     shutil.copytree(tmp_path / "one", tmp_path / "other")

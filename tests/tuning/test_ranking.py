@@ -78,6 +78,7 @@ def test_held_out_scores_on_all_features_of_a_kernel_are_those_of_refits(method)
 
 
 @pytest.mark.parametrize("denominator", ["unlabeled", "all"])
+@pytest.mark.slow
 def test_the_choice_is_the_best_ranking_and_its_cut_the_greatest_estimated_f1(denominator):
     X, s = pu_data(5)
     result = tune("gllc", X, s, grid=LAM, denominator=denominator, seed=3)

@@ -216,6 +216,7 @@ def test_an_infinite_cell_is_refused_with_its_place():
         encoder.transform(bad)
 
 
+@pytest.mark.slow
 def test_blocks_of_any_size_give_the_same_bits_and_one_tally():
     frame, new = table(), table(60, seed=3)
     new.loc[[5, 50], "job"] = "alien"

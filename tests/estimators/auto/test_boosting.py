@@ -66,6 +66,7 @@ def test_trees_end_where_no_split_is_possible() -> None:
     np.testing.assert_allclose(values, 1.0)
 
 
+@pytest.mark.slow
 def test_held_out_scores_do_not_depend_on_the_labels_of_their_rows() -> None:
     X, s, _ = two_clouds(120, labelled=40)
     bins, fold = make_bins(X).of(X), stratified_folds(s, 5, np.random.default_rng(0))

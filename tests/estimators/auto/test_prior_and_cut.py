@@ -200,7 +200,7 @@ def test_a_cut_for_f1_that_would_take_one_row_lies_where_the_probability_is_one_
 def test_the_cut_for_f1_takes_most_rows_where_most_are_positive_and_few_are_ranked_apart() -> None:
     """There the prior is unknown and estimated too low; the threshold must not follow it."""
     rng, shares, f1 = np.random.default_rng(2), [], []
-    for _ in range(30):
+    for _ in range(12):
         truth = rng.random(200) < 0.85
         population, positive = rng.normal(size=200) + truth, rng.normal(1.0, size=60)
         prior = estimate_prior(np.sort(positive), np.sort(population), rng)

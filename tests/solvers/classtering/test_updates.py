@@ -215,6 +215,7 @@ def test_pairs_from_labels_are_right_and_balanced():
     assert (y[np.vstack([must, cannot])] >= 0).all()
 
 
+@pytest.mark.slow
 def test_constrained_k_means_follows_pairs_against_the_distances():
     """Four corners, two classes on the diagonals: distances alone split along a side."""
     X, corner = blobs(centres=((0, 0), (4, 4), (4, 0), (0, 4)), n=80)

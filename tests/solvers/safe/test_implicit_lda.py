@@ -104,6 +104,7 @@ def test_some_labels_make_it_worse_than_supervised():
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.slow
 def test_optimum_against_scipy(seed):
     X, y, own, codes, others = parts(seed, K=3, M=5, D=2)
     starts = np.random.default_rng(seed).normal(size=(3, 15))

@@ -225,6 +225,7 @@ def test_two_unlabeled_points_against_a_grid(setting):
 
 
 @pytest.mark.parametrize("setting", sorted(SETTINGS))
+@pytest.mark.slow
 def test_orthogonality_and_what_follows_from_it(setting):
     """(4.34) for soft labels; then CL does not depend on q, and u has the posterior that supervised gives it."""
     values_0, values_1, parameters, _ = SETTINGS[setting]
