@@ -377,7 +377,8 @@ def completed(line):
     ],
 )
 def test_tab_completes_names(data_cache, line, offered):
-    assert completed(line) >= offered and bool(completed(line)) == bool(offered)
+    found = completed(line)
+    assert found >= offered and bool(found) == bool(offered)
 
 
 def test_json_values_are_strict_json():
