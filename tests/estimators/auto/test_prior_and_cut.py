@@ -184,7 +184,6 @@ def test_the_share_for_f1_falls_as_the_ranking_gets_better() -> None:
     assert found[-1] == pytest.approx(np.sqrt(0.3 * best_share(f1)))
 
 
-@pytest.mark.slow
 def test_a_cut_for_f1_that_would_take_one_row_lies_where_the_probability_is_one_half() -> None:
     population, positive = np.linspace(0.0, 1.0, 100), np.array([0.9, 0.95])
     curve = np.ones(len(SHARES))  # every positive is among the very first rows
@@ -197,6 +196,7 @@ def test_a_cut_for_f1_that_would_take_one_row_lies_where_the_probability_is_one_
     assert cuts[0.2].value != 0.755
 
 
+@pytest.mark.slow
 def test_the_cut_for_f1_takes_most_rows_where_most_are_positive_and_few_are_ranked_apart() -> None:
     """There the prior is unknown and estimated too low; the threshold must not follow it."""
     rng, shares, f1 = np.random.default_rng(2), [], []
