@@ -186,12 +186,12 @@ def test_the_share_for_f1_falls_as_the_ranking_gets_better() -> None:
 
 def test_a_cut_for_f1_that_would_take_one_row_lies_where_the_probability_is_one_half() -> None:
     population, positive = np.linspace(0.0, 1.0, 100), np.array([0.9, 0.95])
-    curve = np.ones(len(SHARES))  # every positive is among the very first rows
-    given = {"goal": "f1", "wanted": None, "positive": positive, "population": population, "curve": curve}
-    cuts = {
-        prior: make_cut(**given, prior=prior, f1=2 * prior / (SHARES + prior), ranking=0.95, even=0.755)
-        for prior in (0.005, 0.2)
-    }
+    given = {"goal": "f1", "wanted": None, "positive": positive, "population": population, "ranking": 0.95}
+    cuts = {}
+    for prior in (0.005, 0.2):
+        curve = np.minimum(1.0, SHARES / prior)  # no negative before the last positive
+        f1 = 2.0 * prior * curve / (SHARES + prior)
+        cuts[prior] = make_cut(**given, prior=prior, curve=curve, f1=f1, even=0.755)
     assert cuts[0.005].value == 0.755 and cuts[0.005].share == 0.25
     assert cuts[0.2].value != 0.755
 
