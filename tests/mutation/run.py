@@ -52,6 +52,12 @@ ROOMS = {
     "pucli/solvers/glpual": [f"{S}glpual", f"{S}test_printed_updates.py"],
     "pucli/solvers/ensemble": ["tests/estimators/auto"],
     "pucli/solvers/kernels": [f"{S}kernels", f"{S}glpual", f"{S}svm"],
+    "pucli/solvers/prior": [
+        f"{S}prior",
+        f"{S}test_prior_shift.py",
+        f"{S}test_three_samples.py",
+        "tests/estimators/auto/test_gaussians.py",
+    ],
     "pucli/solvers/row_losses": [f"{S}row_losses", f"{S}usmo", f"{S}svm", f"{S}cpb"],
     "pucli/solvers/sar": [f"{S}test_sar_em.py", "tests/estimators/auto"],
     "pucli/solvers/safe": [f"{S}safe", "tests/estimators/test_mcpl.py"],
