@@ -141,12 +141,11 @@ def _measured(X: np.ndarray, s: np.ndarray, y: np.ndarray, repeat: int) -> dict[
 
 
 def _table(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    lines = []
-    groups = {(cell["table"], cell["prior"], cell["labelled"]): [] for cell in cells}  # type: dict[Any, list[Any]]
+    keys = ("table", "prior", "labelled")
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for cell in cells:
-        groups[cell["table"], cell["prior"], cell["labelled"]].append(cell)
-    for (table, prior, labelled), some in groups.items():
-        lines.append({"table": table, "prior": prior, "labelled": labelled, **_line(some)})
+        groups.setdefault(tuple(cell[key] for key in keys), []).append(cell)
+    lines = [{**dict(zip(keys, of, strict=True)), **_line(some)} for of, some in groups.items()]
     lines += [
         {"table": "all", "prior": prior, "labelled": "all", **_line([c for c in cells if c["prior"] == prior])}
         for prior in dict.fromkeys(cell["prior"] for cell in cells)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,6 +72,15 @@ def try_cases(
             case.make(place)
         line.count(f"{number} {case.name}", judge(guard.run(case.words, place, seconds=seconds), case, seconds))
         shutil.rmtree(place, ignore_errors=True)
+
+
+def zipped(members: Mapping[str, bytes]) -> bytes:
+    """Return a zip archive of members."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
 
 
 def cut(rng: Rng, content: bytes) -> bytes:

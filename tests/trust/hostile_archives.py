@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.trust.fuzz import Case, Rng, mutated
+from tests.trust.fuzz import Case, Rng, mutated, zipped
 
 _DATA = b"a,b,kind\n" + b"1,2,yes\n3,4,no\n" * 20
 CATALOGUE = """
@@ -41,7 +41,7 @@ def toy_catalogue(data: bytes) -> str:
 def cases(rng: Rng, bases: Mapping[str, bytes], count: int) -> list[Case]:
     """Return `count` archives in a mirror, each with a fetch from it: all strange ones, then damaged ones."""
     strange = list(_STRANGE.items())
-    good = {"toy.zip": _zip({"toy.csv": _DATA}), "toy.tar.gz": _tar([("toy.csv", _DATA, tarfile.REGTYPE, "")])}
+    good = {"toy.zip": zipped({"toy.csv": _DATA}), "toy.tar.gz": _tar([("toy.csv", _DATA, tarfile.REGTYPE, "")])}
     found = []
     for number in range(count):
         if number < len(strange):
@@ -66,14 +66,6 @@ def _case(name: str, archive: str, content: bytes) -> Case:
 
     words = ["!fetch", "catalogue.yaml", "mirror", "toy"]
     return Case(name, words, {"catalogue.yaml": catalogue}, frozenset({0, 1, 2}), make)
-
-
-def _zip(members: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
 
 
 def _tar(members: list[tuple[str, bytes, bytes, str]]) -> bytes:
@@ -118,19 +110,19 @@ def _encrypted(content: bytes) -> bytes:
 
 _LINK, _HARD, _PIPE, _FOLDER = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE
 _STRANGE: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "good": ("toy.zip", lambda: _zip({"toy.csv": _DATA})),
-    "climbing": ("toy.zip", lambda: _zip({"../../toy.csv": _DATA, "../../../x": b"x"})),
-    "climbing beside": ("toy.zip", lambda: _zip({"toy.csv": _DATA, "../../climbed": b"x"})),
-    "backslashes": ("toy.zip", lambda: _zip({"..\\..\\toy.csv": _DATA})),
-    "absolute": ("toy.zip", lambda: _zip({"/tmp/toy.csv": _DATA})),
-    "two members": ("toy.zip", lambda: _zip({"a/toy.csv": _DATA, "b/toy.csv": b"x"})),
-    "no member": ("toy.zip", lambda: _zip({"other.csv": _DATA})),
-    "empty": ("toy.zip", lambda: _zip({})),
+    "good": ("toy.zip", lambda: zipped({"toy.csv": _DATA})),
+    "climbing": ("toy.zip", lambda: zipped({"../../toy.csv": _DATA, "../../../x": b"x"})),
+    "climbing beside": ("toy.zip", lambda: zipped({"toy.csv": _DATA, "../../climbed": b"x"})),
+    "backslashes": ("toy.zip", lambda: zipped({"..\\..\\toy.csv": _DATA})),
+    "absolute": ("toy.zip", lambda: zipped({"/tmp/toy.csv": _DATA})),
+    "two members": ("toy.zip", lambda: zipped({"a/toy.csv": _DATA, "b/toy.csv": b"x"})),
+    "no member": ("toy.zip", lambda: zipped({"other.csv": _DATA})),
+    "empty": ("toy.zip", lambda: zipped({})),
     "bomb of 400 MB": ("toy.zip", lambda: _bomb_zip(400 * 2**20)),
-    "claims 4 GB": ("toy.zip", lambda: _claims(_zip({"toy.csv": _DATA}), 2**32)),
-    "claims less": ("toy.zip", lambda: _claims(_zip({"toy.csv": _DATA}), 3)),
-    "encrypted": ("toy.zip", lambda: _encrypted(_zip({"toy.csv": _DATA}))),
-    "zip in a zip": ("toy.zip", lambda: _zip({"toy.csv": _zip({"toy.csv": _DATA})})),
+    "claims 4 GB": ("toy.zip", lambda: _claims(zipped({"toy.csv": _DATA}), 2**32)),
+    "claims less": ("toy.zip", lambda: _claims(zipped({"toy.csv": _DATA}), 3)),
+    "encrypted": ("toy.zip", lambda: _encrypted(zipped({"toy.csv": _DATA}))),
+    "zip in a zip": ("toy.zip", lambda: zipped({"toy.csv": zipped({"toy.csv": _DATA})})),
     "tar climbing": ("toy.tar.gz", lambda: _tar([("../../toy.csv", _DATA, tarfile.REGTYPE, "")])),
     "tar absolute": ("toy.tar.gz", lambda: _tar([("/tmp/toy.csv", _DATA, tarfile.REGTYPE, "")])),
     "tar link": ("toy.tar.gz", lambda: _tar([("toy.csv", b"", _LINK, "/etc/passwd")])),

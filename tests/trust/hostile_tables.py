@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.trust.fuzz import Case, Rng, mutated
+from tests.trust.fuzz import Case, Rng, mutated, zipped
 
 FORMATS = ("csv", "tsv", "csv.gz", "xlsx", "arff", "mat", "npz", "parquet", "libsvm")
 _ROWS = 40
@@ -116,24 +116,16 @@ def _bomb(kind: str) -> bytes:
         header = io.BytesIO()
         np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**6, 1250)})
         content = header.getvalue() + b"\0" * 1000
-        return _zip({"X.npy": content, "y.npy": content})
+        return zipped({"X.npy": content, "y.npy": content})
     sheet = _members(_table("xlsx"))
     big = b"<row>" + b"<c><v>1</v></c>" * 2**22 + b"</row>"
     sheet["xl/worksheets/sheet1.xml"] = sheet["xl/worksheets/sheet1.xml"].replace(b"<sheetData>", b"<sheetData>" + big)
-    return _zip(sheet)
+    return zipped(sheet)
 
 
 def _members(content: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
-
-
-def _zip(members: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
 
 
 def _entities() -> bytes:
@@ -143,7 +135,7 @@ def _entities() -> bytes:
     name = "xl/sharedStrings.xml" if "xl/sharedStrings.xml" in sheet else "xl/workbook.xml"
     body = sheet[name].split(b"?>", 1)[-1].replace(b"</", b"&e11;</", 1)
     sheet[name] = f'<?xml version="1.0"?><!DOCTYPE x [{entities}]>'.encode() + body
-    return _zip(sheet)
+    return zipped(sheet)
 
 
 def _pickled() -> bytes:
@@ -195,11 +187,11 @@ _STRANGE: dict[str, Callable[[], tuple[str, bytes]]] = {
     "array of 10 GB": lambda: ("npz", _bomb("npz")),
     "pickle": lambda: ("npz", _pickled()),
     "a single array": lambda: ("npz", _npy(np.zeros((3, 3)))),
-    "other names": lambda: ("npz", _zip({"../../x.npy": _npy(np.zeros((3, 3))), "y.npy": _npy(np.zeros(3))})),
-    "text members": lambda: ("npz", _zip({"X.npy": b"hello", "y": b"hello"})),
+    "other names": lambda: ("npz", zipped({"../../x.npy": _npy(np.zeros((3, 3))), "y.npy": _npy(np.zeros(3))})),
+    "text members": lambda: ("npz", zipped({"X.npy": b"hello", "y": b"hello"})),
     "sheet of 60 MB": lambda: ("xlsx", _bomb("xlsx")),
     "entities": lambda: ("xlsx", _entities()),
-    "another zip": lambda: ("xlsx", _zip({"a.txt": b"hello"})),
+    "another zip": lambda: ("xlsx", zipped({"a.txt": b"hello"})),
     "CSV named so": lambda: ("xlsx", _text().encode()),
     "CSV named so, 2": lambda: ("parquet", _text().encode()),
     "CSV named so, 3": lambda: ("mat", _text().encode()),
