@@ -231,3 +231,19 @@ def test_a_method_without_a_cut_is_tuned_by_the_estimated_f1(monkeypatch):
     assert tune("gllc", X, s, grid={"lam": [0.1, 1.0]}).rule == "f1"
     with pytest.raises(UsageError, match="gllc has no parameter 'cut'"):
         tune("gllc", X, s, grid={"lam": [0.1, 1.0]}, rule="pu-auc")
+
+
+@pytest.mark.parametrize("method", ["gllc", "glpual"])
+@pytest.mark.parametrize("kernel", [{}, RBF], ids=["linear", "rbf"])
+@pytest.mark.parametrize("weight", [0.05, 4.0])
+def test_counts_are_those_of_refits_whatever_the_weight_of_labelled_rows(method, kernel, weight):
+    X, s = pu_data(3, n=60, m=2)
+    folds, points, entry = pu_folds(s, 2, 0, 1), expand(LAM), get_method(method)
+    fixed = kernel | ({"tol": 1e-10} if method == "glpual" else {})
+    given = in_numbers(estimator_class(entry), {**fixed, "c_p": weight}, LAM, X, s == 1)
+    counts = make_route("auto", entry, FoldedRows(X, s, folds), given, None).outcomes(points)
+    called = refitted(method, X, s, folds, {**fixed, "c_p": weight}, points)[:, 0] > 0
+    for k, (_, valid) in enumerate(folds[0]):
+        p, u = (np.intersect1d(valid, np.flatnonzero(s == label)) for label in (1, 0))
+        for point, found in zip(called, counts[:, 0, k], strict=True):
+            assert found.tolist() == [point[p].sum(), len(p), point[u].sum(), len(u)]
