@@ -1,5 +1,7 @@
 """Learning curves and the examples of section 4.3 as experiments: cells, what they measure, what the report adds."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -191,3 +193,37 @@ def test_labelled_points():
     assert drawn.X[:, 0].tolist() == [-2.0, 1.0, -0.5, 3.0] and drawn.y.tolist() == [0, 0, 1, 1]
     with pytest.raises(UsageError, match="unknown example"):
         load_dataset("bertazzi-points", rng=np.random.default_rng(0), parameters={"example": 5})
+
+
+class Constant:
+    """Predicts one class; its own loss per row is the share of another class plus `extra`."""
+
+    def __init__(self, label, extra=0.0):
+        self.label, self.extra, self.improvement_ = label, extra, 2.0
+
+    def predict(self, X):
+        return np.full(len(X), self.label)
+
+    def own_loss(self, X, y):
+        return float(np.sum(y != self.label)) + self.extra * len(y)
+
+
+def test_harm_is_that_of_a_model_to_its_supervised_one_on_all_rows_and_on_test_rows():
+    rows = SimpleNamespace(
+        X=np.zeros((6, 1)),
+        y=np.array([0, 0, 0, 0, 1, 1]),
+        X_test=np.zeros((4, 1)),
+        y_test=np.array([1, 1, 1, 0]),
+        n_labelled=2,
+    )
+    zero, one = Constant(0), Constant(1)
+    found = semi_supervised._measure(one, zero, rows, 6)
+    assert (found["n_unlabeled"], found["error"], found["error_full"]) == (4, 0.25, 4 / 6)
+    assert (found["worse_loss"], found["worse_error"], found["worse_test_error"]) == (1.0, 1.0, 0.0)
+    assert found["loss"] == pytest.approx(4 / 6) and found["loss_gain"] == pytest.approx(-2 / 6)
+    assert found["guaranteed_gain"] == pytest.approx(2.0 / 6)
+    found = semi_supervised._measure(zero, one, rows, 6)
+    assert (found["worse_loss"], found["worse_error"], found["worse_test_error"]) == (0.0, 0.0, 1.0)
+    same = semi_supervised._measure(zero, zero, rows, 6)
+    assert not any(same[name] for name in ("worse_loss", "worse_error", "worse_test_error", "guaranteed_gain"))
+    assert semi_supervised._measure(Constant(0, 1e-3), zero, rows, 6)["worse_loss"] == 1.0
