@@ -101,6 +101,7 @@ def test_samples_are_nested_and_rows_represent_those_left_out():
         kept = s[sample.rows] == 1
         assert kept.sum() / sample.shares["labelled"] == pytest.approx(np.count_nonzero(s))
         assert (~kept).sum() / sample.shares["unlabeled"] == pytest.approx(np.count_nonzero(s == 0))
+        assert len(kept) / sample.shares["all"] == pytest.approx(len(s))
 
 
 def test_a_sample_weighs_its_rows():
