@@ -13,15 +13,17 @@ from pucli.data.frames import EMPTY, cell_text, parsed_numbers
 if TYPE_CHECKING:
     import pandas as pd
 
-LOOKED_AT = 50  # rows below the first that tell columns of numbers, and columns whose sum is taken
+LOOKED_AT = 50  # rows below the first that tell columns of numbers
 LEAST_ROWS = 5
 FEW = 0.05  # share of the rows that totals are at most
 ROUNDING = 1e-6
+NEAR = 0.01  # standard deviations from the mean
 TOTALS = frozenset(
     {"total", "totals", "grand total", "subtotal", "sub-total", "sum", "average", "avg", "mean", "summe", "gesamt",
      "gesamtsumme", "insgesamt", "zwischensumme", "mittelwert", "durchschnitt", "somme", "total général", "sous-total",
      "moyenne", "suma", "promedio", "media", "totale", "somma", "totaal", "gemiddelde", "итого", "всего", "razem"}
 )  # fmt: skip
+_WRITTEN = {word + end for total in TOTALS for word in (total, total.capitalize(), total.upper()) for end in ("", ":")}
 
 
 def second_header(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
@@ -78,16 +80,21 @@ def last_row(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) 
         text = texts[filled[0]]
         if np.isnan(parsed_numbers([text])[0]) and _is_new(frame.iloc[:, filled[0]]):
             return f"{place(row)} has {text[:40]!r} alone, like a remark, and counts as a row; remove it if it is none"
-    sums = [str(frame.columns[position]) for position in filled if not before and _is_sum(frame.iloc[:, position])]
-    if len(sums) < 2:
+    if before:
         return ""
-    return (
-        f"{place(row)} has the sums of the rows above it in {sums[0]!r} and {sums[1]!r}, and counts as a row; remove "
-        "it if it is none"
-    )
+    for what, holds in (("sums", _is_sum), ("averages", _is_mean)):
+        if what == "averages" and not _lacks_cell(frame):
+            continue
+        names = [str(frame.columns[position]) for position in filled if holds(frame.iloc[:, position])]
+        if len(names) > 1:
+            return (
+                f"{place(row)} has the {what} of the rows above it in {names[0]!r} and {names[1]!r}, and counts as a "
+                "row; remove it if it is none"
+            )
+    return ""
 
 
-def subtotals(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
+def subtotals(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0, *, ended: bool = True) -> str:
     """Return a warning if rows before the last look like totals: a word for it, and a cell empty that usually is not.
 
     Parameters
@@ -95,25 +102,28 @@ def subtotals(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
     frame : pandas.DataFrame
     place : callable
         Function from the position of a row to its place in the file.
+    before : int, default=0
+        Number of rows of the file before the frame.
+    ended : bool, default=True
+        Whether the last row of the frame is that of the file, which `last_row` looks at.
     """
-    words = {form(word) + end for word in TOTALS for form in (str, str.capitalize, str.upper) for end in ("", ":")}
-    for position in range(frame.shape[1]):
-        column = frame.iloc[:-1, position]
+    few = max(1.0, FEW * len(frame))
+    empty = frame.isna().to_numpy()
+    rows_there = len(frame) - ended
+    candidates = np.flatnonzero(empty[:rows_there, empty.sum(axis=0) <= few].any(axis=1))
+    for position in range(frame.shape[1] if len(candidates) else 0):
+        column = frame.iloc[:rows_there, position]
         if getattr(column.dtype, "kind", "O") not in "OU":
             continue
         try:
-            rows = np.flatnonzero(column.isin(words).to_numpy(dtype=bool, na_value=False))
+            rows = candidates[column.iloc[candidates].isin(_WRITTEN).to_numpy(dtype=bool, na_value=False)]
+            if not len(rows) or column.isin(_WRITTEN).sum() > few:
+                continue
         except TypeError:  # lists
             continue
-        few = max(1.0, FEW * len(frame))
-        if not 0 < len(rows) <= few:
-            continue
-        usual = frame.loc[:, (frame.isna().sum() <= few).to_numpy()]
-        rows = rows[usual.iloc[rows].isna().any(axis=1).to_numpy()]
-        if len(rows):
-            more = f" (as {len(rows) - 1} more)" if len(rows) > 1 else ""
-            text = _text(column.iloc[rows[0]])
-            return f"{place(rows[0])} looks like totals ({text!r}){more}, and counts as a row; remove it if it is none"
+        more = f" (as {len(rows) - 1} more)" if len(rows) > 1 else ""
+        text, where = _text(column.iloc[rows[0]]), place(before + int(rows[0]))
+        return f"{where} looks like totals ({text!r}){more}, and counts as a row; remove it if it is none"
     return ""
 
 
@@ -136,11 +146,32 @@ def _is_sum(column: pd.Series) -> bool:
     """Return whether the last cell of a column of numbers is the sum of the others, and larger than each."""
     if not _is_numeric(column):
         return False
+    last = column.iloc[-1]
+    if not abs(last) > column.iloc[: min(LOOKED_AT, len(column) - 1)].abs().max():  # soon answered for nearly any row
+        return False
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    others, last = values[:-1][~np.isnan(values[:-1])], values[-1]
+    others = values[:-1][~np.isnan(values[:-1])]
     if len(others) < LEAST_ROWS - 1 or not abs(last) > np.abs(others).max():
         return False
     return bool(abs(others.sum() - last) <= max(ROUNDING * abs(last), 0.01))
+
+
+def _is_mean(column: pd.Series) -> bool:
+    """Return whether the last cell of a column of numbers is the mean of the others, which differ."""
+    if not _is_numeric(column):
+        return False
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    others, last = values[:-1][~np.isnan(values[:-1])], values[-1]
+    if len(others) < LEAST_ROWS - 1 or not np.isfinite(others).all():
+        return False
+    rounded = max(ROUNDING * abs(last), 0.005)
+    return bool(abs(others.mean() - last) <= min(rounded, NEAR * others.std()))
+
+
+def _lacks_cell(frame: pd.DataFrame) -> bool:
+    """Return whether the last row has no cell in a column where nearly all others have one."""
+    lacking = frame.loc[:, frame.iloc[-1].isna().to_numpy()]
+    return bool((lacking.iloc[:-1].isna().sum() <= FEW * len(frame)).any())
 
 
 def doubtful_rows(frame: pd.DataFrame, place: Callable[[int], str]) -> list[str]:

@@ -15,6 +15,7 @@ from pucli.data.rows.blocks import read_blocks
 HEADER = ["customer", "age", "income", "city", "bought"]
 ROWS = [[f"C{i}", 20 + i, 1000 + 7 * i, "Ulm" if i % 3 else "Bonn", "yes" if i % 4 == 0 else ""] for i in range(12)]
 SUMS = [sum(row[1] for row in ROWS), sum(row[2] for row in ROWS)]
+MEANS = [total / len(ROWS) for total in SUMS]
 
 
 def saved(path: Path, rows: list[list[object]]) -> Path:
@@ -45,6 +46,7 @@ def read(path: Path) -> tuple[Table, str]:
         ([*ROWS, ["Summe:", *SUMS, "", ""]], r"14 .*looks like totals"),
         ([*ROWS[:6], ["Subtotal", *SUMS, "", ""], *ROWS[6:]], r"8 .*looks like totals \('Subtotal'\)"),
         ([*ROWS, ["", *SUMS, "", ""]], r"14 .*has the sums of the rows above it in 'age' and 'income'"),
+        ([*ROWS, ["", *MEANS, "", ""]], r"14 .*has the averages of the rows above it in 'age' and 'income'"),
         ([*ROWS, ["Source: CRM", "", "", "", ""]], r"14 .*has 'Source: CRM' alone, like a remark"),
     ],
 )
@@ -64,6 +66,7 @@ def test_a_row_that_is_none_is_named(tmp_path: Path, suffix: str, rows: list[lis
         [["Total", 40, 2000, "Ulm", ""], *ROWS],
         [*ROWS, ["Total", 40, 2000, "Ulm", ""], ["Total", 41, 2001, "Ulm", ""]],  # a company of this name
         [*ROWS, ["C99", 40, "", "", ""]],
+        [*ROWS, ["C99", *MEANS, "Ulm", ""]],  # an average customer
     ],
 )
 def test_usual_rows_are_not(tmp_path: Path, rows: list[list[object]]) -> None:
@@ -71,13 +74,15 @@ def test_usual_rows_are_not(tmp_path: Path, rows: list[list[object]]) -> None:
 
 
 def test_such_rows_are_named_in_blocks_too(tmp_path: Path) -> None:
-    path = saved(tmp_path / "t.csv", [["", "years", "EUR", "", ""], *ROWS, ["Total", *SUMS, "", ""]])
+    later = [*ROWS[:8], ["Subtotal", *SUMS, "", ""], *ROWS[8:], ["Total", *SUMS, "", ""]]
+    path = saved(tmp_path / "t.csv", [["", "years", "EUR", "", ""], *later])
     with pytest.warns(UserWarning) as caught:
-        blocks = list(read_blocks(path, ["customer", "age", "income"], rows=6, keep=["customer"]))
-    assert sum(len(block.frame) for block in blocks) == 14
+        blocks = list(read_blocks(path, ["customer", "age", "income", "city"], rows=6, keep=["customer"]))
+    assert sum(len(block.frame) for block in blocks) == 15
     texts = [str(one.message) for one in caught]
     assert any("line 2 has words" in text for text in texts)
-    assert any("line 15 looks like totals" in text for text in texts)
+    assert any("line 11 looks like totals ('Subtotal')" in text for text in texts)
+    assert any("line 16 looks like totals ('Total')" in text for text in texts)
 
 
 @pytest.mark.parametrize("line", [",,,,", '"","","","",""', " , , , , ", ",,,,,,,"])

@@ -329,7 +329,7 @@ class CheckedRecords:
             return block
         if _MARK[:1] in block and _MARK in block:  # files were joined
             block = block.removeprefix(_MARK).replace(b"\n" + _MARK, b"\n")
-        if self._shape.n_fields > 1 and not block.strip(_BLANK_BYTES):
+        if self._shape.n_fields > 1 and block.isspace() and not block.strip(_BLANK_BYTES):
             return self._skipped(block.count(b"\n"), self._line)
         if self._shape.escape or b"\0" in block or _has_bare_return(block):
             return self._one_by_one(block)
