@@ -39,6 +39,7 @@ DATE_FORMATS = (
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _YEAR_FIRST = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MONTH_ALONE = re.compile(r"\d{4}(-\d{2})?")
 _ZONE = re.compile(r"[T ]\d{2}[\d:.,]*\s?([Zz]|UTC|GMT|[+-]\d{2}(:?\d{2})?)$")
 _UTC_NAME = re.compile(r"(?<=\d)\s?(UTC|GMT)$")
 _COMMA = re.compile(r"(?<=:\d{2}),(?=\d{1,9}(?:Z|[+-]\d{2}:?\d{2})?$)")  # before parts of a second, as in log files
@@ -230,6 +231,11 @@ def parsed_dates(texts: Sequence[str], written: str) -> np.ndarray:
 def is_year_first(text: str) -> bool:
     """Return whether a text begins like 2024-12-31, which means the same whatever the format of the other dates."""
     return _YEAR_FIRST.match(text) is not None
+
+
+def is_month_alone(text: str) -> bool:
+    """Return whether a date is 2024 or 2024-12, without a day."""
+    return _MONTH_ALONE.fullmatch(text) is not None
 
 
 def read_days(texts: Sequence[str], written: str) -> np.ndarray:

@@ -24,6 +24,8 @@ from pucli.data.encode.doubtful_cells import (
     doubtful_dates,
     doubtful_numbers,
     is_placeholder,
+    is_time,
+    odd_form,
     padded,
     padded_cell,
     unread_date,
@@ -43,6 +45,7 @@ from pucli.data.frames import (
     TableError,
     cell_text,
     coded,
+    is_month_alone,
     is_year_first,
     numbers,
     parsed_dates,
@@ -268,7 +271,7 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
     return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
 
 
-def _texts(column: pd.Series, decimal: str = "") -> Column:  # noqa: C901
+def _texts(column: pd.Series, decimal: str = "") -> Column:
     """Describe a column that does not have a numeric type."""
     name = str(column.name)
     codes, texts = coded(column)
@@ -288,15 +291,7 @@ def _texts(column: pd.Series, decimal: str = "") -> Column:  # noqa: C901
     blank = np.array([is_placeholder(text) for text in texts])
     as_number = ~np.isnan(formed_numbers(texts, decimal) if decimal else parsed_numbers(texts))
     if _mostly(as_number, blank, texts, counts):
-        there = text_numbers(codes, texts, decimal)[0] if decimal else numbers(column)[0]
-        digits = [text for text in texts if text.isdecimal()]
-        if long := _too_long(name, there, lambda: len(digits)):
-            return long
-        durations = any(DURATION.fullmatch(text) for text in texts)
-        found = replace(_number(name, there, remark=SECONDS if durations else ""), decimal=decimal)
-        if found.kind == "number" and not found.warning and (code := padded_cell(texts)):
-            return replace(found, warning=padded(code))
-        return _with_unread(found, as_number, texts, counts, "not numbers")
+        return _plain_numbers(column, codes, texts, counts, as_number, decimal)
     if formed := _formed(name, codes, texts, counts, blank, decimal):
         return formed
     if dated := _dates(name, codes, texts, counts, blank):
@@ -307,33 +302,65 @@ def _texts(column: pd.Series, decimal: str = "") -> Column:  # noqa: C901
     if n_distinct == 2:
         return replace(seen, kind="yes/no")
     found = _words(seen, texts, n_filled)
-    if as_number.any() and counts[as_number].sum() >= 0.05 * n_filled and as_number.sum() > np.sum(~as_number):
-        other = texts[int(np.argmax(np.where(as_number, 0, counts)))]
-        percent = f"{100.0 * counts[as_number].sum() / n_filled:.0f} %"
-        way_out = "--as COLUMN=number reads them and takes the other cells as empty; --missing names words for empty"
-        return replace(
-            found, warning=f"holds numbers in {percent} of the cells, words such as {other!r} in others; {way_out}"
-        )
     use = "not used" if found.kind == "identifier" else "used as words"
-    if example := unread_date(texts):
-        warning = (
-            f"holds dates of a form that is not read, e.g. {example!r}, and is {use}; --as COLUMN=date:%d.%m.%Y names "
-            "their form"
-        )
-        return replace(found, warning=warning)
-    if found_number := coded_number(texts):
-        example, value = found_number
-        warning = f"holds numbers as programs write them, e.g. {example!r}, and is {use}; write them as {value}"
-        return replace(found, warning=warning)
-    if example := decorated(texts):
-        units = units_of(texts)
-        why = f" ({' and '.join(units[:2])})" if len(units) > 1 else ""
-        warning = f"holds numbers with signs or units{why}, e.g. {example!r}, and is {use}; write them as 12.5"
+    warning = _numbers_and_words(found, as_number, texts, counts) or _of_other_form(texts, use)
+    if warning:
         return replace(found, warning=warning)
     if found.kind == "category" and (alike := _in_other_letters(texts)):
         warning = f"has values that differ in capital letters alone, {alike[0]!r} and {alike[1]!r}; write them alike"
         return replace(found, warning=warning)
     return found
+
+
+def _plain_numbers(
+    column: pd.Series, codes: np.ndarray, texts: list[str], counts: np.ndarray, as_number: np.ndarray, decimal: str
+) -> Column:
+    """Describe a column of texts that are numbers as programs write them, but for a few."""
+    name = str(column.name)
+    there = text_numbers(codes, texts, decimal)[0] if decimal else numbers(column)[0]
+    if long := _too_long(name, there, lambda: sum(text.isdecimal() for text in texts)):
+        return long
+    durations = any(DURATION.fullmatch(text) for text in texts)
+    found = replace(_number(name, there, remark=SECONDS if durations else ""), decimal=decimal)
+    if found.kind == "number" and not found.warning and (code := padded_cell(texts)):
+        return replace(found, warning=padded(code))
+    return _with_unread(found, as_number, texts, counts, "not numbers")
+
+
+def _numbers_and_words(found: Column, as_number: np.ndarray, texts: Sequence[str], counts: np.ndarray) -> str:
+    """Return a warning if most of the texts are numbers, and the others are no codes such as B254 beside 1E23."""
+    share = counts[as_number].sum() / counts.sum()
+    if share < 0.05 or as_number.sum() <= np.sum(~as_number):
+        return ""
+    words = [text for text, read in zip(texts, as_number, strict=True) if not read]
+    coded = np.mean([any(character.isdigit() for character in word) for word in words])
+    if found.kind == "identifier" and coded >= UNIQUE:
+        return ""
+    other = texts[int(np.argmax(np.where(as_number, 0, counts)))]
+    way_out = "--as COLUMN=number reads them and takes the other cells as empty; --missing names words for empty"
+    return f"holds numbers in {100.0 * share:.0f} % of the cells, words such as {other!r} in others; {way_out}"
+
+
+def _of_other_form(texts: Sequence[str], use: str) -> str:
+    """Return a warning if the texts are dates or numbers of a form that is not read, else ""."""
+    if example := unread_date(texts):
+        return (
+            f"holds dates of a form that is not read, e.g. {example!r}, and is {use}; --as COLUMN=date:%d.%m.%Y names "
+            "their form"
+        )
+    if found_number := coded_number(texts):
+        example, value = found_number
+        return f"holds numbers as programs write them, e.g. {example!r}, and is {use}; write them as {value}"
+    if example := decorated(texts):
+        if is_time(example):
+            return f"holds times, e.g. {example!r}, and is {use}; write them as a number of hours, minutes or seconds"
+        units = units_of(texts)
+        why = f" ({' and '.join(units[:2])})" if len(units) > 1 else ""
+        return f"holds numbers with signs or units{why}, e.g. {example!r}, and is {use}; write them as 12.5"
+    if odd := odd_form(texts):
+        what, example, way_out = odd
+        return f"holds {what}, e.g. {example!r}, and is {use}; {way_out}"
+    return ""
 
 
 def _in_other_letters(texts: Sequence[str]) -> tuple[str, str] | None:
@@ -456,6 +483,9 @@ def _dates(name: str, codes: np.ndarray, texts: list[str], counts: np.ndarray, b
     if two_forms and not warning:
         year_first = next(text for text in dated if is_year_first(text))
         warning = f"has dates of two forms, {other[0]!r} and {year_first!r}; both are read"
+    short = [text for text in dated if is_month_alone(text)] if written == DATE_FORMATS[0] else []
+    if 0 < len(short) < len(dated) and not warning:
+        warning = f"has dates without a day, e.g. {short[0]!r}, which is read as the first one; write all days"
     if serials:
         example = texts[int(serial.argmax())]
         day = np.datetime64("1970-01-01") + int(serial_days([example])[0])

@@ -17,6 +17,7 @@ LOOKED_AT = 200  # texts by which the date format of a column is guessed
 CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 99999999.0)
 ANSWER_CODES = ((96.0, 97.0, 98.0, 99.0), (-9.0, -8.0, -7.0))  # the same in surveys, beside the steps of a scale
 LAST_STEP = 20.0
+MILLISECONDS = (9.4e11, 2.1e12)  # since 1970, from 1999 to 2036
 MIN_CODES = 3  # cells with such a number
 FAR = 1e4  # ranges of the others by which any other number that repeats is away from them
 ENOUGH = 20  # other cells by which such a number is judged, or as many as it has itself
@@ -43,14 +44,37 @@ LAST_DAYS = {  # days since 1970-01-01 that often mean "never" or "not known"
                 "1970-01-01", "1753-01-01", "0001-01-01", "1800-01-01", "1901-01-01")
 }  # fmt: skip
 _MONTH = (
-    r"(?:jan|jän|feb|fév|mar|mär|apr|avr|abr|may|mai|maj|jun|juin|jul|juil|aug|aoû|ago|sep|oct|okt|ott|nov|dec"
-    r"|dez|déc|dic|ene|gen|mag|giu|lug|set)[^\W\d_]*\.?"
+    r"(?:jan|jän|feb|fév|fev|mar|mär|mrz|mrt|mei|apr|avr|abr|may|mai|maj|jun|juin|jul|juil|aug|aoû|ago|sep|oct|okt|ott"
+    r"|out|nov|dec|dez|déc|dic|ene|gen|mag|giu|lug|set)[^\W\d_]*\.?"
 )
 _DATED = re.compile(
     rf".*(\b\d{{4}}[-./]\d{{1,2}}[-./]\d{{1,2}}|\b\d{{1,2}}[-./]\d{{1,2}}[-./](\d{{4}}|\d{{2}})\b"
-    rf"|\b\d{{1,2}}[. -]*{_MONTH}[ -]*\d{{2,4}}|\b{_MONTH} (\d{{1,2}},? )?\d{{4}})",
+    rf"|\b\d{{1,2}}[. -]*{_MONTH}[ -]*\d{{2,4}}|\b{_MONTH}[ -](\d{{1,2}},? )?\d{{4}}"
+    r"|\b\d{4}[ -]?([WQ]\d{1,2}|M(0\d|1[0-2]))\b|\b[WQ]\d{1,2}[ /-]\d{4}\b|\b(0?[1-9]|1[0-2])[/.-](19|20)\d{2}\b)",
     re.IGNORECASE,
 )
+
+
+_ODD = (
+    (re.compile(r"(\d+[ -])?\d+/[1-9]\d*|\d* ?[¼-¾⅐-⅞]|\d+"), "fractions", "write them as 0.5"),
+    (re.compile(r"[<>~≈≤≥]=? ?\d[\d.,]*|\d+([.,]\d+)?"), "numbers with signs such as < or ~", "write them as 12.5"),
+    (re.compile(r"\[.*\]|\{.*\}", re.DOTALL), "lists or objects as text", "write each of their parts as a column"),
+)
+
+
+def odd_form(texts: Sequence[str]) -> tuple[str, str, str] | None:
+    """Return what nearly all texts are if no column should be written so, an example, and the way out."""
+    sample = texts[:1000]
+    for form, what, way_out in _ODD:
+        like = [text for text in sample if form.fullmatch(text)]
+        if len(like) >= max(FEW_WORDS, MOSTLY * len(sample)):
+            return what, next((text for text in like if not text.isdigit()), like[0]), way_out
+    return None
+
+
+def is_time(text: str) -> bool:
+    """Return whether a text is a time of day or a duration such as 25:00."""
+    return _TIME.fullmatch(text) is not None
 
 
 def decorated(texts: Sequence[str]) -> str:
@@ -168,6 +192,11 @@ def doubtful_numbers(filled: np.ndarray) -> str:
         )
     if 1900_01_01 <= low < high <= 2100_12_31 and _are_days(filled):
         return f"holds numbers like {low:.0f}, which look like dates; --as COLUMN=date reads them as such"
+    if len(filled) >= ENOUGH and 100101 <= low < high <= 991231 and _are_days(filled):
+        return f"holds numbers like {high:06.0f}, which look like dates; --as COLUMN=date:%y%m%d reads them as such"
+    if MILLISECONDS[0] <= low < high <= MILLISECONDS[1] and (filled == np.floor(filled)).all():
+        day = np.datetime64("1970-01-01") + int(high // 86_400_000)
+        return f"holds numbers like {high:.0f}, which look like milliseconds since 1970 ({day}); write them as dates"
     if _have_dots_for_thousands(filled):
         return "has whole numbers and smaller ones with three decimals: if 1.915 means 1915, leave out the dot"
     if low >= LONG_NUMBER and low < high < np.inf and _are_cut(filled):

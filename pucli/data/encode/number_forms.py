@@ -149,8 +149,8 @@ def _parts(text: str) -> _Parts | None:
     signs = [found[name] for name in ("sign", "sign2", "sign3") if found[name]]
     if len(signs) + bool(found["open"]) > 1 or (found["before"] and found["after"]):
         return None
-    digits = found["digits"].strip()
-    return _Parts(bool(found["open"]) or signs == ["-"], digits, found["before"] or found["after"] or "")
+    digits, unit = found["digits"].strip(), found["before"] or found["after"] or ""
+    return None if unit[:1].isnumeric() else _Parts(bool(found["open"]) or signs == ["-"], digits, unit)  # 3½
 
 
 def _proof(digits: str) -> str:

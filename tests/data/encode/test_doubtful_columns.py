@@ -52,13 +52,54 @@ def test_values_that_nearly_only_labelled_rows_have_are_suspected():
 
 
 @pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["14:05", "25:00", "23:59", "10:10"], "holds times"),
+        (["1/2", "3/4", "1 1/2", "2"], "holds fractions"),
+        (["3½", "4", "1½", "2½"], "holds fractions"),
+        (["~5", "~6", "<3", ">100"], "signs such as < or ~"),
+        (["[1, 2]", "[3]", "[]", "[2, 2]"], "lists or objects"),
+        (['{"a": 1}', '{"a": 2}', "{}"], "lists or objects"),
+        (["2020-W05", "2020-W06", "2021-W01"], "dates of a form that is not read"),
+        (["2020Q1", "2020 Q2", "Q3/2021"], "dates of a form that is not read"),
+        (["05/2020", "12/2021", "01/2022"], "dates of a form that is not read"),
+        (["3-Okt-2020", "4-Mrz-2021", "5-Nov-2020"], "dates of a form that is not read"),
+        (["2020-05-03", "2021-07-09", "2020"], "has dates without a day, e.g. '2020'"),
+        (["2020-05-03", "2021-07-09", "2020-06"], "has dates without a day, e.g. '2020-06'"),
+        ([160311, 230430, 991231], "look like dates; --as COLUMN=date:%y%m%d"),
+        ([1577836800000, 1600000000123, 1699095625102], "milliseconds since 1970"),
+    ],
+)
+def test_cells_that_a_reader_may_take_otherwise_are_named(cells, said):
+    assert said in column(cells * 10).warning
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["2020-05", "2021-07", "2020-06"],  # months throughout
+        [160311, 230499, 991231],  # no day 99
+        ["1.2.3", "1.10.0", "2.0.1"],
+        ["20-60", "10-30", "30-40"],
+    ],
+)
+def test_cells_of_one_meaning_are_not(cells):
+    assert not column(cells * 10).warning
+
+
+def test_codes_of_digits_and_letters_are_no_numbers():
+    codes = [f"{i * 7919 % 2**20:05x}" if i % 2 else f"{i}e5" for i in range(200)]
+    found = column(codes)
+    assert found.kind == "identifier" and "--as COLUMN=number" not in found.warning
+
+
+@pytest.mark.parametrize(
     "cells",
     [
         ["1,234", "12,345", "987", "2,001"],
         ["$12.50", "$3", "$7.25", "$8"],
         ["51.2%", "3 %", "7%", "8.1%"],
         ["12.3 kg", "4 kg", "5.5 kg", "6 kg"],
-        ["14:05", "08:30", "23:59", "10:10"],
         ["3,14", "2,71", "1,41", "1,73"],
     ],
 )
