@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 
 import pandas as pd
 import pytest
@@ -214,3 +215,48 @@ def test_fields_are_read_where_a_c_long_has_32_bits(tmp_path, monkeypatch):
 
     monkeypatch.setattr(csv, "field_size_limit", narrow)
     assert isinstance(read(tmp_path, "a,y\n1,0\n2,1\n"), pd.DataFrame)
+
+
+def told(tmp_path, text):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = read(tmp_path, text)
+    return frame, " | ".join(str(one.message) for one in caught)
+
+
+ROWS = [f"C{i},{i},{i % 2}" for i in range(60)]
+
+
+def test_comments_below_the_header_are_no_rows(tmp_path):
+    frame, texts = told(tmp_path, "\n".join(["id,age,y", "# units", *ROWS[:30], "# by hand, twice", *ROWS[30:], ""]))
+    assert frame["age"].tolist() == list(range(60))
+    assert "line 2 is a comment (#), as is 1 more; skipped" in texts
+    table = open_table(tmp_path / "rows.csv", "y")
+    assert table.place(0) == "line 3" and table.place(30) == "line 34"
+
+
+def test_rows_that_look_like_comments_are_said(tmp_path):
+    frame, texts = told(tmp_path, "\n".join(["id,age,y", *ROWS[:30], "#C99,99,1", *ROWS[30:], ""]))
+    assert len(frame) == 61
+    assert "line 32 begins with #, like a comment, and counts as a row" in texts
+
+
+def test_rows_that_begin_with_a_sign_are_rows(tmp_path):
+    frame, texts = told(tmp_path, "\n".join(["colour,age,y", *(f"#{row}" for row in ROWS), "#C98", ""]))
+    assert len(frame) == 61
+    assert "comment" not in texts and "1 field for 3 columns" in texts
+
+
+@pytest.mark.parametrize(
+    "header", ["customer,age,y", " customer , age,y", '"customer","age","y"', "\ufeffcustomer,age,y"]
+)
+def test_the_header_of_a_joined_file_is_no_row(tmp_path, header):
+    frame, texts = told(tmp_path, "\n".join(["customer,age,y", *ROWS[:30], header, *ROWS[30:], ""]))
+    assert frame["age"].tolist() == list(range(60))
+    assert "line 32 repeats the header; skipped" in texts
+    assert open_table(tmp_path / "rows.csv", "y").place(30) == "line 33"
+
+
+def test_a_header_in_another_order_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="line 62 is a header with the columns in another order"):
+        read(tmp_path, "\n".join(["customer,age,y", *ROWS, "age,customer,y", "3,C61,1", ""]))

@@ -16,7 +16,7 @@ from pucli.core.saved_state import AT_LEAST_ZERO, STATEMENT, Each, Flag, Names, 
 from pucli.data.encode.doubtful_cells import date_format
 from pucli.data.encode.drift import Range, Tally
 from pucli.data.encode.number_forms import formed_numbers
-from pucli.data.frames import TableError, cell_text, coded, dates, numbers, parsed_numbers, zoned
+from pucli.data.frames import TableError, cell_text, coded, dates, numbers, parsed_numbers, zoned, zoned_texts
 from pucli.data.labels import NO, YES
 
 if TYPE_CHECKING:
@@ -388,7 +388,7 @@ class Date:
             tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
         if self.rows:
             tally.add_range(self.name, days, Range(self.low, self.high, self.rows, dates=True))
-        self._count_zones(cells, ~np.isnan(days), tally)
+        self._count_forms(cells, ~np.isnan(days), tally)
         if "hour" in self.parts:
             midnight = np.isnan(days) | (days == np.floor(days))
             tally.add_lost(self.name, "have no time of day, unlike those of the training rows", midnight)
@@ -399,11 +399,18 @@ class Date:
             out[:, 2 + 2 * position] = np.nan_to_num(np.cos(angle))
         _write_filled(self.name, days, self.fill, self.indicator, out, tally)
 
-    def _count_zones(self, cells: pd.Series, there: np.ndarray, tally: Tally) -> None:
-        """Count the dates with a time zone if none had one in training, and those without if all had one."""
+    def _count_forms(self, cells: pd.Series, there: np.ndarray, tally: Tally) -> None:
+        """Count years alone, dates with a time zone if none had one in training, and those without if all had one."""
+        if getattr(cells.dtype, "kind", "O") == "M":
+            has = zoned(cells)
+        else:
+            codes, texts = coded(cells)
+            has = np.append(zoned_texts(texts), False)[codes]
+            years = np.array([*(len(text) == 4 for text in texts), False])[codes] & there
+            if years.any():
+                tally.add(self.name, "with a year alone, read as its first day", years, texts[codes[years.argmax()]])
         if self.zoned not in (0.0, 1.0):
             return
-        has = zoned(cells)
         wrong = there & (has if self.zoned == 0.0 else ~has)
         if wrong.any():
             what = (

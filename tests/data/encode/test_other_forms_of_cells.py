@@ -156,3 +156,10 @@ def test_seconds_with_a_comma_are_read() -> None:
 def test_dates_and_times_that_are_not_read_are_named(written: str) -> None:
     column = described([written.format(number % 9 + 1) for number in range(N)])
     assert f"e.g. '{written.format(1)}'" in column.warning
+
+
+def test_a_year_alone_among_dates_of_new_rows_is_said() -> None:
+    encoder = TableEncoder().fit(pd.DataFrame({"x": DAYS.strftime("%Y-%m-%d")}))
+    with pytest.warns(UserWarning, match="1 cell with a year alone, read as its first day.*'2021'"):
+        first = encoded(encoder, ["2021-03-05", "2021"])[1, 0]
+    assert first == (pd.Timestamp("2021-01-01") - pd.Timestamp("1970-01-01")).days

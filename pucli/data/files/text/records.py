@@ -26,6 +26,7 @@ FIELD_LIMIT = min(sys.maxsize, 2**31 - 1)
 
 _CHUNK = 2**18
 _LONGEST = 2**24  # bytes in which a quoted cell must end, or the file is read record by record
+FEW = 0.05  # share of the rows, up to which those that begin with # may be comments
 MOST_BLANKS = 5_000_000  # lines; they are counted one by one
 _BLANK_BYTES = b" \t\r\n"
 _TAIL = 2**13  # bytes in which the last record usually begins
@@ -61,8 +62,10 @@ class Shape(NamedTuple):
         Whether lines end with a carriage return alone.
     header : bool
         Whether the columns are named by a header.
-    header_line : bytes
-        The header, which lines of joined files repeat; b"" if it cannot be told from data.
+    header_cells : tuple of str
+        The header, which joined files repeat; () if it cannot be told from data.
+    comments : bool
+        Whether a short line that begins with # is a comment.
     """
 
     separator: str
@@ -72,7 +75,31 @@ class Shape(NamedTuple):
     row_names: bool = False
     returns: bool = False
     header: bool = True
-    header_line: bytes = b""
+    header_cells: tuple[str, ...] = ()
+    comments: bool = False
+
+    def is_header(self, fields: Sequence[str]) -> bool:
+        """Return whether the fields of a record are the names of the columns, in any order."""
+        return len(fields) == len(self.header_cells) > 0 and sorted(map(_bare, fields)) == sorted(self.header_cells)
+
+    def is_comment(self, fields: Sequence[str]) -> bool:
+        """Return whether a record is a comment."""
+        return self.comments and 0 < len(fields) < self.n_fields and fields[0].startswith("#")
+
+    def is_row(self, record: Record) -> bool:
+        """Return whether a record below the header is a row of the table."""
+        if self.n_fields == 1:
+            return True
+        return not (record.blank or self.is_header(record.fields) or self.is_comment(record.fields))
+
+
+def _bare(cell: str) -> str:
+    return cell.strip(" \t\r\n\ufeff")
+
+
+def header_cells(fields: Sequence[str]) -> tuple[str, ...]:
+    """Return the fields of a header as `Shape` has them."""
+    return tuple(map(_bare, fields))
 
 
 def split_records(
@@ -239,10 +266,18 @@ class CheckedRecords:
         n_delimiters = shape.n_fields - (shape.separator != " ")  # between blanks, beginnings of cells
         sign = shape.separator.encode()
         self._empty_line = re.compile(rb'[ "]*(?:' + re.escape(sign) + rb'[ "]*)+\r?')
-        self._of_empty_lines = np.isin(np.arange(256), list(sign + b' "\r\n'))
+        self._of_empty_lines = _table(sign + b' "\r\n')
         self._line_of_delimiters = shape.separator.encode() * n_delimiters + b"\n"
         self._n_short = self._last_short = self._n_headers = self._first_header = 0
         self._first_short = (0, 0)  # line and number of fields
+        self._comments: list[int] = []  # lines, those of rows that look like comments
+        self._like_comments = self._first_like_comment = 0
+        longest = max(shape.header_cells, key=len, default="")
+        self._header_part = (longest if len(longest) > 3 else shape.separator.join(shape.header_cells)).encode()
+        self._header_cells = sorted(cell.encode() for cell in shape.header_cells)
+        filled = [cell for cell in self._header_cells if cell]
+        self._begins_header = _table(sign + b' \t"' + b"".join(cell[:1] for cell in filled))
+        self._ends_header = _table(sign + b' \t\r"' + b"".join(cell[-1:] for cell in filled))
 
     def read(self, size: int) -> bytes:
         """Return at most `size` bytes of checked records; pandas takes them as UTF-8 without decoding them first."""
@@ -270,6 +305,16 @@ class CheckedRecords:
         if self._n_headers:
             times = "" if self._n_headers == 1 else f", as do {self._n_headers - 1} more"
             found.append(f"{self._path}: line {self._first_header} repeats the header{times}; skipped")
+        if self._comments:
+            n_more = len(self._comments) - 1
+            more = f", as {'is' if n_more == 1 else 'are'} {n_more} more" if n_more else ""
+            found.append(f"{self._path}: line {self._comments[0]} is a comment (#){more}; skipped")
+        if 0 < self._like_comments <= FEW * self._last_line:
+            more = "" if self._like_comments == 1 else f", as do {self._like_comments - 1} more"
+            found.append(
+                f"{self._path}: line {self._first_like_comment} begins with #{more}, like a comment, and counts as a "
+                "row; remove it if it is none"
+            )
         if self._n_short:
             line, width = self._first_short
             fields = f"{width} field{'s' * (width > 1)} for {self._shape.n_fields} columns"
@@ -333,28 +378,50 @@ class CheckedRecords:
             return self._skipped(block.count(b"\n"), self._line)
         if self._shape.escape or b"\0" in block or _has_bare_return(block):
             return self._one_by_one(block)
-        header, fields = self._shape.header_line, self._delimiters(block)
+        fields = self._delimiters(block)
         if fields is None:
             return self._one_by_one(block)
         n_lines = len(fields) // len(self._line_of_delimiters)
-        repeated = header and header in block and (b"\n" + header in block or block.startswith(header))
-        if repeated or self._has_empty_line(block) or fields != self._line_of_delimiters * n_lines:
+        if self._has_odd_line(block) or fields != self._line_of_delimiters * n_lines:
             return b"".join(self._records(iter(io.BytesIO(block))))
+        if self._shape.comments and b"#" in block and (n := block.startswith(b"#") + block.count(b"\n#")):
+            first = 0 if block.startswith(b"#") else block.index(b"\n#") + 1
+            self._count_like_comments(n, self._line + block.count(b"\n", 0, first))
         self._blank_lines += self._blanks
         self._blanks = 0
         self._line += block.count(b"\n") if b'"' in block else n_lines
         self._last_line = self._line - 1
         return block
 
-    def _has_empty_line(self, block: bytes) -> bool:
-        """Return whether a line has separators alone."""
-        if self._shape.n_fields == 1 or self._shape.separator == " ":
+    def _count_like_comments(self, n: int, line: int) -> None:
+        self._like_comments += n
+        self._first_like_comment = self._first_like_comment or line
+
+    def _has_header(self, block: bytes) -> bool:
+        """Return whether a line has the names of the columns."""
+        place = block.find(self._header_part) if self._header_part else -1
+        while place >= 0:
+            end = block.find(b"\n", place)
+            line = block[block.rfind(b"\n", 0, place) + 1 : end]
+            cells = line.split() if self._shape.separator == " " else line.split(self._shape.separator.encode())
+            if sorted(cell.strip(b' \t\r"') for cell in cells) == self._header_cells:
+                return True
+            place = block.find(self._header_part, end)
+        return False
+
+    def _has_odd_line(self, block: bytes) -> bool:
+        """Return whether a line has separators alone, or the names of the columns."""
+        if self._shape.n_fields == 1:
             return False
         cells = np.frombuffer(block, dtype=np.uint8)
         ends = np.flatnonzero(cells == _NEWLINE)
         begins = np.append(0, ends[:-1] + 1)
-        few = self._of_empty_lines
-        doubtful = few[cells[begins]] & few[cells[np.maximum(ends - 1, 0)]]
+        first, last = cells[begins], cells[np.maximum(ends - 1, 0)]
+        if (self._begins_header[first] & self._ends_header[last]).any() and self._has_header(block):
+            return True
+        if self._shape.separator == " ":
+            return False
+        doubtful = self._of_empty_lines[first] & self._of_empty_lines[last]
         places = zip(begins[doubtful].tolist(), ends[doubtful].tolist(), strict=True)
         return any(self._empty_line.fullmatch(block, begin, end) for begin, end in places)
 
@@ -428,13 +495,30 @@ class CheckedRecords:
             self._line += len(taken)
             taken.clear()
 
+    def _is_skipped(self, fields: list[str], line: int) -> bool:
+        """Return whether a record is a header of joined files or a comment, which are counted."""
+        shape = self._shape
+        if shape.is_comment(fields):
+            self._comments.append(line)
+            return True
+        if not shape.is_header(fields):
+            return False
+        if header_cells(fields) != shape.header_cells:
+            raise UsageError(
+                f"{self._path}: line {line} is a header with the columns in another order, as if files were joined; "
+                "give each of them with --data"
+            )
+        self._n_headers += 1
+        self._first_header = self._first_header or line
+        return True
+
     def _record(self, fields: list[str], raw: bytes, n_lines: int) -> bytes:
         """Check one record and return it as the parser should see it."""
         shape, line = self._shape, self._line
-        if shape.header_line and raw.strip() == shape.header_line:
-            self._n_headers += 1
-            self._first_header = self._first_header or line
+        if self._is_skipped(fields, line):
             return b""
+        if shape.comments and raw.startswith(b"#"):
+            self._count_like_comments(1, line)
         if Record(line, fields).blank and shape.n_fields > 1:
             self._skipped(1, line)
             if raw.strip(b" \t\r\n\x1a"):  # of separators; blank lines at the end of a file are usual
@@ -502,6 +586,11 @@ def _end_of_records(data: bytes) -> int:
         if len(ends):
             return begin + int(ends[-1]) + 1
     return 0
+
+
+def _table(characters: bytes) -> np.ndarray:
+    """Return which of the 256 bytes are among some characters."""
+    return np.isin(np.arange(256), list(characters))
 
 
 def _unquoted(delimiters: bytes) -> bytes:

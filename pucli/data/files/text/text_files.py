@@ -23,10 +23,12 @@ from pucli.data.files.readers import read_csv
 from pucli.data.files.table_size import check_columns
 from pucli.data.files.text.decimal_comma import has_decimal_comma
 from pucli.data.files.text.records import (
+    FEW,
     CheckedRecords,
     Record,
     Shape,
     has_row_names,
+    header_cells,
     header_place,
     note,
     quote_escape,
@@ -177,8 +179,10 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
         begin = _line_after(head, separator, escape, records[place].line)
     else:
         begin = records[place].line if len(names) > 1 or place else 1
-    line = head.split("\n")[records[place].line - 1].strip() if header and len(names) > 1 else ""
-    shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header, line.encode())
+    cells = header_cells(records[place].fields) if header and len(names) > 1 else ()
+    whole_rows = [row for row in body if len(row.fields) >= len(names) > 1]
+    comments = sum(row.fields[0].startswith("#") for row in whole_rows) <= FEW * len(whole_rows)
+    shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header, cells, comments)
     return TextLayout(separator, header, names, reading, shape)
 
 
@@ -335,7 +339,7 @@ def line_of(path: Path, layout: TextLayout, row: int) -> int:
         found = (
             record.line
             for record in split_records(lines, shape.separator, escape=shape.escape)
-            if record.line >= shape.first_line and (shape.n_fields == 1 or not record.blank)
+            if record.line >= shape.first_line and shape.is_row(record)
         )
         return next(islice(found, row, None), row + shape.first_line) + layout.reading.skip_rows
 
