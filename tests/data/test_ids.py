@@ -122,3 +122,35 @@ def test_identifiers_that_a_spreadsheet_has_cut_are_told(written, cut, tmp_path,
     path.write_text("id,a\n" + "".join(f"{written.format(row)},{row}\n" for row in range(9)))
     assert copied(path, tmp_path / "o.csv")[:2] == [written.format(0), written.format(1)]
     assert any("a spreadsheet has cut" in str(one.message) for one in recwarn) == cut
+
+
+@pytest.mark.parametrize("rows", [3, 8192])
+@pytest.mark.parametrize("place", [0, 1])
+def test_blanks_around_an_identifier_of_a_text_file_stay(tmp_path, place, rows):
+    wanted = [" 007", "007", "  8 ", " 9", "a, b", " c", ""]
+    cells = [" 007", "007", "  8 ", " 9", '"a, b"', ' "c"', "   "]
+    wanted[5] = "c"  # the blank stands before the quote
+    lines = [f"{cell},{i}, x" if place == 0 else f"{i},{cell}, x" for i, cell in enumerate(cells)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["id,a,b" if place == 0 else "a,id,b", *lines, ""]))
+    blocks = list(read_blocks(path, ["a", "id", "b"], keep=["id"], as_text=["b"], rows=rows))
+    found = pd.concat([block.frame for block in blocks])
+    assert ["" if pd.isna(one) else one for one in found["id"]] == wanted
+    assert found["a"].tolist() == list(range(7))
+    assert set(found["b"]) == {"x"}
+
+
+def test_blanks_that_follow_every_separator_are_no_part_of_an_identifier(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a, id\n1, 007\n2, 008\n")
+    [block] = read_blocks(path, ["a", "id"], keep=["id"])
+    assert block.frame["id"].tolist() == ["007", "008"]
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_blanks_in_front_of_identifiers_are_kept_in_every_block_of_a_file(tmp_path, quote):
+    ids = [f"{' ' * (i % 5000 == 17)}{i:06d}" for i in range(20_000)]
+    path = tmp_path / "t.csv"
+    path.write_text("a,note,id\n" + "".join(f"{i},{quote}x{quote},{one}\n" for i, one in enumerate(ids)))
+    found = pd.concat([block.frame for block in read_blocks(path, ["a", "id"], keep=["id"])])
+    assert found["id"].tolist() == ids

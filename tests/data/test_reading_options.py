@@ -222,6 +222,9 @@ def test_feather_is_read(tmp_path, suffix):
         (b"@relation x\n@attribute a numeric\n@data\n1\n", "an ARFF file, not CSV; name it rows.arff"),
         (b"SQLite format 3\0" + bytes(80), "an SQLite database"),
         (gzip.compress(b"RDX3\nX\n", mtime=0), "an R data file"),
+        (b"\xff\xff\xff\xff\x10\x01\0\0", "an Arrow stream, not CSV; name it rows.feather"),
+        (b"\x72\x02\x01\0" + bytes(80), "a Stata file"),
+        (b"ASCII SPSS PORT FILE", "an SPSS file"),
     ],
 )
 def test_what_is_no_table_is_named(tmp_path, raw, words):

@@ -33,6 +33,7 @@ _SAVE = "save the table in it as CSV"
 _BINARY = (
     (b"PAR1", Disguise("a Parquet file", ".parquet")),
     (b"ARROW1", Disguise("a Feather (Arrow) file", ".feather")),
+    (b"\xff\xff\xff\xff", Disguise("an Arrow stream", ".feather")),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Disguise("a workbook of the old kind", ".xls")),
     (b"\x89HDF\r\n\x1a\n", Disguise("an HDF5 file", "", _SAVE)),
     (b"%PDF", Disguise("a PDF document", "", _SAVE)),
@@ -47,6 +48,12 @@ _BINARY = (
     (b"$FL2", Disguise("an SPSS file", "", _SAVE)),
     (b"$FL3", Disguise("an SPSS file", "", _SAVE)),
     (b"<stata_dta>", Disguise("a Stata file", "", _SAVE)),
+    *(
+        (bytes((version, order, 1, 0)), Disguise("a Stata file", "", _SAVE))
+        for version in (113, 114, 115)
+        for order in (1, 2)
+    ),
+    (b"ASCII SPSS PORT", Disguise("an SPSS file", "", _SAVE)),
     (b"RDX", Disguise("an R data file", "", "write the table with write.csv")),
     (b"RDA", Disguise("an R data file", "", "write the table with write.csv")),
     (b"X\n\0\0\0", Disguise("an R data file", "", "write the table with write.csv")),

@@ -163,12 +163,11 @@ def unpacked(raw: IO[bytes], kind: str, path: Path, packed: Any) -> IO[bytes]:
 def only_member(archive: zipfile.ZipFile, path: Path) -> str:
     """Return the name of the only file in an archive; raise UsageError if there is none or several."""
     names = [info.filename for info in archive.infolist() if not info.is_dir() and not _is_hidden(info.filename)]
+    if not names:
+        raise UsageError(f"{path} is a zip archive without files; pack it again")
     if len(names) != 1:
         shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
-        raise UsageError(
-            f"{path} is a zip archive of {len(names)} files{f' ({shown})' if names else ''}; unpack the one that you "
-            "mean"
-        )
+        raise UsageError(f"{path} is a zip archive of {len(names)} files ({shown}); unpack the one that you mean")
     return names[0]
 
 

@@ -13,7 +13,7 @@ import io
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -66,6 +66,8 @@ class Shape(NamedTuple):
         The header, which joined files repeat; () if it cannot be told from data.
     comments : bool
         Whether a short line that begins with # is a comment.
+    spaced : bool
+        Whether blanks follow the separators of the header, so that those in front of a cell do not belong to it.
     """
 
     separator: str
@@ -77,6 +79,7 @@ class Shape(NamedTuple):
     header: bool = True
     header_cells: tuple[str, ...] = ()
     comments: bool = False
+    spaced: bool = False
 
     def is_header(self, fields: Sequence[str]) -> bool:
         """Return whether the fields of a record are the names of the columns, in any order."""
@@ -248,6 +251,8 @@ class CheckedRecords:
     shape : Shape
     before : int
         Number of lines of the file that `source` has left out.
+    ids : collection of int
+        Positions of the identifiers, whose leading blanks are kept.
 
     Raises
     ------
@@ -255,8 +260,9 @@ class CheckedRecords:
         On reading: a record has too many fields, a quote is not closed, or a byte would be lost.
     """
 
-    def __init__(self, source: IO[bytes], path: Path, shape: Shape, before: int = 0) -> None:
+    def __init__(self, source: IO[bytes], path: Path, shape: Shape, before: int = 0, ids: Collection[int] = ()) -> None:
         self._source, self._path, self._shape = source, path, shape
+        self._ids = [] if shape.spaced or shape.escape or shape.separator == " " else sorted(ids)
         self._ready = b""
         self._rest, self._begun, self._ended = b"", False, False
         self._line = before + shape.first_line
@@ -382,7 +388,8 @@ class CheckedRecords:
         if fields is None:
             return self._one_by_one(block)
         n_lines = len(fields) // len(self._line_of_delimiters)
-        if self._has_odd_line(block) or fields != self._line_of_delimiters * n_lines:
+        odd = fields != self._line_of_delimiters * n_lines or self._has_odd_line(block)
+        if odd or (self._ids and b" " in block and self._has_blank_before_id(block)):
             return b"".join(self._records(iter(io.BytesIO(block))))
         if self._shape.comments and b"#" in block and (n := block.startswith(b"#") + block.count(b"\n#")):
             first = 0 if block.startswith(b"#") else block.index(b"\n#") + 1
@@ -424,6 +431,26 @@ class CheckedRecords:
         doubtful = self._of_empty_lines[first] & self._of_empty_lines[last]
         places = zip(begins[doubtful].tolist(), ends[doubtful].tolist(), strict=True)
         return any(self._empty_line.fullmatch(block, begin, end) for begin, end in places)
+
+    def _has_blank_before_id(self, block: bytes) -> bool:
+        """Return whether an identifier of a block of regular lines begins with a blank."""
+        if self._ids == [0] and not block.startswith(b" ") and b"\n " not in block:
+            return False
+        cells = np.frombuffer(block, dtype=np.uint8)
+        signs = (cells == ord(self._shape.separator)) | (cells == _NEWLINE)
+        if b'"' in block:
+            signs &= np.cumsum(cells == _QUOTE) % 2 == 0
+        begins = np.append(0, np.flatnonzero(signs)[:-1] + 1).reshape(-1, self._shape.n_fields)
+        return bool((cells[begins[:, self._ids]] == _BLANK).any())
+
+    def _with_blanks(self, raw: bytes, fields: list[str]) -> bytes:
+        """Return a record whose identifiers are quoted if they begin with a blank, which pandas would leave out."""
+        [found] = csv.reader([raw.decode()], delimiter=self._shape.separator) if raw.count(b"\n") == 1 else [fields]
+        kept = [place for place in self._ids if place < len(fields) == len(found) and fields[place]]
+        if all(found[place].lstrip(" ") != fields[place] or found[place] == fields[place] for place in kept):
+            return raw
+        cells = [found[place] if place in kept else cell for place, cell in enumerate(fields)]
+        return self._shape.separator.join('"' + cell.replace('"', '""') + '"' for cell in cells).encode() + b"\n"
 
     def _skipped(self, n_lines: int, line: int) -> bytes:
         """Count blank lines, the first of which is `line`, and return no bytes."""
@@ -553,7 +580,7 @@ class CheckedRecords:
             self._last_short = self._last_line
             if self._n_short == 1:
                 self._first_short = (line, width)
-        return raw
+        return self._with_blanks(raw, fields) if self._ids else raw
 
     def _check_quotes(self, raw: bytes, n_lines: int) -> None:
         shape = self._shape

@@ -182,7 +182,9 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     cells = header_cells(records[place].fields) if header and len(names) > 1 else ()
     whole_rows = [row for row in body if len(row.fields) >= len(names) > 1]
     comments = sum(row.fields[0].startswith("#") for row in whole_rows) <= FEW * len(whole_rows)
-    shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header, cells, comments)
+    line = head.split("\n")[records[place].line - 1]
+    spaced = not header or line.startswith(" ") or separator + " " in line
+    shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header, cells, comments, spaced)
     return TextLayout(separator, header, names, reading, shape)
 
 
@@ -252,7 +254,8 @@ def read_text(
     options: dict[str, Any] = {"dtype": {name: str for name in names if all_text or name in as_text or name in ids}}
     if any(name in ids for name in names):
         options |= {"keep_default_na": False, "na_values": {name: [""] if name in ids else _NA for name in names}}
-    records = CheckedRecords(source, path, layout.shape, before=layout.reading.skip_rows)
+    positions = [position for position, name in enumerate(layout.names) if name in ids]
+    records = CheckedRecords(source, path, layout.shape, layout.reading.skip_rows, positions)
     try:
         found: Any = read_csv(
             records,
