@@ -248,6 +248,36 @@ def test_a_packed_file_that_is_no_text_is_named(tmp_path, name):
         open_table(path, None)
 
 
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [("xl/workbook.bin", "a binary workbook .XLSB., not XLSX; save it as .xlsx"), ("Index/Document.iwa", "a Numbers or Pages")],
+)
+def test_documents_of_other_programs_are_named(tmp_path, part, words):
+    path = tmp_path / "rows.xlsx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(part, b"")
+    with pytest.raises(UsageError, match=f"is {words}"):
+        open_table(path, None)
+
+
+def test_files_with_a_password_are_named(tmp_path):
+    path = tmp_path / "rows.xlsx"
+    path.write_bytes(
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600) + "EncryptedPackage".encode("utf-16-le") + bytes(99)
+    )
+    with pytest.raises(UsageError, match="is protected by a password; save it without one"):
+        open_table(path, None)
+    path = tmp_path / "rows.csv.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("rows.csv", b"a,b\n1,2\n")
+    content = bytearray(path.read_bytes())
+    for place in (6, content.index(b"PK\1\2") + 8):
+        content[place] |= 1  # the bit that says that the member is encrypted
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match="it is protected by a password"):
+        open_table(path, None)
+
+
 def test_a_wrong_byte_is_named_by_its_line(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"age,city\n31,Ulm\n47,K\xf6ln\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import warnings
 
 import pandas as pd
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 from pucli.core.errors import UsageError
 from pucli.data.files.formats import open_table
 from pucli.data.files.text import records
+from pucli.data.reading import Reading
 from pucli.data.rows.blocks import read_blocks
+from pucli.data.rows.user_file import fit_file
 
 
 def read(tmp_path, text, label="y", name="rows.csv", **options):
@@ -230,7 +233,7 @@ ROWS = [f"C{i},{i},{i % 2}" for i in range(60)]
 def test_comments_below_the_header_are_no_rows(tmp_path):
     frame, texts = told(tmp_path, "\n".join(["id,age,y", "# units", *ROWS[:30], "# by hand, twice", *ROWS[30:], ""]))
     assert frame["age"].tolist() == list(range(60))
-    assert "line 2 is a comment (#), as is 1 more; skipped" in texts
+    assert "line 2 is a comment or a rule, as is 1 more; skipped" in texts
     table = open_table(tmp_path / "rows.csv", "y")
     assert table.place(0) == "line 3" and table.place(30) == "line 34"
 
@@ -260,3 +263,31 @@ def test_the_header_of_a_joined_file_is_no_row(tmp_path, header):
 def test_a_header_in_another_order_is_refused(tmp_path):
     with pytest.raises(UsageError, match="line 62 is a header with the columns in another order"):
         read(tmp_path, "\n".join(["customer,age,y", *ROWS, "age,customer,y", "3,C61,1", ""]))
+
+
+def test_rules_of_printed_tables_are_no_rows(tmp_path):
+    lines = ["id | age | y", "---+-----+---", *(row.replace(",", " | ") for row in ROWS), ""]
+    frame, texts = told(tmp_path, "\n".join(lines))
+    assert frame["age"].tolist() == list(range(60))
+    assert "line 2 is a comment or a rule; skipped" in texts
+
+
+def test_a_joined_file_with_another_separator_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="line 62 is separated by ';', but the header by ','"):
+        read(tmp_path, "\n".join(["id,age,y", *ROWS, "C61;61;1", ""]))
+
+
+@pytest.mark.parametrize("sign", ["~", "^", ":"])
+def test_a_separator_that_is_not_guessed_is_named(tmp_path, sign):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"id{sign}age{sign}y\n1{sign}2{sign}0\n")
+    with pytest.raises(UsageError, match=f"no column 'y'; the only column is .* --sep .*{re.escape(sign)}.* splits it"):
+        fit_file(path, "y")
+    assert open_table(path, "y", how=Reading(separator=sign)).frame["age"].tolist() == [2]
+
+
+def test_lines_that_are_quoted_whole_are_named(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text('"id,age,y"\n"1,2,0"\n')
+    with pytest.raises(UsageError, match="each line is quoted as one cell; remove the quotes"):
+        fit_file(path, "y")

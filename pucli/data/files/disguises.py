@@ -140,6 +140,10 @@ def _in_zip(path: Path) -> Disguise | None:
                 return Disguise("a workbook (ODS)", ".ods")
     except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError):
         return None
+    if "xl/workbook.bin" in names:
+        return Disguise("a binary workbook (XLSB)", "", "save it as .xlsx")
+    if "Index/Document.iwa" in names:
+        return Disguise("a Numbers or Pages document", "", _SAVE)
     if any(name.startswith("xl/") for name in names):
         return Disguise("a workbook", ".xlsx")
     if any(name.startswith("word/") for name in names):

@@ -29,6 +29,7 @@ _EXACT = 2**53
 _HIDDEN_ROW = re.compile(rb'<row [^>]*?hidden="(?:1|true)"[^>]*(?<!/)>\s*<c[ >]')  # with cells
 _HIDDEN_COLUMN = re.compile(rb'<col (?=[^>]*?hidden="(?:1|true)")(?=[^>]*?min="(\d{1,7})")(?=[^>]*?max="(\d{1,7})")')
 _LAST_ROW = 2**20  # that a sheet can have
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # in the directory of a workbook with a password
 _LOOKED_AT = 20  # rows among which the header is
 
 
@@ -86,7 +87,9 @@ def read_sheet(
     UsageError
         There is no such sheet, or two columns have the same name.
     """
-    engine = _engine(path)
+    engine: Any = excel_engine(path)
+    if engine == "xlrd" and _ENCRYPTED in path.read_bytes():
+        raise UsageError(f"{path} is protected by a password; save it without one")
     if engine == "openpyxl":
         return _xlsx(path, sheet, skip_rows, known, as_text, as_shown)
     import pandas as pd
@@ -101,10 +104,6 @@ def read_sheet(
             grid = book.parse(name, header=None, dtype=object, na_filter=False)
     rows = ([_Cell(_integer(value)) for value in row] for row in grid.itertuples(index=False, name=None))
     return _table(path, name, visible, rows, skip_rows, known, as_text, as_shown)[0]
-
-
-def _engine(path: Path) -> Any:
-    return excel_engine(path)
 
 
 def _visible(book: Any, engine: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -185,7 +187,16 @@ def existing_column(path: Path, table: Table, name: str) -> str:
     if name in columns:
         return name
     hint = did_you_mean(name, columns) or f"columns: {some_of(columns)}"
+    if len(columns) == 1 and (sign := _sign_beside(name, columns[0])):
+        whole = "each line is quoted as one cell; remove the quotes around the lines"
+        hint = whole if sign == "," else f"the only column is {columns[0]!r}; --sep {shlex.quote(sign)} splits it"
     raise MissingColumn(f"{path}: no column {name!r}; {hint}{table.naming}", path, name)
+
+
+def _sign_beside(name: str, line: str) -> str:
+    """Return the sign that separates a name from the others in a line, "" if there is none."""
+    found = re.search(rf"^{re.escape(name)}([^\w\s])|([^\w\s]){re.escape(name)}($|\2)", line)
+    return (found[1] or found[2]) if found else ""
 
 
 def check_model_columns(path: Path, table: Table, needed: Sequence[str]) -> None:

@@ -28,6 +28,7 @@ _CHUNK = 2**18
 _LONGEST = 2**24  # bytes in which a quoted cell must end, or the file is read record by record
 FEW = 0.05  # share of the rows, up to which those that begin with # may be comments
 MOST_BLANKS = 5_000_000  # lines; they are counted one by one
+_RULE = re.compile(r"[+=-]{3,}[+=-]*")
 _BLANK_BYTES = b" \t\r\n"
 _TAIL = 2**13  # bytes in which the last record usually begins
 _MARK = b"\xef\xbb\xbf"  # byte-order mark
@@ -86,8 +87,9 @@ class Shape(NamedTuple):
         return len(fields) == len(self.header_cells) > 0 and sorted(map(_bare, fields)) == sorted(self.header_cells)
 
     def is_comment(self, fields: Sequence[str]) -> bool:
-        """Return whether a record is a comment."""
-        return self.comments and 0 < len(fields) < self.n_fields and fields[0].startswith("#")
+        """Return whether a record is a comment, or a rule such as +----+----+."""
+        short = 0 < len(fields) < self.n_fields
+        return short and ((self.comments and fields[0].startswith("#")) or bool(_RULE.fullmatch("".join(fields))))
 
     def is_row(self, record: Record) -> bool:
         """Return whether a record below the header is a row of the table."""
@@ -314,7 +316,7 @@ class CheckedRecords:
         if self._comments:
             n_more = len(self._comments) - 1
             more = f", as {'is' if n_more == 1 else 'are'} {n_more} more" if n_more else ""
-            found.append(f"{self._path}: line {self._comments[0]} is a comment (#){more}; skipped")
+            found.append(f"{self._path}: line {self._comments[0]} is a comment or a rule{more}; skipped")
         if 0 < self._like_comments <= FEW * self._last_line:
             more = "" if self._like_comments == 1 else f", as do {self._like_comments - 1} more"
             found.append(
@@ -576,11 +578,22 @@ class CheckedRecords:
                     f"{self._path}: line {line} has {width} fields, but the lines before have {shape.n_fields} with a"
                     " row name that the header does not name; name that column in the header, or correct that line"
                 )
+            self._check_separator(raw, width)
             self._n_short += 1
             self._last_short = self._last_line
             if self._n_short == 1:
                 self._first_short = (line, width)
         return self._with_blanks(raw, fields) if self._ids else raw
+
+    def _check_separator(self, raw: bytes, width: int) -> None:
+        """Raise UsageError for a line that another separator splits into as many fields as there are columns."""
+        n_fields = self._shape.n_fields
+        other = next((sign for sign in ",;\t|" if raw.count(sign.encode()) == n_fields - 1), "")
+        if width == 1 and n_fields > 2 and other:
+            raise UsageError(
+                f"{self._path}: line {self._line} is separated by {_name(other)}, but the header by "
+                f"{_name(self._shape.separator)}, as if files were joined; give each of them with --data"
+            )
 
     def _check_quotes(self, raw: bytes, n_lines: int) -> None:
         shape = self._shape
