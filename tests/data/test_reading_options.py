@@ -250,7 +250,10 @@ def test_a_packed_file_that_is_no_text_is_named(tmp_path, name):
 
 @pytest.mark.parametrize(
     ("part", "words"),
-    [("xl/workbook.bin", "a binary workbook .XLSB., not XLSX; save it as .xlsx"), ("Index/Document.iwa", "a Numbers or Pages")],
+    [
+        ("xl/workbook.bin", "a binary workbook .XLSB., not XLSX; save it as .xlsx"),
+        ("Index/Document.iwa", "a Numbers or Pages"),
+    ],
 )
 def test_documents_of_other_programs_are_named(tmp_path, part, words):
     path = tmp_path / "rows.xlsx"

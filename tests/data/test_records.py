@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pucli.core.errors import UsageError
 from pucli.data.files.formats import open_table
-from pucli.data.files.text import records
+from pucli.data.files.text import checked_records
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import read_blocks
 from pucli.data.rows.user_file import fit_file
@@ -123,7 +123,7 @@ def test_any_cells_come_back(chunk, tmp_path_factory, data):
     path = tmp_path_factory.mktemp("any") / "rows.csv"
     path.write_bytes(text.getvalue().encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records, "_CHUNK", chunk)
+        patch.setattr(checked_records, "_CHUNK", chunk)
         frame = open_table(path, None, known=names, keep=names).frame
     filled = [row for row in rows if any(row) or width == 1]  # a line of separators alone is blank
     assert cells(frame) == [[cell or None for cell in row] for row in filled]
@@ -291,3 +291,8 @@ def test_lines_that_are_quoted_whole_are_named(tmp_path):
     path.write_text('"id,age,y"\n"1,2,0"\n')
     with pytest.raises(UsageError, match="each line is quoted as one cell; remove the quotes"):
         fit_file(path, "y")
+
+
+def test_lines_are_counted_past_very_many_blank_ones(tmp_path):
+    with pytest.raises(UsageError, match="line 600003 has 3 fields"):
+        read(tmp_path, "a,y\n1,0\n" + 600_000 * "\n" + "2,1,3\n")

@@ -13,7 +13,7 @@ from scipy.io import savemat
 
 from pucli.core.errors import UsageError
 from pucli.data.files.formats import open_table
-from pucli.data.files.text import records
+from pucli.data.files.text import skipped_lines
 from tests.data.helpers import refused
 
 X, Y = np.random.default_rng(0).random((12, 3)), np.arange(12) % 2
@@ -170,7 +170,7 @@ def test_blank_lines_are_counted_up_to_a_limit(tmp_path, monkeypatch):
     path.write_text("a,y\n" + body + "\n" * 30_000 + body)
     with pytest.warns(UserWarning, match=r"30000 blank lines are skipped \(the first is line 14\)"):
         assert len(open_table(path, "y").frame) == 24
-    monkeypatch.setattr(records, "MOST_BLANKS", 20_000)
+    monkeypatch.setattr(skipped_lines, "MOST_BLANKS", 20_000)
     refused(path, "blank lines")
 
 

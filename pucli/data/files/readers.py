@@ -21,7 +21,7 @@ from pucli.data.schema import Column, Reader
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pucli.data.files.text.records import CheckedRecords
+    from pucli.data.files.text.checked_records import CheckedRecords
 
 _SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "blank": r"\s+"}
 

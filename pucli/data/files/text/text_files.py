@@ -21,10 +21,9 @@ from pucli.core.errors import UsageError
 from pucli.data.encode.doubtful_cells import padded_cell
 from pucli.data.files.readers import read_csv
 from pucli.data.files.table_size import check_columns
+from pucli.data.files.text.checked_records import CheckedRecords
 from pucli.data.files.text.decimal_comma import has_decimal_comma
 from pucli.data.files.text.records import (
-    FEW,
-    CheckedRecords,
     Record,
     Shape,
     has_row_names,
@@ -36,6 +35,7 @@ from pucli.data.files.text.records import (
     text_records,
     typical_width,
 )
+from pucli.data.files.text.skipped_lines import FEW
 from pucli.data.files.unpacking import member_name, plain_text
 from pucli.data.frames import EMPTY
 from pucli.data.reading import WANTED, Reading, normal

@@ -1,0 +1,408 @@
+"""Records of a text file, checked on their way to the parser for what it would lose without a word.
+
+pandas fills short lines, skips blank ones, cuts a cell at a NUL, splits it at a carriage return, and takes a first data
+row with one field too many for an index. A block of bytes in which the separators are as many as its lines need,
+outside of quotes, is passed on at once; only other blocks are taken apart.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from pucli.core.errors import UsageError
+from pucli.data.files.text.records import Record, Shape, header_cells, split_records
+from pucli.data.files.text.skipped_lines import SkippedLines
+
+_CHUNK = 2**18
+_LONGEST = 2**24  # bytes in which a quoted cell must end, or the file is read record by record
+_BLANK_BYTES = b" \t\r\n"
+_TAIL = 2**13  # bytes in which the last record usually begins
+_MARK = b"\xef\xbb\xbf"  # byte-order mark
+_NEWLINE, _RETURN, _QUOTE, _BLANK, _TAB = b'\n\r" \t'
+
+
+class CheckedRecords:
+    """Data records of a text file as a stream for a parser, each with as many fields as the `shape` says.
+
+    Parameters
+    ----------
+    source : binary stream
+        The whole file as UTF-8.
+    path : Path
+        Name for messages.
+    shape : Shape
+    before : int
+        Number of lines of the file that `source` has left out.
+    ids : collection of int
+        Positions of the identifiers, whose leading blanks are kept.
+
+    Raises
+    ------
+    UsageError
+        On reading: a record has too many fields, a quote is not closed, or a byte would be lost.
+    """
+
+    def __init__(self, source: IO[bytes], path: Path, shape: Shape, before: int = 0, ids: Collection[int] = ()) -> None:
+        self._source, self._path, self._shape = source, path, shape
+        self._ids = [] if shape.spaced or shape.escape or shape.separator == " " else sorted(ids)
+        self._ready = b""
+        self._rest, self._begun, self._ended = b"", False, False
+        self._line = before + shape.first_line
+        self._each: Iterator[bytes] | None = None  # the rest of the file, record by record
+        self._skipped = SkippedLines(path, shape.n_fields)
+        n_delimiters = shape.n_fields - (shape.separator != " ")  # between blanks, beginnings of cells
+        sign = shape.separator.encode()
+        self._empty_line = re.compile(rb'[ "]*(?:' + re.escape(sign) + rb'[ "]*)+\r?')
+        self._of_empty_lines = _table(sign + b' "\r\n')
+        self._line_of_delimiters = shape.separator.encode() * n_delimiters + b"\n"
+        longest = max(shape.header_cells, key=len, default="")
+        self._header_part = (longest if len(longest) > 3 else shape.separator.join(shape.header_cells)).encode()
+        self._header_cells = sorted(cell.encode() for cell in shape.header_cells)
+        filled = [cell for cell in self._header_cells if cell]
+        self._begins_header = _table(sign + b' \t"' + b"".join(cell[:1] for cell in filled))
+        self._ends_header = _table(sign + b' \t\r"' + b"".join(cell[-1:] for cell in filled))
+
+    def read(self, size: int) -> bytes:
+        """Return at most `size` bytes of checked records; pandas takes them as UTF-8 without decoding them first."""
+        while not self._ready:
+            if self._ended:
+                return b""
+            self._ready = self._next()
+        if len(self._ready) <= size:
+            found, self._ready = self._ready, b""
+        else:
+            found, self._ready = self._ready[:size], self._ready[size:]
+        return found
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Refuse to be read by lines; pandas asks for the method alone."""
+        raise io.UnsupportedOperation("lines")
+
+    def notes(self) -> list[str]:
+        """Return which lines were skipped or filled, once all records are read."""
+        return self._skipped.notes()
+
+    def _read(self) -> bytes:
+        chunk = self._source.read(_CHUNK)
+        return chunk.replace(b"\r", b"\n") if self._shape.returns else chunk
+
+    def _begin(self) -> bytes:
+        """Return the first bytes of the data records."""
+        data = self._read()
+        data = data.removeprefix(_MARK)
+        place = 0
+        for _ in range(self._shape.first_line - 1):
+            while (found := data.find(b"\n", place)) < 0:
+                chunk = self._read()
+                if not chunk:
+                    return b""
+                data += chunk
+            place = found + 1
+        return data[place:] or self._read()
+
+    def _next(self) -> bytes:
+        """Return the next checked bytes; none may be ready yet."""
+        if self._each is not None:
+            pieces, size = [], 0
+            for piece in self._each:
+                pieces.append(piece)
+                size += len(piece)
+                if size >= _CHUNK:
+                    return b"".join(pieces)
+            self._ended = True
+            return b"".join(pieces)
+        chunk = self._read() if self._begun else self._begin()
+        self._begun = True
+        data = self._rest + chunk
+        if not chunk:
+            self._ended, self._rest = True, b""
+            return self._checked(data + b"\n") if data and not data.endswith(b"\n") else self._checked(data)
+        end = _end_of_records(data)
+        self._rest = data[end:]
+        if len(self._rest) > _LONGEST:
+            self._rest = b""
+            return self._one_by_one(data)
+        return self._checked(data[:end])
+
+    def _checked(self, block: bytes) -> bytes:
+        """Check a block of whole lines; its quotes may be irregular."""
+        if not block:
+            return block
+        if _MARK[:1] in block and _MARK in block:  # files were joined
+            block = block.removeprefix(_MARK).replace(b"\n" + _MARK, b"\n")
+        if self._shape.n_fields > 1 and block.isspace() and not block.strip(_BLANK_BYTES):
+            self._skipped.add_blank(self._line, block.count(b"\n"))
+            self._line += block.count(b"\n")
+            return b""
+        if self._shape.escape or b"\0" in block or _has_bare_return(block):
+            return self._one_by_one(block)
+        fields = self._delimiters(block)
+        if fields is None:
+            return self._one_by_one(block)
+        n_lines = len(fields) // len(self._line_of_delimiters)
+        odd = fields != self._line_of_delimiters * n_lines or self._has_odd_line(block)
+        if odd or (self._ids and b" " in block and self._has_blank_before_id(block)):
+            return b"".join(self._records(iter(io.BytesIO(block))))
+        if self._shape.comments and b"#" in block and (n := block.startswith(b"#") + block.count(b"\n#")):
+            first = 0 if block.startswith(b"#") else block.index(b"\n#") + 1
+            self._skipped.like_comments.add(self._line + block.count(b"\n", 0, first), n)
+        self._line += block.count(b"\n") if b'"' in block else n_lines
+        self._skipped.end_record(self._line - 1)
+        return block
+
+    def _has_header(self, block: bytes) -> bool:
+        """Return whether a line has the names of the columns."""
+        place = block.find(self._header_part) if self._header_part else -1
+        while place >= 0:
+            end = block.find(b"\n", place)
+            line = block[block.rfind(b"\n", 0, place) + 1 : end]
+            cells = line.split() if self._shape.separator == " " else line.split(self._shape.separator.encode())
+            if sorted(cell.strip(b' \t\r"') for cell in cells) == self._header_cells:
+                return True
+            place = block.find(self._header_part, end)
+        return False
+
+    def _has_odd_line(self, block: bytes) -> bool:
+        """Return whether a line has separators alone, or the names of the columns."""
+        if self._shape.n_fields == 1:
+            return False
+        cells = np.frombuffer(block, dtype=np.uint8)
+        ends = np.flatnonzero(cells == _NEWLINE)
+        begins = np.append(0, ends[:-1] + 1)
+        first, last = cells[begins], cells[np.maximum(ends - 1, 0)]
+        if (self._begins_header[first] & self._ends_header[last]).any() and self._has_header(block):
+            return True
+        if self._shape.separator == " ":
+            return False
+        doubtful = self._of_empty_lines[first] & self._of_empty_lines[last]
+        places = zip(begins[doubtful].tolist(), ends[doubtful].tolist(), strict=True)
+        return any(self._empty_line.fullmatch(block, begin, end) for begin, end in places)
+
+    def _has_blank_before_id(self, block: bytes) -> bool:
+        """Return whether an identifier of a block of regular lines begins with a blank."""
+        if self._ids == [0] and not block.startswith(b" ") and b"\n " not in block:
+            return False
+        cells = np.frombuffer(block, dtype=np.uint8)
+        signs = (cells == ord(self._shape.separator)) | (cells == _NEWLINE)
+        if b'"' in block:
+            signs &= np.cumsum(cells == _QUOTE) % 2 == 0
+        begins = np.append(0, np.flatnonzero(signs)[:-1] + 1).reshape(-1, self._shape.n_fields)
+        return bool((cells[begins[:, self._ids]] == _BLANK).any())
+
+    def _with_blanks(self, raw: bytes, fields: list[str]) -> bytes:
+        """Return a record whose identifiers are quoted if they begin with a blank, which pandas would leave out."""
+        [found] = csv.reader([raw.decode()], delimiter=self._shape.separator) if raw.count(b"\n") == 1 else [fields]
+        kept = [place for place in self._ids if place < len(fields) == len(found) and fields[place]]
+        if all(found[place].lstrip(" ") != fields[place] or found[place] == fields[place] for place in kept):
+            return raw
+        cells = [found[place] if place in kept else cell for place, cell in enumerate(fields)]
+        return self._shape.separator.join('"' + cell.replace('"', '""') + '"' for cell in cells).encode() + b"\n"
+
+    def _delimiters(self, block: bytes) -> bytes | None:
+        """Return the separators and line ends outside quotes, as they follow; None if a quote stands within a cell."""
+        cells = np.frombuffer(block, dtype=np.uint8)
+        if self._shape.separator == " ":
+            return None if b'"' in block else _between_blanks(cells)
+        wanted = cells == _NEWLINE
+        wanted |= cells == ord(self._shape.separator)
+        if b'"' in block:
+            quotes = cells == _QUOTE
+            if not _regular(cells, np.flatnonzero(quotes), ord(self._shape.separator)):
+                return None
+            wanted |= quotes
+            return _unquoted(cells.compress(wanted).tobytes())
+        return cells.compress(wanted).tobytes()
+
+    def _one_by_one(self, begun: bytes) -> bytes:
+        """Read the rest of the file, of which `begun` comes first, record by record."""
+        self._each, self._ended = self._records(self._lines(begun)), False
+        return b""
+
+    def _lines(self, begun: bytes) -> Iterator[bytes]:
+        data, self._rest = begun + self._rest, b""
+        while True:
+            *lines, data = data.split(b"\n")
+            for line in lines:
+                yield line + b"\n"
+            chunk = self._read()
+            if not chunk:
+                break
+            data += chunk
+        if data:
+            yield data + b"\n"
+
+    def _records(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield the records of lines, checked."""
+        taken: list[bytes] = []
+
+        def texts() -> Iterator[str]:
+            for line in lines:
+                if b"\0" in line:
+                    raise UsageError(
+                        f"{self._path}: line {self._line + len(taken)} has a NUL character, at which its cell would be "
+                        "cut; remove it"
+                    )
+                taken.append(line)
+                yield line.decode()
+
+        shape = self._shape
+        records = split_records(texts(), shape.separator, escape=shape.escape)
+        while True:
+            try:
+                record = next(records, None)
+            except csv.Error as error:
+                raise UsageError(f"{self._path}: line {self._line} {_reason(error)}") from error
+            if record is None:
+                return
+            raw = b"".join(taken)
+            yield self._record(record.fields, raw, len(taken))
+            self._line += len(taken)
+            taken.clear()
+
+    def _is_skipped(self, fields: list[str], line: int) -> bool:
+        """Return whether a record is a header of joined files or a comment, which are counted."""
+        shape = self._shape
+        if shape.is_comment(fields):
+            self._skipped.comments.add(line)
+            return True
+        if not shape.is_header(fields):
+            return False
+        if header_cells(fields) != shape.header_cells:
+            raise UsageError(
+                f"{self._path}: line {line} is a header with the columns in another order, as if files were joined; "
+                "give each of them with --data"
+            )
+        self._skipped.headers.add(line)
+        return True
+
+    def _record(self, fields: list[str], raw: bytes, n_lines: int) -> bytes:
+        """Check one record and return it as the parser should see it."""
+        shape, line = self._shape, self._line
+        if self._is_skipped(fields, line):
+            return b""
+        if shape.comments and raw.startswith(b"#"):
+            self._skipped.like_comments.add(line)
+        if Record(line, fields).blank and shape.n_fields > 1:
+            self._skipped.add_blank(line)
+            if raw.strip(b" \t\r\n\x1a"):  # of separators
+                self._skipped.keep_blank()
+            return b""
+        self._skipped.end_record(line + n_lines - 1)
+        if n_lines > 1 or (not shape.escape and b'\\"' in raw):
+            self._check_quotes(raw, n_lines)
+        if raw.endswith(b"\r\r\n"):
+            raw = raw.rstrip(b"\r\n") + b"\n"
+        width = max(len(fields), 1)
+        if width > shape.n_fields:
+            extra = width - shape.n_fields
+            ends = shape.separator.encode() * extra
+            text = raw.rstrip(b"\r\n")
+            if shape.separator != " " and not "".join(fields[-extra:]) and text.endswith(ends):
+                return text[: -len(ends)] + b"\n"
+            whose = "the header has" if shape.header else "the lines before have"
+            raise UsageError(
+                f"{self._path}: line {line} has {width} fields, but {whose} {shape.n_fields}; quote a cell that has "
+                f"{_name(shape.separator)} in it, or correct that line"
+            )
+        if width < shape.n_fields:
+            if shape.row_names:
+                raise UsageError(
+                    f"{self._path}: line {line} has {width} fields, but the lines before have {shape.n_fields} with a"
+                    " row name that the header does not name; name that column in the header, or correct that line"
+                )
+            self._check_separator(raw, width)
+            self._skipped.add_short(line, width)
+        return self._with_blanks(raw, fields) if self._ids else raw
+
+    def _check_separator(self, raw: bytes, width: int) -> None:
+        """Raise UsageError for a line that another separator splits into as many fields as there are columns."""
+        n_fields = self._shape.n_fields
+        other = next((sign for sign in ",;\t|" if raw.count(sign.encode()) == n_fields - 1), "")
+        if width == 1 and n_fields > 2 and other:
+            raise UsageError(
+                f"{self._path}: line {self._line} is separated by {_name(other)}, but the header by "
+                f"{_name(self._shape.separator)}, as if files were joined; give each of them with --data"
+            )
+
+    def _check_quotes(self, raw: bytes, n_lines: int) -> None:
+        shape = self._shape
+        try:
+            for _ in split_records(
+                io.StringIO(raw.decode(), newline="\n"), shape.separator, escape=shape.escape, strict=True
+            ):
+                pass
+        except csv.Error as error:
+            if n_lines > 1:
+                raise UsageError(
+                    f"{self._path}: the quote that opens in line {self._line} is not closed in that line, and the lines"
+                    ' after it would be read as one cell; close it, or double a quote that belongs to a text ("")'
+                ) from error
+            raise UsageError(
+                f"{self._path}: line {self._line} has a quote after a backslash, unlike the first lines; double a"
+                ' quote that belongs to a text ("")'
+            ) from error
+
+
+def _end_of_records(data: bytes) -> int:
+    """Return the end of the last line of `data` before which all quotes are closed."""
+    end = data.rfind(b"\n") + 1
+    if b'"' not in data or not data.count(b'"', 0, end) % 2:
+        return end
+    for begin in (max(end - _TAIL, 0), 0):
+        cells = np.frombuffer(data, dtype=np.uint8)[begin:end]
+        outside = np.cumsum(cells == _QUOTE) % 2 == data.count(b'"', 0, begin) % 2
+        ends = np.flatnonzero((cells == _NEWLINE) & outside)
+        if len(ends):
+            return begin + int(ends[-1]) + 1
+    return 0
+
+
+def _table(characters: bytes) -> np.ndarray:
+    """Return which of the 256 bytes are among some characters."""
+    return np.isin(np.arange(256), list(characters))
+
+
+def _unquoted(delimiters: bytes) -> bytes:
+    """Return separators and line ends without the quotes and what lies within them."""
+    return b"".join(delimiters.replace(b'""', b"").split(b'"')[::2])
+
+
+def _between_blanks(cells: np.ndarray) -> bytes:
+    """Return a blank for the beginning of each cell, and the line ends."""
+    newlines = cells == _NEWLINE
+    gaps = (cells == _BLANK) | (cells == _TAB) | (cells == _RETURN) | newlines
+    begins = ~gaps
+    begins[1:] &= gaps[:-1]
+    return np.where(newlines, np.uint8(_NEWLINE), np.uint8(_BLANK)).compress(begins | newlines).tobytes()
+
+
+def _has_bare_return(block: bytes) -> bool:
+    """Return whether a carriage return ends no line."""
+    return b"\r" in block and block.count(b"\r") != block.count(b"\r\n")
+
+
+def _regular(cells: np.ndarray, quotes: np.ndarray, separator: int) -> bool:
+    """Return whether every quote opens a cell at its beginning, closes it at its end, or is doubled within it."""
+    opening, closing = quotes[0::2], quotes[1::2]
+    before = cells[np.maximum(opening - 1, 0)]
+    after = cells[np.minimum(closing + 1, len(cells) - 1)]
+    opens = (opening == 0) | (before == separator) | (before == _NEWLINE) | (before == _QUOTE)
+    closes = (after == separator) | (after == _NEWLINE) | (after == _RETURN) | (after == _QUOTE)
+    return bool(len(opening) == len(closing) and opens.all() and closes.all())
+
+
+def _reason(error: csv.Error) -> str:
+    if "new-line" in str(error):
+        return "has a carriage return within a cell that is not quoted; quote the cell, or remove it"
+    return f"cannot be read ({error})"
+
+
+def _name(separator: str) -> str:
+    return {"\t": "a tab", " ": "a blank"}.get(separator, f"{separator!r}")
