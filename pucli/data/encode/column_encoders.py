@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pucli.core.saved_state import AT_LEAST_ZERO, STATEMENT, Each, Flag, Names, Scalar, State, Whole, Word
-from pucli.data.encode.doubtful_cells import date_format
+from pucli.data.encode.date_encoder import Date
 from pucli.data.encode.drift import Range, Tally
+from pucli.data.encode.filled_cells import IS_EMPTY, filled_words, write_filled
 from pucli.data.encode.number_forms import formed_numbers
-from pucli.data.frames import TableError, cell_text, coded, dates, numbers, parsed_numbers, zoned, zoned_texts
+from pucli.data.frames import TableError, cell_text, coded, numbers, parsed_numbers
 from pucli.data.labels import NO, YES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST = 1e150  # the square of a larger value overflows in double precision
-IS_EMPTY = "is empty"
 OTHER = "(other values)"
 OTHER_WORDS = "with another word for yes or no than in training, read by its meaning"
 
@@ -81,7 +81,7 @@ class Number:
     def how(self) -> str:
         """Describe the encoding."""
         written = f" (decimal sign {self.decimal}{f', in {self.unit}' if self.unit else ''})" if self.decimal else ""
-        return f"unchanged{written}{_filled(self.fill, self.indicator)}"
+        return f"unchanged{written}{filled_words(self.fill, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out`.
@@ -118,7 +118,7 @@ class Number:
             what = f"{cell_text(cells.iloc[row])!r} is not a number" if wrong[row] else "is empty"
             place = tally.place(tally.offset + row)
             raise TableError(f"column {self.name!r}, {place}: {what}; the model cannot fill such a cell, so correct it")
-        _write_filled(self.name, values, self.fill, self.indicator, out, tally)
+        write_filled(self.name, values, self.fill, self.indicator, out, tally)
 
     def _with_words(
         self, cells: pd.Series, values: np.ndarray, wrong: np.ndarray, tally: Tally
@@ -189,20 +189,10 @@ class YesNo:
 
     def how(self) -> str:
         """Describe the encoding."""
-        return f"{self.yes!r} 1, {self.no or 'empty'!r} 0{_filled(self.fill, self.indicator)}"
+        return f"{self.yes!r} 1, {self.no or 'empty'!r} 0{filled_words(self.fill, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out`.
-
-        Parameters
-        ----------
-        cells : Series of length n
-            Cells of the column.
-        out : array of shape (n, len(features))
-            Filled with the features.
-        tally : Tally
-            Counts unusual cells.
-        """
+        """Write the features of n cells into `out`, see `Number.encode`."""
         codes, texts = coded(cells)
         meaning = {self.yes.casefold(): 1.0, self.no.casefold(): 0.0}
         if meaning.keys() == {"true", "false"}:
@@ -219,7 +209,7 @@ class YesNo:
         if unknown.any():
             what = f"neither {self.yes!r} nor {self.no or 'empty'!r}, treated as empty"
             tally.add(self.name, what, unknown, texts[codes[int(unknown.argmax())]])
-        _write_filled(self.name, values, self.fill if self.no else 0.0, self.indicator, out, tally)
+        write_filled(self.name, values, self.fill if self.no else 0.0, self.indicator, out, tally)
 
 
 @dataclass(frozen=True)
@@ -264,17 +254,7 @@ class Category:
         return f"{len(self.values)} values one-hot{rest}" + ", empty is a value" * self.indicator
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out`.
-
-        Parameters
-        ----------
-        cells : Series of length n
-            Cells of the column.
-        out : array of shape (n, len(features))
-            Filled with the features.
-        tally : Tally
-            Counts unusual cells.
-        """
+        """Write the features of n cells into `out`, see `Number.encode`."""
         codes, texts = coded(cells)
         place = {value: position for position, value in enumerate(self.values)}
         target = np.array([*(self._position(text, place) for text in texts), -1 - self.indicator])
@@ -304,131 +284,6 @@ def _truth(texts: Sequence[str]) -> np.ndarray:
     """Return 1 for each text (k,) that means yes, 0 for no, and NaN for any other."""
     words = dict.fromkeys(YES, 1.0) | dict.fromkeys(NO, 0.0)
     return np.array([words.get(text.casefold(), np.nan) for text in texts], dtype=np.float64)
-
-
-_PARTS = {"month": 12, "weekday": 7, "hour": 24}
-
-
-@dataclass(frozen=True)
-class Date:
-    """Days since 1970-01-01, and the sine and cosine of those of month, weekday and hour that vary in training.
-
-    Parameters
-    ----------
-    name, kind : str
-    written : str
-        Format of the dates.
-    parts : list of str
-        Any of "month", "weekday" and "hour".
-    fill : float
-    indicator : bool
-        As for `Number`; the sine and cosine of an empty cell are 0.
-    low, high, rows : float, float, int
-        As for `Number`, in days since 1970-01-01.
-    zoned : float
-        Share of the training dates with a time zone; -1 if it is not known.
-    serials : bool
-        Whether day numbers of a spreadsheet are dates.
-    """
-
-    name: str
-    kind: str
-    written: str
-    parts: list[str]
-    fill: float
-    indicator: bool
-    low: float = 0.0
-    high: float = 0.0
-    rows: int = 0
-    zoned: float = -1.0
-    serials: bool = False
-    reads_text: ClassVar[bool] = True
-    saved_state: ClassVar[State] = {
-        "name": Word(),
-        "kind": Word(),
-        "written": Word(),
-        "parts": Each(Word(*_PARTS)),
-        "fill": Scalar(finite=False),
-        "indicator": Flag(),
-        "low": STATEMENT,
-        "high": STATEMENT,
-        "rows": Whole(),
-        "zoned": Scalar(-1.0, 1.0),
-        "serials": Flag(),
-    }
-
-    @property
-    def features(self) -> list[str]:
-        """Return the names of the features."""
-        turns = [f"{self.name} {part} {turn}" for part in self.parts for turn in ("sin", "cos")]
-        return [f"{self.name} days", *turns] + [f"{self.name} {IS_EMPTY}"] * self.indicator
-
-    def how(self) -> str:
-        """Describe the encoding."""
-        written = "" if self.written == "ISO8601" else f" (format {self.written})"
-        return ", ".join(["days since 1970", *self.parts]) + written + _filled(None, self.indicator)
-
-    def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out`.
-
-        Parameters
-        ----------
-        cells : Series of length n
-            Cells of the column.
-        out : array of shape (n, len(features))
-            Filled with the features.
-        tally : Tally
-            Counts unusual cells.
-        """
-        days, wrong = dates(cells, self.written, self.serials)
-        if wrong.any():
-            what = f"not a date of the format {self.written}, treated as empty"
-            if other := date_format(coded(cells)[1]):  # else a day may pass for a month in the cells that are read
-                what += f"; every cell has the format {other}, so write dates as 2024-12-31"
-            tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
-        if self.rows:
-            tally.add_range(self.name, days, Range(self.low, self.high, self.rows, dates=True))
-        self._count_forms(cells, ~np.isnan(days), tally)
-        if "hour" in self.parts:
-            midnight = np.isnan(days) | (days == np.floor(days))
-            tally.add_lost(self.name, "have no time of day, unlike those of the training rows", midnight)
-        found = date_parts(days)
-        for position, part in enumerate(self.parts):
-            angle = 2 * np.pi * found[part] / _PARTS[part]
-            out[:, 1 + 2 * position] = np.nan_to_num(np.sin(angle))
-            out[:, 2 + 2 * position] = np.nan_to_num(np.cos(angle))
-        _write_filled(self.name, days, self.fill, self.indicator, out, tally)
-
-    def _count_forms(self, cells: pd.Series, there: np.ndarray, tally: Tally) -> None:
-        """Count years alone, dates with a time zone if none had one in training, and those without if all had one."""
-        if getattr(cells.dtype, "kind", "O") == "M":
-            has = zoned(cells)
-        else:
-            codes, texts = coded(cells)
-            has = np.append(zoned_texts(texts), False)[codes]
-            years = np.array([*(len(text) == 4 for text in texts), False])[codes] & there
-            if years.any():
-                tally.add(self.name, "with a year alone, read as its first day", years, texts[codes[years.argmax()]])
-        if self.zoned not in (0.0, 1.0):
-            return
-        wrong = there & (has if self.zoned == 0.0 else ~has)
-        if wrong.any():
-            what = (
-                "with a time zone, although none had one in training; read in UTC, their hours may be shifted"
-                if self.zoned == 0.0
-                else "without a time zone, although all had one in training; read as UTC, their hours may be shifted"
-            )
-            tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
-
-
-def date_parts(days: np.ndarray) -> dict[str, np.ndarray]:
-    """Return month (0-11), weekday (0 is Monday) and hour (with fraction) of days since 1970-01-01; NaN stays NaN."""
-    missing = np.isnan(days)
-    whole = np.floor(np.where(missing, 0.0, days))
-    months = whole.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
-    # 1970-01-01 was a Thursday; times are rounded to the microsecond
-    found = {"month": months, "weekday": (whole + 3) % 7, "hour": np.round((days - whole) * 86_400e6) / 3_600e6}
-    return {part: np.where(missing, np.nan, values) for part, values in found.items()}
 
 
 @dataclass(frozen=True)
@@ -468,20 +323,10 @@ class Text:
 
     def how(self) -> str:
         """Describe the encoding."""
-        return f"{len(self.words)} frequent words, tf-idf{_filled(None, self.indicator)}"
+        return f"{len(self.words)} frequent words, tf-idf{filled_words(None, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out`.
-
-        Parameters
-        ----------
-        cells : Series of length n
-            Cells of the column.
-        out : array of shape (n, len(features))
-            Filled with the features.
-        tally : Tally
-            Counts unusual cells.
-        """
+        """Write the features of n cells into `out`, see `Number.encode`."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         codes, texts = coded(cells)
@@ -521,17 +366,7 @@ class Unused:
         return "not used"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Count the filled cells of a column that was empty in training; there are no features to write.
-
-        Parameters
-        ----------
-        cells : Series of length n
-            Cells of the column.
-        out : array of shape (n, 0)
-            Unused.
-        tally : Tally
-            Counter.
-        """
+        """Count the filled cells of a column that was empty in training; there are no features to write."""
         if self.kind == EMPTY:
             tally.add(self.name, "filled, although all were empty in training: not used", cells.notna().to_numpy())
 
@@ -584,19 +419,3 @@ _ENCODERS: dict[str, Callable[..., ColumnEncoder]] = {
     "Text": Text,
     "Unused": Unused,
 }
-
-
-def _write_filled(name: str, values: np.ndarray, fill: float, indicator: bool, out: np.ndarray, tally: Tally) -> None:
-    """Write the filled `values` into the first column of `out` and the indicator into the last."""
-    missing = np.isnan(values)
-    out[:, 0] = np.where(missing, fill, values) if missing.any() else values
-    if indicator:
-        out[:, -1] = missing
-    else:
-        tally.add(name, "empty, although none was in training; filled", missing)
-
-
-def _filled(fill: float | None, indicator: bool) -> str:
-    if not indicator:
-        return ""
-    return "; empty marked" if fill is None else f"; empty marked and filled with {fill:.6g}"

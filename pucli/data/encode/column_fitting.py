@@ -11,15 +11,14 @@ from pucli.data.encode.column_encoders import (
     EMPTY,
     Category,
     ColumnEncoder,
-    Date,
     Number,
     Text,
     Unused,
     YesNo,
-    date_parts,
     formed,
 )
 from pucli.data.encode.columns import Column, yes_value
+from pucli.data.encode.date_encoder import Date, date_parts
 from pucli.data.frames import coded, dates, numbers, parsed_numbers, zoned
 from pucli.data.labels import NO, YES
 
