@@ -411,7 +411,7 @@ def _with_unread(found: Column, read: np.ndarray, texts: Sequence[str], counts: 
 def _formed(
     name: str, codes: np.ndarray, texts: Sequence[str], counts: np.ndarray, blank: np.ndarray, decimal: str
 ) -> Column | None:
-    """Describe a column of numbers with signs, units or separators; None if it is none, or their form is not plain."""
+    """Describe a column of numbers with signs, units or separators; None for others and for mixed forms."""
     like = np.array([is_decorated(text) for text in texts])
     if not _mostly(like, blank, texts, counts) or like.sum() < MIN_NUMBERS:
         return None
@@ -461,7 +461,7 @@ def text_numbers(
 
 
 def _dates(name: str, codes: np.ndarray, texts: list[str], counts: np.ndarray, blank: np.ndarray) -> Column | None:
-    """Describe a column of dates; None if it is none."""
+    """Describe a column of dates; None for any other column."""
     serial = ~np.isnan(serial_days(texts))
     left = [i for i in range(len(texts)) if not blank[i] and not serial[i]]
     if not left:

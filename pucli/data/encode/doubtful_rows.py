@@ -1,4 +1,4 @@
-"""Rows that are none: units or a second header below the header, and totals or a remark at the end of a table."""
+"""Rows that are not data: units or a second header below the header, totals, averages, or a remark at the end."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ TOTALS = frozenset(
      "gesamtsumme", "insgesamt", "zwischensumme", "mittelwert", "durchschnitt", "somme", "total général", "sous-total",
      "moyenne", "suma", "promedio", "media", "totale", "somma", "totaal", "gemiddelde", "итого", "всего", "razem"}
 )  # fmt: skip
+COUNTS = "and counts as a row; remove it if it is not data"
 _WRITTEN = {word + end for total in TOTALS for word in (total, total.capitalize(), total.upper()) for end in ("", ":")}
 
 
@@ -51,10 +52,7 @@ def second_header(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
     if not found or (len(found) == 1 and others):
         return ""
     words = ", ".join(map(repr, found[:3]))
-    return (
-        f"{place(0)} has words ({words}) where the rows below have numbers, like units or a second header, and counts "
-        "as a row; remove it if it is none"
-    )
+    return f"{place(0)} has words ({words}) where the rows below have numbers, like units or a second header, {COUNTS}"
 
 
 def last_row(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) -> str:
@@ -75,11 +73,11 @@ def last_row(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) 
     filled = [position for position, text in enumerate(texts) if text not in EMPTY]
     for position in filled:
         if texts[position].strip(": ").casefold() in TOTALS and _is_new(frame.iloc[:, position]) and len(filled) > 1:
-            return f"{place(row)} looks like totals ({texts[position]!r}), and counts as a row; remove it if it is none"
+            return f"{place(row)} looks like totals ({texts[position]!r}), {COUNTS}"
     if len(filled) == 1 and frame.shape[1] > 2 and frame.iloc[:-1].notna().sum(axis=1).max() > 2:
         text = texts[filled[0]]
         if np.isnan(parsed_numbers([text])[0]) and _is_new(frame.iloc[:, filled[0]]):
-            return f"{place(row)} has {text[:40]!r} alone, like a remark, and counts as a row; remove it if it is none"
+            return f"{place(row)} has {text[:40]!r} alone, like a remark, {COUNTS}"
     if before:
         return ""
     for what, holds in (("sums", _is_sum), ("averages", _is_mean)):
@@ -87,10 +85,7 @@ def last_row(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) 
             continue
         names = [str(frame.columns[position]) for position in filled if holds(frame.iloc[:, position])]
         if len(names) > 1:
-            return (
-                f"{place(row)} has the {what} of the rows above it in {names[0]!r} and {names[1]!r}, and counts as a "
-                "row; remove it if it is none"
-            )
+            return f"{place(row)} has the {what} of the rows above it in {names[0]!r} and {names[1]!r}, {COUNTS}"
     return ""
 
 
@@ -123,7 +118,7 @@ def subtotals(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0,
             continue
         more = f" (as {len(rows) - 1} more)" if len(rows) > 1 else ""
         text, where = _text(column.iloc[rows[0]]), place(before + int(rows[0]))
-        return f"{where} looks like totals ({text!r}){more}, and counts as a row; remove it if it is none"
+        return f"{where} looks like totals ({text!r}){more}, {COUNTS}"
     return ""
 
 

@@ -203,7 +203,7 @@ def _parquet_blocks(path: Path, source: Any, columns: _Columns, rows: int) -> It
 
 
 def _noted(path: Path, tables: Iterator[Table]) -> Iterator[Table]:
-    """Yield blocks, and tell the user of rows at their ends that are none."""
+    """Yield blocks, and tell the user which of their rows seem not to be data."""
     before, start, totals = None, 0, ""
     for table in tables:
         if before is None:

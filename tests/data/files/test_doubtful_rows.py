@@ -1,4 +1,4 @@
-"""Rows of a file that are none: units, totals, remarks, and lines of separators alone."""
+"""Rows of a file that are not data: units, totals, remarks, and lines of separators alone."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pucli.core.errors import UsageError
+from pucli.data.encode.doubtful_rows import COUNTS
 
 FEW = 0.05  # share of the rows, up to which those that begin with # may be comments
 MOST_BLANKS = 5_000_000  # lines; they are counted one by one
@@ -78,10 +79,8 @@ class SkippedLines:
             more = self.comments.more("is" if self.comments.n == 2 else "are")
             found.append(f"line {self.comments.first} is a comment or a rule{more}; skipped")
         if 0 < self.like_comments.n <= FEW * self._last_line:
-            found.append(
-                f"line {self.like_comments.first} begins with #{self.like_comments.more('do')}, like a comment, and "
-                "counts as a row; remove it if it is none"
-            )
+            line, more = self.like_comments.first, self.like_comments.more("do")
+            found.append(f"line {line} begins with #{more}, like a comment, {COUNTS}")
         if n := self._short.n:
             fields = f"{self._first_width} field{'s' * (self._first_width > 1)} for {self._n_fields} columns"
             more = f", and {n - 1} more line{' is' if n == 2 else 's are'} short" if n > 1 else ""
