@@ -259,7 +259,8 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
     # of n integers drawn from a range R, about n^2 / 2R pairs are equal
     by_chance, repeated = len(filled) ** 2 / (2.0 * (np.ptp(filled) + 1.0)), len(filled) - n_distinct
     if by_chance > CHANCE_PAIRS and repeated <= min(FEW_PAIRS * by_chance, (1.0 - UNIQUE) * len(filled)):
-        rows = "every row" if not repeated else f"nearly every row ({repeated} of {len(filled)} repeat another)"
+        repeat = "repeats" if repeated == 1 else "repeat"
+        rows = f"nearly every row ({repeated} of {len(filled)} {repeat} another)" if repeated else "every row"
         more = "some" if not repeated else "more"
         warning = (
             f"has a different integer in {rows}, where chance would repeat {more}, like an identifier; it is not used "
