@@ -24,6 +24,7 @@ from pucli.data.reading import Reading
 from pucli.data.rows.blocks import BLOCK, read_blocks
 from pucli.data.rows.found_ids import OWN_COLUMNS
 from pucli.data.rows.row_hashes import RowCounter, row_hashes
+from pucli.data.rows.tables import MissingColumn
 from pucli.data.rows.user_file import fitted_width
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.models.reasons import reasons, usual_of
@@ -32,6 +33,8 @@ from pucli.models.scores import checked_scores, clusters, decision_values
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pucli.data.encode.encoder import TableEncoder
+    from pucli.data.rows.tables import Table
     from pucli.models.saved import SavedModel
 
 
@@ -96,7 +99,7 @@ def predicted_blocks(
     as_text = {*encoder.read_as_text, *ids}
     lackable = {*optional, *unused}.difference(encoder.needed)
     blocks = read_blocks(files_of(path), needed, as_text=as_text, rows=BLOCK, how=how, keep=ids, optional=lackable)
-    for table in blocks:
+    for table in _naming_model(blocks, encoder):
         counted.place, counted.offset = table.place, start
         frame = table.frame
         if len(frame) == 0:
@@ -116,6 +119,16 @@ def predicted_blocks(
     if not start:
         empty = _no_predictions(saved, ids)
         yield empty if why is None else empty.assign(why="")
+
+
+def _naming_model(blocks: Iterable[Table], encoder: TableEncoder) -> Iterator[Table]:
+    """Yield the blocks; the error about a missing feature column names the model file."""
+    try:
+        yield from blocks
+    except MissingColumn as error:
+        if error.column not in encoder.needed:
+            raise
+        raise MissingColumn(f"{error}{encoder.origin}", error.path, error.column) from error
 
 
 class Why:

@@ -76,6 +76,7 @@ class SavedModel:
     encoder : encodes a table with columns of any kind as X; None if X is read directly.
     metadata : any JSON values: label column, names of the labels, data set, ...
     versions : versions of the packages that wrote the file.
+    origin : the file that the model was loaded from, for the error about a missing column.
     """
 
     pipeline: Pipeline
@@ -84,6 +85,7 @@ class SavedModel:
     metadata: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     encoder: TableEncoder | None = None
+    origin: str = ""
 
     @property
     def estimator(self) -> Any:
@@ -98,7 +100,11 @@ class SavedModel:
     @property
     def table_encoder(self) -> TableEncoder:
         """Return the encoder of the model, or that of a numeric table if it has none."""
-        return TableEncoder.of_numbers(self.feature_names) if self.encoder is None else self.encoder
+        if self.encoder is not None:
+            return self.encoder
+        encoder = TableEncoder.of_numbers(self.feature_names)
+        encoder.origin = self.origin
+        return encoder
 
     @property
     def whole(self) -> Pipeline:
@@ -220,7 +226,12 @@ def load_model(path: str | Path) -> SavedModel:  # noqa: C901, PLR0915
             raise _damaged(path, "a part of it was changed after it was written")
         if not names or not all(isinstance(name, str) for name in names):
             raise _damaged(path, "its features have no names")
-        model = SavedModel(pipeline, method, names, metadata, dict(versions), encoder)
+        origin = f" (model {path})"
+        if DIGEST not in about:
+            origin = f" (model {path}, whose file has no checksum and may be damaged)"
+        if encoder is not None:
+            encoder.origin = origin
+        model = SavedModel(pipeline, method, names, metadata, dict(versions), encoder, origin)
         try:
             _check_parts(model)
         except StateError as error:

@@ -13,8 +13,11 @@ import pytest
 from pucli.core.errors import UsageError
 from pucli.core.saved_state import declared_state
 from pucli.methods import METHODS, estimator_class
-from pucli.models.saved import ABOUT, load_model
+from pucli.data.rows.user_file import apply_file
+from pucli.models.prediction import predicted_blocks
+from pucli.models.saved import ABOUT, DIGEST, _digest, load_model
 from tests.helpers import ROOT
+from tests.models.saved_models.make import table
 from tests.models.saved_models.mutate import members_of, packed
 
 
@@ -144,3 +147,29 @@ def test_names_of_columns_that_no_encoder_has_are_refused(tmp_path):
 
     with pytest.raises(UsageError, match="feature_names_in_ does not name the columns"):
         load_model(_changed(tmp_path, "bsvm-rbf", without_names))
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_a_missing_column_is_reported_with_the_model_that_names_it(tmp_path, sealed):
+    """A changed name in a file without checksum cannot be told from a wrong table; the message names both."""
+
+    def rename(about, members):
+        about["feature_names"][0] = "aX"
+        if sealed:
+            about[DIGEST] = _digest(about, {name: members[name] for name in members if name != ABOUT})
+
+    path = _changed(tmp_path, "gaussian-mixture", rename)
+    rows = tmp_path / "rows.csv"
+    table().to_csv(rows, index=False)
+    saved = load_model(path)
+    end = f" (model {path})" if sealed else f" (model {path}, whose file has no checksum and may be damaged)"
+    for look in (
+        lambda: saved.table_encoder.transform(table()),
+        lambda: saved.table_encoder.written_with(",").transform(table()),
+        lambda: apply_file(rows, saved.table_encoder),
+        lambda: list(predicted_blocks(saved, rows)),
+    ):
+        with pytest.raises(UsageError) as caught:
+            look()
+        assert "no column 'aX'" in str(caught.value)
+        assert str(caught.value).endswith(end)

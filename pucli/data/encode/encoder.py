@@ -87,7 +87,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         "sparse_": Flag(),
         "usual_": Optional(Parts(*[Array("features", "points", finite=False)] * 3)),
         "columns_": Unsaved(),
+        "origin": Unsaved(),
     }
+    # The model file from which the encoder was loaded, for the error about a missing column.
+    origin: str = ""
 
     def __init__(
         self,
@@ -232,7 +235,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         frame = as_frame(X)
         missing = [name for name in self.needed if name not in frame.columns]
         if missing:
-            raise TableError(missing_columns(missing, list(frame.columns), self.needed))
+            raise TableError(missing_columns(missing, list(frame.columns), self.needed) + self.origin)
         return frame
 
     def _other_width(self, width: int) -> str:
@@ -264,6 +267,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not decimal or self.sparse_:
             return self
         other = copy.copy(self)
+        other.origin = self.origin
         other.encoders_ = [
             replace(encoder, decimal=decimal) if isinstance(encoder, Number) else encoder for encoder in self.encoders_
         ]
@@ -306,14 +310,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         """Return the state that is kept in a model file, which consists of JSON values and arrays."""
         state = dict(super().__getstate__())
-        state.pop("columns_", None)
+        for name in ("columns_", "origin"):
+            state.pop(name, None)
         if "encoders_" in state:
             state["encoders_"] = [encoder_state(encoder) for encoder in state["encoders_"]]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state returned by `__getstate__`."""
-        state = {"decimal": "", **{name: value for name, value in state.items() if name != "columns_"}}
+        kept = {name: value for name, value in state.items() if name not in ("columns_", "origin")}
+        state = {"decimal": "", **kept}
         if "encoders_" in state:
             state["encoders_"] = [encoder_of_state(item) for item in state["encoders_"]]
         super().__setstate__(state)

@@ -199,12 +199,25 @@ def _sign_beside(name: str, line: str) -> str:
     return (found[1] or found[2]) if found else ""
 
 
-def check_model_columns(path: Path, table: Table, needed: Sequence[str]) -> None:
-    """Raise MissingColumn if a file lacks a column that a model needs; the message names columns that may be it."""
+def check_model_columns(path: Path, table: Table, needed: Sequence[str], origin: str = "") -> None:
+    """Raise MissingColumn if a file lacks a column that a model needs; the message names columns that may be it.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    table : Table
+        Its table.
+    needed : sequence of str
+        Columns that the model needs.
+    origin : str, optional
+        End of the message: the model file.
+    """
     columns = [str(column) for column in table.frame.columns]
     there = set(columns)
     if missing := [name for name in needed if name not in there]:
-        raise MissingColumn(f"{path}: {missing_columns(missing, columns, needed)}{table.naming}", path, missing[0])
+        found = missing_columns(missing, columns, needed)
+        raise MissingColumn(f"{path}: {found}{table.naming}{origin}", path, missing[0])
 
 
 def _matrix(path: Path, table: Table, names: Sequence[str], allow_missing: bool) -> Floats:

@@ -234,7 +234,7 @@ def apply_file(
     columns = {"known": encoder.needed, "as_text": encoder.read_as_text, "as_number": encoder.needed}
     table = _filled(path, open_files(files, label, how=how, **columns))  # type: ignore[arg-type]
     labels = None if label is None else label_column(path, table, label)
-    check_model_columns(path, table, encoder.needed)
+    check_model_columns(path, table, encoder.needed, encoder.origin)
     tally = Tally(table.place)
     try:
         X = encoder.transform(table.frame, tally)
