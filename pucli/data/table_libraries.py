@@ -137,8 +137,14 @@ def numeric_rows(estimator: Any, X: Any, *, reset: bool = True) -> Any:
     """
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)  # scikit-learn takes the values behind the mask
+    if isinstance(X, dict) and not issparse(X):
+        raise TableError("X is a dict of columns; give it as a table: pandas.DataFrame(X).")
+    if isinstance(X, np.ndarray) and X.dtype.names:
+        import pandas as pd
+
+        X = pd.DataFrame(X)
     if not is_table(X):
-        return X
+        return _numeric_array(X, type(estimator).__name__)
     frame = to_pandas(X)
     if not frame.shape[1]:
         raise TableError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
@@ -149,6 +155,18 @@ def numeric_rows(estimator: Any, X: Any, *, reset: bool = True) -> Any:
     for place, name in enumerate(frame.columns):
         _check_numeric(frame.iloc[:, place], name, type(estimator).__name__)
     return frame
+
+
+def _numeric_array(X: Any, estimator: str) -> Any:
+    """Return rows without column names with NaN for pandas.NA; refuse dates, which scikit-learn takes for numbers."""
+    kind = X.dtype.kind if isinstance(X, np.ndarray) else ""
+    if kind in _KIND and kind != "c":
+        raise TableError(f"X holds {_KIND[kind]}, and {estimator} takes numbers alone; convert them first.")
+    if kind == "O":
+        import pandas as pd
+
+        return np.where(pd.isna(X), np.nan, X)
+    return X
 
 
 def _with_names(frame: pd.DataFrame, estimator: Any, reset: bool) -> pd.DataFrame:

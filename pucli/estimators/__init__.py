@@ -8,6 +8,8 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     from pucli.methods import METHODS, estimator_class
 
+    if name == "__all__":  # for `import *`
+        return __dir__()
     for method in METHODS.values():
         if method.estimator.endswith(f":{name}"):
             return estimator_class(method)

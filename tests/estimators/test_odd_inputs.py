@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
-from pucli.estimators import BLSSVM, CPLS, EMLDA, GLPUAL, USMO, AutoPU, Classtering
+from pucli.estimators import BLSSVM, CPLS, EMLDA, GLPUAL, USMO, AutoPU, Classtering, ConstrainedKMeans
 
 RNG = np.random.default_rng(0)
 S = (np.arange(60) % 3 == 0).astype(int)
@@ -63,7 +64,7 @@ def test_masked_values_are_missing(estimator: Any) -> None:
 
 def few_groups() -> Classtering:
     """Return a clustering that takes little time."""
-    return Classtering(n_components=3, tol=1e-3)
+    return Classtering(n_components=3, tol=1e-3, random_state=0)
 
 
 @pytest.mark.parametrize("estimator", [GLPUAL, BLSSVM, USMO, AutoPU, CPLS, EMLDA, few_groups])
@@ -96,3 +97,61 @@ def test_classtering_says_nothing_of_names_that_are_there() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         few_groups().fit(pd.DataFrame(X, columns=list("abc")), CLASSES)
+
+
+def with_cell(value: Any) -> Any:
+    """Return rows with another value in row 7 and feature 2."""
+    rows = X.copy()
+    rows[7, 2] = value
+    return rows
+
+
+NO_CELLS = "takes no empty cells, such as row 7,"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (with_cell(np.nan), f"{NO_CELLS} feature 2"),
+        (pd.DataFrame(with_cell(np.nan), columns=list("abc")).astype("Float64"), f"{NO_CELLS} column 'c'"),
+        (np.where(np.isnan(with_cell(np.nan)), pd.NA, X), f"{NO_CELLS} feature 2"),
+        (csr_array(with_cell(np.nan)), f"{NO_CELLS} feature 2"),
+        (with_cell(-np.inf), "contains infinity: row 7, feature 2"),
+        (pd.DataFrame(with_cell(np.inf), columns=list("abc")), "contains infinity: row 7, column 'c'"),
+        (np.full((60, 2), np.datetime64("2024-01-01")), "X holds dates"),
+        (np.full((60, 2), np.timedelta64(1, "D")), "X holds durations"),
+        (X.astype(complex), "takes real numbers"),
+        (X[:, 0], "Expected 2D array, got 1D array. Reshape"),
+        (None, "Expected 2D array, got scalar array. Reshape"),
+        ({"a": X[:, 0], "b": X[:, 1]}, "pandas.DataFrame"),
+    ],
+)
+@pytest.mark.parametrize("estimator", [BLSSVM, CPLS, few_groups, lambda: ConstrainedKMeans(2)])
+def test_bad_rows_are_named_in_one_line(estimator: Any, rows: Any, said: str) -> None:
+    model = estimator().fit(X, S if estimator is BLSSVM else CLASSES)
+    for refuse in (lambda: estimator().fit(rows, S if estimator is BLSSVM else CLASSES), lambda: model.predict(rows)):
+        with pytest.raises(ValueError) as caught:
+            refuse()
+        assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("estimator", [BLSSVM, CPLS, few_groups])
+@pytest.mark.parametrize("rows", [np.asfortranarray(X), pd.DataFrame(X, columns=list("abc"))])
+def test_the_layout_of_the_rows_changes_no_bit(estimator: Any, rows: Any) -> None:
+    y = S if estimator is BLSSVM else CLASSES
+    how = "decision_function" if hasattr(estimator(), "decision_function") else "predict_proba"
+    expected = getattr(estimator().fit(X, y), how)(X)
+    np.testing.assert_array_equal(getattr(estimator().fit(rows, y), how)(rows), expected)
+
+
+def test_a_structured_array_is_a_table() -> None:
+    table = np.rec.fromarrays(X.T, names="a,b,c")
+    model = BLSSVM().fit(table, S)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(model.decision_function(table), scores(BLSSVM))
+
+
+def test_a_star_imports_the_estimators() -> None:
+    names: dict[str, Any] = {}
+    exec("from pucli.estimators import *", names)
+    assert names["GLPUAL"] is GLPUAL

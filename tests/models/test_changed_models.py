@@ -12,8 +12,8 @@ import pytest
 
 from pucli.core.errors import UsageError
 from pucli.core.saved_state import declared_state
-from pucli.methods import METHODS, estimator_class
 from pucli.data.rows.user_file import apply_file
+from pucli.methods import METHODS, estimator_class
 from pucli.models.prediction import predicted_blocks
 from pucli.models.saved import ABOUT, DIGEST, _digest, load_model
 from tests.helpers import ROOT

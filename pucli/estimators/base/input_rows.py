@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.utils.validation import validate_data
 
-from pucli.core.arrays import Floats
+from pucli.core.arrays import Bools, Floats
 from pucli.core.memory import check_memory
+from pucli.data.table_libraries import numeric_rows
 
 # A fit makes about so many copies of its rows.
 COPIES = 3
@@ -20,19 +22,73 @@ UNEQUAL = 1e5
 LARGEST = float(np.sqrt(np.finfo(np.float64).max))
 
 
-@contextmanager
-def told_of_empty_cells(estimator: Any) -> Iterator[None]:
-    """Replace scikit-learn's message about NaN in X."""
+def validated(
+    estimator: Any,
+    X: Any,
+    y: Any = "no_validation",
+    *,
+    reset: bool = True,
+    sparse: str | bool = "csr",
+    least_rows: int = 1,
+    **how: Any,
+) -> Any:
+    """Return rows X (n, m) as float64, a sparse matrix if X is one, and the labels y (n,) if they are given.
+
+    Parameters
+    ----------
+    estimator : estimator
+        That takes the rows; its number and names of features are set, or compared if `reset` is False.
+    X : table of any library, array, sequence of rows, or sparse matrix
+    y : array-like of shape (n,), optional
+        None is refused.
+    reset : bool, default=True
+        Whether the estimator is fitted to X.
+    sparse : str or True, default="csr"
+        Format to which sparse rows are converted; True keeps theirs.
+    least_rows : int, default=1
+        Number of rows without which X is refused.
+    **how
+        Further parameters of `sklearn.utils.validation.check_array`.
+
+    Raises
+    ------
+    ValueError
+        X is not a table of finite numbers; the message is one line and names the row and the column.
+    """
+    rows = numeric_rows(estimator, X, reset=reset)
+    # in C order, as sums in another order have other last bits
+    how = {"dtype": np.float64, "order": "C", "accept_sparse": sparse, "ensure_min_samples": least_rows, **how}
     try:
-        yield
+        return validate_data(estimator, rows, y, reset=reset, **how)
     except ValueError as error:
-        if "does not accept missing values" not in str(error):
-            raise
-        name = type(estimator).__name__
+        text = str(error)
+    name = type(estimator).__name__
+    if "does not accept missing values" in text:
         raise ValueError(
-            f"Input X contains NaN: {name} takes no empty cells. pucli.data.TableEncoder fills and marks them: "
-            f"make_pipeline(TableEncoder(), Standardiser(), {name}())."
-        ) from None
+            f"Input X contains NaN: {name} takes no empty cells, such as {_first(rows, np.isnan)}. "
+            f"pucli.data.TableEncoder fills and marks them: make_pipeline(TableEncoder(), Standardiser(), {name}())."
+        )
+    if "X contains infinity" in text:
+        raise ValueError(f"Input X contains infinity: {_first(rows, np.isinf)}; correct it or leave the row out.")
+    if text.startswith("Complex data"):
+        raise ValueError(f"Complex data not supported: {name} takes real numbers.")
+    if text.startswith("Expected 2D"):  # followed by the data
+        first, *_, last = text.splitlines()
+        raise ValueError(f"{first.removesuffix(' instead:')}. {last}")
+    raise ValueError(text)
+
+
+def _first(rows: Any, bad: Callable[[Floats], Bools]) -> str:
+    """Return the place of the first bad cell, for a message."""
+    if issparse(rows):
+        cells = rows.tocoo()
+        k = int(np.argmax(bad(cells.data)))
+        row, column = int(cells.row[k]), int(cells.col[k])
+    else:
+        array = np.asarray(rows.to_numpy(np.float64, na_value=np.nan) if hasattr(rows, "iloc") else rows, np.float64)
+        row, column = (int(found[0]) for found in bad(array).nonzero())
+    named = f"column {rows.columns[column]!r}" if hasattr(rows, "iloc") else f"feature {column}"
+    return f"row {row}, {named}"
 
 
 @contextmanager

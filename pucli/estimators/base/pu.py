@@ -11,15 +11,14 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import DegenerateModelWarning
 from pucli.core.saved_state import ANY_PORTION, PORTION, Array, Labels, Optional, State
-from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.data_defaults import Scaled
-from pucli.estimators.base.input_rows import dense_rows, refuse_large, told_of_empty_cells, told_of_singular_system
+from pucli.estimators.base.input_rows import dense_rows, refuse_large, told_of_singular_system, validated
 from pucli.estimators.base.labels import (
     check_order,
     plain_labels,
@@ -164,10 +163,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         y = plain_labels(y)
         refuse_missing_labels(y)
         refuse_mixed_labels(y)
-        with told_of_empty_cells(self):
-            rows, labels = validate_data(
-                self, numeric_rows(self, X), y, dtype=np.float64, accept_sparse=self._sparse_format or "csr"
-            )
+        rows, labels = validated(self, X, y, sparse=self._sparse_format or "csr")
         check_classification_targets(labels)
         classes = np.unique(labels)
         if len(classes) == 1:
@@ -198,15 +194,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
 
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        with told_of_empty_cells(self):
-            rows = validate_data(
-                self,
-                numeric_rows(self, X, reset=False),
-                dtype=np.float64,
-                reset=False,
-                accept_sparse=self._sparse_format or "csr",
-            )
-        return self._computed_with(rows)
+        return self._computed_with(validated(self, X, reset=False, sparse=self._sparse_format or "csr"))
 
     def _measure(self, X: Floats, labelled: Bools) -> None:
         """Set the shares of training rows that are predicted positive; warn if the model is degenerate."""

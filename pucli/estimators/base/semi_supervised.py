@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.saved_state import STATEMENT, Flag, Labels, Plain, State
 from pucli.data.labels import says_not_labelled, says_plainly_not_labelled
-from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
-from pucli.estimators.base.input_rows import dense_rows, told_of_empty_cells, told_of_singular_system
+from pucli.estimators.base.input_rows import dense_rows, told_of_singular_system, validated
 from pucli.estimators.base.labels import plain_labels, refuse_missing_labels
 
 MARK = "Mark unlabeled rows by -1 ('-1' among strings)."
@@ -147,8 +146,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         labels: AnyArray
         y = plain_labels(y)
         refuse_missing_labels(y, MARK)
-        with told_of_empty_cells(self):
-            rows, labels = validate_data(self, numeric_rows(self, X), y, dtype=np.float64, accept_sparse="csr")
+        rows, labels = validated(self, X, y)
         rows = dense_rows(self, rows)
         check_no_missing_label(labels)
         unlabeled = unlabeled_rows(labels)
@@ -175,11 +173,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
 
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        with told_of_empty_cells(self):
-            rows = validate_data(
-                self, numeric_rows(self, X, reset=False), dtype=np.float64, reset=False, accept_sparse="csr"
-            )
-        return dense_rows(self, rows)
+        return dense_rows(self, validated(self, X, reset=False))
 
     def _codes_of(self, y: ArrayLike, n_rows: int) -> Ints:
         """Return the position in `classes_` of each label of y (n_rows,); an unknown label is an error."""

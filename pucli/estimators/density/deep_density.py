@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import Floats
 from pucli.core.saved_state import Array, Flag, Layers, State, Word
-from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
-from pucli.estimators.base.input_rows import dense_rows
+from pucli.estimators.base.input_rows import dense_rows, validated
 from pucli.estimators.base.parameters import FROM_ONE, FROM_TWO, POSITIVE, Constraints, RandomState, one_of
 from pucli.solvers.deep.likelihood import BANDWIDTHS, kernel_log_likelihood
 from pucli.solvers.deep.networks import OUTPUTS, Network
@@ -184,10 +183,7 @@ class DeepDensity(Certified, BaseEstimator):
             If training diverges.
         """
         self._validate_params()
-        rows: Floats = dense_rows(
-            self,
-            validate_data(self, numeric_rows(self, X), dtype=np.float64, ensure_min_samples=2, accept_sparse="csr"),
-        )
+        rows = dense_rows(self, validated(self, X, least_rows=2))
         self._check_parameters(rows)
         from pucli.solvers.deep.models import Settings
         from pucli.solvers.deep.trainer import Trainer
@@ -292,10 +288,7 @@ class DeepDensity(Certified, BaseEstimator):
         """
         check_is_fitted(self)
         _check_count(n_samples)
-        rows: Floats = dense_rows(
-            self,
-            validate_data(self, numeric_rows(self, X, reset=False), dtype=np.float64, reset=False, accept_sparse="csr"),
-        )
+        rows = dense_rows(self, validated(self, X, reset=False))
         generated = self.sample(n_samples, random_state=random_state)
         values: Floats = kernel_log_likelihood(generated, self._validation, rows, BANDWIDTHS).log_likelihood
         return values
@@ -317,10 +310,7 @@ class AutoEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DeepDensity
     def transform(self, X: ArrayLike) -> Floats:
         """Return the codes (n, latent_dim) of rows X (n, d)."""
         check_is_fitted(self)
-        rows = dense_rows(
-            self,
-            validate_data(self, numeric_rows(self, X, reset=False), dtype=np.float64, reset=False, accept_sparse="csr"),
-        )
+        rows = dense_rows(self, validated(self, X, reset=False))
         codes: Floats = Network(*self._encoder)(rows)
         return codes
 

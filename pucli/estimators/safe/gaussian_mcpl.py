@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.saved_state import STATEMENT, Array, Each, Flag, Plain, State, Whole, Word
-from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import ROUNDING, Certified
-from pucli.estimators.base.input_rows import dense_rows, told_of_singular_system
+from pucli.estimators.base.input_rows import dense_rows, told_of_singular_system, validated
 from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, RandomState, one_of
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.gaussian import (
@@ -178,10 +177,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
             out.
         """
         self._validate_params()
-        how: dict[str, Any] = {"ensure_all_finite": "allow-nan", "accept_sparse": "csr"}
-        rows = dense_rows(
-            self, validate_data(self, numeric_rows(self, X), dtype=np.float64, ensure_min_samples=2, **how)
-        )
+        rows = dense_rows(self, validated(self, X, least_rows=2, ensure_all_finite="allow-nan"))
         self._check_memory(rows)
         rows = self._monotone(rows)
         rows = rows[~np.isnan(rows).all(axis=1)]
@@ -304,10 +300,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
 
     def _validate(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        how: dict[str, Any] = {"ensure_all_finite": "allow-nan", "accept_sparse": "csr"}
-        return dense_rows(
-            self, validate_data(self, numeric_rows(self, X, reset=False), dtype=np.float64, reset=False, **how)
-        )
+        return dense_rows(self, validated(self, X, reset=False, ensure_all_finite="allow-nan"))
 
     def score_samples(self, X: ArrayLike) -> Floats:
         """Return the log density of the observed entries of each row of X (n, D), in nats, shape (n,)."""

@@ -14,14 +14,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.errors import DegenerateModelWarning
 from pucli.core.saved_state import ABOVE_ZERO, Array, Either, Labels, Parts, Scalar, State, StateError, Whole
-from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
-from pucli.estimators.base.input_rows import dense_rows
+from pucli.estimators.base.input_rows import dense_rows, validated
 from pucli.estimators.base.labels import plain_labels, refuse_missing_labels
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, RandomState, one_of
 from pucli.estimators.base.semi_supervised import MARK, check_no_missing_label, classes_and_codes, unlabeled_rows
@@ -248,21 +247,12 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
     def _validate(self, X: ArrayLike, y: ArrayLike | None) -> tuple[Floats, Ints]:
         """Return X (n, d) as float64 and codes (n,): position in `classes_`, -1 for an unlabeled row."""
         if y is None:
-            table = validate_data(
-                self, numeric_rows(self, X), dtype=np.float64, ensure_min_samples=2, accept_sparse="csr"
-            )
+            table = validated(self, X, least_rows=2)
             labels: AnyArray = np.full(table.shape[0], -1)
         else:
             y = plain_labels(y)
             refuse_missing_labels(y, MARK)
-            table, labels = validate_data(
-                self,
-                numeric_rows(self, X),
-                y,
-                dtype=np.float64,
-                ensure_min_samples=2,
-                accept_sparse="csr",
-            )
+            table, labels = validated(self, X, y, least_rows=2)
             check_no_missing_label(labels)
         table = dense_rows(self, table)
         unlabeled = unlabeled_rows(labels)
@@ -343,14 +333,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
     def _assign(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Return q(s) of each row of X (n, d), (n, S), and its bound, (n,), from the maximum of (2.5)."""
         check_is_fitted(self)
-        return self._assigned(
-            dense_rows(
-                self,
-                validate_data(
-                    self, numeric_rows(self, X, reset=False), dtype=np.float64, reset=False, accept_sparse="csr"
-                ),
-            )
-        )
+        return self._assigned(dense_rows(self, validated(self, X, reset=False)))
 
     def _assigned(self, table: Floats) -> tuple[Floats, Floats]:
         """Return `_assign` of validated rows (n, d)."""

@@ -15,14 +15,13 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import Floats, Ints
 from pucli.core.memory import check_memory
 from pucli.core.saved_state import Array, State
-from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.certificate import Certified
-from pucli.estimators.base.input_rows import dense_rows
+from pucli.estimators.base.input_rows import dense_rows, validated
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, RandomState
 from pucli.estimators.base.semi_supervised import check_no_missing_label, unlabeled_rows
 from pucli.solvers.classtering.constrained_kmeans import assign_rows
@@ -149,7 +148,7 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
             If there are more clusters than rows, if pairs have another shape, or if a row number does not exist.
         """
         self._validate_params()
-        rows = dense_rows(self, validate_data(self, numeric_rows(self, X), dtype=np.float64, accept_sparse="csr"))
+        rows = dense_rows(self, validated(self, X))
         random_state = check_random_state(self.random_state)
         if self.n_clusters > len(rows):
             raise ValueError(f"n_samples={len(rows)} should be >= n_clusters={self.n_clusters}.")
@@ -198,10 +197,7 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> Ints:
         """Return the nearest centre of each row of X (n, d), shape (n,)."""
         check_is_fitted(self)
-        rows = dense_rows(
-            self,
-            validate_data(self, numeric_rows(self, X, reset=False), dtype=np.float64, reset=False, accept_sparse="csr"),
-        )
+        rows = dense_rows(self, validated(self, X, reset=False))
         nearest: Ints = ((rows[:, None] - self.cluster_centers_) ** 2).sum(axis=2).argmin(axis=1)
         return nearest
 
