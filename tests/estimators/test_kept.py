@@ -1,5 +1,6 @@
 """What is kept of rows: the right thing, not too much, in threads, and safe from later changes of the rows."""
 
+import subprocess
 import sys
 import threading
 
@@ -8,6 +9,7 @@ import pytest
 
 from pucli.core.lru_cache import KEPT, Kept
 from pucli.estimators.semi_supervised.low_density import LowDensitySeparation
+from tests.helpers import ROOT
 
 
 def rows(seed):
@@ -71,3 +73,28 @@ def test_rows_that_are_changed_after_a_fit_change_no_later_fit():
     before = LowDensitySeparation().fit(X, y).decision_function(new)
     X *= 3.0
     assert (LowDensitySeparation().fit(copy, y).decision_function(new) == before).all()
+
+
+@pytest.mark.slow  # a process of its own, which memory that is not its own may end
+def test_threads_that_share_factors_give_the_same_model():
+    program = """
+import threading
+import numpy as np
+from pucli.estimators import LaplacianSVM
+X, truth = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+X += 1.7 * truth[:, None]
+y = np.where(np.arange(60) < 30, truth, -1)
+def fit(found):
+    found.append(LaplacianSVM().fit(X, y).decision_function(X))
+first, others = [], []
+fit(first)
+for _ in range(30):
+    threads = [threading.Thread(target=fit, args=(others,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+assert len(others) == 120 and all((scores == first[0]).all() for scores in others)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]

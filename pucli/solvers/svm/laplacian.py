@@ -142,7 +142,9 @@ def solve_laplacian_svms(
     labelled = np.flatnonzero(machines[0])
     places = np.zeros((len(graph.K), len(labelled)))
     places[labelled, np.arange(len(labelled))] = 1.0 / gamma_a
-    M = lu_solve(graph.factors, places, overwrite_b=True, check_finite=False)
+    factors, pivots = graph.factors
+    # LAPACK's wrapper counts the pivots from one while it runs, and other threads may use the same ones
+    M = lu_solve((factors, pivots.copy()), places, overwrite_b=True, check_finite=False)
     H = graph.K[labelled] @ M
     H = 0.5 * (H + H.T)
     if not np.isfinite(H).all():
