@@ -91,7 +91,6 @@ def numeric_columns(block: Block, label: str, drop: Sequence[str], only: Sequenc
         A named column is missing, a feature column does not hold numbers, or no feature column remains.
     """
     import pyarrow.parquet as pq
-    import pyarrow.types as kinds
 
     schema = pq.ParquetFile(block.path).schema_arrow
     for name in (label, *drop, *only):
@@ -100,13 +99,19 @@ def numeric_columns(block: Block, label: str, drop: Sequence[str], only: Sequenc
     names = [name for name in (only or schema.names) if name != label and name not in drop]
     for name in names:
         kind = schema.field(name).type
-        if not (kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)):
+        if not _is_numeric(kind):
             raise UsageError(
                 f"{block.path}: column {name!r} holds {kind}, not numbers; leave it out with --drop {name}."
             )
     if not names:
         raise UsageError(f"{block.path} has no feature column beside the label {label!r}.")
     return tuple(names)
+
+
+def _is_numeric(kind: Any) -> bool:
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind))
 
 
 def read_rows(block: Block, columns: Columns) -> tuple[Floats, Bools]:
@@ -116,13 +121,14 @@ def read_rows(block: Block, columns: Columns) -> tuple[Floats, Bools]:
 
 
 def read_with_labels(block: Block, columns: Columns) -> tuple[Floats, AnyArray]:
-    """Return features (n, m) and labels (n,) as text."""
-    import pyarrow.parquet as pq
-
-    table = pq.ParquetFile(block.path).read_row_group(block.group, columns=[*columns.features, columns.label])
+    """Return features (n, m) and labels (n,) as text; raise UsageError if the file is no longer what was found."""
+    table = _table(block, [*columns.features, columns.label])
     X = np.empty((table.num_rows, len(columns.features)))
     for k, name in enumerate(columns.features):
-        X[:, k] = table.column(name).to_numpy().astype(np.float64)
+        column = table.column(name)
+        if not _is_numeric(column.type):
+            raise UsageError(f"{block.path}: column {name!r} holds {column.type}, not numbers; run the command again.")
+        X[:, k] = column.to_numpy().astype(np.float64)
     bad = ~np.isfinite(X).all(axis=0)
     if bad.any():
         name = columns.features[int(np.argmax(bad))]
@@ -131,6 +137,22 @@ def read_with_labels(block: Block, columns: Columns) -> tuple[Floats, AnyArray]:
         )
     values = table.column(columns.label).to_pandas().astype(object)
     return X, np.array(["" if value is None else _word(value) for value in values.tolist()], dtype=object)
+
+
+def _table(block: Block, names: list[str]) -> Any:
+    import pyarrow.parquet as pq
+
+    table: Any = None
+    try:
+        table = pq.ParquetFile(block.path).read_row_group(block.group, columns=names)
+    except FileNotFoundError:
+        raise UsageError(f"{block.path}: no such file on this worker; every worker must see the data files.") from None
+    except (OSError, ValueError, IndexError) as error:  # of pyarrow, which does not name the file
+        reason = str(error).splitlines()[0]
+    if table is None or table.num_rows != block.rows or table.column_names != names:
+        why = f" ({reason})" if table is None else ""
+        raise UsageError(f"{block.path} is damaged, or was changed during the training{why}; run the command again.")
+    return table
 
 
 def _word(value: Any) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from pucli.core.errors import UsageError
+from pucli.core.errors import RunError, UsageError
 from pucli.distributed.blocks import Block
 from pucli.distributed.training import Mergeable
 
@@ -28,17 +28,39 @@ class DaskRunner:
 
     def total(self, function: Callable[[Block], M], blocks: Sequence[Block]) -> M:
         """Return the sum of the results."""
-        level = self.client.map(function, list(blocks), pure=False, retries=RETRIES)
-        while len(level) > 1:
-            groups = [level[a : a + GROUP] for a in range(0, len(level), GROUP)]
-            level = [self.client.submit(_added, group, pure=False, retries=RETRIES) for group in groups]
-        found: M = level[0].result()
-        return found
+        with told_of_lost_workers():
+            level = self.client.map(function, list(blocks), pure=False, retries=RETRIES)
+            while len(level) > 1:
+                groups = [level[a : a + GROUP] for a in range(0, len(level), GROUP)]
+                level = [self.client.submit(_added, group, pure=False, retries=RETRIES) for group in groups]
+            found: M = level[0].result()
+            return found
 
     def each(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Return the result for each item."""
-        found: list[Any] = self.client.gather(self.client.map(function, list(items), pure=False, retries=RETRIES))
-        return found
+        with told_of_lost_workers():
+            found: list[Any] = self.client.gather(self.client.map(function, list(items), pure=False, retries=RETRIES))
+            return found
+
+
+@contextmanager
+def told_of_lost_workers() -> Iterator[None]:
+    """Replace Dask's messages about workers and a scheduler that are gone."""
+    from distributed import KilledWorker
+    from distributed.client import FutureCancelledError
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise RunError(
+            f"--backend dask: {error.allowed_failures + 1} workers died on one block, probably from too little memory; "
+            "give the workers more memory, or write the Parquet files with smaller row groups."
+        ) from error
+    except (FutureCancelledError, CommClosedError) as error:
+        raise RunError(
+            "--backend dask: the connection to the scheduler was lost; see that it runs, and run the command again."
+        ) from error
 
 
 def _added(parts: list[Any]) -> Any:

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from pucli.cli.main import main
-from pucli.core.errors import UsageError
+from pucli.core.errors import RunError, UsageError
 from pucli.data.encode.standardise import Standardiser
 from pucli.distributed.blocks import Columns, ScoreHistogram, find_blocks, moments, numeric_columns, read_rows
 from pucli.distributed.training import HereRunner, prior_and_cut, train_on_blocks
@@ -191,3 +191,48 @@ def _dying(block, flag):
         Path(flag).touch()
         os._exit(1)
     return moments(block, Columns(("a", "b"), "bought", "1"))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda path, frame: frame[:500].to_parquet(path), "was changed during the training"),
+        (lambda path, frame: frame[:200].to_parquet(path, row_group_size=180), "was changed during the training"),
+        (lambda path, frame: frame.drop(columns="b").to_parquet(path, row_group_size=180), "was changed"),
+        (lambda path, frame: path.write_bytes(path.read_bytes()[:2000]), "is damaged"),
+        (lambda path, frame: path.write_bytes(b""), "is damaged"),
+        (lambda path, frame: frame.assign(b="x").to_parquet(path, row_group_size=180), "column 'b' holds"),
+        (lambda path, frame: path.unlink(), "every worker must see the data files"),
+    ],
+)
+def test_a_file_that_changes_during_the_training_is_named(folder, change, said):
+    path, frame = folder
+    columns, blocks = Columns(("a", "b"), "bought", "1"), find_blocks(str(path / "part*.parquet"))
+    assert blocks[1].group == 1
+    assert read_rows(blocks[1], columns)[0].shape == (120, 2)
+    change(path / "part0.parquet", frame[:300])
+    with pytest.raises(UsageError) as caught:
+        read_rows(blocks[1], columns)
+    assert "part0.parquet" in str(caught.value) and said in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("what", ["workers", "scheduler"])
+def test_lost_workers_and_a_lost_scheduler_end_in_one_line(what):
+    """What Dask raises if each worker that takes a block dies, or if the scheduler is gone."""
+    distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+    from distributed.client import FutureCancelledError
+
+    from pucli.distributed.dask_runner import DaskRunner
+
+    class Client:
+        gather = None
+
+        def map(self, *args, **kwargs):
+            if what == "workers":
+                raise distributed.KilledWorker("moments-1", None, 3)
+            raise FutureCancelledError("moments-1", "scheduler-connection-lost")
+
+    said = "4 workers died on one block" if what == "workers" else "connection to the scheduler was lost"
+    for compute in (DaskRunner(Client()).total, DaskRunner(Client()).each):
+        with pytest.raises(RunError, match=said):
+            compute(moments, [1, 2])

@@ -80,21 +80,23 @@ def test_threads_that_share_factors_give_the_same_model():
     program = """
 import threading
 import numpy as np
-from pucli.estimators import LaplacianSVM
-X, truth = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
-X += 1.7 * truth[:, None]
-y = np.where(np.arange(60) < 30, truth, -1)
+from sklearn.neighbors import kneighbors_graph
+from pucli.solvers.svm.laplacian import graph_kernel, solve_laplacian_svms
+X, y = np.random.default_rng(0).normal(size=(60, 3)), np.where(np.arange(60) < 30, 2 * (np.arange(60) % 2) - 1, 0)
+near = kneighbors_graph(X, 6).toarray()
+near = np.maximum(near, near.T)
+shared = graph_kernel(np.exp(-((X[:, None] - X) ** 2).sum(axis=2)), np.diag(near.sum(axis=1)) - near, 100.0)
 def fit(found):
-    found.append(LaplacianSVM().fit(X, y).decision_function(X))
+    for _ in range(150):
+        found.append(solve_laplacian_svms(shared, [y], 0.005, 1e-8, 1)[0].coef)
 first, others = [], []
 fit(first)
-for _ in range(30):
-    threads = [threading.Thread(target=fit, args=(others,)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-assert len(others) == 120 and all((scores == first[0]).all() for scores in others)
+threads = [threading.Thread(target=fit, args=(others,)) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert len(others) == 1200 and all((coef == first[0]).all() for coef in others)
 """
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
