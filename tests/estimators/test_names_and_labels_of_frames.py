@@ -62,3 +62,13 @@ def test_missing_labels_say_how_to_mark_unlabeled_rows(kind: type, missing: str)
     labels = {"float": y.astype(float), "Int64": y.astype("Int64"), "words": y.map({0: "no", 1: "yes"})}[missing]
     with pytest.raises(ValueError, match=r"40 labels are missing, the first in row 1\. Mark unlabeled rows by -1"):
         kind().fit(X, labels)
+
+
+@pytest.mark.parametrize("kind", [CPLS, Classtering])
+def test_words_among_numbers_are_no_classes(kind: type) -> None:
+    with pytest.raises(ValueError, match=r"words and numbers as labels, such as '1' and 0\. Give all classes as words"):
+        kind().fit(X, np.array([-1 if row % 2 else "1" if row % 3 else 0 for row in range(60)], dtype=object))
+    words = np.array([-1 if row % 2 else "yes" if row % 3 else "no" for row in range(60)], dtype=object)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert kind().fit(X, words).classes_.tolist() == ["no", "yes"]

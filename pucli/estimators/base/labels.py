@@ -198,13 +198,23 @@ def refuse_missing_labels(y: Any, way_out: str = MARKS) -> None:
         raise ValueError(f"Input y contains NaN: {count} missing, the first in row {missing[0]}. {way_out}")
 
 
-def refuse_mixed_labels(y: Any) -> None:
-    """Raise ValueError if some labels are words and others are not: they have no order."""
+def refuse_mixed_labels(y: Any, way_out: str = MARKS, *, unlabeled: int | None = None) -> None:
+    """Raise ValueError if some labels are words and others are not: they have no order.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    way_out : str
+        End of the message.
+    unlabeled : int, optional
+        The number that marks unlabeled rows, also among words.
+    """
     labels = y.ravel().tolist() if isinstance(y, np.ndarray) and y.dtype.kind == "O" else []
+    labels = [label for label in labels if isinstance(label, str) or unlabeled is None or label != unlabeled]
     words = [isinstance(label, str) for label in labels]
     if any(words) and not all(words):
         word, other = labels[words.index(True)], labels[words.index(False)]
-        raise ValueError(f"y has both words and numbers as labels, such as {word!r} and {other!r}. {MARKS}")
+        raise ValueError(f"y has both words and numbers as labels, such as {word!r} and {other!r}. {way_out}")
 
 
 def _is_missing(label: Any) -> bool:

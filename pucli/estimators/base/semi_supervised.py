@@ -15,9 +15,17 @@ from pucli.core.saved_state import STATEMENT, Flag, Labels, Plain, State
 from pucli.data.labels import says_not_labelled, says_plainly_not_labelled
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import dense_rows, told_of_singular_system, validated
-from pucli.estimators.base.labels import plain_labels, refuse_missing_labels
+from pucli.estimators.base.labels import plain_labels, refuse_missing_labels, refuse_mixed_labels
 
 MARK = "Mark unlabeled rows by -1 ('-1' among strings)."
+
+
+def class_labels(y: Any) -> Any:
+    """Return labels as `plain_labels` does; refuse missing labels, and words among numbers."""
+    y = plain_labels(y)
+    refuse_missing_labels(y, MARK)
+    refuse_mixed_labels(y, "Give all classes as words or all as numbers.", unlabeled=-1)
+    return y
 
 
 def unlabeled_rows(y: ArrayLike) -> Bools:
@@ -144,9 +152,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         """Return X (n, D) as float64 and codes (n,): position in `classes_`, -1 for an unlabeled row."""
         rows: Floats
         labels: AnyArray
-        y = plain_labels(y)
-        refuse_missing_labels(y, MARK)
-        rows, labels = validated(self, X, y)
+        rows, labels = validated(self, X, class_labels(y))
         rows = dense_rows(self, rows)
         check_no_missing_label(labels)
         unlabeled = unlabeled_rows(labels)

@@ -21,9 +21,13 @@ from pucli.core.errors import DegenerateModelWarning
 from pucli.core.saved_state import ABOVE_ZERO, Array, Either, Labels, Parts, Scalar, State, StateError, Whole
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import dense_rows, validated
-from pucli.estimators.base.labels import plain_labels, refuse_missing_labels
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, RandomState, one_of
-from pucli.estimators.base.semi_supervised import MARK, check_no_missing_label, classes_and_codes, unlabeled_rows
+from pucli.estimators.base.semi_supervised import (
+    check_no_missing_label,
+    class_labels,
+    classes_and_codes,
+    unlabeled_rows,
+)
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.moves import Fit, fit
 from pucli.solvers.classtering.state import Globals, Hyper, Rows, initial_hyper, rows
@@ -250,9 +254,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
             table = validated(self, X, least_rows=2)
             labels: AnyArray = np.full(table.shape[0], -1)
         else:
-            y = plain_labels(y)
-            refuse_missing_labels(y, MARK)
-            table, labels = validated(self, X, y, least_rows=2)
+            table, labels = validated(self, X, class_labels(y), least_rows=2)
             check_no_missing_label(labels)
         table = dense_rows(self, table)
         unlabeled = unlabeled_rows(labels)

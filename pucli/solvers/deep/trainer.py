@@ -8,7 +8,7 @@ uninterrupted one on the same machine.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -272,7 +272,8 @@ class Trainer:
             raise ValueError(f"the checkpoint {path} is damaged; delete it or name another file.") from error
 
     def _restore(self, content: dict[str, Any]) -> None:
-        """Set the state that `save` wrote."""
+        """Set the state that `save` wrote; raise ValueError for another: the step of the optimiser trusts its sizes."""
+        self._check_progress(content)
         self.progress = Progress(*(content[key] for key in ("iteration", "history", "total", "order", "position")))
         at = self.progress
         done = at.iteration % self.block
@@ -280,9 +281,40 @@ class Trainer:
         self.last_residual = content.get("residual", float("nan"))  # older checkpoints lack it
         self.generator.set_state(content["generator"].cpu())
         for name, module in self.model.modules.items():
+            _check_alike(content["modules"][name], module.state_dict())
             module.load_state_dict(content["modules"][name])
-        for optimiser, state in zip(self.model.optimisers, content["optimisers"], strict=True):
-            optimiser.load_state_dict(state)
+        for optimiser, found in zip(self.model.optimisers, content["optimisers"], strict=True):
+            own = optimiser.state_dict()["param_groups"]
+            parameters = [one for group in optimiser.param_groups for one in group["params"]]
+            for number, parameter in enumerate(parameters):
+                state = found["state"][number]
+                step = state["step"]
+                _check_alike(state, {"exp_avg": parameter, "exp_avg_sq": parameter, "step": step.new_zeros(())})
+                if (state["exp_avg_sq"] < 0).any() or step < 1:
+                    raise ValueError("optimisers")
+            if len(found["state"]) != len(parameters):
+                raise ValueError("optimisers")
+            optimiser.load_state_dict({"state": found["state"], "param_groups": own})
+
+    def _check_progress(self, content: dict[str, Any]) -> None:
+        """Raise ValueError unless the numbers and the order of rows are those of a run on these rows."""
+        iteration, position, order = content["iteration"], content["position"], content["order"]
+        counts = type(iteration) is int and type(position) is int and iteration >= 1 and 0 <= position <= len(self.X)
+        if not counts or len(content["history"]) != iteration // self.block or len(order) != len(self.X):
+            raise ValueError("iteration")
+        if sorted(order.tolist()) != list(range(len(self.X))):
+            raise ValueError("order")
+        if not np.isfinite([*content["history"], content["total"]]).all():
+            raise ValueError("history")
+
+
+def _check_alike(found: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the tensors are finite and have the names, shapes and types of one's own."""
+    if found.keys() != own.keys():
+        raise ValueError("names")
+    for name, tensor in found.items():
+        if tensor.shape != own[name].shape or tensor.dtype != own[name].dtype or not tensor.isfinite().all():
+            raise ValueError(name)
 
 
 def _has_bfloat16(device: Any) -> bool:
