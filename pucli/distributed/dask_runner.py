@@ -1,6 +1,6 @@
 """Blocks computed by the workers of a Dask cluster.
 
-A task is a function of the name of a block. If a worker is lost, other workers compute its tasks again, and no others.
+Each task applies a function to the name of a block. If a worker is lost, other workers compute its tasks again.
 Results are added up in groups, in the order of the blocks, so that the bits do not depend on the workers.
 """
 

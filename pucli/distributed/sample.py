@@ -1,6 +1,6 @@
 """A sample of the rows of blocks, and checks of the columns on it: label leakage, identifiers, ranges.
 
-The training of one file sees all rows of a column at once (`pucli.data.rows.user_file`); here, a sample must do.
+Training on one file checks all rows of a column (`pucli.data.rows.user_file`); here, a sample must do.
 """
 
 from __future__ import annotations
@@ -95,11 +95,11 @@ class Checked:
     Parameters
     ----------
     warnings : tuple of str
-        Problems that the user should look at, each about one column.
+        Warnings for the user, each about one column.
     leaks : tuple of str
         Those of the warnings that name a column which probably leaks the label.
     marks : dict
-        By which training rows are known again, see `pucli.data.rows.row_hashes.row_marks`.
+        Hashes that recognise training rows, see `pucli.data.rows.row_hashes.row_marks`.
     low, high : arrays of shape (m,)
         Ends of the columns.
     n : int

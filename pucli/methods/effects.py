@@ -1,4 +1,4 @@
-"""Given parameters of a method that have no effect with the values of the others."""
+"""Parameters that have no effect beside the other values given."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def without_effect(method: str, given: Collection[str], params: Mapping[str, Any
     method : str
         Its name in the list of methods.
     given : collection of str
-        The parameters to look at.
+        Names of the given parameters.
     params : mapping
         All parameters that are not at their defaults; a list, as in a grid, stands for each of its values.
 

@@ -12,7 +12,7 @@ Conditions = Mapping[str, tuple[Mapping[str, tuple[Any, ...]], ...]]
 GIVEN = ("given",)
 
 KINDS = ("pu", "semi-supervised", "clustering", "density")
-# The names of the colours of figures (`pucli.report.figures.style`), which can be told apart by the colour-blind.
+# The names of the colours of figures (`pucli.report.figures.style`), which colour-blind readers can distinguish.
 COLOURS = ("blue", "orange", "green", "red", "purple", "sky", "wine", "grey")
 
 

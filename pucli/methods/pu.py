@@ -6,7 +6,7 @@ from pucli.methods.entry import GIVEN, Conditions, Method
 
 _RBF: Conditions = {"width": ({"kernel": ("rbf",)},)}
 _MAPPED: Conditions = {**_RBF, "max_rank": ({"kernel": ("rbf",), "form": ("rkhs",)},)}
-# Conditions of methods that take known negatives as a sum of its own.
+# Conditions of methods that have a separate sum for known negatives.
 _THIRD_SUM: Conditions = {"c_n": ({"neg_label": GIVEN},)}
 _WITHOUT_PRIOR: Conditions = {"prior_estimator": ({"prior": (None,)},)}
 _GLOBAL_LOCAL: Conditions = {

@@ -41,11 +41,11 @@ GRIDS = {
 
 
 # Numbers of rows for which tuning over such a grid takes up to about a minute of one processor. For every point,
-# cpb-glpual factorises a matrix of the size of the number of rows; of many rows, the others compare points on samples.
+# cpb-glpual factorises an n x n matrix; on many rows, the others compare points on samples.
 LARGEST_TUNED = {"glpual": 100_000, "gllc": 100_000, "cpb-glpual": 1000, "ekf-glpual": 5000, "e-glpual": 100_000}
 
-# On how many of the 32 tasks of benchmark `quality` a method at its defaults has a larger mean F1 than `auto`, with a
-# quarter and with half of the positives labelled.
+# Number of the 32 tasks of the benchmark `quality` on which a method at its defaults has a larger mean F1 than `auto`,
+# with a quarter and with half of the positives labelled.
 AHEAD_OF_AUTO = {"glpual": (3, 2), "gllc": (3, 3), "e-glpual": (6, 3), "cpb-glpual": (2, 2)}
 
 

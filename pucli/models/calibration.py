@@ -26,10 +26,10 @@ from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.hidden_share import estimate_prior
 from pucli.solvers.prior.best_bin import held_out_scores as ridge_scores
 
-# More columns would take longer than the method itself, as would more rows of each kind.
+# With more columns or rows of a kind, the ridge regression would take longer than the method itself.
 RIDGE_COLUMNS = 3000
 RIDGE_LABELLED, RIDGE_UNLABELED = 300, 900
-# Unlabeled rows that were not held out, whose scores show the distribution of the model's scores.
+# Number of unlabeled rows not held out, which show the distribution of the model's scores.
 LEAST_OTHERS, MOST_OTHERS = 500, 10_000
 # Quantiles of the bootstrap samples that bound a probability, if the prior is known.
 LEVELS = (0.05, 0.95)

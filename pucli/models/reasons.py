@@ -1,8 +1,8 @@
-"""Which columns raise the score of a row: the fall of the score as a column takes its typical cells instead.
+"""Columns that raise the score of a row: with typical cells in such a column, the score falls.
 
 The score of the row is compared with the mean score of copies of it in which the column has typical cells of the
-unlabeled training rows and the others are the same. It explains the model, not the world: of two columns that say the
-same, either may be named.
+unlabeled training rows and the others are the same. It explains the model, not the world: of two columns with the
+same information, either may be named.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows to look at next, and what the answers say of the rows that a model calls positive."""
+"""Rows to check by hand, and the precision that their answers show."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from pucli.models.saved import SavedModel
 
 OWN = ("row", "score", "called", "called_rows", "drawn", "answer")
-"""Columns of a file of rows to look at, besides identifiers."""
+"""Columns of a file of rows to check, besides identifiers."""
 YES, NO = (
     frozenset({"yes", "y", "1", "1.0", "true", "positive"}),
     frozenset({"no", "n", "0", "0.0", "false", "negative"}),
 )
-# Of rows by descending score, the share of the last third tells that of the next rows.
+# Of rows by descending score, the last third shows the share of positives in the next rows.
 LAST = 3
 
 
 class Draw(NamedTuple):
-    """Rows to look at.
+    """Rows to check by hand.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ def draw(
     how: Reading | None = None,
     ids: Sequence[str] | None = None,
 ) -> Draw:
-    """Return rows to look at: those with the highest scores, or a random sample of the rows called positive.
+    """Return rows to check: those with the highest scores, or a random sample of the rows called positive.
 
     With the same seed, more rows contain the fewer ones, in the same order.
 
@@ -108,7 +108,7 @@ def draw(
 
 
 def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
-    """Return rows to look at from the file of `pucli auto --scored`: the rows of which `auto` speaks, held out.
+    """Return rows to check from the file of `pucli auto --scored`: the rows of which `auto` speaks, held out.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def _drawn(rows: pd.DataFrame, carried: Sequence[str], count: int, goal: str, se
 
 @dataclass(frozen=True)
 class Answers:
-    """What the answers say.
+    """Results of the answers.
 
     Attributes
     ----------
@@ -172,11 +172,11 @@ class Answers:
     called : int
         Number of rows that the model calls positive.
     precision : Share or None
-        Share of positives among the called rows; None if only some of them were looked at, and none at random.
+        Share of positives among the called rows; None if only some were checked, and these were not a random sample.
     last : Share or None
-        Share of positives among the last third of the rows by score, of those with the highest scores.
+        Share of positives among the last third of the highest rows by score.
     last_rows : int
-        Number of these.
+        Number of rows in that third.
     """
 
     rows: int

@@ -192,7 +192,7 @@ def _digest(about: Mapping[str, Any], members: Mapping[str, bytes]) -> str:
 
 
 def load_model(path: str | Path) -> SavedModel:  # noqa: C901, PLR0915
-    """Read a model written by `save_model`. Nothing in the file is executed.
+    """Read a model written by `save_model`; no code in the file is run.
 
     Raises UsageError for a file that is missing, damaged, not a model, or has content that is not allowed.
     """

@@ -1,9 +1,9 @@
-"""New rows beside those of training: their share of positives, whether more has changed, and adapted predictions.
+"""Comparison of new rows with those of training: share of positives, test of other changes, adapted predictions.
 
 The share of positives follows from the model's held-out and new scores, or from its probabilities alone if it keeps no
 held-out ones; the test from the shares of training rows in the bins of each feature that a model file keeps for its
-warnings (`pucli.data.encode.drift`). Held-out scores are no use for the test: the scores of the model of all rows
-differ from them enough to raise a false alarm for every fourth file.
+warnings (`pucli.data.encode.drift`). The test cannot use held-out scores: those of the
+model of all rows differ from them enough for a false alarm in every fourth file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from pucli.models.saved import SavedModel
 
-FEWEST = 30  # rows of a file for which there are answers
+FEWEST = 30  # rows that a file needs for an answer
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ from pucli.solvers.ensemble.copies import groups_of_copies
 from pucli.solvers.ensemble.rows import number_of_folds, stratified_folds
 
 FOLDS = 4
-# Up to this many rows are all used; of more, at most so many of each kind.
+# Tables with more rows are sampled, with at most this many rows of each kind.
 MOST_ROWS = 5000
 MOST_LABELLED, MOST_UNLABELED = 1000, 4000
-# Parameters whose numbers are for sums over all rows; on a sample they mean something else.
+# Parameters that weigh sums over all rows, and would mean something else on a sample.
 WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "c_n", "C", "gamma_a", "gamma_i")
 
 

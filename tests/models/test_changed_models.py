@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -61,8 +62,6 @@ def _changed(tmp_path, name, change):
 
 
 def _npy(array):
-    import io
-
     buffer = io.BytesIO()
     np.save(buffer, array)
     return buffer.getvalue()
@@ -80,8 +79,6 @@ def _find(value, name):
 
 def _array(about, members, name, change):
     member = _find(about["steps"], name)["array"]
-    import io
-
     array = np.load(io.BytesIO(members[member]))
     members[member] = _npy(change(array))
 

@@ -17,7 +17,7 @@ from pucli.data.table_libraries import numeric_rows
 
 # A fit makes about so many copies of its rows.
 COPIES = 3
-# Ratio of the standard deviations of two features of which the smaller one is lost in distances.
+# Distances hardly see a feature whose standard deviation is smaller by this factor than that of another.
 UNEQUAL = 1e5
 LARGEST = float(np.sqrt(np.finfo(np.float64).max))
 

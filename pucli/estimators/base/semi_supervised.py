@@ -1,4 +1,4 @@
-"""Base of the semi-supervised classifiers: `-1` marks an unlabeled row; the guarantee in words."""
+"""Base of the semi-supervised classifiers; `-1` marks an unlabeled row."""
 
 from __future__ import annotations
 

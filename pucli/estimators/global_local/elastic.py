@@ -58,7 +58,7 @@ class ElasticGLPUAL(KnownNegatives):
     Parameters
     ----------
     lam1 : float or "scale", default="scale"
-        L1 penalty; "scale" is a twentieth of the one from which on all coefficients are zero,
+        L1 penalty; "scale" is a twentieth of the smallest one at which all coefficients are zero,
         ``pucli.solvers.elastic.dual.lam1_max``.
     lam2 : float or "scale", default="scale"
         Ridge; "scale" is 2 c_p n_p / n.
@@ -221,7 +221,7 @@ class EKFGLPUAL(KnownNegatives):
     Parameters
     ----------
     lam1 : float or "scale", default="scale"
-        Group penalty, positive; "scale" is a twentieth of the one from which on f is constant,
+        Group penalty, positive; "scale" is a twentieth of the smallest one at which f is constant,
         ``pucli.solvers.surface.problem.surface_lam1_max``.
     lam2 : float or "scale", default="scale"
         Weight of the squared gradients of f at the rows; "scale" is 2 c_p n_p / n^2.

@@ -1,4 +1,4 @@
-"""Classifiers of two classes for several: one machine for each class against the others."""
+"""Several classes by binary classifiers: one machine for each class against the others."""
 
 from __future__ import annotations
 

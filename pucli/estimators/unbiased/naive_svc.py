@@ -38,7 +38,7 @@ NEWTON_STEPS = 1000
 NOTHING_KNOWN = 0.5
 # Rows are far from the origin if their mean is so many deviations away.
 FAR = 100.0
-# Rounding below this share of the objective is not told.
+# Rounding errors below this share of the objective are not reported.
 LEAST_ROUNDING = 1e-9
 
 

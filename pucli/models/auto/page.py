@@ -56,7 +56,7 @@ def write_report(
     why: np.ndarray,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
-    """Write the page: whom to look at first, what is known and what is not, then how the model works.
+    """Write the page: the rows to check first, the estimates and their limits, then the model.
 
     Parameters
     ----------

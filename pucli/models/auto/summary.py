@@ -172,7 +172,7 @@ class Findings(NamedTuple):
 
     @property
     def why(self) -> str:
-        """The goal of the threshold in words."""
+        """The goal of the threshold, as text."""
         cut = self.model.chosen_threshold_
         rows = "unlabeled rows" if self.model.scenario == "case-control" else "rows"
         share = f"{100 * cut.share:.1f} % of the {rows} are above the threshold"
@@ -196,7 +196,7 @@ class Findings(NamedTuple):
 
     @property
     def goal(self) -> str:
-        """What the threshold is for, in words."""
+        """The purpose of the threshold, as a sentence."""
         cut = self.model.chosen_threshold_
         wanted = cut.wanted or 0.0
         match cut.goal:

@@ -45,11 +45,11 @@ def all_positive(metric: str, truth: AnyArray, known: bool, denominator: str = "
     metric : str
         Name of the metric; `RIVALLED` lists those with the rival.
     truth : ndarray of shape (n,)
-        1 for positive rows, or for labelled rows if the classes are not known; otherwise 0.
+        1 for positive rows, or for labelled rows if the classes are unknown; otherwise 0.
     known : bool
         Whether the classes of all rows are known.
     denominator : {"unlabeled", "all"}, default="unlabeled"
-        Rows in which P(predicted positive) is counted, if the classes are not known.
+        Rows in which P(predicted positive) is counted, if the classes are unknown.
     """
     if metric not in RIVALLED:
         return np.nan

@@ -1,4 +1,4 @@
-"""Tests, ranks, and the verdict on whether the methods differ, in words.
+"""Tests, ranks, and the verdict on whether the methods differ.
 
 On one table the repeats overlap and are no independent sample: the corrected resampled t-test (Nadeau and Bengio 2003)
 compares two methods. Over several data sets, the data sets are the sample: Wilcoxon's signed-rank test compares two
@@ -165,11 +165,11 @@ def _words(scores: Scores, found: Judgement, blocks: Floats) -> list[str]:
         lines.append(f"Not shown to be of use here, and not compared with each other: {', '.join(scores.useless)}.")
     if found.ranking is not None and math.isfinite(found.ranking.p):
         lines.append(_friedman_words(found.ranking))
-    told = [pair for pair in found.pairs if pair.differ]
-    lines += [_pair_words(pair, found, len(blocks)) for pair in told]
-    rest = sum(pair.of_use for pair in found.pairs) - len(told)
+    differing = [pair for pair in found.pairs if pair.differ]
+    lines += [_pair_words(pair, found, len(blocks)) for pair in differing]
+    rest = sum(pair.of_use for pair in found.pairs) - len(differing)
     if rest:
-        apart = "no pair apart" if not told else f"the other {rest} pair{'s' * (rest != 1)} not apart"
+        apart = "no pair apart" if not differing else f"the other {rest} pair{'s' * (rest != 1)} not apart"
         lines.append(f"The {found.test}s, adjusted for {len(found.pairs)} pairs, tell {apart}.")
     return lines
 

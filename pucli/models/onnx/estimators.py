@@ -32,7 +32,7 @@ from pucli.solvers.safe.families import FixedGaussian
 
 
 class Answer(NamedTuple):
-    """What a graph says of each row.
+    """Outputs of a graph for each row.
 
     Attributes
     ----------

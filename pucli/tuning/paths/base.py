@@ -47,8 +47,8 @@ class PathRoute(ABC):
     scores : bool, default False
         Whether the outcomes are held-out scores in place of counts.
     score_error : float, default 0
-        Root mean square by which a route may leave the scores of the unlabeled training rows off those of the minimum,
-        proven by the gaps of the fits. A route need not use it.
+        Tolerated root mean square error of the scores of the unlabeled training rows, proven by the gaps of the fits. A
+        route may ignore it.
     """
 
     def __init__(
