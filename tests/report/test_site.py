@@ -20,7 +20,7 @@ from pucli.report.tables.verdict import VERDICTS
 from pucli.runner import load_experiment
 from tests.helpers import ROOT
 
-EXPERIMENTS = ("table-3.1", "table-4.2", "usmo-figure-1")
+EXPERIMENTS = ("table-3.1", "table-4.2", "usmo-figure-1", "safe-figures-4")
 VOID = {"meta", "link", "img", "br", "input"}
 
 
@@ -127,6 +127,22 @@ def test_every_figure_is_filtered_without_a_script_and_its_notes_are_folded(site
     assert max(len(cell) for cell in re.findall(r'<td class="note">(.*?)</td>', body, flags=re.S)) < 60
     style = (site / "style.css").read_text(encoding="utf-8")
     assert re.search(r"\.every \.scroll \{ max-height: \d+rem; \}", style) and "thead th { " in style
+
+
+def test_long_pages_are_folded_without_a_script(site, tmp_path):
+    """Four figures, one ranking and one section of the results page are open; the others are folded, with a count."""
+    text = (site / "tables" / "safe-figures-4.html").read_text(encoding="utf-8")
+    figures = text[text.index("<h2>Figures</h2>") :]
+    unfolded, folded = figures.split("<details><summary>3 more figures</summary>")
+    assert unfolded.count("<figcaption>") == 4 and folded.partition("</details>")[0].count("<figcaption>") == 3
+    assert "<details><summary><h2>How it was made</h2></summary>" in text
+    ranks = (site / "ranks.html").read_text(encoding="utf-8")
+    assert ranks.count("<details") == ranks.count("<svg") > ranks.count(" open>") == 1
+    write_site(tmp_path / "out", _few(tmp_path))
+    story = Page(tmp_path / "out" / "story.html")
+    text = story.path.read_text(encoding="utf-8")
+    assert '<details><summary><h2 id="causes-of-disagreement">' in text and '\n<h2 id="verdicts">' in text
+    assert text.count("<details>") == text.count("<h2") - 1
 
 
 def test_the_pages_of_a_method_and_a_data_set_show_their_results(site):

@@ -30,6 +30,20 @@ def to_html(text: str, link: Callable[[str], str] = str) -> str:
     return "\n".join(_block(block.strip("\n"), link) for block in blocks if block.strip())
 
 
+def folded(html: str) -> str:
+    r"""Return HTML of `to_html` in which all sections below headings of level two are folded but the first.
+
+    Examples
+    --------
+    >>> folded(to_html("## A\n\nOne.\n\n## B\n\nTwo.")).splitlines()[-3:]
+    ['<details><summary><h2 id="b">B</h2></summary>', '<p>Two.</p>', '</details>']
+    """
+    start, *sections = re.split(r"(?=^<h2 )", html, flags=re.MULTILINE)
+    parts = (section.partition("\n") for section in sections[1:])
+    details = (f"<details><summary>{heading}</summary>\n{text.strip()}\n</details>\n" for heading, _, text in parts)
+    return start + "".join([*sections[:1], *details])
+
+
 def _block(block: str, link: Callable[[str], str]) -> str:
     lines = block.splitlines()
     heading = re.match(r"(#{1,4}) (.*)", lines[0])

@@ -34,6 +34,8 @@ SHORT = {
     "not reproduced": "differs",
     "compared with another method": "compared",
 }
+# figures that are open at once; the others are folded, so that a page stays short
+OPEN_FIGURES = 4
 # pages of experiments with more cells do not show single repeats
 MOST_CELLS = 5000
 
@@ -145,6 +147,7 @@ def experiment_page(
         grids=grids(report.rows),
         first=[figure for figure in figures if figure["title"] == FIRST_TITLE],
         rest=[figure for figure in figures if figure["title"] != FIRST_TITLE],
+        open_figures=OPEN_FIGURES,
         pairs=by_pair(report.comparisons),
         listed=listed(report, cells, stored or {}),
         choices=choices(report),

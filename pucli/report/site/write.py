@@ -19,7 +19,7 @@ from pucli.report.files import read_provenance, write
 from pucli.report.gathering import gather
 from pucli.report.model import Report
 from pucli.report.site.best import CEILING, best_on, lead
-from pucli.report.site.prose import guide, to_html
+from pucli.report.site.prose import folded, guide, to_html
 from pucli.report.site.render import asset, experiment_page, render
 from pucli.report.tables.leaderboard import Leader, leaders
 from pucli.report.tables.summary import count_verdicts
@@ -125,11 +125,11 @@ def write_site(
         cost=cost,
         newest=[(one.finished, one.report) for one in newest],
     )
-    ranked = [report for report in reports if report.rankings]
+    rankings = [(report, ranking) for report in reports for ranking in report.rankings]
     written += [
         *files,
         write(out / "index.html", front),
-        write(out / "ranks.html", render("ranks.html", reports=ranked, leaders=_leaders(shown))),
+        write(out / "ranks.html", render("ranks.html", rankings=rankings, leaders=_leaders(shown))),
         write(
             out / "guide.html", render("prose.html", title="Guide", html=to_html(guide(), lambda to: _bench(to, out)))
         ),
@@ -167,7 +167,7 @@ def _prose(results: Path, out: Path, rows: Sequence[Judged]) -> tuple[list[tuple
             written.append(write(out / "tables" / name / "notes.html", page))
     story = results / "README.md"
     text = story.read_text(encoding="utf-8") if story.is_file() else f"# Verdicts\n\n{verdict_table(rows)}"
-    html = to_html(text, lambda target: _in_site(target, out))
+    html = folded(to_html(text, lambda target: _in_site(target, out)))
     written.append(write(out / "story.html", render("prose.html", title="Agreement with print", html=html)))
     return speed, written
 
