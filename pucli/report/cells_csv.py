@@ -33,6 +33,7 @@ SECONDS = "seconds_"
 METRIC = "metric_"
 WAY = "made_with"
 MISSING = "missing"
+REMEDY = "Take the file from the repository, or remove it and run the experiment."
 # separator of flags, and of notes, within their column
 SEPARATOR = "; "
 
@@ -127,41 +128,47 @@ def read_cells_csv(folder: Path) -> dict[str, StoredRow]:
             parts = _parts(columns, path)
             place, status = columns.index("key"), columns.index("status")
             ways = read_provenance(folder).get("made_with", [])
-            found = {}
+            found: dict[str, StoredRow] = {}
+            lines: dict[str, int] = {}
             for number, line in enumerate(reader, start=2):
                 if not line:  # a blank line
                     continue
                 if len(line) != len(columns):
                     raise UsageError(
                         f"{path}: line {number} has {len(line)} values for {len(columns)} columns; the file is cut "
-                        "short, or was edited. Take it from the repository, or remove it and run the experiment."
+                        f"short, or was edited. {REMEDY}"
                     )
+                first = lines.setdefault(line[place], number)
+                if first != number:
+                    raise UsageError(f"{path}: line {number} has the cell of line {first} again. {REMEDY}")
                 if line[status] != MISSING:
                     found[line[place]] = _row(columns, parts, line, path, number, ways)
             return found
     except FileNotFoundError:
         return {}
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path}: cannot be read ({error}).") from None
+        raise UsageError(f"{path}: cannot be read ({error}). {REMEDY}") from None
 
 
 def _opened(path: Path) -> TextIO:
+    """Open cells.csv.gz or cells.csv, with or without the byte order mark that spreadsheets write."""
     if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", newline="")
-    return path.open(encoding="utf-8", newline="")
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
 
 
 def _parts(columns: list[str], path: Path) -> dict[str, slice]:
     """Return the positions of the columns with metrics, seconds and the certificate."""
     for name in (*HEAD, *TAIL):
         if columns.count(name) != 1:
-            raise UsageError(f"{path}: the column {name!r} is {'missing' if name not in columns else 'duplicated'}.")
+            what = "missing" if name not in columns else "duplicated"
+            raise UsageError(f"{path}: the column {name!r} is {what}. {REMEDY}")
     first, last = columns.index("params") + 1, columns.index("n_fits")
     if first == last:  # no cell was finished: all failed or are missing
         return dict.fromkeys(("metrics", "seconds", "certificate"), slice(first, last))
     timed = [i for i in range(first, last) if columns[i].startswith(SECONDS)]
     if not timed:
-        raise UsageError(f"{path}: there is no column {SECONDS}* between the metrics and the certificate.")
+        raise UsageError(f"{path}: there is no column {SECONDS}* between the metrics and the certificate. {REMEDY}")
     return {
         "metrics": slice(first, timed[0]),
         "seconds": slice(timed[0], timed[-1] + 1),
@@ -213,7 +220,7 @@ def _row(
         check_row(row)
         return row
     except ValueError as error:
-        raise UsageError(f"{path}: line {number}: {error}.") from None
+        raise UsageError(f"{path}: line {number}: {error}. {REMEDY}") from None
 
 
 def _values(columns: list[str], line: list[str], places: slice, prefix: str) -> Iterator[tuple[str, float]]:

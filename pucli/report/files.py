@@ -11,12 +11,42 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from pucli.core.atomic_files import replacing
 
 PROVENANCE = "provenance.json"
 
 # names that matplotlib makes for clip paths and marks from the last bits of their places
 _MADE_NAME = re.compile(rb"\b[pmC][0-9a-f]{10}\b")
+
+
+class _Way(BaseModel):
+    cells: int
+    processes: int = 0
+    versions: dict[str, str] = {}
+    source_sha256: str = ""
+    experiment_sha256: str = ""
+
+
+class _Provenance(BaseModel):
+    """The parts of provenance.json that reports read; `report.provenance` writes them."""
+
+    experiment: str
+    title: str
+    profile: str
+    reductions: list[str]
+    cells: dict[str, int]
+    plan_sha256: str
+    first_finished: str | None
+    last_finished: str | None
+    process_seconds: float
+    fits: int
+    data: list[dict[str, str]]
+    methods: list[dict[str, Any]]
+    figures: list[list[str]]
+    texts: list[list[str]]
+    made_with: list[_Way]
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -54,28 +84,21 @@ def output_folder(folder: Path, profile: str, done: int) -> Path:
     done : int
         Number of finished cells in the report.
     """
-    try:
-        there = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
-        bigger = int(there["cells"]["done"]) > done
-        same = there["profile"] == profile
-    except (OSError, ValueError, KeyError, TypeError):
+    there = read_provenance(folder)
+    if not there or there["cells"].get("done", 0) <= done:
         return folder
-    if not bigger:
-        return folder
-    return folder / (f"{profile}-part" if same else profile)
+    return folder / (f"{profile}-part" if there["profile"] == profile else profile)
 
 
 def read_provenance(folder: Path) -> dict[str, Any]:
-    """Return the content of provenance.json in a folder, or {} if it cannot be read."""
+    """Return the content of provenance.json in a folder, or {} if it cannot be read or has another shape."""
     try:
         found = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        _Provenance.model_validate(found, strict=True)
+    except (OSError, ValueError, RecursionError):
         return {}
-    if not isinstance(found, dict) or not isinstance(found.get("profile", ""), str):
-        return {}
-    ways = found.get("made_with", [])
-    right = isinstance(ways, list) and all(isinstance(way, dict) for way in ways)
-    return found if right else {**found, "made_with": []}
+    content: dict[str, Any] = found
+    return content
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -130,7 +130,7 @@ def _hashes(way: Mapping[str, Any]) -> str:
     """Return the hashes of source and experiment, which older cells lack."""
     if "source_sha256" not in way:
         return ""
-    return f"Source `{way['source_sha256'][:16]}`, experiment `{way['experiment_sha256'][:16]}`. "
+    return f"Source `{way['source_sha256'][:16]}`, experiment `{way.get('experiment_sha256', '')[:16]}`. "
 
 
 def _data(cells: Sequence[Cell]) -> list[dict[str, Any]]:

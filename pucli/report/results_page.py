@@ -262,7 +262,7 @@ class Figures:
     def made(self) -> Mapping[str, int]:
         """Return the numbers of experiments, of ways in which cells were made, and of cells."""
         every = [read_provenance(path.parent) for path in sorted(self.results.glob("*/provenance.json"))]
-        ways = [way for one in every for way in one["made_with"]]
+        ways = [way for one in every for way in one.get("made_with", [])]
         return {"experiments": len(every), "ways": len(ways), "cells": sum(way["cells"] for way in ways)}
 
     def lines(self, file: str) -> list[Row]:

@@ -1,6 +1,9 @@
 """Writing of report files."""
 
-from pucli.report.files import write
+import json
+
+from pucli.report.files import PROVENANCE, output_folder, read_provenance, write
+from tests.helpers import ROOT
 
 DRAWING = b'<svg><g clip-path="url(#p%s)"/><clipPath id="p%s"/><use href="#m%s" x="%d"/></svg>'
 
@@ -24,3 +27,15 @@ def test_a_drawing_that_differs_in_made_up_names_alone_is_kept(tmp_path):
     write(tmp_path / "a.md", "p5d6d4af491")
     write(tmp_path / "a.md", "p0000000000")
     assert (tmp_path / "a.md").read_text() == "p0000000000"
+
+
+def test_a_provenance_of_another_shape_is_as_good_as_none(tmp_path):
+    content = json.loads((ROOT / "results" / "table-3.1" / PROVENANCE).read_text(encoding="utf-8"))
+    path = tmp_path / PROVENANCE
+    path.write_text(json.dumps(content))
+    assert read_provenance(tmp_path) == content
+    for name in ("data", "made_with", "cells", "fits", "figures"):
+        for wrong in ({**content, name: "x"}, {key: value for key, value in content.items() if key != name}):
+            path.write_text(json.dumps(wrong))
+            assert read_provenance(tmp_path) == {}, name
+    assert output_folder(tmp_path, "quick", 1) == tmp_path

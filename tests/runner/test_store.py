@@ -223,15 +223,24 @@ def test_damaged_trials(blob):
         decode_trials(blob)
 
 
-def test_cells_csv_with_a_blank_or_cut_last_line(tmp_path):
+def test_cells_csv_that_was_edited_by_hand(tmp_path):
     text = cells_csv(CELLS, read_rows(filled(tmp_path)))
     path = tmp_path / FILE
+    path.write_bytes(gzip.compress(text.encode()))
+    rows = read_cells_csv(tmp_path)
+    assert len(rows) == 6
 
     def write(content):
         path.write_bytes(gzip.compress(content.encode()))
 
-    write(text + "\n\n")
-    assert len(read_cells_csv(tmp_path)) == 6
+    lines = text.splitlines(keepends=True)
+    same = (text + "\n\n", text.replace("\n", "\r\n"), "\ufeff" + text, lines[0] + "".join(lines[:0:-1]))
+    for edited in same:
+        write(edited)
+        assert read_cells_csv(tmp_path) == rows
+    write(text + lines[2])
+    with pytest.raises(UsageError, match="line 8 has the cell of line 3 again"):
+        read_cells_csv(tmp_path)
     for cut in (text + '"', text[:-20], text + "abc,d\n"):
         write(cut)
         with pytest.raises(UsageError, match=f"{FILE}: line"):
@@ -242,8 +251,8 @@ def test_cells_csv_with_a_blank_or_cut_last_line(tmp_path):
     write(text.replace("0.75", "7.5", 1))
     with pytest.raises(UsageError, match=r"line 2: f1 is 7\.5"):
         read_cells_csv(tmp_path)
-    for wrong in ("[]", '{"made_with": 3}', '{"made_with": [1]}', "{", '{"profile": 3}'):
-        write(text)
+    write(text)
+    for wrong in ("[]", '{"made_with": 3}', '{"made_with": [1]}', "{", '{"profile": 3}', "[" * 100_000):
         (tmp_path / "provenance.json").write_text(wrong)
         assert len(read_cells_csv(tmp_path)) == 6
 
