@@ -147,6 +147,8 @@ def read_cells_csv(folder: Path) -> dict[str, StoredRow]:
     except FileNotFoundError:
         return {}
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+        if isinstance(error, OSError) and error.strerror:  # the file may be whole
+            raise UsageError(f"{path}: cannot be read ({error.strerror}); check its permissions.") from None
         raise UsageError(f"{path}: cannot be read ({error}). {REMEDY}") from None
 
 

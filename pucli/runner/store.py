@@ -335,7 +335,9 @@ def _reader(folder: Path) -> Iterator[sqlite3.Connection | None]:
         yield None
         return
     except OSError as error:
-        raise UsageError(f"the store {path} cannot be read ({error.strerror}); check the links to it.") from error
+        raise UsageError(
+            f"the store {path} cannot be read ({error.strerror}); check its permissions and links."
+        ) from error
     if not stat.S_ISREG(there.st_mode):
         raise UsageError(f"{path} is not a file; remove it, or give another folder with --results.")
     if has_foreign_log(path):
@@ -349,7 +351,9 @@ def _reader(folder: Path) -> Iterator[sqlite3.Connection | None]:
         yield db
     except sqlite3.DatabaseError as error:
         if not means_damage(error):
-            raise RunError(f"the store {path} cannot be read: {error}.") from None
+            raise RunError(
+                f"the store {path} cannot be read: {error}. Check its permissions and those of its folder."
+            ) from None
         raise UsageError(
             f"the store {path} is damaged ({error}). Running its experiment on that folder (without "
             "--collect) renames the store and reports how to continue."

@@ -217,6 +217,21 @@ def test_a_loop_of_links_and_a_folder_in_place_of_the_store(tmp_path):
         read_rows(tmp_path)
 
 
+def test_a_store_and_cells_that_may_not_be_read_keep_their_content(tmp_path, monkeypatch):
+    """The remedy is another permission, not to remove the file with the finished cells."""
+    filled(tmp_path)
+
+    def denied(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pucli.report.cells_csv._opened", denied)
+    monkeypatch.setattr("pucli.runner.store.connect_read_only", lambda path: sqlite3.connect("/nowhere/at/all"))
+    with pytest.raises(UsageError, match="check its permissions"):
+        read_cells_csv(tmp_path)
+    with pytest.raises(RunError, match="Check its permissions"):
+        read_rows(tmp_path)
+
+
 @pytest.mark.parametrize("blob", [b"x", b"\x78\x9c", "text", encode_trials({"a": [1]})[:-8]])
 def test_damaged_trials(blob):
     with pytest.raises(UsageError, match="trials"):
