@@ -13,13 +13,14 @@ import pytest
 import yaml
 
 from pucli.core.errors import UsageError
-from pucli.report import assemble, build_report
+from pucli.report import FORMATS, assemble, build_report
 from pucli.report.files import csv_text
 from pucli.report.formats.markdown import grid, markdown
+from pucli.report.formats.render import rendered
 from pucli.report.gathering import rows_of_variants
 from pucli.report.protocol_parts import Extra, extras_of, no_extras
 from pucli.report.tables.samples import Samples
-from pucli.report.tables.summary import summarise
+from pucli.report.tables.summary import SummaryLine, summarise
 from pucli.report.tables.table import OtherRow, TableRow, table_rows
 from pucli.runner import load_experiment, plan
 from pucli.runner.profiles import scope
@@ -351,6 +352,31 @@ def test_grid_is_even_and_escapes():
     assert len({len(line.replace("\\|", "||")) for line in lines}) == 1
     assert "c" not in lines[0] and "x\\|y" in lines[2]
     assert lines[1].rstrip(" |").endswith(":")
+
+
+def test_a_title_of_special_characters_is_text_in_every_format(experiment):
+    """Also an experiment with one cell, which failed: its reason is in the table."""
+    special = "$ \\ % _ & # {x} <b>y</b> | p < 0.05 > 0"
+    experiment.title = f"{special} line"
+    cell = plan(experiment)[0]
+    stored = stored_rows(
+        [cell], **{cell.method: {"status": "failed", "error": f"ValueError: {special}", "metrics": {}}}
+    )
+    report = report_of(experiment, stored)
+    files = rendered(report, list(FORMATS))
+    assert "<b>y" not in files["table.html"]
+    assert "\\<b>y\\</b> | p < 0.05 > 0 line" in files["table.md"].splitlines()[0]
+    assert f": ValueError: {special}".replace("<b>", "\\<b>").replace("</b>", "\\</b>") in files["table.md"]
+    assert "&lt;b&gt;y&lt;/b&gt; | p &lt; 0.05" in files["table.html"]
+    escaped = (
+        r"\$ \textbackslash{} \% \_ \& \# \{x\} \textless{}b\textgreater{}y\textless{}/b\textgreater{} \textbar{} p"
+    )
+    assert f"\\caption{{{escaped}" in files["table.tex"]
+
+
+def test_counts_of_rows_are_singular_where_there_is_one():
+    line = SummaryLine("glpual", "", "f1", rows=1, published_mean=1.0, obtained_mean=1.0, verdicts={}, flagged=0)
+    assert line.heading.endswith(", 1 row")
 
 
 def test_csv_text_reads_back():

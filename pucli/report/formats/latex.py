@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pucli.report.tables.table import TableRow
 
 _SPECIAL = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-            "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}  # fmt: skip
+            "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
+            "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # fmt: skip
 PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 # relation of the obtained figure to the published one
 _MARKS = {

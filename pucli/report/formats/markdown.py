@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pucli.report.tables.comparisons import Comparison
     from pucli.report.tables.table import TableRow
 
+# where Markdown takes the rest of a name for a tag, which is not shown
+_TAG = re.compile("<(?=[A-Za-z/!?])")
+
 
 def markdown(report: Report) -> str:
     """Return table.md."""
@@ -30,7 +33,7 @@ def markdown(report: Report) -> str:
     if report.figures:
         parts += ["## Figures", *(f"![{title}]({path})" for path, title in report.figures)]
     parts += _how_to_read(report)
-    return "\n\n".join(parts) + "\n"
+    return _TAG.sub(r"\\<", "\n\n".join(parts)) + "\n"
 
 
 _LEGEND = """\

@@ -61,7 +61,7 @@ class Pair:
         behind = sum(row.gain < 0 for row in self.rows)
         sided = get_metric(self.rows[0].metric).better is not None
         first, second = ("ahead", "behind") if sided else ("larger", "smaller")
-        count = f"{first} in {ahead}, {second} in {behind} of {len(self.rows)} rows"
+        count = f"{first} in {ahead}, {second} in {behind} of {len(self.rows)} row{'s' * (len(self.rows) > 1)}"
         repeats = max(row.test.n for row in self.rows)
         if smallest_p(repeats) >= LEVEL:
             return f"{count}; {repeats} repeat{'s' * (repeats > 1)} cannot show a difference at the 5 % level"

@@ -39,7 +39,7 @@ class SummaryLine:
     def heading(self) -> str:
         """Return the heading of the means."""
         metric = get_metric(self.metric)
-        return f"{metric.heading}, {self.rows} rows" if metric.unit else metric.heading
+        return f"{metric.heading}, {self.rows} row{'s' * (self.rows != 1)}" if metric.unit else metric.heading
 
     def to_json(self) -> dict[str, Any]:
         """Return the line as JSON values."""
