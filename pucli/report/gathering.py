@@ -14,8 +14,8 @@ from pucli.report.tables.table import OtherRow, table_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.loading import load_experiment
-from pucli.runner.plan import planned_cells, planned_scope, results_folder
-from pucli.runner.profiles import Scope
+from pucli.runner.plan import planned_cells, results_folder
+from pucli.runner.profiles import Scope, scope
 from pucli.runner.store import StoredRow, read_rows
 from pucli.runner.store_files import STORE
 
@@ -56,7 +56,7 @@ def gather(
     known: dict[str, StoredRow] = {**read_cells_csv(folder), **stored}
     if profile is None and not stored:
         profile = read_provenance(folder).get("profile") if known else None
-    planned = planned_scope(experiment, profile or largest_profile(experiment, known, folder), methods, datasets)
+    planned = scope(experiment, profile or largest_profile(experiment, known, folder), methods, datasets)
     cells = planned_cells(experiment, planned)
     rows = {cell.key: known[cell.key] for cell in cells if cell.key in known}
     return Gathered(planned, cells, rows, folder, any(key not in stored for key in rows))
@@ -85,7 +85,7 @@ def largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: Pa
     """
     there = read_provenance(folder).get("profile")
     counts = {
-        name: sum(cell.key in known for cell in planned_cells(experiment, planned_scope(experiment, name, None, None)))
+        name: sum(cell.key in known for cell in planned_cells(experiment, scope(experiment, name)))
         for name in experiment.profiles
     } if known else {}  # fmt: skip
     best = max(counts, key=lambda name: (counts[name], name == there), default="")

@@ -10,7 +10,8 @@ from typing import Any
 
 from pucli.runner.cost import Pace, kinds
 from pucli.runner.experiment import Experiment
-from pucli.runner.plan import planned_cells, planned_scope, results_folder
+from pucli.runner.plan import planned_cells, results_folder
+from pucli.runner.profiles import scope
 from pucli.runner.run import number_of_jobs
 from pucli.runner.store import StoredRows, read_rows
 
@@ -95,7 +96,7 @@ def dry_run(
     DryRun
         The plan.
     """
-    planned = planned_scope(experiment, profile, methods, datasets)
+    planned = scope(experiment, profile, methods, datasets)
     cells = planned_cells(experiment, planned)
     folder = results_folder(experiment, results_dir)
     known = read_rows(folder)
@@ -156,7 +157,7 @@ def _learn(pace: Pace, experiment: Experiment, rows: StoredRows) -> dict[tuple[s
     seconds: dict[tuple[str, str], list[float]] = {}
     if rows:
         for name in experiment.profiles:
-            for cell in planned_cells(experiment, planned_scope(experiment, name, None, None)):
+            for cell in planned_cells(experiment, scope(experiment, name)):
                 row = rows.get(cell.key)
                 if row is not None and row["status"] == "done":
                     spent = sum(row["seconds"].values())

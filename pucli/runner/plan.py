@@ -35,7 +35,7 @@ def plan(
     list of Cell
         In the order of the table.
     """
-    return planned_cells(experiment, planned_scope(experiment, profile, methods, datasets))
+    return planned_cells(experiment, scope(experiment, profile, methods, datasets))
 
 
 def results_folder(experiment: Experiment, results_dir: str | Path | None = None) -> Path:
@@ -47,25 +47,6 @@ def describe(cell: Cell) -> str:
     """Describe a cell: data set, setting, method, repeat (counted from 1)."""
     setting = ", ".join(f"{key} {value}" for key, value in cell.setting.items())
     return f"{cell.dataset}{f' ({setting})' if setting else ''} {cell.method}, repeat {cell.repeat + 1}"
-
-
-def planned_scope(
-    experiment: Experiment, profile: str, methods: Sequence[str] | None, datasets: Sequence[str] | None
-) -> Scope:
-    """Return the scope of `experiment` under `profile`, restricted to `methods` and `datasets`.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The declared experiment.
-    profile : str
-        Name of a profile.
-    methods : sequence of str or None
-        Columns or names of methods; None or empty for all of the profile.
-    datasets : sequence of str or None
-        Names of data sets; None or empty for all of the profile.
-    """
-    return scope(experiment, profile, list(methods or []) or None, list(datasets or []) or None)
 
 
 def planned_cells(experiment: Experiment, planned: Scope) -> list[Cell]:

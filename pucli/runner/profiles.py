@@ -6,7 +6,7 @@ order; a method with a `coarse_grid` uses that instead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,7 +60,7 @@ class Scope:
 
 
 def scope(
-    experiment: Experiment, profile: str, methods: list[str] | None = None, datasets: list[str] | None = None
+    experiment: Experiment, profile: str, methods: Sequence[str] | None = None, datasets: Sequence[str] | None = None
 ) -> Scope:
     """Return the scope of `experiment` under `profile`, restricted to `methods` (columns or names) and `datasets`.
 
@@ -70,10 +70,10 @@ def scope(
         The declared experiment.
     profile : str
         Name of a profile.
-    methods : list of str or None, default=None
-        Columns or names of methods; None for those of the profile.
-    datasets : list of str or None, default=None
-        Names of data sets; None for those of the profile.
+    methods : sequence of str, optional
+        Columns or names of methods; by default, also if empty, those of the profile.
+    datasets : sequence of str, optional
+        Names of data sets; by default, also if empty, those of the profile.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def _generated(experiment: Experiment) -> list[str]:
     return list(named) if isinstance(named, list) else []  # in the protocol deep, it is a number
 
 
-def _columns(experiment: Experiment, names: list[str]) -> list[str]:
+def _columns(experiment: Experiment, names: Sequence[str]) -> list[str]:
     """Return the columns for `names`, each of which is a column or the name of all its variants."""
     known = dict.fromkeys([*experiment.methods, *map(base_name, experiment.methods)])
     for name in names:

@@ -234,8 +234,8 @@ def legend() -> str:
         "obtained minus the published mean. = reproduced: within two standard errors, and the interval lies within the "
         "margin of the metric. ≈ by a variant: another form of the method agrees. ▲ better, ▼ worse: beyond two "
         "standard errors. ? inconclusive: the interval is too wide to tell. ◌ degenerate: at least half of the models "
-        "predict one class only. ≠ differs: no repeat gave a value, or the metric has no better side. · not judged: fewer "
-        "than three repeats. ↔ compared: the published figure is that of another method. – not run."
+        "predict one class only. ≠ differs: no repeat gave a value, or the metric has no better side. · not judged: "
+        "fewer than three repeats. ↔ compared: the published figure is that of another method. – not run."
     )
 
 
