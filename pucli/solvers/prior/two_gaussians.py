@@ -59,7 +59,7 @@ def _some(X: Floats) -> Floats:
 def _repeats(X: Floats) -> bool:
     """Return whether a value is so frequent that no continuous law fits: each misses half of its share."""
     most = max(int(np.unique(column, return_counts=True)[1].max()) for column in X.T)
-    return most / (2.0 * np.sqrt(len(X))) > MISFIT
+    return most > 2.0 * MISFIT * float(np.sqrt(len(X)))
 
 
 Normal = tuple[Floats, Floats]  # mean (m,) and covariance (m, m)
