@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pucli.core.errors import unknown
 from pucli.core.json_values import json_values
-from pucli.report.cells_csv import cells_csv, write_cells_csv
+from pucli.report.cells_csv import cells_csv, read_cells_csv, write_cells_csv
 from pucli.report.files import PROVENANCE, output_folder, read_provenance, write
 from pucli.report.formats.render import FORMATS, rendered
 from pucli.report.gathering import gather, rows_of_variants
@@ -135,7 +135,7 @@ def build_report(
             raise unknown("format", name, FORMATS)
     samples = Samples.of(experiment, cells, stored, cells if _is_whole(experiment, scope) else None)
     report = assemble(experiment, scope, cells, stored, folder, samples=samples)
-    report.folder = output_folder(folder, scope.profile_name, report.counts["done"])
+    report.folder = _without_loss(folder, scope.profile_name, report.counts["done"])
     drawable = {key: StoredRow(**{**row, "details": {}}) for key, row in stored.items()} if from_csv else stored
     if figures:
         ways = read_provenance(report.folder).get("made_with", []) if from_csv else []
@@ -204,6 +204,13 @@ def assemble(
         rankings=rank_methods(samples),
         folder=folder,
     )
+
+
+def _without_loss(folder: Path, profile: str, done: int) -> Path:
+    """Return the folder for a report of `done` cells; the provenance or else cells.csv.gz says how many are there."""
+    if not read_provenance(folder) and sum(row["status"] == "done" for row in read_cells_csv(folder).values()) > done:
+        return folder / f"{profile}-part"
+    return output_folder(folder, profile, done)
 
 
 def _is_whole(experiment: Experiment, scope: Scope) -> bool:

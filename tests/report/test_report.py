@@ -317,6 +317,10 @@ def test_a_smaller_report_does_not_replace_a_bigger_one(experiment, tmp_path):
     assert make("full", datasets=["seeds"]) == tmp_path / "full-part"
     assert (tmp_path / "table.md").read_text() == full
     assert make("full") == tmp_path
+    cells = (tmp_path / "cells.csv.gz").read_bytes()
+    (tmp_path / "provenance.json").unlink()  # as where cells.csv.gz alone was copied
+    assert make("full", datasets=["seeds"]) == tmp_path / "full-part"
+    assert (tmp_path / "cells.csv.gz").read_bytes() == cells
 
 
 def test_nothing_run_yet(experiment):
