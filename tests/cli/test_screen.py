@@ -11,6 +11,7 @@ import yaml
 
 from pucli.cli import output, terminal
 from pucli.cli.main import command_names
+from pucli.cli.text.columns import short
 from tests.helpers import ROOT
 
 WIDTH = 80
@@ -146,6 +147,14 @@ def test_several_warnings_about_columns_are_one_line(pucli, tmp_path):
     assert len(told) == 1 and told[0].startswith("warning: 2 columns to look at (--columns): 'code'")
     found = pucli(*words, "--json").document["warnings"]
     assert sum(text.startswith(("column 'code'", "column 'key'")) for text in found) == 2
+
+
+def test_a_short_warning_keeps_whole_numbers_and_the_option_that_helps():
+    long = (
+        "column 'supplier' looks like an identifier and has 1,150 values in 3,030 rows; if: add --groups supplier"
+    )
+    assert short(long) == "'supplier' looks like an identifier and has 1,150 values ...: --groups supplier"
+    assert short("column 'a' is text, as 2 cells are: b") == "'a' is text"
 
 
 @pytest.mark.slow

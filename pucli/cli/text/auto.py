@@ -315,7 +315,7 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
                 f"{percent(prior.high)} %; use their order only, or label more rows"
             )
             continue
-        grave.append(text)
+        grave.insert(0 if "label column" in text else len(grave), text)  # what the labels mean comes first
     return [*grave, *later, *document["notes"], *_few_kinds(document)]
 
 

@@ -105,7 +105,9 @@ def _joined(warnings: list[str]) -> str:
 def short(warning: str) -> str:
     """Return the beginning of a warning about a column: its name and what was found."""
     name, _, found = re.sub(r"^column ", "", warning).partition("' ")
-    return textwrap.shorten(f"{name}' {re.split(r'[;,(]|: ', found)[0].strip()}".rstrip(), SHORT, placeholder=" ...")
+    shown = textwrap.shorten(f"{name}' {re.split(r'[;(]|,(?![0-9])|: ', found)[0].strip()}", SHORT, placeholder=" ...")
+    kept = re.search(r"--groups .*", found)
+    return f"{shown}: {kept[0]}" if kept else shown
 
 
 def say_which_class(out: Output, marked: str, rest: str, column: str, n_labelled: int) -> None:

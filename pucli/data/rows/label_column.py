@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -164,12 +165,14 @@ class LabelColumn:
         rest = [
             value for value in self.present if value.casefold() not in {word.casefold() for word in (marked, *named)}
         ]
-        known = sum(int(np.sum(self.text == value)) for value in rest if not says_not_labelled(value))
+        known = [value for value in rest if not says_not_labelled(value)]
         if known and (self.empty.any() or len(rest) > 1):
-            shown = ", ".join(map(repr, rest[:3])) + (", ..." if len(rest) > 3 else "")
+            count = sum(int(np.sum(self.text == value)) for value in known)
+            shown = ", ".join(map(repr, known[:3])) + (", ..." if len(known) > 3 else "")
+            one = shlex.quote(known[0]) if len(known) == 1 else "CLASS"
             found.append(
-                f"{self.where}: {known} rows with another class ({shown}) count as unlabeled too; nothing is learned "
-                "from their class"
+                f"{self.where}: {count:,} rows with another class ({shown}) count as unlabeled too; if they are known "
+                f"not to be positive, add --negative {one}"
             )
         return found
 
