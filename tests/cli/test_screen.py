@@ -150,9 +150,7 @@ def test_several_warnings_about_columns_are_one_line(pucli, tmp_path):
 
 
 def test_a_short_warning_keeps_whole_numbers_and_the_option_that_helps():
-    long = (
-        "column 'supplier' looks like an identifier and has 1,150 values in 3,030 rows; if: add --groups supplier"
-    )
+    long = "column 'supplier' looks like an identifier and has 1,150 values in 3,030 rows; if: add --groups supplier"
     assert short(long) == "'supplier' looks like an identifier and has 1,150 values ...: --groups supplier"
     assert short("column 'a' is text, as 2 cells are: b") == "'a' is text"
 

@@ -353,7 +353,7 @@ class AutoPU(PUClassifier):
             warnings.warn(
                 f"{copies} of {int(labelled.sum())} labelled rows are copies of others, or nearly: copies were kept in "
                 "one fold, but the intervals are too narrow. Where rows belong together in other ways, the estimates "
-                "are too good; give the group of each row (one person, one site): groups= in fit, --groups in commands.",
+                "are too good; give the groups of rows (one person, one site): groups= in fit, --groups in commands.",
                 UserWarning,
                 stacklevel=4,
             )
