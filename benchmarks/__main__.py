@@ -6,6 +6,7 @@ import argparse
 import importlib
 import inspect
 import pkgutil
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,7 +64,7 @@ def _settings(parser: argparse.ArgumentParser, module: ModuleType, texts: Sequen
         key, equals, values = text.partition("=")
         if not equals or key not in known:
             parser.error(f"--only {text}: give KEY=A,B with KEY one of {', '.join(known)}.")
-        parts = tuple(_number_or_text(part) for part in values.split(","))
+        parts = tuple(_number_or_text(part) for part in re.split(r",(?! )", values))
         several = isinstance(known[key].default, tuple | list) or str(known[key].annotation).startswith("list[")
         found[key] = parts if several else parts[0]
     return found

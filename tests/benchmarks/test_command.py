@@ -79,3 +79,8 @@ def test_usmo_has_the_sizes_of_its_targets():
     assert usmo.FULL["sizes"] == (1000, 2000, 5000, 10_000, 20_000)
     assert (usmo.QP_ROWS, usmo.LINEAR_ROWS, usmo.MEMORY_FEATURES) == (2000, 1_000_000, 784)
     assert max(usmo.FULL["memory_rows"]) == 60_000
+
+
+def test_a_name_with_a_comma_is_one_value():
+    settings = command._settings(None, command._module("quality"), ["methods=auto,SVC, true prior", "repeats=2"])
+    assert settings == {"methods": ("auto", "SVC, true prior"), "repeats": 2}
