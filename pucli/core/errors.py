@@ -89,7 +89,17 @@ def _related(short: str, long: str) -> bool:
 
 
 def did_you_mean(name: str, choices: Iterable[str], most: int = 3) -> str:
-    """Return a question with the nearest choices, such as "did you mean 'a' or 'b'?"; "" if none is near."""
+    """Return a question with the nearest choices, such as "did you mean 'a' or 'b'?"; "" if none is near.
+
+    Parameters
+    ----------
+    name : str
+        The name that is not among the choices.
+    choices : iterable of str
+        Valid names.
+    most : int, default=3
+        Largest number of choices that are named.
+    """
     near = nearest(name, choices, most)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
 

@@ -241,7 +241,7 @@ def test_ctrl_c_stops_cleanly_and_names_the_command_to_resume(small, data_cache,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     first = process.stderr.readline()  # it is running once it says how far it is
-    assert first.startswith("small 0/1600")
+    assert first.startswith("small 0/1,600")
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (130, "")

@@ -43,7 +43,8 @@ def command(  # noqa: C901, PLR0913, PLR0915
         str,
         typer.Option(
             "--labelling",
-            help="scar: positives were labelled at random. sar: clear positives were labelled first.",
+            help="scar: positives were labelled at random; a small table that speaks against it is taken for sar, with "
+            "a warning. sar: clear positives were labelled first.",
             autocompletion=completion.words(*LABELLINGS),
         ),
     ] = "scar",

@@ -47,7 +47,7 @@ def validated(
         Format to which sparse rows are converted; True keeps theirs.
     least_rows : int, default=1
         Number of rows without which X is refused.
-    **how
+    **how : Any
         Further parameters of `sklearn.utils.validation.check_array`.
 
     Raises
