@@ -23,8 +23,10 @@ class Mirror(_Declared):
     Paths are relative to the folder of the catalogue.
     """
 
-    url: str
-    member: str | None = None
+    url: str = Field(
+        description="address of the file or of an archive, or a path relative to the folder of the catalogue"
+    )
+    member: str | None = Field(default=None, description="name of the file in the archive (zip, tar)")
 
     @model_validator(mode="before")
     @classmethod
@@ -38,28 +40,33 @@ class Reader(_Declared):
     Files of kind idx are joined by columns (images and labels), files of any other kind by rows.
     """
 
-    kind: Literal["table", "excel", "arff", "mat", "idx"] = "table"
-    separator: Literal["comma", "tab", "blank", "semicolon"] = "comma"
-    header: Literal["none", "first"] = "first"
-    skip: int = 0
-    columns: list[StrictStr] | None = None
-    sheet: str | None = None
-    features: str = "X"
-    labels: str = "labels"
+    kind: Literal["table", "excel", "arff", "mat", "idx"] = Field(
+        default="table", description="format of the file; text is a table"
+    )
+    separator: Literal["comma", "tab", "blank", "semicolon"] = Field(
+        default="comma", description="separator of a table"
+    )
+    header: Literal["none", "first"] = Field(
+        default="first", description="whether the first line names the columns; without it they are numbered from 0"
+    )
+    skip: int = Field(default=0, description="number of lines above the header")
+    columns: list[StrictStr] | None = Field(default=None, description="names of the columns, where the file has none")
+    sheet: str | None = Field(default=None, description="sheet of a workbook; by default the first")
+    features: str = Field(default="X", description="variable of a MATLAB file that holds the features")
+    labels: str = Field(default="labels", description="variable of a MATLAB file that holds the labels")
 
 
 class File(_Declared):
-    """A file: the SHA-256 of its uncompressed content, its addresses in the order of trial, and other packagings.
+    """A file to download, and its other packagings."""
 
-    `sha256` may be missing only if no copy was available to compute it; the `content_sha256` of the entry is then
-    checked instead.
-    """
-
-    name: FileName
-    sha256: Sha256 | None = None
-    mirrors: list[Mirror] = []
-    reader: Reader | None = None
-    alternatives: list[File] = []
+    name: FileName = Field(description="name of the file in the cache")
+    sha256: Sha256 | None = Field(
+        default=None,
+        description="SHA-256 of the uncompressed content; where no copy was at hand, `content_sha256` of the entry",
+    )
+    mirrors: list[Mirror] = Field(default=[], description="addresses, in the order of trial")
+    reader: Reader | None = Field(default=None, description="format, if it differs from that of the entry")
+    alternatives: list[File] = Field(default=[], description="other packagings of the same rows")
 
     def packagings(self) -> list[File]:
         """Return this file and its alternatives in the order of trial."""
@@ -67,92 +74,112 @@ class File(_Declared):
 
 
 class Target(_Declared):
-    """The label column and its classes. `positive` becomes +1 and `negative` -1; all other rows are dropped.
+    """The label column and its classes."""
 
-    Without `positive`, the data set is multi-class. Without `negative`, all other classes are negative. `above`: the
-    positives are the rows whose label, a number, is above this quantile of the column.
-    """
-
-    column: Column | None = None
-    above: float | None = Field(default=None, gt=0, lt=1)
-    positive: list[Value] | None = None
-    negative: list[Value] | None = None
+    column: Column | None = Field(default=None, description="label column")
+    above: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="rows are positive whose label, a number, is above this quantile of the column",
+    )
+    positive: list[Value] | None = Field(
+        default=None, description="classes that become +1; without them the data set has several classes"
+    )
+    negative: list[Value] | None = Field(
+        default=None, description="classes that become -1; by default all others. Rows of further classes are dropped"
+    )
 
 
 class Sort(_Declared):
     """The order of rows by a text column."""
 
-    column: Column
-    order: Literal["ascending", "descending"] = "ascending"
-    ignore_case: bool = False
+    column: Column = Field(description="column of texts by which the rows are sorted")
+    order: Literal["ascending", "descending"] = Field(default="ascending", description="direction")
+    ignore_case: bool = Field(default=False, description="whether A and a are the same")
 
 
 class Rows(_Declared):
-    """Selection of rows, applied in the order of the fields. Slices count rows from 1 and include both ends.
+    """Selection of rows, applied in the order of the fields."""
 
-    `without`: cells, such as a sign for a missing value; a row that has one of them is left out.
-    """
-
-    drop_first: int = 0
-    without: list[StrictStr] = []
-    first: int | None = None
-    sort: Sort | None = None
-    slices: list[tuple[int, int]] | None = None
-    take: dict[Value, StrictInt | Literal["all"]] | None = None
+    drop_first: int = Field(default=0, description="number of rows to leave out at the top")
+    without: list[StrictStr] = Field(
+        default=[], description="cells, such as a sign for a missing value; rows that have one are left out"
+    )
+    first: int | None = Field(default=None, description="number of rows to keep")
+    sort: Sort | None = Field(default=None, description="order of the rows")
+    slices: list[tuple[int, int]] | None = Field(
+        default=None, description="rows to keep, counted from 1, both ends included"
+    )
+    take: dict[Value, StrictInt | Literal["all"]] | None = Field(
+        default=None, description="class -> number of its first rows to keep, or all"
+    )
 
 
 class Features(_Declared):
-    """Selection and encoding of columns.
+    """Selection and encoding of columns."""
 
-    The features are `take` (default: all but the label) without `drop`. `values`: cells to replace first. `codes`: text
-    columns to replace by the rank of each value among the sorted distinct values of the selected rows, as in R's
-    data.matrix. `one_hot`: columns with one 0/1 feature per value. `fill`: the replacement of a missing number.
-    """
-
-    take: list[Column] | None = None
-    drop: list[Column] = []
-    codes: list[Column] = []
-    one_hot: list[Column] | Literal["all", "text"] = []
-    values: dict[str, float] = {}
-    fill: dict[Column, Literal["median", "zero", "drop"]] = {}
+    take: list[Column] | None = Field(default=None, description="columns to take; by default all but the label")
+    drop: list[Column] = Field(default=[], description="columns to leave out")
+    codes: list[Column] = Field(
+        default=[],
+        description="columns of texts: each becomes its rank among the sorted values, as in R's data.matrix",
+    )
+    one_hot: list[Column] | Literal["all", "text"] = Field(
+        default=[], description="columns with one 0/1 feature for each value"
+    )
+    values: dict[str, float] = Field(default={}, description="cell -> number that replaces it, before all else")
+    fill: dict[Column, Literal["median", "zero", "drop"]] = Field(
+        default={}, description="column -> replacement of a missing number"
+    )
 
 
 class Published(_Declared):
     """Counts stated by the publication, after the selection of rows, classes and columns."""
 
-    positive: int | None = None
-    negative: int | None = None
-    rows: int | None = None
-    features: int | None = None
+    positive: int | None = Field(default=None, description="number of positives")
+    negative: int | None = Field(default=None, description="number of negatives")
+    rows: int | None = Field(default=None, description="number of rows")
+    features: int | None = Field(default=None, description="number of features")
 
 
 class Entry(_Declared):
-    """A data set. Exactly one of `files`, `sklearn` and `generator` declares its origin.
-
-    `groups`: columns whose equal cells mark rows that belong together. Rows of one group are never on both sides of a
-    split or a fold; the columns are no features unless `features.take` names them.
-    """
+    """A data set. Exactly one of `files`, `sklearn` and `generator` declares its origin."""
 
     like: str | None = Field(default=None, description="entry of the same file whose keys hold where not given here")
-    name: str | None = None
-    title: str
-    page: str | None = None
-    licence: str | None = None
-    folder: Folder | None = None
-    files: list[File] = []
-    sklearn: Literal["breast_cancer", "wine", "iris", "digits"] | None = None
-    generator: str | None = None
-    parameters: dict[str, int | float] = {}
-    reader: Reader = Reader()
-    target: Target = Target()
-    rows: Rows = Rows()
-    features: Features = Features()
-    groups: Column | list[Column] | None = None
-    prior: float | None = Field(default=None, gt=0, lt=1)
-    selection: Literal["known", "guessed"] = "known"
-    note: str = ""
-    content_sha256: Sha256 | None = None
-    published: Published = Published()
+    name: str | None = Field(default=None, description="name in tables")
+    title: str = Field(description="name in full")
+    page: str | None = Field(default=None, description="page of the source")
+    licence: str | None = Field(default=None, description="licence of the data")
+    folder: Folder | None = Field(
+        default=None, description="folder of the files in the cache; by default uci/ and the key of the entry"
+    )
+    files: list[File] = Field(default=[], description="files to download")
+    sklearn: Literal["breast_cancer", "wine", "iris", "digits"] | None = Field(
+        default=None, description="data set that comes with scikit-learn"
+    )
+    generator: str | None = Field(
+        default=None, description="generator of `pucli.data.catalogue.generators` or of a plug-in"
+    )
+    parameters: dict[str, int | float] = Field(default={}, description="parameters of the generator")
+    reader: Reader = Field(default=Reader(), description="format of the files")
+    target: Target = Field(default=Target(), description="label column and classes")
+    rows: Rows = Field(default=Rows(), description="rows to take")
+    features: Features = Field(default=Features(), description="columns to take, and their encoding")
+    groups: Column | list[Column] | None = Field(
+        default=None,
+        description="columns whose equal cells mark rows that stay on one side of each split and fold; features if "
+        "`features.take` names them",
+    )
+    prior: float | None = Field(default=None, gt=0, lt=1, description="class prior that the publication gives")
+    selection: Literal["known", "guessed"] = Field(
+        default="known", description="whether the source states the selection of rows and classes"
+    )
+    note: str = Field(default="", description="remark, such as the reason for a guessed selection")
+    content_sha256: Sha256 | None = Field(default=None, description="SHA-256 of the rows after reading")
+    published: Published = Field(
+        default=Published(), description="counts that the publication states, after the selection"
+    )
 
     @model_validator(mode="after")
     def _one_origin(self) -> Entry:

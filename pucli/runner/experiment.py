@@ -51,9 +51,9 @@ class Strict(BaseModel):
 class Source(Strict):
     """Publication of the experiment."""
 
-    document: str
-    table: str = ""
-    section: str = ""
+    document: str = Field(description="publication")
+    table: str = Field(default="", description="number of the table or figure")
+    section: str = Field(default="", description="section that describes it")
     part: str = Field(default="", description='how much of what was published is declared here, e.g. "3 of 14 sets"')
 
 
@@ -91,8 +91,8 @@ class SplitPlan(Strict):
         "sar-pusb",
     )
     label_frequencies: list[float] = Field(default=[], description="label frequencies, with one setting for each")
-    repeats: int = Field(ge=1, le=100_000)
-    seed: int = Field(ge=0)
+    repeats: int = Field(ge=1, le=100_000, description="number of splits")
+    seed: int = Field(ge=0, description="seed of all splits")
     unlabeled_train: float | None = Field(
         default=None, gt=0, lt=1, description="case-control: fraction of the unlabeled rows used for training"
     )
@@ -109,21 +109,24 @@ class SplitPlan(Strict):
 class Greedy(Strict):
     """Refinement after the grid: move each parameter in turn up and down by `step` until nothing improves."""
 
-    step: float = Field(gt=0, lt=1)
+    step: float = Field(gt=0, lt=1, description="share of its value by which a parameter is moved")
 
 
 class TuningOverride(Strict):
     """Tuning settings of a method that differ from those of the experiment."""
 
-    folds: int | None = Field(default=None, ge=2)
-    cv_repeats: int | None = Field(default=None, ge=1)
-    score: str | None = None
-    denominator: Literal["unlabeled", "all"] | None = None
+    folds: int | None = Field(default=None, ge=2, description="number of folds")
+    cv_repeats: int | None = Field(default=None, ge=1, description="number of divisions into folds")
+    score: str | None = Field(default=None, description="selection rule")
+    denominator: Literal["unlabeled", "all"] | None = Field(default=None, description="denominator of PUF")
     greedy: Greedy | Literal[False] | None = Field(default=None, description="{step: 0.1}, or false for none")
     stay_on_grid: dict[str, list[Any]] = Field(
         default={}, description="parameter -> values of its grid that the refinement keeps"
     )
-    route: Literal["auto", "generic", "path"] | None = None
+    route: Literal["auto", "generic", "path"] | None = Field(
+        default=None,
+        description="path: paths of solutions; generic: a fit for each point; auto: paths if the method has them",
+    )
     score_error: float = Field(
         default=0.0,
         ge=0,
@@ -134,14 +137,19 @@ class TuningOverride(Strict):
 class Tuning(Strict):
     """Choice of parameters on labelled and unlabeled validation rows, without true labels."""
 
-    folds: int = Field(default=4, ge=2)
-    cv_repeats: int = Field(default=1, ge=1)
+    folds: int = Field(default=4, ge=2, description="number of folds")
+    cv_repeats: int = Field(default=1, ge=1, description="number of divisions into folds")
     score: str = Field(default="puf", description="selection rule, a name of pucli.tuning.RULES")
     denominator: Literal["unlabeled", "all"] | None = Field(
         default=None, description="denominator of PUF; default by scenario (case-control: unlabeled, otherwise all)"
     )
-    greedy: Greedy | Literal[False] = False
-    route: Literal["auto", "generic", "path"] = "auto"
+    greedy: Greedy | Literal[False] = Field(
+        default=False, description="refinement after the grid: {step: 0.1}, or false for none"
+    )
+    route: Literal["auto", "generic", "path"] = Field(
+        default="auto",
+        description="path: paths of solutions; generic: a fit for each point; auto: paths if the method has them",
+    )
 
 
 class MethodEntry(Strict):
@@ -154,7 +162,9 @@ class MethodEntry(Strict):
         default=None, description="parameter -> values; by default the grid of the method"
     )
     coarse_grid: dict[str, Any] | None = Field(default=None, description="the grid of profiles with `grid: coarse`")
-    tuning: TuningOverride = TuningOverride()
+    tuning: TuningOverride = Field(
+        default=TuningOverride(), description="settings that differ from those of the experiment"
+    )
     published: str = Field(
         default="", description="name of the method in the published table, if it differs from the column"
     )
@@ -179,7 +189,7 @@ class Published(Strict):
 
     file: str = Field(description="under experiments/published, or a path relative to the experiment file")
     dataset: str = Field(default="dataset", description="column of the data set names; not needed with one data set")
-    method: str = "method"
+    method: str = Field(default="method", description="column of the method names")
     metric: str = Field(default="f1", description="metric of the figures")
     mean: str = Field(default="", description="column of the mean; by default <metric>_mean or mean")
     sd: str = Field(default="", description="column of the standard deviation; by default <metric>_sd or sd")
@@ -198,11 +208,11 @@ class Published(Strict):
 class KnownNote(Strict):
     """A known explanation, printed beside the figures to which it applies."""
 
-    text: str
-    dataset: str | None = None
-    setting: dict[str, Any] = {}
+    text: str = Field(description="the explanation")
+    dataset: str | None = Field(default=None, description="only for this data set")
+    setting: dict[str, Any] = Field(default={}, description="only for this setting")
     method: str | None = Field(default=None, description="a column, or the part before the / of several columns")
-    metric: str | None = None
+    metric: str | None = Field(default=None, description="only for this metric")
     verdicts: list[Verdict] = Field(default=[], description="only beside these verdicts; by default all")
     cause: Cause | None = Field(default=None, description="cause of the disagreement; the text is the evidence")
 
@@ -214,41 +224,43 @@ class FigureSpec(Strict):
     kind: Literal["paired-difference"] = Field(
         description="paired-difference: box plots of a - b over repeats, one box per data set, sorted by median"
     )
-    a: str
-    b: str
-    metric: str = "f1"
+    a: str = Field(description="column of the first method")
+    b: str = Field(description="column of the second method")
+    metric: str = Field(default="f1", description="metric that is drawn")
     setting: dict[str, Any] = Field(default={}, description="the setting, if there are several")
-    title: str = ""
+    title: str = Field(default="", description="title; by default the name")
 
 
 class Profile(Strict):
     """Changes made by a profile. An empty profile is the whole experiment."""
 
-    description: str = ""
-    data: list[str] | None = None
-    parameters: dict[str, Any] = {}
-    label_frequencies: list[float] | None = Field(default=None, min_length=1)
-    repeats: int | None = Field(default=None, ge=1)
-    grid: Literal["coarse", "full"] = "full"
-    methods: list[str] | None = None
-    folds: int | None = Field(default=None, ge=2)
-    cv_repeats: int | None = Field(default=None, ge=1)
+    description: str = Field(default="", description="the profile in words")
+    data: list[str] | None = Field(default=None, description="data sets; by default all")
+    parameters: dict[str, Any] = Field(default={}, description="parameter of the generator -> value")
+    label_frequencies: list[float] | None = Field(
+        default=None, min_length=1, description="label frequencies; by default all"
+    )
+    repeats: int | None = Field(default=None, ge=1, description="number of splits")
+    grid: Literal["coarse", "full"] = Field(default="full", description="coarse: the coarse grids of the methods")
+    methods: list[str] | None = Field(default=None, description="columns; by default all")
+    folds: int | None = Field(default=None, ge=2, description="number of folds")
+    cv_repeats: int | None = Field(default=None, ge=1, description="number of divisions into folds")
     greedy: bool = Field(default=True, description="false omits the greedy refinement")
     stay_on_grid: dict[str, list[Any]] = Field(
         default={}, description="parameter -> values of a grid that the refinement keeps, for every method"
     )
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default={}, description="options of the protocol that differ")
 
 
 class Experiment(Strict):
     """A declared experiment, which is a file in `experiments/`."""
 
-    title: str
-    source: Source | None = None
+    title: str = Field(description="title of the table, in one line")
+    source: Source | None = Field(default=None, description="publication")
     protocol: str = Field(default="pu", description="a name of `pucli list protocols`")
-    data: Data
-    split: SplitPlan
-    tuning: Tuning = Tuning()
+    data: Data = Field(description="data sets")
+    split: SplitPlan = Field(description="splitting of the rows")
+    tuning: Tuning = Field(default=Tuning(), description="choice of parameters")
     methods: dict[str, MethodEntry] = Field(
         min_length=1, description="column -> method; a column `name/variant` is a variant of `name`"
     )
@@ -260,10 +272,10 @@ class Experiment(Strict):
         default={}, description="name -> column of the variant that represents it; by default the first"
     )
     metrics: list[str] = Field(default=["f1"], min_length=1, description="metrics of the table")
-    published: list[Published] = []
+    published: list[Published] = Field(default=[], description="published figures, or the names of their files")
     comparisons: list[list[str]] | None = Field(default=None, description="pairs of columns to test; by default all")
-    notes: list[KnownNote] = []
-    figures: list[FigureSpec] = []
+    notes: list[KnownNote] = Field(default=[], description="known explanations")
+    figures: list[FigureSpec] = Field(default=[], description="figures")
     options: dict[str, Any] = Field(default={}, description="options of the protocol")
     variants: dict[str, list[str]] = Field(
         default={},
@@ -275,7 +287,9 @@ class Experiment(Strict):
         default=[],
         description="experiments whose finished cells are reused here if everything that determines them agrees",
     )
-    profiles: dict[str, Profile] = Field(default={"full": Profile()})
+    profiles: dict[str, Profile] = Field(
+        default={"full": Profile()}, description="name -> changes; `full` is the whole experiment"
+    )
 
     # set by the loader: file name without extension, and the file
     _name: str = ""

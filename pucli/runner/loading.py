@@ -98,6 +98,7 @@ def experiment_schema() -> dict[str, Any]:
     schema["properties"]["published"] = {
         "anyOf": [{"type": "string"}, one, {"type": "array", "items": {"anyOf": [{"type": "string"}, one]}}],
         "default": [],
+        "description": published["description"],
     }
     return schema
 

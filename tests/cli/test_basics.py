@@ -212,6 +212,8 @@ def test_schema_is_json_and_describes_the_keys(pucli, what, key):
     schema = json.loads(printed)
     assert schema == document
     assert key in schema.get("properties", {}) or key in schema["$defs"]
+    for part in (schema, *schema["$defs"].values()):
+        assert all(value["description"] for value in part.get("properties", {}).values())
     assert pucli("schema", "experimnt").code == 2
 
 
