@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -162,11 +163,8 @@ def members_for(members: Sequence[Member], n: int, m: int) -> tuple[Member, ...]
     return found or tuple(members)
 
 
-def _ridge(kernel: str) -> Fit:
-    def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
-        return fit_kernel_ridge(rows.X, rows.labelled, rows.folds[:1], kernel, rng)
-
-    return fit
+def _ridge(kernel: str, rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+    return fit_kernel_ridge(rows.X, rows.labelled, rows.folds[:1], kernel, rng)
 
 
 def _ridge_again(
@@ -176,38 +174,32 @@ def _ridge_again(
     return refit_kernel_ridge(model, rows.X, rows.labelled, targets, rows.folds[0], ridge)
 
 
-def _forest(kind: ForestKind) -> Fit:
-    def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
-        grown = kind if len(rows.X) <= MEDIUM else kind.for_many(int(np.count_nonzero(rows.labelled)))
-        model, held_out = fit_forest(rows.X, rows.labelled, rows.folds, grown, rng)
-        return model, held_out, {"trees": grown.trees, "least": grown.least}
-
-    return fit
+def _forest(kind: ForestKind, rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+    grown = kind if len(rows.X) <= MEDIUM else kind.for_many(int(np.count_nonzero(rows.labelled)))
+    model, held_out = fit_forest(rows.X, rows.labelled, rows.folds, grown, rng)
+    return model, held_out, {"trees": grown.trees, "least": grown.least}
 
 
-def _forest_again(kind: ForestKind) -> Refit:
-    def refit(
-        rows: TrainingRows, targets: np.ndarray, model: Any, parameters: dict[str, Any], rng: np.random.Generator
-    ) -> tuple[Model, np.ndarray]:
-        return fit_forest(rows.X, rows.labelled, rows.folds, kind, rng, targets)
-
-    return refit
-
-
-def _boosting(kind: BoostingKind) -> Fit:
-    def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
-        model, held_out = fit_boosting(rows.X, rows.labelled, rows.folds, kind, rng)
-        return model, held_out, {"rounds": kind.rounds, "rate": kind.rate, "depth": kind.depth}
-
-    return fit
+def _forest_again(
+    kind: ForestKind,
+    rows: TrainingRows,
+    targets: np.ndarray,
+    model: Any,
+    parameters: dict[str, Any],
+    rng: np.random.Generator,
+) -> tuple[Model, np.ndarray]:
+    return fit_forest(rows.X, rows.labelled, rows.folds, kind, rng, targets)
 
 
-def _bags(kind: BagKind) -> Fit:
-    def fit(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
-        model, held_out, rounds = fit_bags(rows.X, rows.labelled, rows.folds, kind, rng, rows.categories)
-        return model, held_out, {"bags": kind.bags, "rounds": rounds, "rate": kind.rate, "leaves": kind.leaves}
+def _boosting(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+    kind = BoostingKind()
+    model, held_out = fit_boosting(rows.X, rows.labelled, rows.folds, kind, rng)
+    return model, held_out, {"rounds": kind.rounds, "rate": kind.rate, "depth": kind.depth}
 
-    return fit
+
+def _bags(kind: BagKind, rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+    model, held_out, rounds = fit_bags(rows.X, rows.labelled, rows.folds, kind, rng, rows.categories)
+    return model, held_out, {"bags": kind.bags, "rounds": rounds, "rate": kind.rate, "leaves": kind.leaves}
 
 
 def _linear(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
@@ -216,18 +208,19 @@ def _linear(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.nda
 
 EXTRA = ForestKind()
 RANDOM = ForestKind(random=False, bootstrap=True)
+SOFT_EXTRA, SOFT_RANDOM = (replace(kind, least=SOFT_LEAST) for kind in (EXTRA, RANDOM))
 
 MEMBERS: tuple[Member, ...] = (
-    Member("ridge-gaussian", "raw", _ridge("gaussian"), _ridge_again),
-    Member("ridge-laplace", "raw", _ridge("laplace"), _ridge_again, most=SMALL),
-    Member("ridge-gaussian-ranks", "ranks", _ridge("gaussian"), _ridge_again, most=SMALL),
-    Member("ridge-laplace-ranks", "ranks", _ridge("laplace"), _ridge_again),
+    Member("ridge-gaussian", "raw", partial(_ridge, "gaussian"), _ridge_again),
+    Member("ridge-laplace", "raw", partial(_ridge, "laplace"), _ridge_again, most=SMALL),
+    Member("ridge-gaussian-ranks", "ranks", partial(_ridge, "gaussian"), _ridge_again, most=SMALL),
+    Member("ridge-laplace-ranks", "ranks", partial(_ridge, "laplace"), _ridge_again),
     Member("least-squares", "raw", _linear, above=SMALL, wider=WIDE),
-    Member("extra-trees", "bins", _forest(EXTRA), _forest_again(replace(EXTRA, least=SOFT_LEAST)), most=MEDIUM),
-    Member("random-forest", "bins", _forest(RANDOM), _forest_again(replace(RANDOM, least=SOFT_LEAST))),
-    Member("boosted-trees", "bins", _boosting(BoostingKind()), most=SMALL),
-    Member("boosted-bags", "bins", _bags(BagKind()), above=SMALL, most=MEDIUM),
-    Member("boosted-small-trees", "bins", _bags(BagKind(leaves=8, rate=0.1, bags=1)), above=MEDIUM),
-    Member("boosted-medium-trees", "bins", _bags(BagKind(bags=1)), above=MEDIUM),
-    Member("boosted-large-trees", "bins", _bags(BagKind(leaves=63, least=10)), above=MEDIUM),
+    Member("extra-trees", "bins", partial(_forest, EXTRA), partial(_forest_again, SOFT_EXTRA), most=MEDIUM),
+    Member("random-forest", "bins", partial(_forest, RANDOM), partial(_forest_again, SOFT_RANDOM)),
+    Member("boosted-trees", "bins", _boosting, most=SMALL),
+    Member("boosted-bags", "bins", partial(_bags, BagKind()), above=SMALL, most=MEDIUM),
+    Member("boosted-small-trees", "bins", partial(_bags, BagKind(leaves=8, rate=0.1, bags=1)), above=MEDIUM),
+    Member("boosted-medium-trees", "bins", partial(_bags, BagKind(bags=1)), above=MEDIUM),
+    Member("boosted-large-trees", "bins", partial(_bags, BagKind(leaves=63, least=10)), above=MEDIUM),
 )

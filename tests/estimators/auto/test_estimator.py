@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -198,6 +199,12 @@ def test_a_loaded_model_gives_the_same_predictions(fitted, tmp_path: Path) -> No
     loaded = load_model(tmp_path / "m.model").estimator
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     assert loaded.with_threshold("share", 0.1).threshold_ == model.with_threshold("share", 0.1).threshold_
+
+
+def test_an_estimator_with_members_of_ones_own_choice_can_be_pickled() -> None:
+    assert [member.name for member in pickle.loads(pickle.dumps(AutoPU(members=MEMBERS))).members] == [
+        member.name for member in MEMBERS
+    ]
 
 
 @pytest.mark.parametrize("count", [1, 299])
