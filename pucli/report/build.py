@@ -208,8 +208,10 @@ def assemble(
 
 def _without_loss(folder: Path, profile: str, done: int) -> Path:
     """Return the folder for a report of `done` cells; the provenance or else cells.csv.gz says how many are there."""
-    if not read_provenance(folder) and sum(row["status"] == "done" for row in read_cells_csv(folder).values()) > done:
-        return folder / f"{profile}-part"
+    if folder.is_dir() and not read_provenance(folder):
+        listed = sum(row["status"] == "done" for row in read_cells_csv(folder).values())
+        if listed > done:
+            return folder / f"{profile}-part"
     return output_folder(folder, profile, done)
 
 
