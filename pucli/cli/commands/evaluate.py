@@ -56,7 +56,8 @@ def command(  # noqa: PLR0913
         str,
         typer.Option(
             "--labels",
-            help="What the label column holds: true (the class of each row) or pu (labelled positives only).",
+            help="What the label column holds: true (classes; rows that are not --positive are negative) "
+            "or pu (labelled positives only; others are unlabeled).",
             autocompletion=completion.words("true", "pu"),
         ),
     ] = "true",
@@ -64,7 +65,9 @@ def command(  # noqa: PLR0913
     split: opt.SplitFile = None,
     repeat: Annotated[
         int | None,
-        typer.Option("--repeat", help="Repeat of --split; by default that of the model.", min=0, show_default=False),
+        typer.Option(
+            "--repeat", help="Split in --split, from 0; by default that of the model.", min=0, show_default=False
+        ),
     ] = None,
     metrics: Annotated[
         list[str] | None,
