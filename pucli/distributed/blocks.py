@@ -148,7 +148,7 @@ def _table(block: Block, names: list[str]) -> Any:
     except FileNotFoundError:
         raise UsageError(f"{block.path}: no such file on this worker; every worker must see the data files.") from None
     except (OSError, ValueError, IndexError) as error:  # of pyarrow, which does not name the file
-        reason = str(error).splitlines()[0]
+        reason = str(error).partition("\n")[0] or type(error).__name__
     if table is None or table.num_rows != block.rows or table.column_names != names:
         why = f" ({reason})" if table is None else ""
         raise UsageError(f"{block.path} is damaged, or was changed during the training{why}; run the command again.")

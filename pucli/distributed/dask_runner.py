@@ -47,8 +47,8 @@ class DaskRunner:
 def told_of_lost_workers() -> Iterator[None]:
     """Replace Dask's messages about workers and a scheduler that are gone."""
     from distributed import KilledWorker
-    from distributed.client import FutureCancelledError
     from distributed.comm import CommClosedError
+    from distributed.utils import CancelledError  # of one future or, where several are gathered, of all
 
     try:
         yield
@@ -57,7 +57,7 @@ def told_of_lost_workers() -> Iterator[None]:
             f"--backend dask: {error.allowed_failures + 1} workers died on one block, probably from too little memory; "
             "give the workers more memory, or write the Parquet files with smaller row groups."
         ) from error
-    except (FutureCancelledError, CommClosedError) as error:
+    except (CancelledError, CommClosedError) as error:
         raise RunError(
             "--backend dask: the connection to the scheduler was lost; see that it runs, and run the command again."
         ) from error

@@ -220,10 +220,10 @@ def test_fields_are_read_where_a_c_long_has_32_bits(tmp_path, monkeypatch):
     assert isinstance(read(tmp_path, "a,y\n1,0\n2,1\n"), pd.DataFrame)
 
 
-def told(tmp_path, text):
+def told(tmp_path, text, label="y"):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        frame = read(tmp_path, text)
+        frame = read(tmp_path, text, label)
     return frame, " | ".join(str(one.message) for one in caught)
 
 
@@ -260,9 +260,27 @@ def test_the_header_of_a_joined_file_is_no_row(tmp_path, header):
     assert open_table(tmp_path / "rows.csv", "y").place(30) == "line 33"
 
 
-def test_a_header_in_another_order_is_refused(tmp_path):
+@pytest.mark.parametrize("header", ["a,b,y", '"a","b","y"', "a, b, y", '"paid, net",b,y'])
+def test_the_header_of_a_joined_file_is_no_row_however_it_is_written(tmp_path, header):
+    rows = [f"{i},{i},1" for i in range(60)]
+    frame, texts = told(tmp_path, "\n".join([header, *rows, header, *rows, ""]))
+    assert frame.dtypes.tolist()[:2] == [int, int] and len(frame) == 120
+    assert "line 62 repeats the header; skipped" in texts
+
+
+@pytest.mark.parametrize("names", ["customer,age", "x1,x2"])
+def test_a_header_in_another_order_is_refused(tmp_path, names):
+    first, second = names.split(",")
     with pytest.raises(UsageError, match="line 62 is a header with the columns in another order"):
-        read(tmp_path, "\n".join(["customer,age,y", *ROWS, "age,customer,y", "3,C61,1", ""]))
+        read(tmp_path, "\n".join([f"{names},y", *ROWS, f"{second},{first},y", "3,C61,1", ""]))
+
+
+@pytest.mark.parametrize("names", ["0,1", "win,loss"])
+def test_rows_of_the_words_of_the_header_are_rows(tmp_path, names):
+    first, second = names.split(",")
+    frame, texts = told(tmp_path, "\n".join([names, names, f"{second},{first}", names, ""]), label=first)
+    assert frame.astype(str).to_numpy().tolist() == [[first, second], [second, first], [first, second]]
+    assert "header" not in texts
 
 
 def test_rules_of_printed_tables_are_no_rows(tmp_path):
@@ -275,6 +293,12 @@ def test_rules_of_printed_tables_are_no_rows(tmp_path):
 def test_a_joined_file_with_another_separator_is_refused(tmp_path):
     with pytest.raises(UsageError, match="line 62 is separated by ';', but the header by ','"):
         read(tmp_path, "\n".join(["id,age,y", *ROWS, "C61;61;1", ""]))
+
+
+def test_a_remark_with_commas_is_no_joined_file(tmp_path):
+    rows = [row.replace(",", ";") for row in ROWS]
+    frame, texts = told(tmp_path, "\n".join(["id;age;y", *rows, "Source: office, 2020, table 3", ""]))
+    assert len(frame) == 61 and "line 62 has 1 field for 3 columns" in texts
 
 
 @pytest.mark.parametrize("sign", ["~", "^", ":"])

@@ -172,7 +172,7 @@ class LabelColumn:
             one = shlex.quote(known[0]) if len(known) == 1 else "CLASS"
             found.append(
                 f"{self.where}: {count:,} rows with another class ({shown}) count as unlabeled too; if they are known "
-                f"not to be positive, add --negative {one}"
+                f"not to be positive, `pucli auto --negative {one}` learns from that"
             )
         return found
 

@@ -130,7 +130,7 @@ def test_other_spellings_of_the_positive_class_count_and_are_named():
     spelled, other = labels.doubts("yes")
     assert "'YES' (2 rows), 'Yes' (3 rows) counted as 'yes' too" in spelled
     assert "4 rows with another class ('no') count as unlabeled too" in other
-    assert other.endswith("add --negative no")
+    assert other.endswith("`pucli auto --negative no` learns from that")  # prior and compare have no use of it
     cells = pd.Series(["sepsis"] * 4 + ["no sepsis"] * 1200 + ["not reviewed"] * 3)
     (other,) = LabelColumn.of("file", cells, lambda row: "").doubts("sepsis")
     assert "1,200 rows with another class ('no sepsis') count" in other and "--negative 'no sepsis'" in other

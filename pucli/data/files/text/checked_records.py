@@ -62,12 +62,11 @@ class CheckedRecords:
         self._empty_line = re.compile(rb'[ "]*(?:' + re.escape(sign) + rb'[ "]*)+\r?')
         self._of_empty_lines = _table(sign + b' "\r\n')
         self._line_of_delimiters = shape.separator.encode() * n_delimiters + b"\n"
-        longest = max(shape.header_cells, key=len, default="")
-        self._header_part = (longest if len(longest) > 3 else shape.separator.join(shape.header_cells)).encode()
-        self._header_cells = sorted(cell.encode() for cell in shape.header_cells)
-        filled = [cell for cell in self._header_cells if cell]
-        self._begins_header = _table(sign + b' \t"' + b"".join(cell[:1] for cell in filled))
-        self._ends_header = _table(sign + b' \t\r"' + b"".join(cell[-1:] for cell in filled))
+        cells = [cell.encode() for cell in shape.header_cells if cell]
+        self._longest_name = max((cell for cell in cells if b'"' not in cell), key=len, default=b"")
+        self._least_header = sum(map(len, cells))
+        self._begins_header = _table(sign + b' \t"' + b"".join(cell[:1] for cell in cells))
+        self._ends_header = _table(sign + b' \t\r"' + b"".join(cell[-1:] for cell in cells))
 
     def read(self, size: int) -> bytes:
         """Return at most `size` bytes of checked records; pandas takes them as UTF-8 without decoding them first."""
@@ -157,16 +156,17 @@ class CheckedRecords:
         self._skipped.end_record(self._line - 1)
         return block
 
-    def _has_header(self, block: bytes) -> bool:
-        """Return whether a line has the names of the columns."""
-        place = block.find(self._header_part) if self._header_part else -1
-        while place >= 0:
-            end = block.find(b"\n", place)
-            line = block[block.rfind(b"\n", 0, place) + 1 : end]
-            cells = line.split() if self._shape.separator == " " else line.split(self._shape.separator.encode())
-            if sorted(cell.strip(b' \t\r"') for cell in cells) == self._header_cells:
-                return True
-            place = block.find(self._header_part, end)
+    def _has_header(self, block: bytes, begins: np.ndarray, ends: np.ndarray) -> bool:
+        """Return whether one of the lines from `begins` to `ends` has the names of the columns."""
+        if self._longest_name not in block:
+            return False
+        separator = self._shape.separator
+        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+            line = block[begin:end]
+            if self._longest_name in line:
+                [record] = split_records([line.decode() + "\n"], separator) if line.count(b'"') % 2 == 0 else [None]
+                if record is not None and self._shape.is_header(record.fields):
+                    return True
         return False
 
     def _has_odd_line(self, block: bytes) -> bool:
@@ -177,8 +177,10 @@ class CheckedRecords:
         ends = np.flatnonzero(cells == _NEWLINE)
         begins = np.append(0, ends[:-1] + 1)
         first, last = cells[begins], cells[np.maximum(ends - 1, 0)]
-        if (self._begins_header[first] & self._ends_header[last]).any() and self._has_header(block):
-            return True
+        if self._shape.header_cells:
+            alike = self._begins_header[first] & self._ends_header[last] & (ends - begins >= self._least_header)
+            if alike.any() and self._has_header(block, begins[alike], ends[alike]):
+                return True
         if self._shape.separator == " ":
             return False
         doubtful = self._of_empty_lines[first] & self._of_empty_lines[last]
@@ -324,7 +326,8 @@ class CheckedRecords:
     def _check_separator(self, raw: bytes, width: int) -> None:
         """Raise UsageError for a line that another separator splits into as many fields as there are columns."""
         n_fields = self._shape.n_fields
-        other = next((sign for sign in ",;\t|" if raw.count(sign.encode()) == n_fields - 1), "")
+        text = raw.decode()  # a remark has blanks after its commas
+        other = next((sign for sign in ",;\t|" if text.count(sign) - text.count(sign + " ") == n_fields - 1), "")
         if width == 1 and n_fields > 2 and other:
             raise UsageError(
                 f"{self._path}: line {self._line} is separated by {_name(other)}, but the header by "

@@ -68,7 +68,9 @@ class Shape(NamedTuple):
 
     def is_header(self, fields: Sequence[str]) -> bool:
         """Return whether the fields of a record are the names of the columns, in any order."""
-        return len(fields) == len(self.header_cells) > 0 and sorted(map(_bare, fields)) == sorted(self.header_cells)
+        if not len(fields) == len(self.header_cells) > 0 or _bare(fields[0]) not in self.header_cells:  # nearly all
+            return False
+        return sorted(map(_bare, fields)) == sorted(self.header_cells)
 
     def is_comment(self, fields: Sequence[str]) -> bool:
         """Return whether a record is a comment, or a rule such as +----+----+."""
@@ -86,9 +88,28 @@ def _bare(cell: str) -> str:
     return cell.strip(" \t\r\n\ufeff")
 
 
-def header_cells(fields: Sequence[str]) -> tuple[str, ...]:
-    """Return the fields of a header as `Shape` has them."""
-    return tuple(map(_bare, fields))
+def header_cells(fields: Sequence[str], body: Sequence[Record] = ()) -> tuple[str, ...]:
+    """Return the fields of a header as `Shape` has them; () if rows look like it, as below "0,1" or "win,loss".
+
+    Parameters
+    ----------
+    fields : sequence of str
+        The header.
+    body : sequence of Record
+        The first records below it.
+    """
+    cells = tuple(map(_bare, fields))
+    names = set(cells) - {""}
+    rows_alike = sum(any(_bare(field) in names for field in row.fields) for row in body)
+    return cells if any(map(_is_word, names)) and 2 * rows_alike <= len(body) else ()
+
+
+def _is_word(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return True
+    return False
 
 
 def split_records(

@@ -179,7 +179,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
         begin = _line_after(head, separator, escape, records[place].line)
     else:
         begin = records[place].line if len(names) > 1 or place else 1
-    cells = header_cells(records[place].fields) if header and len(names) > 1 else ()
+    cells = header_cells(records[place].fields, body) if header and len(names) > 1 else ()
     whole_rows = [row for row in body if len(row.fields) >= len(names) > 1]
     comments = sum(row.fields[0].startswith("#") for row in whole_rows) <= FEW * len(whole_rows)
     line = head.split("\n")[records[place].line - 1]
