@@ -130,7 +130,9 @@ def read_cells_csv(folder: Path) -> dict[str, StoredRow]:
             ways = read_provenance(folder).get("made_with", [])
             found: dict[str, StoredRow] = {}
             lines: dict[str, int] = {}
-            for number, line in enumerate(reader, start=2):
+            end = reader.line_num
+            for line in reader:
+                number, end = end + 1, reader.line_num  # a note may have line ends
                 if not line:  # a blank line
                     continue
                 if len(line) != len(columns):

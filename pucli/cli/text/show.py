@@ -115,8 +115,8 @@ def _between(estimate: Mapping[str, float | None] | None, share: bool = True) ->
         return None
     shown, unit = (percent, " %") if share else (number, "")
     value, low, high = ("" if (end := estimate[name]) is None else shown(end) for name in ("value", "low", "high"))
-    if low == high:
-        return f"{low}{unit}"
+    if estimate["low"] == estimate["high"]:
+        return f"{low}{unit}" if low else None
     return f"{f'{value}{unit}' if value else 'not determined'} ({low} to {high}{unit})"
 
 

@@ -11,7 +11,7 @@ from pucli.core.saved_state import STATEMENT, Each, Flag, Scalar, State, Whole, 
 from pucli.data.encode.doubtful_cells import date_format
 from pucli.data.encode.drift import Range, Tally
 from pucli.data.encode.filled_cells import IS_EMPTY, filled_words, write_filled
-from pucli.data.frames import cell_text, coded, dates, zoned, zoned_texts
+from pucli.data.frames import DATE_FORMATS, cell_text, coded, dates, zoned, zoned_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +117,7 @@ class Date:
             codes, texts = coded(cells)
             has = np.append(zoned_texts(texts), False)[codes]
             years = np.array([*(len(text) == 4 for text in texts), False])[codes] & there
-            if years.any():
+            if years.any() and self.written == DATE_FORMATS[0]:  # else the user has asked for %Y
                 tally.add(self.name, "with a year alone, read as its first day", years, texts[codes[years.argmax()]])
         if self.zoned not in (0.0, 1.0):
             return

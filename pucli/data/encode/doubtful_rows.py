@@ -141,11 +141,11 @@ def _is_sum(column: pd.Series) -> bool:
     """Return whether the last cell of a column of numbers is the sum of the others, and larger than each."""
     if not _is_numeric(column):
         return False
-    last = column.iloc[-1]
-    if not abs(last) > column.iloc[: min(LOOKED_AT, len(column) - 1)].abs().max():  # soon answered for nearly any row
+    some = column.iloc[[*range(min(LOOKED_AT, len(column) - 1)), -1]].to_numpy(dtype=np.float64, na_value=np.nan)
+    if np.abs(some[:-1]).max(initial=0.0, where=~np.isnan(some[:-1])) >= abs(some[-1]):  # as nearly always
         return False
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    others = values[:-1][~np.isnan(values[:-1])]
+    others, last = values[:-1][~np.isnan(values[:-1])], values[-1]
     if len(others) < LEAST_ROWS - 1 or not abs(last) > np.abs(others).max():
         return False
     return bool(abs(others.sum() - last) <= max(ROUNDING * abs(last), 0.01))

@@ -12,9 +12,9 @@ from pucli.data.files.archives import FREE, RATIO
 MOST_MEMBERS = 10_000  # of a zip archive that holds one table
 # What a reader's library says -> what is wrong with the file.
 _FOUND = (
-    (r"encrypted|password", "it is protected by a password"),
     (r"EOF inside string starting at row (\d+)", "a quote that opens in data row {0} is never closed"),
     (r"could not convert string to float: b?(.{1,40})", "it has {0} where a number belongs"),
+    (r"encrypted|password", "it is protected by a password"),
     (r"Object arrays", "it holds Python objects, which could run code, and is refused"),
     (
         r"Error -\d|CRC|Compressed file ended|zip file|end-of-stream|Bad magic|truncated|unexpected end|EOF",

@@ -296,7 +296,7 @@ def _not_utf8(path: Path) -> tuple[int, int]:
 def _missing(path: Path) -> UsageError:
     if not path.parent.is_dir():
         return UsageError(f"no file {path}: the folder {path.parent} does not exist")
-    near = did_you_mean(path.name, [entry.name for entry in path.parent.iterdir() if entry.is_file()])
+    near = did_you_mean(path.name, sorted(entry.name for entry in path.parent.iterdir() if entry.is_file()))
     return UsageError(f"no file {path}" + (f"; {near}" if near else ""))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -163,3 +165,10 @@ def test_a_year_alone_among_dates_of_new_rows_is_said() -> None:
     with pytest.warns(UserWarning, match="1 cell with a year alone, read as its first day.*'2021'"):
         first = encoded(encoder, ["2021-03-05", "2021"])[1, 0]
     assert first == (pd.Timestamp("2021-01-01") - pd.Timestamp("1970-01-01")).days
+
+
+def test_years_alone_that_the_user_declares_are_not_warned_of() -> None:
+    years = pd.DataFrame({"x": [str(year) for year in range(1990, 2020)]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TableEncoder({"x": "date:%Y"}).fit(years).transform(years)

@@ -61,6 +61,7 @@ def test_a_header_longer_than_the_head_of_a_file_is_read(tmp_path):
             "data row 7 is never closed",
         ),
         (ValueError("could not convert string to float: b'1.2.3'"), "where a number belongs"),
+        (ValueError("could not convert string to float: 'password'"), "where a number belongs"),
         (ValueError("Error -3 while decompressing data: invalid block type"), "cut short"),
         (KeyError("whatever"), "is damaged or not CSV; save it again"),
     ],

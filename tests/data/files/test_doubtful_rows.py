@@ -9,6 +9,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
+from pucli.data.encode.doubtful_rows import doubtful_rows
 from pucli.data.files.formats import Table, open_table
 from pucli.data.rows.blocks import read_blocks
 
@@ -95,3 +96,10 @@ def test_lines_of_separators_alone_are_blank_and_counted(tmp_path: Path, line: s
     assert table.frame["customer"].tolist() == [row[0] for row in ROWS]
     assert "3 blank lines are skipped (the first is line 6)" in texts
     assert table.place(4) == "line 7"
+
+
+@pytest.mark.parametrize("kind", ["Int64", "int64[pyarrow]"])
+def test_sums_are_found_among_empty_cells_of_nullable_columns(kind: str) -> None:
+    cells = pd.array([None] * 60 + [1] * 9 + [9], dtype=kind)
+    [found] = doubtful_rows(pd.DataFrame({"a": cells, "b": cells}), lambda row: f"row {row + 1}")
+    assert found.startswith("row 70 has the sums of the rows above it in 'a' and 'b'")
