@@ -37,7 +37,7 @@ DATE_FORMATS = (
 )
 """Date formats; the first format that fits every cell is used."""
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _YEAR_FIRST = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MONTH_ALONE = re.compile(r"\d{4}(-\d{2})?")
 _ZONE = re.compile(r"[T ]\d{2}[\d:.,]*\s?([Zz]|UTC|GMT|[+-]\d{2}(:?\d{2})?)$")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 
 import numpy as np
@@ -172,3 +173,9 @@ def test_years_alone_that_the_user_declares_are_not_warned_of() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         TableEncoder({"x": "date:%Y"}).fit(years).transform(years)
+
+
+def test_a_long_run_of_digits_is_soon_told_from_a_number() -> None:
+    begun = time.perf_counter()
+    assert described(["1" * 20_000 + f"x{number}" for number in range(N)]).kind != "number"
+    assert time.perf_counter() - begun < 20  # quadratic in the length, it took minutes
