@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pucli.cli.text.show import _between
+
 WORDS = ("--data", "rows.csv", "--label", "bought", "--positive", "yes")
 
 
@@ -48,3 +50,8 @@ def test_a_file_that_is_no_model_and_a_card_over_the_model_are_refused(pucli, ro
     assert pucli("show", "rows.csv").code == 2
     assert pucli("train", "--method", "svc-naive", *WORDS, "--model", "m.model").code == 0
     assert pucli("show", "m.model", "--card", "m.model").code == 2
+
+
+def test_an_interval_that_rounding_closes_is_still_one():
+    assert _between({"value": 0.302, "low": 0.3011, "high": 0.3044}) == "30 % (30 to 30 %)"
+    assert _between({"value": 0.3, "low": 0.3, "high": 0.3}) == "30 %"

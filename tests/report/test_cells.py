@@ -8,7 +8,8 @@ import pytest
 
 from pucli.core.errors import UsageError
 from pucli.report import collect
-from pucli.report.cells_csv import cells_csv, read_cells_csv, write_cells_csv
+from pucli.report.cells_csv import HEAD, TAIL, cells_csv, read_cells_csv, write_cells_csv
+from pucli.report.files import csv_text
 from pucli.runner import Cell, run
 from pucli.runner.loading import load_experiment
 from tests.helpers import ROOT
@@ -162,3 +163,11 @@ def test_numbers_that_are_not_finite_are_empty(cells, tmp_path):
     rows[cells[0].key]["metrics"]["f1"] = math.nan
     (tmp_path / "cells.csv").write_text(cells_csv(cells, rows))
     assert "f1" not in read_cells_csv(tmp_path)[cells[0].key]["metrics"]
+
+
+def test_lines_are_counted_past_a_note_of_two_lines(tmp_path):
+    values = dict.fromkeys((*HEAD, "seconds_fit", *TAIL), "")
+    rows = [{**values, "key": "a", "status": "missing", "notes": "two\nlines"}, {**values, "key": "a"}]
+    (tmp_path / "cells.csv").write_text(csv_text(list(values), [list(row.values()) for row in rows]))
+    with pytest.raises(UsageError, match="line 4 has the cell of line 2 again"):
+        read_cells_csv(tmp_path)
