@@ -21,6 +21,7 @@ from pucli.data.files.damaged import check_unpacked, damaged
 from pucli.data.files.disguises import check_not_address, recognised
 from pucli.data.files.packing import packing
 from pucli.data.files.parquet_files import read_parquet
+from pucli.data.files.side_by_side import check_side_by_side, parts_of
 from pucli.data.files.spool import is_stream, reread, shown
 from pucli.data.files.table_size import (
     MOST_COLUMNS,
@@ -175,8 +176,7 @@ def _table(
         written = label is not None and not is_plain(head, layout, label)  # numbers are read in less time
         as_text = {*as_text, *how.formed, *([str(label)] if written else [])}
         [frame] = read_text(path, layout, as_text=as_text, ids=ids)
-        unnamed = [name for name in frame.columns if name.startswith(UNNAMED) and name not in known]
-        frame = frame.drop(columns=[name for name in unnamed if frame[name].isna().all()])
+        frame = _without_empty(path, frame, known)
         inferred = layout.separator != "," and not how.decimal
         commas = with_decimal_points(frame, as_text, as_number) if inferred else frozenset()
         codes = zero_padded(head, layout)
@@ -191,6 +191,19 @@ def _table(
     if kind in LIBSVM:
         return _libsvm(path, how, known)
     return _OPENERS[kind](path, label, None)
+
+
+def _without_empty(path: Path, frame: pd.DataFrame, known: Collection[str]) -> pd.DataFrame:
+    """Return a text table without empty columns that have no name."""
+    unnamed = [name for name in frame.columns if name.startswith(UNNAMED) and name not in known]
+    empty = {name for name in unnamed if frame[name].isna().all()}
+    if not empty:
+        return frame
+    places = [place for place, name in enumerate(frame.columns) if name not in empty]
+    kept = frame.drop(columns=list(empty))
+    names = list(kept.columns)
+    check_side_by_side(str(path), kept, parts_of(names, places, list(map(repr, names))))
+    return kept
 
 
 def check_applies(how: Reading, files: Collection[Path]) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError, unknown
 from pucli.data.files.readers import excel_engine
+from pucli.data.files.side_by_side import check_side_by_side, parts_of
 from pucli.data.files.table_size import check_fits, check_open_document, check_sheet
 from pucli.data.files.text.records import Record, header_place, note
 from pucli.data.frames import cell_text
@@ -200,10 +201,12 @@ def _table(
         lines = "row is" if skipped == 1 else "rows are"
         which = f"row {missing[0]}" if skipped == 1 else f"the first is row {missing[0]}"
         note(f"{path}: sheet {name!r}: {skipped} blank {lines} skipped ({which})")
-    columns = _columns(path, name, header, cells[start:], width, _Wanted(set(as_text), set(as_shown)))
+    columns, places = _columns(path, name, header, cells[start:], width, _Wanted(set(as_text), set(as_shown)))
     import pandas as pd
 
     frame = pd.DataFrame(columns, index=range(n_rows))
+    letters = [_letter(place) for place in places]
+    check_side_by_side(f"{path}: sheet {name!r}", frame, parts_of(list(columns), places, letters))
     return SheetTable(frame, np.array(numbers[start:], dtype=int), name, others), numbers[place]
 
 
@@ -214,8 +217,10 @@ class _Wanted(NamedTuple):
 
 def _columns(
     path: Path, sheet: str, header: list[str], rows: list[Sequence[Any]], width: int, wanted: _Wanted
-) -> dict[str, pd.Series]:
+) -> tuple[dict[str, pd.Series], list[int]]:
+    """Return the columns by name, and the position of each in the sheet."""
     found: dict[str, pd.Series] = {}
+    places: list[int] = []
     n_errors, first_error = 0, ""
     filled = {place for row in rows for place, cell in enumerate(row) if cell.value not in (None, "")}
     for place in range(width):
@@ -242,11 +247,12 @@ def _columns(
                 cell = None
             values.append(None if cell is None or cell.value in (None, "") else convert(cell))
         found[name] = _series(values, text=convert is not _value)
+        places.append(place)
     if n_errors:
         cells = "1 cell holds an error" if n_errors == 1 else f"{n_errors} cells hold errors"
         first = first_error if n_errors == 1 else f"the first is {first_error}"
         note(f"{path}: sheet {sheet!r}: {cells}, read as empty ({first})")
-    return found
+    return found, places
 
 
 def _series(values: list[Any], *, text: bool) -> pd.Series:
