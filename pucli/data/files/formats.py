@@ -17,6 +17,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError, did_you_mean
 from pucli.data.encode.doubtful_rows import doubtful_rows
+from pucli.data.encode.twice_encoded import WAY_OUT, twice_encoded
 from pucli.data.files.damaged import check_unpacked, damaged
 from pucli.data.files.disguises import check_not_address, recognised
 from pucli.data.files.packing import packing
@@ -155,6 +156,9 @@ def open_table(
     frame.columns = [normal(str(name)) for name in frame.columns]
     for text in doubtful_rows(frame, table.place):
         note(f"{shown(path)}: {text}")
+    if twice := twice_encoded(list(frame.columns)):
+        name, meant = twice
+        note(f"{shown(path)}: the header was encoded as UTF-8 twice: {name!r} is probably {meant!r}; {WAY_OUT}")
     return table._replace(frame=frame, reading=replace(how, first_feature=table.reading.first_feature))
 
 

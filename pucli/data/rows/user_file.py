@@ -15,6 +15,7 @@ from pucli.data.encode.doubtful_cells import padded
 from pucli.data.encode.drift import Tally
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.label_leakage import leaks
+from pucli.data.encode.twice_encoded import warnings_of
 from pucli.data.files.formats import Table, WideTable, open_wide
 from pucli.data.files.several_files import files_of, open_files, title_of
 from pucli.data.files.text.decimal_comma import NOTE
@@ -181,6 +182,10 @@ def fit_file(
         raise UsageError(f"{path}: {error}") from error
     encoder.columns_ = [_noted(column, table) for column in encoder.columns_]
     warnings = [f"column {column.name!r} {column.warning}" for column in encoder.columns_ if column.warning]
+    texts = [(column.name, column.values) for column in encoder.columns_]
+    warnings += warnings_of(
+        table.frame, table.place, texts if labels is None else [*texts, (str(label), labels.present)]
+    )
     warnings += tally.lines()
     if X.shape[1] == 0:
         why = "; ".join(warnings) or "all are constant or empty"

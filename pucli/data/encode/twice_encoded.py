@@ -1,0 +1,72 @@
+"""Text that was encoded as UTF-8 twice: the bytes of é were taken for characters of Latin-1, so that it reads Ã©."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pucli.data.frames import cell_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# characters of the bytes 0x80 to 0xBF, as Windows-1252 and Latin-1 have them
+_WINDOWS = {bytes([code]).decode("cp1252", "ignore"): code for code in range(0x80, 0xA0)}
+_FOLLOWS = "[\u0080-\u00bf" + "".join(_WINDOWS) + "]"
+_LEADS = "\u00c2-\u00c5\u00ce-\u00d1\u00e2"  # of Latin, Greek and Cyrillic letters, and of typographic signs
+_SUSPICIOUS = re.compile(f"[{_LEADS}]{_FOLLOWS}")
+_SURE = re.compile(f"[\u00c2\u00c3]{_FOLLOWS}|\u00e2[\u20ac\u201a\u0080\u0082]|([{_LEADS}]{_FOLLOWS}){{2}}")
+WAY_OUT = "export the file again, or undo it with `iconv -f UTF-8 -t CP1252 OLD > NEW`"
+
+
+def twice_encoded(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Return the first text that was encoded twice and what it means, None unless all that look so can be decoded.
+
+    Examples
+    --------
+    >>> twice_encoded(["plain", "caf\u00c3\u00a9"])
+    ('caf\u00c3\u00a9', 'caf\u00e9')
+    >>> twice_encoded(["caf\u00e9", "\u00abS\u00c3O\u00bb"])
+    """
+    suspicious = [text for text in texts if not text.isascii() and _SUSPICIOUS.search(text)]
+    if not any(_SURE.search(text) for text in suspicious):
+        return None
+    meant = [_decoded(text) for text in suspicious]
+    return (suspicious[0], meant[0]) if all(meant) else None
+
+
+def _decoded(text: str) -> str:
+    """Return a text decoded once more, "" if it is none that was encoded twice."""
+    ends = "\u00a0" * text.endswith("\u00c3")  # of \u00e0, whose second character is a blank and was cut
+    try:
+        raw = bytes(_WINDOWS.get(character, ord(character)) for character in text + ends)
+        return raw.decode()
+    except ValueError:
+        return ""
+
+
+def warnings_of(
+    frame: pd.DataFrame, place: Callable[[int], str], values: Sequence[tuple[str, Sequence[str]]]
+) -> list[str]:
+    """Return a warning for each column of a table whose texts were encoded twice, with the place of one of them.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    place : callable
+        Function from the position of a row to its place in the file.
+    values : sequence of (str, sequence of str)
+        Columns with their distinct texts.
+    """
+    found = []
+    for name, texts in values:
+        if example := twice_encoded(texts):
+            cells = frame[name].tolist()
+            row = next(row for row, cell in enumerate(cells) if isinstance(cell, str) and cell_text(cell) == example[0])
+            found.append(
+                f"column {name!r} has text that was encoded as UTF-8 twice: {example[0]!r} ({place(row)}) is probably "
+                f"{example[1]!r}; {WAY_OUT}"
+            )
+    return found
