@@ -74,6 +74,7 @@ WORDS = 3.0  # minimum mean number of words for many different texts to be free 
 _ID_NAME = re.compile(
     r"(?i:(.*[ _.-])?(id|ids|uid|uuid|guid|rowid|row|index|key)|unnamed: 0|row_?names?|row_?num(ber)?)|.*[a-z]I[Dd]"
 )
+_UNNAMED = "Unnamed: 0"
 
 
 @dataclass(frozen=True)
@@ -221,9 +222,18 @@ def _number(name: str, values: np.ndarray, *, truth: bool = False, remark: str =
         return Column(name, "constant", n_empty, n_distinct=1, remark=f"every cell is {cell_text(float(low))}")
     if truth or (low == 0 and high == 1 and np.isin(filled, (0.0, 1.0)).all()):
         return Column(name, "yes/no", n_empty, n_distinct=2, remark=remark)
-    if len(filled) >= MIN_ROWS and np.isfinite(filled).all() and (filled == np.floor(filled)).all():
-        return _whole(name, filled, n_empty, remark)
+    if np.isfinite(filled).all() and (filled == np.floor(filled)).all():
+        if name == _UNNAMED and _counts(filled):
+            warning = "has no name and counts like an index; it is not used (--as COLUMN=number to use it)"
+            return Column(name, "identifier", n_empty, n_distinct=len(np.unique(filled)), warning=warning)
+        if len(filled) >= MIN_ROWS:
+            return _whole(name, filled, n_empty, remark)
     return Column(name, "number", n_empty, remark=remark, warning=doubtful_numbers(filled))
+
+
+def _counts(filled: np.ndarray) -> bool:
+    """Return whether whole numbers (n,) are an index as pandas or R writes it: of rows counted, drawn or joined."""
+    return len(np.unique(filled)) >= UNIQUE * len(filled) or bool(np.mean(np.diff(filled) == 1.0) >= UNIQUE)
 
 
 def _too_long(name: str, values: np.ndarray, n_distinct: Callable[[], int]) -> Column | None:

@@ -403,3 +403,18 @@ def test_dates_of_sas_and_of_c_are_read(written):
         found = column(texts)
         assert (found.kind, found.written) == ("date", written)
     assert "dates of a form that is not read" in column([day.strftime("%d%b%y") for day in days]).warning
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [range(8), [0, 1, 2, 3, 4, None, None], [*range(30)] * 2, [700, 3, 981, 12, 44], [*range(40), *[None] * 9]],
+)
+def test_an_index_without_a_name_is_no_feature(cells):
+    (column,) = column_kinds(pd.DataFrame({"Unnamed: 0": cells}))
+    assert (column.kind, "counts like an index" in column.warning) == ("identifier", True)
+
+
+@pytest.mark.parametrize("cells", [[1, 1, 2, 2, 5, 5, 1], [0.5, 1.5, 2.5, 3.5], [3, 1, 3, 1, 2, 3]])
+def test_other_numbers_without_a_name_are_a_feature(cells):
+    (column,) = column_kinds(pd.DataFrame({"Unnamed: 0": cells}))
+    assert column.kind == "number"
