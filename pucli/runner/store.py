@@ -21,6 +21,7 @@ from typing import Any, TypeAlias, TypedDict, cast
 from pucli.core.errors import RunError, UsageError
 from pucli.core.json_values import json_values
 from pucli.runner.cells import Cell, CellResult
+from pucli.runner.salvage import salvaged
 from pucli.runner.store_files import (
     SCHEMA,
     STORE,
@@ -134,10 +135,24 @@ class Store:
                 raise
             kept = set_aside(self.path)
             raise UsageError(
-                f"the store {self.path} is damaged ({error}). It was renamed to {kept.name} without changes. "
-                "Run the same command again to start with an empty store, or put a good copy in its place first."
+                f"the store {self.path} is damaged ({error}). It was renamed to {kept.name} without changes. Run the "
+                f"same command again to start with {self._salvage(kept)}, or put a good copy in its place first."
             ) from None
         return db
+
+    def _salvage(self, kept: Path) -> str:
+        """Write the intact rows of a damaged store to a new one, and say how many they are."""
+        rows = salvaged(kept, ", ".join([*_COLUMNS.split(), "trials"]))
+        if not rows:
+            return "an empty store"
+        with contextlib.closing(sqlite3.connect(self.path, isolation_level=None)) as self._db:
+            self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
+            self._file = identity(self.path)
+            self._db.execute("BEGIN")
+            for row, content in rows:
+                self._insert({**row, "provenance": self.provenance_id(json.loads(content))})
+            self._db.execute("COMMIT")
+        return f"the {len(rows)} cells of it that are intact"
 
     def __enter__(self) -> Store:
         return self

@@ -35,6 +35,13 @@ def filled(folder, cells=CELLS):
     return folder
 
 
+def damage(folder, page, size=4096):
+    """Zero a page of a store; page 1 has the names of its tables."""
+    with (folder / STORE).open("r+b") as file:
+        file.seek(size * (page - 1))
+        file.write(bytes(size))
+
+
 def edit(folder, *statements):
     with contextlib.closing(sqlite3.connect(folder / STORE)) as db, db:
         for statement in statements:
@@ -46,6 +53,28 @@ def test_what_was_written_is_read(tmp_path):
     rows = read_rows(filled(tmp_path))
     assert len(rows) == 6 and {row["metrics"]["f1"] for row in rows.values()} == {0.75}
     assert read_trials(tmp_path, CELLS[0].key) == {"lam": [1.0, 2.0]}
+
+
+def test_intact_cells_of_a_store_with_a_damaged_page_are_kept(tmp_path):
+    text = "x" * 500
+    cells = [Cell("wine", {}, repeat, "glpual", {"repeat": repeat, "text": text}, "wine") for repeat in range(40)]
+    before = read_rows(filled(tmp_path, cells))
+    damage(tmp_path, (tmp_path / STORE).stat().st_size // 4096 // 2)
+    with pytest.raises(UsageError, match=r"start with the \d+ cells of it that are intact, or put a good copy"):
+        Store(tmp_path)
+    with Store(tmp_path) as store:
+        after = store.rows()
+    assert 30 < len(after) < 40 and after.items() <= before.items()
+    assert read_trials(tmp_path, next(iter(after))) == {"lam": [1.0, 2.0]}
+    assert (tmp_path / "store.damaged-1.sqlite").stat().st_size > 0
+
+
+def test_nothing_is_kept_of_a_store_without_its_first_page(tmp_path):
+    damage(filled(tmp_path), 1)
+    with pytest.raises(UsageError, match="start with an empty store"):
+        Store(tmp_path)
+    with Store(tmp_path) as store:
+        assert not store.rows()
 
 
 @pytest.mark.parametrize(
