@@ -16,7 +16,9 @@ from sklearn.base import clone
 from pucli.methods import METHODS, estimator_class, make_estimator
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 
-OURS = [name for name, method in METHODS.items() if method.estimator.startswith("pucli.estimators.") and name != "auto"]
+# `label-spreading` is scikit-learn's, with a check of its rows
+OTHER = ("auto", "label-spreading")
+OURS = [name for name, method in METHODS.items() if method.estimator.startswith("pucli.") and name not in OTHER]
 PU = [name for name in OURS if METHODS[name].kind == "pu"]
 DEEP = [name for name in OURS if METHODS[name].extra == "deep"]
 SEMI_SUPERVISED = [name for name in OURS if METHODS[name].kind == "semi-supervised"]

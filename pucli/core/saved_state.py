@@ -359,14 +359,6 @@ _OF_SKLEARN: Mapping[str, State] = {
         "n_iter_": Array(1, dtype="i4", low=0),
         "shape_fit_": Parts(Whole(1), Whole(1, size="m")),
     },
-    "sklearn.semi_supervised._label_propagation.LabelSpreading": {
-        "kernel": Word("rbf", "knn"),
-        "classes_": Labels("K"),
-        "X_": Array("n", "m"),
-        "label_distributions_": Array("n", "K", low=0.0, high=1.0 + 1e-9),
-        "transduction_": Plain(),
-        "n_iter_": Whole(),
-    },
     "sklearn.mixture._gaussian_mixture.GaussianMixture": {
         "covariance_type": Word("full", "tied", "diag", "spherical"),
         "converged_": Flag(),

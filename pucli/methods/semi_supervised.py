@@ -152,7 +152,7 @@ DECLARED = [
     ),
     Method(
         name="label-spreading",
-        estimator="sklearn.semi_supervised:LabelSpreading",
+        estimator="pucli.estimators.semi_supervised.label_spreading:LabelSpreading",
         kind="semi-supervised",
         source="baseline: scikit-learn's LabelSpreading",
         kernel_copies=3,

@@ -13,6 +13,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from pucli.estimators import BLSSVM, CPLS, EMLDA, GLPUAL, USMO, AutoPU, Classtering, ConstrainedKMeans
+from pucli.estimators.semi_supervised.label_spreading import LabelSpreading
 
 RNG = np.random.default_rng(0)
 S = (np.arange(60) % 3 == 0).astype(int)
@@ -52,12 +53,16 @@ def test_semi_supervised_labels_of_any_type(labels: Any) -> None:
     assert CPLS().fit(X, labels).predict(X).tolist() == CPLS().fit(X, CLASSES).predict(X).tolist()
 
 
-@pytest.mark.parametrize("estimator", [GLPUAL, AutoPU, CPLS])
+@pytest.mark.parametrize("estimator", [GLPUAL, AutoPU, CPLS, LabelSpreading])
 def test_masked_values_are_missing(estimator: Any) -> None:
-    y = CLASSES if estimator is CPLS else S
-    with pytest.raises(ValueError, match="Input X contains NaN"):
-        estimator().fit(np.ma.masked_array(X, mask=X > 3.0), y)
-    if estimator is not CPLS:
+    semi_supervised = estimator in (CPLS, LabelSpreading)
+    y = CLASSES if semi_supervised else S
+    masked = np.ma.masked_array(X, mask=X > 3.0)
+    with pytest.raises(ValueError, match=r"(?s)Input X contains NaN"):
+        estimator().fit(masked, y)
+    with pytest.raises(ValueError, match=r"(?s)Input X contains NaN"):
+        estimator().fit(X, y).predict(masked)
+    if not semi_supervised:
         with pytest.raises(ValueError, match="Input y contains NaN: 3 labels are missing, the first in row 2"):
             estimator().fit(X, np.ma.masked_array(S, mask=np.isin(np.arange(60), [2, 5, 7])))
 
@@ -126,7 +131,7 @@ NO_CELLS = "takes no empty cells, such as row 7,"
         ({"a": X[:, 0], "b": X[:, 1]}, "pandas.DataFrame"),
     ],
 )
-@pytest.mark.parametrize("estimator", [BLSSVM, CPLS, few_groups, lambda: ConstrainedKMeans(2)])
+@pytest.mark.parametrize("estimator", [BLSSVM, CPLS, LabelSpreading, few_groups, lambda: ConstrainedKMeans(2)])
 def test_bad_rows_are_named_in_one_line(estimator: Any, rows: Any, said: str) -> None:
     model = estimator().fit(X, S if estimator is BLSSVM else CLASSES)
     for refuse in (lambda: estimator().fit(rows, S if estimator is BLSSVM else CLASSES), lambda: model.predict(rows)):
