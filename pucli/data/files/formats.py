@@ -17,12 +17,12 @@ import numpy as np
 
 from pucli.core.errors import UsageError, did_you_mean
 from pucli.data.encode.doubtful_rows import doubtful_rows
+from pucli.data.encode.side_by_side import parts_of, side_by_side
 from pucli.data.encode.twice_encoded import WAY_OUT, twice_encoded
 from pucli.data.files.damaged import check_unpacked, damaged
 from pucli.data.files.disguises import check_not_address, recognised
 from pucli.data.files.packing import packing
 from pucli.data.files.parquet_files import read_parquet
-from pucli.data.files.side_by_side import check_side_by_side, parts_of
 from pucli.data.files.spool import is_stream, reread, shown
 from pucli.data.files.table_size import (
     MOST_COLUMNS,
@@ -206,7 +206,8 @@ def _without_empty(path: Path, frame: pd.DataFrame, known: Collection[str]) -> p
     places = [place for place, name in enumerate(frame.columns) if name not in empty]
     kept = frame.drop(columns=list(empty))
     names = list(kept.columns)
-    check_side_by_side(str(path), kept, parts_of(names, places, list(map(repr, names))))
+    if beside := side_by_side(str(path), kept, parts_of(names, places, list(map(repr, names)))):
+        note(beside)
     return kept
 
 

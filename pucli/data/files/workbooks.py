@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError, unknown
+from pucli.data.encode.side_by_side import parts_of, side_by_side
 from pucli.data.files.readers import excel_engine
-from pucli.data.files.side_by_side import check_side_by_side, parts_of
 from pucli.data.files.table_size import check_fits, check_open_document, check_sheet
 from pucli.data.files.text.records import Record, header_place, note
 from pucli.data.frames import cell_text
@@ -206,7 +206,8 @@ def _table(
 
     frame = pd.DataFrame(columns, index=range(n_rows))
     letters = [_letter(place) for place in places]
-    check_side_by_side(f"{path}: sheet {name!r}", frame, parts_of(list(columns), places, letters))
+    if beside := side_by_side(f"{path}: sheet {name!r}", frame, parts_of(list(columns), places, letters)):
+        note(beside)
     return SheetTable(frame, np.array(numbers[start:], dtype=int), name, others), numbers[place]
 
 

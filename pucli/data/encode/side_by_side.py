@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError
-from pucli.data.files.text.records import note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,8 +46,8 @@ def parts_of(names: Sequence[str], places: Sequence[int], shown: Sequence[str]) 
     return [Part(names[start:stop], shown[start], shown[stop - 1]) for start, stop in pairwise(cuts) if start < stop]
 
 
-def check_side_by_side(where: str, frame: pd.DataFrame, parts: Sequence[Part]) -> None:
-    """Say that empty columns divide a table; refuse two tables, of which one ends before the other.
+def side_by_side(where: str, frame: pd.DataFrame, parts: Sequence[Part]) -> str:
+    """Return a note if empty columns divide a table, else ""; refuse two tables, of which one ends before the other.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def check_side_by_side(where: str, frame: pd.DataFrame, parts: Sequence[Part]) -
         Two parts of several columns are filled down to different rows.
     """
     if len(parts) < 2:
-        return
+        return ""
     lengths = [_filled_rows(frame, part) for part in parts]
     ranges = [f"{part.first} to {part.last}" if len(part.names) > 1 else part.first for part in parts]
     tables = [n for n, part in zip(lengths, parts, strict=True) if n and len(part.names) >= LEAST]
@@ -75,7 +74,7 @@ def check_side_by_side(where: str, frame: pd.DataFrame, parts: Sequence[Part]) -
             f"{where}: tables stand side by side with empty columns between them: columns {counted}; save one of them "
             "as a file of its own, or delete the empty columns if they are one table"
         )
-    note(
+    return (
         f"{where}: empty columns without a name divide the table: columns {' and '.join(ranges)}; they are read as one "
         "table, so save them as files of their own if they are not"
     )
