@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError, did_you_mean
-from pucli.data.encode.doubtful_rows import doubtful_rows
-from pucli.data.encode.side_by_side import parts_of, side_by_side
+from pucli.data.encode.doubtful_rows import doubtful_rows, parts_of, side_by_side
 from pucli.data.encode.twice_encoded import WAY_OUT, twice_encoded
 from pucli.data.files.damaged import check_unpacked, damaged
 from pucli.data.files.disguises import check_not_address, recognised

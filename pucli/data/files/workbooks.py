@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError, unknown
-from pucli.data.encode.side_by_side import parts_of, side_by_side
+from pucli.data.encode.doubtful_rows import parts_of, side_by_side
 from pucli.data.files.readers import excel_engine
 from pucli.data.files.table_size import check_fits, check_open_document, check_sheet
 from pucli.data.files.text.records import Record, header_place, note
