@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.report.cells_csv import way_text
-from pucli.report.formats.markdown import grid
+from pucli.report.formats.markdown import grid, literal
 from pucli.runner.cells import Cell, canonical_json
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import Scope
@@ -111,8 +111,8 @@ def made_with_page(content: Mapping[str, Any]) -> str:
             f"{way.get('threads_per_process')} thread each.",
             grid(["Package", "Version"], versions, "ll"),
         ]
-    data = [[d["name"], d["title"], d["selection"], f"`{d['sha256'][:16]}`"] for d in content["data"]]
-    methods = [[m["label"], m["method"], str(m["version"]), m["source"]] for m in content["methods"]]
+    data = [[literal(d["name"]), literal(d["title"]), d["selection"], f"`{d['sha256'][:16]}`"] for d in content["data"]]
+    methods = [[literal(m["label"]), m["method"], str(m["version"]), m["source"]] for m in content["methods"]]
     parts += [
         "## Data",
         grid(["Data set", "Title", "Rows and columns", "SHA-256"], data, "llll"),

@@ -6,6 +6,7 @@ import io
 import json
 import math
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -192,6 +193,17 @@ def test_partial_and_failed_cells_are_counted(experiment):
     text = markdown(report)
     assert "1 of 4" in text and "26 have not run yet" in text and "ValueError: no" in text and "and 22 more" in text
     json.dumps(report.to_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "name", ["a_b", "*x*", "_y_", "__init__", "a [b](c)", "`q`", "back\\slash", "a\\|b", "a|b", "x\\", "\\*", "![i](u)"]
+)
+def test_names_are_shown_by_markdown_as_they_are(experiment, name):
+    show = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table").render
+    report = report_of(experiment, stored_rows(plan(experiment)))
+    rows = [replace(row, column=name, dataset=f"{name} {row.dataset}") for row in report.rows]
+    page = show(markdown(replace(report, rows=rows)))
+    assert f"<td>{escape(name)}</td>" in page and f"<td>{escape(name)} wifi</td>" in page
 
 
 def test_a_metric_that_a_method_does_not_have_has_no_row(experiment):

@@ -71,7 +71,7 @@ def harm_rows(curves: Curves) -> list[dict[str, Any]]:
 
 def harm_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the counts by method over all data sets, then by data set, as Markdown."""
-    from pucli.report.formats.markdown import grid
+    from pucli.report.formats.markdown import grid, literal
 
     labels = list(dict.fromkeys(row["method"] for row in rows))
     total = []
@@ -81,7 +81,12 @@ def harm_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
         counts = [sum(row[name] for row in own) for name in COUNTS]
         gains = [100.0 * (row["reference_error"] - row["error"]) for row in own]
         total.append(
-            [label, str(fits), *(f"{n} ({100 * n / fits:.1f} %)" for n in counts), f"{statistics.fmean(gains):+.1f}"]
+            [
+                literal(label),
+                str(fits),
+                *(f"{n} ({100 * n / fits:.1f} %)" for n in counts),
+                f"{statistics.fmean(gains):+.1f}",
+            ]
         )
     head = ["Method", "Fits", *(f"worse in {text}" for text in COUNTS.values())]
     parts = [
@@ -94,7 +99,8 @@ def harm_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
         grid(
             ["Data set", *head, "test error (%)", "supervised"],
             [
-                [row["dataset"], row["method"], str(row["fits"]), *(str(row[name]) for name in COUNTS),
+                [literal(row["dataset"]), literal(row["method"]), str(row["fits"]),
+                 *(str(row[name]) for name in COUNTS),
                  f"{100 * row['error']:.1f}", f"{100 * row['reference_error']:.1f}"]
                 for row in rows
             ],

@@ -75,7 +75,7 @@ def score_lines(samples: Samples) -> list[dict[str, Any]]:
 
 def scores_markdown(lines: Sequence[Mapping[str, Any]]) -> str:
     """Return one table per lambda and a table of means over data sets."""
-    from pucli.report.formats.markdown import grid
+    from pucli.report.formats.markdown import grid, literal
 
     columns = ("published", *SCORINGS)
     head = ["Method", "Published", *SCORINGS.values(), "objective against QP"]
@@ -84,7 +84,7 @@ def scores_markdown(lines: Sequence[Mapping[str, Any]]) -> str:
         own = [line for line in lines if (line["lam"], line["method"]) == (lam, method)]
         worst = max(line["largest_objective_difference"] for line in own)
         numbers = [_number(statistics.fmean(line[name] for line in own)) for name in columns]
-        means.append([f"{lam:g}", method, *numbers, _relative(worst)])
+        means.append([f"{lam:g}", literal(method), *numbers, _relative(worst)])
     parts = [
         "# Three scorings of the same models",
         "F in per cent, means over repeats. *As published*: the released script's, the majority class, predictions and "
@@ -96,7 +96,7 @@ def scores_markdown(lines: Sequence[Mapping[str, Any]]) -> str:
     ]
     for lam in dict.fromkeys(line["lam"] for line in lines):
         table = [
-            [line["dataset"], line["method"], *(_number(line[name]) for name in columns),
+            [literal(line["dataset"]), literal(line["method"]), *(_number(line[name]) for name in columns),
              _relative(line["largest_objective_difference"])]
             for line in lines if line["lam"] == lam
         ]  # fmt: skip

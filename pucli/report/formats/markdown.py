@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # where Markdown takes the rest of a name for a tag, which is not shown
 _TAG = re.compile("<(?=[A-Za-z/!?])")
+# signs of Markdown; between letters an underscore is none, and what stands before a bar is left to `grid`
+_SIGNS = re.compile(r"[*`\[\]]|(?<![^\W_])_|_(?![^\W_])|\\(?!\\*\|)")
 
 
 def markdown(report: Report) -> str:
@@ -69,7 +71,7 @@ def _how_to_read(report: Report) -> list[str]:
 
 
 def _head(report: Report) -> list[str]:
-    lines = [f"# {report.name}: {report.title}"]
+    lines = [f"# {literal(report.name)}: {report.title}"]
     if report.source:
         lines.append(f"Source: {report.source}.")
     lines.append(f"**Profile `{report.profile}`**: {report.extent}.")
@@ -99,8 +101,8 @@ def _summary(report: Report) -> list[str]:
     shown = [verdict for verdict in VERDICTS if verdict != NOT_RUN]
     rows = [
         [
-            line.column,
-            line.setting or "all",
+            literal(line.column),
+            literal(line.setting) or "all",
             line.heading,
             _pm(line.published_mean, math.nan, line.metric),
             _pm(line.obtained_mean, math.nan, line.metric),
@@ -124,11 +126,11 @@ def _cells(report: Report) -> list[str]:
         unit = get_metric(metric).heading
         of_metric = [row for row in shown if row.metric == metric]
         if len({row.dataset for row in of_metric}) == 1:  # then rows are blocked by setting instead of data set
-            parts += [f"### {unit}, {of_metric[0].dataset}", _table(of_metric, "setting")]
+            parts += [f"### {unit}, {literal(of_metric[0].dataset)}", _table(of_metric, "setting")]
             continue
         for setting in dict.fromkeys(row.setting for row in of_metric):
             rows = [row for row in of_metric if row.setting == setting]
-            parts += [f"### {unit}{', ' + setting if setting else ''}", _table(rows, "dataset")]
+            parts += [f"### {unit}{', ' + literal(setting) if setting else ''}", _table(rows, "dataset")]
     if not shown:
         parts.append("No cell has run yet.")
     if hidden:
@@ -144,8 +146,8 @@ def _table(rows: Sequence[TableRow], block: str) -> str:
         name = getattr(row, block)
         lines.append(
             [
-                name if name != last else "",
-                row.column,
+                literal(name) if name != last else "",
+                literal(row.column),
                 _pm(row.published_mean, row.published_sd, row.metric),
                 _pm(row.obtained_mean, row.obtained_sd, row.metric),
                 f"{row.repeats} of {row.expected_repeats}" if part else str(row.repeats),
@@ -183,19 +185,19 @@ def _differences(report: Report) -> list[str]:
         several = len(dict.fromkeys(c.dataset for c in of_pair)) > 1
         rows = []
         for dataset in dict.fromkeys(c.dataset for c in of_pair):
-            row = [dataset]
+            row = [literal(dataset)]
             for setting in settings:
                 row += next((_test(c) for c in of_pair if (c.dataset, c.setting) == (dataset, setting)), ["", ""])
             rows.append(row)
-        parts.append(f"### {pair.a} minus {pair.b}")
+        parts.append(f"### {literal(pair.a)} minus {literal(pair.b)}")
         parts.append(f"{pair.words[0].upper()}{pair.words[1:]}.")
         if several:
             header = ["Data set"]
             for setting in settings:
-                header += [f"mean {setting}".strip(), "p"]
+                header += [f"mean {literal(setting)}".strip(), "p"]
             parts.append(grid(header, rows, "l" + "rl" * len(settings)))
         else:
-            lines = [[c.setting or c.dataset, *_test(c)] for c in of_pair]
+            lines = [[literal(c.setting or c.dataset), *_test(c)] for c in of_pair]
             parts.append(grid(["Setting", "mean", "p"], lines, "lrl"))
     return parts
 
@@ -207,12 +209,15 @@ def _test(c: Comparison) -> list[str]:
 def _ranks(report: Report) -> list[str]:
     parts = []
     for ranking in report.rankings:
-        where = f", {ranking.setting}" if ranking.setting else ""
+        where = f", {literal(ranking.setting)}" if ranking.setting else ""
         parts.append(f"### Ranks over {ranking.n} {ranking.blocks}{where}")
         parts.append(_ranking_text(ranking))
         digits = get_metric(ranking.metric).digits
         best_first = sorted(range(len(ranking.columns)), key=lambda i: ranking.ranks[i])
-        rows = [[ranking.columns[i], f"{ranking.ranks[i]:.2f}", f"{ranking.means[i]:.{digits}f}"] for i in best_first]
+        rows = [
+            [literal(ranking.columns[i]), f"{ranking.ranks[i]:.2f}", f"{ranking.means[i]:.{digits}f}"]
+            for i in best_first
+        ]
         parts.append(grid(["Method", "average rank", f"mean {ranking.metric}"], rows, "lrr"))
     return ["## Ranks", *parts] if parts else []
 
@@ -225,6 +230,17 @@ def _ranking_text(ranking: Ranking) -> str:
             f"{ranking.critical_difference:.2f} apart."
         )
     return text
+
+
+def literal(name: str) -> str:
+    r"""Return a name in one line, as Markdown shows it.
+
+    Examples
+    --------
+    >>> print(literal("a_b *and* _c [d]"))
+    a_b \*and\* \_c \[d\]
+    """
+    return _SIGNS.sub(r"\\\g<0>", " ".join(name.split()))
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
