@@ -9,18 +9,20 @@ this column lack it. Earlier versions wrote cells.csv, which is read where there
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import json
 import math
+import statistics
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
 from pucli.core.errors import UsageError
 from pucli.data.files.text.records import FIELD_LIMIT
-from pucli.report.files import csv_text, read_provenance, write
+from pucli.report.files import PROVENANCE, csv_text, read_provenance, write
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import base_name, variant_name
 from pucli.runner.store import StoredRow, StoredRows
@@ -152,6 +154,30 @@ def read_cells_csv(folder: Path) -> dict[str, StoredRow]:
         if isinstance(error, OSError) and error.strerror:  # the file may be whole
             raise UsageError(f"{path}: cannot be read ({error.strerror}); check its permissions.") from None
         raise UsageError(f"{path}: cannot be read ({error}). {REMEDY}") from None
+
+
+def seconds_of_fits(results: Path, wanted: Set[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    """Return the median seconds of a fit in the tables of a folder, for each data set and method.
+
+    Parameters
+    ----------
+    results : Path
+        Folder of all experiments.
+    wanted : set of (str, str)
+        Data sets and names of methods; others are left out, and tables without any of them are not read.
+    """
+    found: dict[tuple[str, str], list[float]] = {}
+    for folder in sorted(path.parent for path in results.glob(f"*/{PROVENANCE}")):
+        made = read_provenance(folder)
+        methods = {one.get("label"): one.get("method") for one in made.get("methods", [])}
+        if not wanted & {(one.get("name"), method) for one in made.get("data", []) for method in methods.values()}:
+            continue
+        with contextlib.suppress(UsageError):  # told when that table is made
+            for row in read_cells_csv(folder).values():
+                pair = row["dataset"], methods.get(row["method"], "")
+                if row["status"] == "done" and pair in wanted:
+                    found.setdefault(pair, []).append(sum(row["seconds"].values()) / max(row["n_fits"], 1))
+    return {pair: statistics.median(seconds) for pair, seconds in found.items()}
 
 
 def _opened(path: Path) -> TextIO:

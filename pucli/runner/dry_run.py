@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pucli.runner.cells import Cell
 from pucli.runner.cost import Pace, kinds
 from pucli.runner.experiment import Experiment
 from pucli.runner.plan import planned_cells, results_folder
@@ -73,6 +74,7 @@ def dry_run(
     n_jobs: int = 1,
     results_dir: str | Path | None = None,
     earlier: StoredRows | None = None,
+    elsewhere: Callable[[Set[tuple[str, str]]], Mapping[tuple[str, str], float]] | None = None,
 ) -> DryRun:
     """Return the cells, fits and estimated time of `run`, without running it.
 
@@ -90,6 +92,8 @@ def dry_run(
         Folder of all experiments, see `pucli.runner.run`.
     earlier : mapping, optional
         Rows of cells.csv.gz by key, whose times count too; such cells are still to be run.
+    elsewhere : callable, optional
+        Function from the data sets and methods of whose cells nothing is known to the seconds of a fit of them.
 
     Returns
     -------
@@ -103,9 +107,14 @@ def dry_run(
     n_jobs = number_of_jobs(n_jobs)
     pace = Pace(known)
     by_fit = _learn(pace, experiment, {key: row for key, row in (earlier or {}).items() if key not in known})
+    cells = list({cell.key: cell for cell in cells}.values())
+    unknown = {
+        _pair(cell) for cell in cells if pace.seconds(cell) is None and (cell.dataset, cell.method) not in by_fit
+    }
+    by_method = elsewhere(unknown) if elsewhere is not None and unknown else {}
     table: dict[tuple[str, str], dict[str, Any]] = {}
     seconds, judged, fits, open_ended = 0.0, 0, 0, False
-    for cell in {cell.key: cell for cell in cells}.values():
+    for cell in cells:
         row = table.setdefault(
             (cell.dataset, cell.method),
             {"dataset": cell.dataset, "method": cell.method, "cells": 0, "done": 0, "failed": 0, "left": 0, "fits": 0,
@@ -125,6 +134,8 @@ def dry_run(
         expected = pace.seconds(cell)
         if expected is None and (cell.dataset, cell.method) in by_fit:  # the same column with another grid
             expected = cell_fits * by_fit[cell.dataset, cell.method]
+        if expected is None and _pair(cell) in by_method:
+            expected = cell_fits * by_method[_pair(cell)]
         if expected is not None:
             row["seconds"] = (row["seconds"] or 0.0) + expected
             seconds += expected
@@ -147,6 +158,11 @@ def dry_run(
         n_jobs=n_jobs,
         rows=list(table.values()),
     )
+
+
+def _pair(cell: Cell) -> tuple[str, str]:
+    """Return the data set and the name of the method of a cell."""
+    return cell.dataset, str(cell.declared["method"]["name"])
 
 
 def _learn(pace: Pace, experiment: Experiment, rows: StoredRows) -> dict[tuple[str, str], float]:

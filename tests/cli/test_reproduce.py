@@ -130,6 +130,18 @@ def test_a_dry_run_is_judged_by_committed_times(pucli, small):
     assert plan["left"] == 8 and plan["seconds"] > 0 and plan["seconds_known_for"] == 8
 
 
+def test_a_dry_run_is_judged_by_another_table_with_the_same_data_and_method(pucli, small):
+    pucli("reproduce", small(), "--profile", "smoke", "--method", "gllc")
+    Path("results/small").rename("results/earlier")
+    own = {
+        "mine": {"method": "gllc", "grid": {"lam": [0.1, 1], "c_u": [0.2, 0.3]}},
+        "glpual": SMALL["methods"]["glpual"],
+    }
+    plan = pucli("reproduce", small(methods=own), "--dry-run", "--json").document
+    assert plan["left"] == 8 and plan["seconds"] > 0 and plan["seconds_known_for"] == 4
+    assert {row["method"]: row["seconds"] is None for row in plan["rows"]} == {"mine": False, "glpual": True}
+
+
 def test_json_of_reproduce(pucli, small):
     done = pucli("reproduce", small(), "--profile", "smoke", "--method", "gllc", "--json", "--quiet")
     assert (done.code, done.err) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,7 +79,7 @@ def command(  # noqa: PLR0913
     command continues where it stopped. Exit code 1 means that some cell failed.
     """
     from pucli.report import collect
-    from pucli.report.cells_csv import read_cells_csv
+    from pucli.report.cells_csv import read_cells_csv, seconds_of_fits
     from pucli.runner import check_committed, dry_run, load_experiment, results_folder, run
     from pucli.runner.execute import BACKENDS
 
@@ -91,7 +92,8 @@ def command(  # noqa: PLR0913
     which: dict[str, Any] = {"profile": profile, "methods": method, "datasets": dataset, "results_dir": results}
     if dry:
         committed = read_cells_csv(results_folder(declared, results))
-        _print_dry_run(out, dry_run(declared, n_jobs=n_jobs, earlier=committed, **which))
+        elsewhere = partial(seconds_of_fits, results)
+        _print_dry_run(out, dry_run(declared, n_jobs=n_jobs, earlier=committed, elsewhere=elsewhere, **which))
         return 0
     output_folder("--results", results)
     out.if_interrupted = (
