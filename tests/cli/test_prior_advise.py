@@ -64,6 +64,10 @@ def test_a_given_number_of_positives_says_what_follows_and_whether_it_fits(pucli
     done = pucli("prior", "--data", path, *WORDS, "--expected", 36, "--verbose")
     assert "--expected 36: class prior 0.4, 36 of 90" in done.out and "stay ahead of all others" in done.out
     assert "pucli auto --expected 36, or --param prior=0.4" in done.err and "outside" not in done.err
+    known = pucli("prior", "--data", path, *WORDS, "--expected", 36, "--json").document["given"]
+    assert (
+        pucli("auto", "--data", path, *WORDS, "--expected", 36, "--json").document["called_positive"] == known["called"]
+    )
     given = pucli("prior", "--data", path, *WORDS, "--expected", 80, "--json").document
     assert given["given"]["fits"] is False and given["if_prior"] == []
     assert "80 positives are outside the interval" in pucli("prior", "--data", path, *WORDS, "--expected", 80).err

@@ -228,7 +228,11 @@ def _print_sensitivity(out: Output, document: Mapping[str, Any]) -> None:
         moved = ""
         if "prior" in odds:
             low, high = (percent(odds["prior"][end]) for end in ("low", "high"))
-            moved = f". The class prior itself could then be {low} to {high} %"
+            moved = (
+                f". The class prior itself could then be {low} to {high} %. Rows are called as if "
+                f"{percent(odds['prior']['value'])} % were known, as by `pucli auto --expected`; without it, "
+                "`pucli auto` allows for the error of the class prior and may call others"
+            )
         lines += item("if the odds", if_odds(odds, odds["called"]) + moved)
     for line in lines:
         out.text(line)
