@@ -320,3 +320,10 @@ def test_lines_that_are_quoted_whole_are_named(tmp_path):
 def test_lines_are_counted_past_very_many_blank_ones(tmp_path):
     with pytest.raises(UsageError, match="line 600003 has 3 fields"):
         read(tmp_path, "a,y\n1,0\n" + 600_000 * "\n" + "2,1,3\n")
+
+
+def test_names_in_single_quotes_are_told(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("'a','y'\n1,0\n2,1\n")
+    with pytest.raises(UsageError, match="no column 'y'; the quotes in 'y' belong to its name"):
+        fit_file(path, "y")

@@ -16,7 +16,7 @@ from pucli.core.saved_state import AT_LEAST_ZERO, STATEMENT, Each, Flag, Names, 
 from pucli.data.encode.date_encoder import Date
 from pucli.data.encode.drift import Range, Tally
 from pucli.data.encode.filled_cells import IS_EMPTY, filled_words, write_filled
-from pucli.data.encode.number_forms import formed_numbers
+from pucli.data.encode.number_forms import formed_numbers, number_form
 from pucli.data.frames import TableError, cell_text, coded, numbers, parsed_numbers
 from pucli.data.labels import NO, YES
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 LARGEST = 1e150  # the square of a larger value overflows in double precision
 OTHER = "(other values)"
+SAMPLE = 200  # texts that tell the form of numbers
 OTHER_WORDS = "with another word for yes or no than in training, read by its meaning"
 
 
@@ -105,9 +106,9 @@ class Number:
             values, wrong = self._with_words(cells, values, wrong, tally)
         if wrong.any():
             written = f" with the decimal sign {self.decimal} of the training rows" if self.decimal else ""
-            tally.add(
-                self.name, f"not a number{written}, treated as empty", wrong, cell_text(cells.iloc[int(wrong.argmax())])
-            )
+            meant = "" if self.decimal else _as_formed(coded(cells[wrong])[1])
+            what = f"not a number{written}, treated as empty{meant}"
+            tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
         self._refuse_large(values, tally)
         if self.rows:
             tally.add_range(self.name, values, Range(self.low, self.high, self.rows))
@@ -278,6 +279,16 @@ class Category:
             return place[text]
         value = parsed_numbers([text])[0]
         return place.get(cell_text(value), -1) if np.isfinite(value) else -1
+
+
+def _as_formed(texts: Sequence[str]) -> str:
+    """Return the way out if texts that programs do not read as numbers are some all the same, else ""."""
+    form = number_form(texts[:SAMPLE])
+    if form is None:
+        return ""
+    if form.unit:
+        return f"; in training there was no {form.unit}, so write them alike"
+    return f"; --decimal {form.decimal if form.sure else '. or ,'} reads them"
 
 
 def _truth(texts: Sequence[str]) -> np.ndarray:

@@ -23,6 +23,7 @@ from pucli.data.encode.doubtful_cells import (
     decorated,
     doubtful_dates,
     doubtful_numbers,
+    form_of_date,
     is_placeholder,
     is_time,
     odd_form,
@@ -356,8 +357,8 @@ def _of_other_form(texts: Sequence[str], use: str) -> str:
     """Return a warning if the texts are dates or numbers of a form that is not read, else ""."""
     if example := unread_date(texts):
         return (
-            f"holds dates of a form that is not read, e.g. {example!r}, and is {use}; --as COLUMN=date:%d.%m.%Y names "
-            "their form"
+            f"holds dates of a form that is not read, e.g. {example!r}, and is {use}; "
+            f"--as COLUMN=date:{form_of_date(example)} names their form"
         )
     if found_number := coded_number(texts):
         example, value = found_number

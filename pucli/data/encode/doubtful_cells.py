@@ -17,7 +17,7 @@ LOOKED_AT = 200  # texts by which the date format of a column is guessed
 CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 99999999.0)
 ANSWER_CODES = ((96.0, 97.0, 98.0, 99.0), (-9.0, -8.0, -7.0))  # the same in surveys, beside the steps of a scale
 LAST_STEP = 20.0
-MILLISECONDS = (9.4e11, 2.1e12)  # since 1970, from 1999 to 2036
+SECONDS = (9.4e8, 2.1e9)  # since 1970, from 1999 to 2036; milliseconds are a thousand times as many
 MIN_CODES = 3  # cells with such a number
 FAR = 1e4  # ranges of the others by which any other number that repeats is away from them
 ENOUGH = 20  # other cells by which such a number is judged, or as many as it has itself
@@ -169,6 +169,12 @@ def unread_date(texts: Sequence[str]) -> str:
     return like[0] if len(like) >= max(FEW_WORDS, 0.8 * len(texts[:1000])) else ""
 
 
+def form_of_date(example: str) -> str:
+    """Return the form of a date of numbers as `--as COLUMN=date:FORM` takes it, for others that of 31.12.2024."""
+    found = re.match(r"(\d{1,2})([-./])\d{1,2}[-./](\d{4}|\d{2})(?!\d)", example)
+    return f"%d{found[2]}%m{found[2]}{'%Y' if len(found[3]) == 4 else '%y'}" if found else "%d.%m.%Y"
+
+
 def ambiguous(texts: Sequence[str], written: str) -> str:
     """Return a warning if day and month could be exchanged or only some dates have a time zone, otherwise ""."""
     texts = [text for text, read in zip(texts, ~np.isnan(parsed_dates(texts, written)), strict=True) if read]
@@ -194,9 +200,8 @@ def doubtful_numbers(filled: np.ndarray) -> str:
         return f"holds numbers like {low:.0f}, which look like dates; --as COLUMN=date reads them as such"
     if len(filled) >= ENOUGH and 100101 <= low < high <= 991231 and _are_days(filled):
         return f"holds numbers like {high:06.0f}, which look like dates; --as COLUMN=date:%y%m%d reads them as such"
-    if MILLISECONDS[0] <= low < high <= MILLISECONDS[1] and (filled == np.floor(filled)).all():
-        day = np.datetime64("1970-01-01") + int(high // 86_400_000)
-        return f"holds numbers like {high:.0f}, which look like milliseconds since 1970 ({day}); write them as dates"
+    if moments := _moments(filled):
+        return moments
     if _have_dots_for_thousands(filled):
         return "has whole numbers and smaller ones with three decimals: if 1.915 means 1915, leave out the dot"
     if low >= LONG_NUMBER and low < high < np.inf and _are_cut(filled):
@@ -217,6 +222,17 @@ def doubtful_numbers(filled: np.ndarray) -> str:
                 f"--missing {written} empties these cells"
             )
     return _answer_codes(filled)
+
+
+def _moments(filled: np.ndarray) -> str:
+    """Return a warning if the numbers (n,) may be seconds or milliseconds since 1970, otherwise ""."""
+    low, high = float(filled.min()), float(filled.max())
+    for unit, each, least in (("seconds", 1.0, ENOUGH), ("milliseconds", 1000.0, 1)):
+        here = SECONDS[0] * each <= low < high <= SECONDS[1] * each and len(filled) >= least
+        if here and (filled == np.floor(filled)).all():
+            day = np.datetime64("1970-01-01") + int(high // (86_400 * each))
+            return f"holds numbers like {high:.0f}, which look like {unit} since 1970 ({day}); write them as dates"
+    return ""
 
 
 def _answer_codes(filled: np.ndarray) -> str:

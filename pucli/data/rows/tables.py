@@ -186,7 +186,10 @@ def existing_column(path: Path, table: Table, name: str) -> str:
     columns = [str(column) for column in table.frame.columns]
     if name in columns:
         return name
+    quoted = [column for column in columns if column.strip("'`") == name != column]
     hint = did_you_mean(name, columns) or f"columns: {some_of(columns)}"
+    if quoted:
+        hint = f'the quotes in {quoted[0]} belong to its name, as only double quotes (") enclose cells; replace them'
     if len(columns) == 1 and (sign := _sign_beside(name, columns[0])):
         whole = "each line is quoted as one cell; remove the quotes around the lines"
         hint = whole if sign == "," else f"the only column is {columns[0]!r}; --sep {shlex.quote(sign)} splits it"

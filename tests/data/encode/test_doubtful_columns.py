@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from pucli.data.encode.columns import column_kinds
+from pucli.data.encode.doubtful_cells import form_of_date
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.label_leakage import leaks
 from pucli.data.rows.label_column import LabelColumn
@@ -418,3 +419,40 @@ def test_an_index_without_a_name_is_no_feature(cells):
 def test_other_numbers_without_a_name_are_a_feature(cells):
     (column,) = column_kinds(pd.DataFrame({"Unnamed: 0": cells}))
     assert column.kind == "number"
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (1_700_000_000 + 86_400 * np.arange(30), "like 1702505600, which look like seconds since 1970 (2023-12-13)"),
+        (1_700_000_000_000 + 86_400_000 * np.arange(30), "like 1702505600000, which look like milliseconds since 1970"),
+    ],
+)
+def test_moments_as_numbers_are_said(cells, said):
+    assert said in column(np.random.default_rng(0).permutation(cells)).warning
+
+
+@pytest.mark.parametrize(
+    ("example", "form"),
+    [("1.1.20", "%d.%m.%y"), ("1/31/2024", "%d/%m/%Y"), ("01-02-24 10:00", "%d-%m-%y"), ("3 mars 2024", "%d.%m.%Y")],
+)
+def test_the_form_of_unread_dates_is_that_of_the_example(example, form):
+    assert form_of_date(example) == form
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["1,145.16", "2,000.50", "7"], "; --decimal . reads them (first in row 1: '1,145.16')"),
+        (["1.145,16", "12,5"], "; --decimal , reads them"),
+        (["1,145", "2,000"], "; --decimal . or , reads them"),
+        (["−2.5", "3.5"], "; --decimal . reads them"),
+        (["12 €", "13 €"], "; in training there was no €, so write them alike"),
+        (["call us", "1,145.16"], "treated as empty (first in row 1: 'call us')"),
+    ],
+)
+def test_new_numbers_of_another_form_are_said_with_the_way_out(cells, said):
+    encoder = TableEncoder().fit(pd.DataFrame({"x": [1.5, 2.5, 4.0, 3.0]}))
+    with pytest.warns(UserWarning) as warned:
+        encoder.transform(pd.DataFrame({"x": cells}))
+    assert said in str(warned[0].message)
