@@ -18,6 +18,7 @@ from pucli.data.encode.doubtful_cells import (
     FEW_WORDS,
     MOSTLY,
     ambiguous,
+    changed_name,
     coded_number,
     date_format,
     decorated,
@@ -76,6 +77,10 @@ _ID_NAME = re.compile(
     r"(?i:(.*[ _.-])?(id|ids|uid|uuid|guid|rowid|row|index|key)|unnamed: 0|row_?names?|row_?num(ber)?)|.*[a-z]I[Dd]"
 )
 _UNNAMED = "Unnamed: 0"
+_GROUPS = (
+    "has each of its values once, and more empty cells: if a value holds for the rows below it, as in a pivot table, "
+    "fill it in; else leave the column out (--drop)"
+)
 
 
 @dataclass(frozen=True)
@@ -202,7 +207,7 @@ def _inferred(column: pd.Series, decimal: str = "") -> Column:
         values = numbers(column)[0]
         if dtype.kind in "iu" and (long := _too_long(name, values, column.nunique)):
             return long
-        return _number(name, values, truth=dtype.kind == "b")
+        return _number(name, values, truth=dtype.kind == "b", remark=SECONDS if dtype.kind == "m" else "")
     if getattr(dtype, "kind", "O") == "M":
         n_empty = int(column.isna().sum())
         alike = column.nunique() < 2
@@ -316,12 +321,18 @@ def _texts(column: pd.Series, decimal: str = "") -> Column:
     found = _words(seen, texts, n_filled)
     use = "not used" if found.kind == "identifier" else "used as words"
     warning = _numbers_and_words(found, as_number, texts, counts) or _of_other_form(texts, use)
-    if warning:
-        return replace(found, warning=warning)
-    if found.kind == "category" and (alike := _in_other_letters(texts)):
-        warning = f"has values that differ in capital letters alone, {alike[0]!r} and {alike[1]!r}; write them alike"
-        return replace(found, warning=warning)
-    return found
+    if not warning and found.kind == "category":
+        warning = _of_words(texts, bool(codes[0] >= 0 and 3 <= n_filled == n_distinct <= n_empty))
+    return replace(found, warning=warning) if warning else found
+
+
+def _of_words(texts: Sequence[str], once: bool) -> str:
+    """Return a warning about the values of a category, "" without any; `once` says that each heads empty cells."""
+    if alike := _in_other_letters(texts):
+        return f"has values that differ in capital letters alone, {alike[0]!r} and {alike[1]!r}; write them alike"
+    if changed := changed_name(texts):
+        return f"has {changed!r}, which a spreadsheet may have made of a name or a range such as 10-12; correct it"
+    return _GROUPS if once else ""
 
 
 def _plain_numbers(

@@ -37,6 +37,10 @@ PLACEHOLDERS = frozenset(
 _TAGGED = re.compile(r"\.[a-z_]")  # missing values of Stata and SAS: .a to .z and ._
 SHOWN_DIGITS, LONG_NUMBER = 6, 1e10  # a spreadsheet shows 4917631234567 as 4.91763E+12, and saves that as CSV
 _CODED = re.compile(r"[+-]?(0x[0-9a-f]+|0b[01]+|0o[0-7]+|\d{1,3}(_\d{3})+)", re.IGNORECASE)
+_WITH_E = re.compile(r"\d{1,5}[eE]\d{1,3}")
+_OF_NAME = re.compile(
+    r"\d{1,2}-(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mrz|Mai|Okt|Dez)|\d{1,2}\. ?(Mrz|Okt|Dez)"
+)
 _TIME = re.compile(r"\d{1,2}(:\d{2}){1,2}(\s?[AaPp]\.?[Mm]\.?)?")
 LAST_DAYS = {  # days since 1970-01-01 that often mean "never" or "not known"
     float(np.datetime64(day).astype(int)): day
@@ -58,6 +62,14 @@ _DATED = re.compile(
 _ODD = (
     (re.compile(r"(\d+[ -])?\d+/[1-9]\d*|\d* ?[¼-¾⅐-⅞]|\d+"), "fractions", "write them as 0.5"),
     (re.compile(r"[<>~≈≤≥]=? ?\d[\d.,]*|\d+([.,]\d+)?"), "numbers with signs such as < or ~", "write them as 12.5"),
+    (re.compile(r"\d[\d.,]* ?(±|\+/?-) ?\d[\d.,]*"), "numbers with their errors", "write each of both as a column"),
+    (re.compile(r"[+−-]?\d[\d.,]* ?[x×*·] ?10\^?[+−-]?\d+"), "numbers as powers of ten", "write them as 1.2e5"),
+    (re.compile(r"\d+ ?['′]( ?\d[\d.,]* ?(\"|″|''))?"), "feet and inches", "write them in one unit"),
+    (
+        re.compile(r"[+−-]?\d[\d.,]* ?(percent|per cent|pct|prozent|pour cent|por ciento)", re.IGNORECASE),
+        "numbers with words",
+        "write them as 12.5",
+    ),
     (re.compile(r"\[.*\]|\{.*\}", re.DOTALL), "lists or objects as text", "write each of their parts as a column"),
 )
 
@@ -70,6 +82,11 @@ def odd_form(texts: Sequence[str]) -> tuple[str, str, str] | None:
         if len(like) >= max(FEW_WORDS, MOSTLY * len(sample)):
             return what, next((text for text in like if not text.isdigit()), like[0]), way_out
     return None
+
+
+def changed_name(texts: Sequence[str]) -> str:
+    """Return the first text that a spreadsheet may have made of a name (SEP2) or a range (10-12); "" without any."""
+    return next((text for text in texts if _OF_NAME.fullmatch(text)), "")
 
 
 def is_time(text: str) -> bool:
@@ -96,8 +113,13 @@ def coded_number(texts: Sequence[str]) -> tuple[str, int] | None:
 
 
 def padded_cell(texts: Iterable[str]) -> str:
-    """Return the least of texts that are equally many digits, some with a leading zero, as codes are; else ""."""
+    """Return the least of texts that are equally many digits, some with a leading zero, or like 12E4; else "".
+
+    Codes are written so; a program writes 1e+05 or 1.2E5.
+    """
     texts = sorted(texts)
+    if texts and all(_WITH_E.fullmatch(text) for text in texts):
+        return texts[0]
     padded = bool(texts) and len(texts[0]) > 1 and texts[0].startswith("0")
     return texts[0] if padded and all(text.isdecimal() and len(text) == len(texts[0]) for text in texts) else ""
 
@@ -105,8 +127,7 @@ def padded_cell(texts: Iterable[str]) -> str:
 def padded(example: str) -> str:
     """Return the warning about a column of numbers with an example of `padded_cell`."""
     return (
-        f"is read as a number, but has cells like {example}: if they are codes, as of a post office, "
-        "--as COLUMN=category keeps them apart"
+        f"is read as a number, but has cells like {example}: if they are codes, --as COLUMN=category keeps them apart"
     )
 
 
@@ -198,6 +219,9 @@ def doubtful_numbers(filled: np.ndarray) -> str:
         )
     if 1900_01_01 <= low < high <= 2100_12_31 and _are_days(filled):
         return f"holds numbers like {low:.0f}, which look like dates; --as COLUMN=date reads them as such"
+    months = filled % 100
+    if len(filled) >= ENOUGH and 190001 <= low < high <= 210012 and ((months >= 1) & (months <= 12)).all():
+        return f"holds numbers like {high:.0f}, which look like months; --as COLUMN=date:%Y%m reads them as such"
     if len(filled) >= ENOUGH and 100101 <= low < high <= 991231 and _are_days(filled):
         return f"holds numbers like {high:06.0f}, which look like dates; --as COLUMN=date:%y%m%d reads them as such"
     if moments := _moments(filled):

@@ -172,6 +172,22 @@ def _lacks_cell(frame: pd.DataFrame) -> bool:
     return bool((lacking.iloc[:-1].isna().sum() <= FEW * len(frame)).any())
 
 
+def few_at_end(n: int, of: int, what: str) -> str:
+    """Return the end of a note on blank rows if only n of all rows follow them, like a legend; else "".
+
+    Parameters
+    ----------
+    n, of : int
+        Number of rows after the last blank one, and of all.
+    what : str
+        "row" or "line".
+    """
+    if not 0 < n <= FEW * of:
+        return ""
+    follow = f"the last {what} follows" if n == 1 else f"the last {n} {what}s follow"
+    return f"; {follow} a blank one, like a legend, and {'counts' if n == 1 else 'count'} as data: remove what is none"
+
+
 def doubtful_rows(frame: pd.DataFrame, place: Callable[[int], str]) -> list[str]:
     """Return the warnings of `second_header`, `subtotals` and `last_row` for all rows of a file."""
     return [text for text in (second_header(frame, place), subtotals(frame, place), last_row(frame, place)) if text]

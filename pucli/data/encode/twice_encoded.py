@@ -17,6 +17,7 @@ _FOLLOWS = "[\u0080-\u00bf" + "".join(_WINDOWS) + "]"
 _LEADS = "\u00c2-\u00c5\u00ce-\u00d1\u00e2"  # of Latin, Greek and Cyrillic letters, and of typographic signs
 _SUSPICIOUS = re.compile(f"[{_LEADS}]{_FOLLOWS}")
 _SURE = re.compile(f"[\u00c2\u00c3]{_FOLLOWS}|\u00e2[\u20ac\u201a\u0080\u0082]|([{_LEADS}]{_FOLLOWS}){{2}}")
+LOST = "\ufffd"  # what a program writes for bytes that it cannot read
 WAY_OUT = "export the file again, or undo it with `iconv -f UTF-8 -t CP1252 OLD > NEW`"
 
 
@@ -46,27 +47,30 @@ def _decoded(text: str) -> str:
         return ""
 
 
-def warnings_of(
-    frame: pd.DataFrame, place: Callable[[int], str], values: Sequence[tuple[str, Sequence[str]]]
-) -> list[str]:
-    """Return a warning for each column of a table whose texts were encoded twice, with the place of one of them.
+def garbled(column: pd.Series, texts: Sequence[str], place: Callable[[int], str]) -> str:
+    """Return a warning if texts of a column were encoded twice, or if characters of them were lost, else "".
 
     Parameters
     ----------
-    frame : pandas.DataFrame
-        The table.
+    column : pandas.Series
+        The cells.
+    texts : sequence of str
+        Distinct texts of the column.
     place : callable
         Function from the position of a row to its place in the file.
-    values : sequence of (str, sequence of str)
-        Columns with their distinct texts.
     """
-    found = []
-    for name, texts in values:
-        if example := twice_encoded(texts):
-            cells = frame[name].tolist()
-            row = next(row for row, cell in enumerate(cells) if isinstance(cell, str) and cell_text(cell) == example[0])
-            found.append(
-                f"column {name!r} has text that was encoded as UTF-8 twice: {example[0]!r} ({place(row)}) is probably "
-                f"{example[1]!r}; {WAY_OUT}"
-            )
-    return found
+    if example := twice_encoded(texts):
+        where = place(_row_of(column, example[0]))
+        return (
+            f"has text that was encoded as UTF-8 twice: {example[0]!r} ({where}) is probably {example[1]!r}; {WAY_OUT}"
+        )
+    lost = next((text for text in texts if LOST in text), "")
+    if lost:
+        where = place(_row_of(column, lost))
+        return f"has the sign {LOST} for characters that were lost: {lost[:40]!r} ({where}); export the file again"
+    return ""
+
+
+def _row_of(column: pd.Series, text: str) -> int:
+    """Return the position of the first cell with a text."""
+    return next(row for row, cell in enumerate(column.tolist()) if isinstance(cell, str) and cell_text(cell) == text)

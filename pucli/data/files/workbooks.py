@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError, unknown
-from pucli.data.encode.doubtful_rows import parts_of, side_by_side
+from pucli.data.encode.doubtful_rows import few_at_end, parts_of, side_by_side
 from pucli.data.files.readers import excel_engine
 from pucli.data.files.table_size import check_fits, check_open_document, check_sheet
 from pucli.data.files.text.records import Record, header_place, note
@@ -200,7 +200,8 @@ def _table(
         missing = sorted(set(range(numbers[place], numbers[-1])) - set(numbers))
         lines = "row is" if skipped == 1 else "rows are"
         which = f"row {missing[0]}" if skipped == 1 else f"the first is row {missing[0]}"
-        note(f"{path}: sheet {name!r}: {skipped} blank {lines} skipped ({which})")
+        after = few_at_end(sum(number > missing[-1] for number in numbers), len(numbers), "row")
+        note(f"{path}: sheet {name!r}: {skipped} blank {lines} skipped ({which}){after}")
     columns, places = _columns(path, name, header, cells[start:], width, _Wanted(set(as_text), set(as_shown)))
     import pandas as pd
 

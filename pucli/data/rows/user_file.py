@@ -15,7 +15,7 @@ from pucli.data.encode.doubtful_cells import padded
 from pucli.data.encode.drift import Tally
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.label_leakage import leaks
-from pucli.data.encode.twice_encoded import warnings_of
+from pucli.data.encode.twice_encoded import garbled
 from pucli.data.files.formats import Table, WideTable, open_wide
 from pucli.data.files.several_files import files_of, open_files, title_of
 from pucli.data.files.text.decimal_comma import NOTE
@@ -182,10 +182,8 @@ def fit_file(
         raise UsageError(f"{path}: {error}") from error
     encoder.columns_ = [_noted(column, table) for column in encoder.columns_]
     warnings = [f"column {column.name!r} {column.warning}" for column in encoder.columns_ if column.warning]
-    texts = [(column.name, column.values) for column in encoder.columns_]
-    warnings += warnings_of(
-        table.frame, table.place, texts if labels is None else [*texts, (str(label), labels.present)]
-    )
+    if labels is not None and (text := garbled(table.frame[str(label)], labels.present, table.place)):
+        warnings.append(f"column {str(label)!r} {text}")
     warnings += tally.lines()
     if X.shape[1] == 0:
         why = "; ".join(warnings) or "all are constant or empty"
@@ -195,11 +193,13 @@ def fit_file(
 
 def _noted(column: Column, table: Table) -> Column:
     """Return the description of a column with what its text tells: decimal commas, and zeros in front of numbers."""
-    if column.kind == "number" and column.name in table.zero_padded and not column.warning:
-        return replace(
-            column,
-            warning=padded(table.zero_padded[column.name]),
-        )
+    more = ""
+    if column.kind == "number" and column.name in table.zero_padded:
+        more = padded(table.zero_padded[column.name])
+    elif column.values:
+        more = garbled(table.frame[column.name], column.values, table.place)
+    if more and more != column.warning:
+        return replace(column, warning="; it ".join(filter(None, (more, column.warning))))
     if column.name not in table.decimal_commas:
         return column
     return replace(column, remark="; ".join(text for text in (NOTE, column.remark) if text))

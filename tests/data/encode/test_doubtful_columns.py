@@ -456,3 +456,45 @@ def test_new_numbers_of_another_form_are_said_with_the_way_out(cells, said):
     with pytest.warns(UserWarning) as warned:
         encoder.transform(pd.DataFrame({"x": cells}))
     assert said in str(warned[0].message)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([f"{feet}'{inch}\"" for feet in (4, 5) for inch in range(9)], "holds feet and inches"),
+        ([f"{n} percent" for n in range(9)], "holds numbers with words"),
+        ([f"{n}.5±0.{n}" for n in range(9)], "holds numbers with their errors"),
+        ([f"−{n}×10^{n}" for n in range(9)], "holds numbers as powers of ten"),
+        ([*["TP53", "BRCA1"] * 20, "2-Sep"], "has '2-Sep', which a spreadsheet may have made of a name"),
+        ([200000 + 100 * year + month for year in (10, 11, 12) for month in range(1, 13)], "look like months"),
+        (["north", None, None, "south", None, None, "west", None], "as in a pivot table, fill it in"),
+    ],
+)
+def test_other_forms_of_cells_are_said(cells, said):
+    assert said in column(cells).warning
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["5-9", "10-19", "20-29"] * 9,
+        ["A12", "7B", "x±y"] * 9,
+        [201000 + 3 * (n % 19) for n in range(57)],
+        ["north", None, "north", None, "south", None, None],
+        [None, "north", None, None, "south", None, "west", None],
+    ],
+)
+def test_what_only_resembles_them_is_left_alone(cells):
+    assert not column(cells).warning
+
+
+def test_durations_say_their_unit():
+    assert column(pd.to_timedelta([1, 5, 9, 4], unit="h")).remark == "durations, in seconds"
+
+
+@pytest.mark.parametrize(("codes", "said"), [(["12E4", "35E1", "9E7"], "cells like 12E4"), (["1e+05", "2.5E4"], "")])
+def test_codes_that_read_as_numbers_are_said(tmp_path, codes, said):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["code,y", *(f"{codes[i % len(codes)]},{i % 2}" for i in range(40))]) + "\n")
+    warnings = " ".join(fit_file(path, "y").warnings)
+    assert said in warnings and bool(said) == ("codes" in warnings)

@@ -54,3 +54,11 @@ def test_column_and_place_of_garbled_cells_are_told(tmp_path):
     path.write_text(text)
     assert not [text for text in fit_file(path, "étiquette").warnings if "twice" in text]
     assert list(open_table(path, "étiquette").frame.columns) == ["n", "mot", "x", "étiquette"]
+
+
+def test_characters_that_were_lost_are_told_with_their_place(tmp_path):
+    path = tmp_path / "t.csv"
+    towns = ("Lyon", "Orl\ufffdans")
+    path.write_text("\n".join(["town,y", *(f"{towns[i % 2]},{i % 3}" for i in range(30))]) + "\n")
+    (said,) = fit_file(path, "y").warnings
+    assert "has the sign \ufffd for characters that were lost: 'Orl\ufffdans' (line 3)" in said

@@ -103,3 +103,14 @@ def test_sums_are_found_among_empty_cells_of_nullable_columns(kind: str) -> None
     cells = pd.array([None] * 60 + [1] * 9 + [9], dtype=kind)
     [found] = doubtful_rows(pd.DataFrame({"a": cells, "b": cells}), lambda row: f"row {row + 1}")
     assert found.startswith("row 70 has the sums of the rows above it in 'a' and 'b'")
+
+
+@pytest.mark.parametrize(("after", "said"), [(["Legend,x", "a,mm"], "the last 2 lines follow a blank one"), ([], "")])
+def test_a_legend_below_the_table_is_said(tmp_path, after, said):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b,y", *(f"{i},{i % 7},{i % 2}" for i in range(60)), ",,", *after]) + "\n")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        open_table(path, "y")
+    texts = " ".join(str(one.message) for one in told)
+    assert said in texts and ("like a legend" in texts) == bool(said)

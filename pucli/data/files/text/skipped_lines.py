@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pucli.core.errors import UsageError
-from pucli.data.encode.doubtful_rows import COUNTS
+from pucli.data.encode.doubtful_rows import COUNTS, few_at_end
 
 FEW = 0.05  # share of the rows, up to which those that begin with # may be comments
 MOST_BLANKS = 5_000_000  # lines; they are counted one by one
@@ -42,7 +42,7 @@ class SkippedLines:
         self._blank = _Lines()
         self.headers, self.comments, self.like_comments = _Lines(), _Lines(), _Lines()
         self._short = _Lines()
-        self._first_width = self._last_short = self._last_line = 0
+        self._first_width = self._last_short = self._last_line = self._last_blank = 0
 
     def add_blank(self, line: int, n: int = 1) -> None:
         """Count blank lines, the first of which is `line`."""
@@ -54,6 +54,7 @@ class SkippedLines:
         """Count the blank lines before a record."""
         if self._since.n:
             self._blank.add(self._since.first, self._since.n)
+            self._last_blank = self._since.first + self._since.n - 1
             self._since = _Lines()
 
     def end_record(self, line: int) -> None:
@@ -72,7 +73,8 @@ class SkippedLines:
         found = []
         if n := self._blank.n:
             lines, first = ("blank line is", "") if n == 1 else ("blank lines are", "the first is ")
-            found.append(f"{n} {lines} skipped ({first}line {self._blank.first})")
+            after = few_at_end(self._last_line - self._last_blank, self._last_line, "line")
+            found.append(f"{n} {lines} skipped ({first}line {self._blank.first}){after}")
         if self.headers.n:
             found.append(f"line {self.headers.first} repeats the header{self.headers.more('do')}; skipped")
         if self.comments.n:

@@ -50,7 +50,7 @@ UNNAMED = "Unnamed: "
 """Beginning of the name of a column without a name, before its position from 0, as pandas has it."""
 EVEN = 0.5  # share of the first records that must have the same number of fields
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,14}")
-_PADDED = re.compile(r"(?<![\d.])0\d")  # a digit after a leading zero, not after a decimal point
+_PADDED = re.compile(r"(?<![\d.])(?:0\d|\d+[eE]\d)")  # after a leading zero, not after a decimal point; or 12E4
 _RECORDS = 2000  # from which the layout is inferred
 _AS_IT_IS = Reading()
 _NA = [
@@ -303,7 +303,7 @@ def is_plain(head: str, layout: TextLayout, name: str) -> bool:
 
 
 def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
-    """Return the columns of equally many digits with leading zeros, with an example ("01234"): codes more than numbers.
+    """Return the columns of equally many digits with leading zeros, or like 12E4, with an example: maybe codes.
 
     Only the first lines are looked at.
     """
