@@ -76,7 +76,7 @@ WORDS = 3.0  # minimum mean number of words for many different texts to be free 
 _ID_NAME = re.compile(
     r"(?i:(.*[ _.-])?(id|ids|uid|uuid|guid|rowid|row|index|key)|unnamed: 0|row_?names?|row_?num(ber)?)|.*[a-z]I[Dd]"
 )
-_UNNAMED = "Unnamed: 0"
+_UNNAMED = "Unnamed: "  # followed by the position, as pandas names a column without a name
 _GROUPS = (
     "has each of its values once, and more empty cells: if a value holds for the rows below it, as in a pivot table, "
     "fill it in; else leave the column out (--drop)"
@@ -229,7 +229,7 @@ def _number(name: str, values: np.ndarray, *, truth: bool = False, remark: str =
     if truth or (low == 0 and high == 1 and np.isin(filled, (0.0, 1.0)).all()):
         return Column(name, "yes/no", n_empty, n_distinct=2, remark=remark)
     if np.isfinite(filled).all() and (filled == np.floor(filled)).all():
-        if name == _UNNAMED and _counts(filled):
+        if name.startswith(_UNNAMED) and _counts(filled):
             warning = "has no name and counts like an index; it is not used (--as COLUMN=number to use it)"
             return Column(name, "identifier", n_empty, n_distinct=len(np.unique(filled)), warning=warning)
         if len(filled) >= MIN_ROWS:

@@ -406,12 +406,13 @@ def test_dates_of_sas_and_of_c_are_read(written):
     assert "dates of a form that is not read" in column([day.strftime("%d%b%y") for day in days]).warning
 
 
+@pytest.mark.parametrize("place", [0, 1])
 @pytest.mark.parametrize(
     "cells",
     [range(8), [0, 1, 2, 3, 4, None, None], [*range(30)] * 2, [700, 3, 981, 12, 44], [*range(40), *[None] * 9]],
 )
-def test_an_index_without_a_name_is_no_feature(cells):
-    (column,) = column_kinds(pd.DataFrame({"Unnamed: 0": cells}))
+def test_an_index_without_a_name_is_no_feature(cells, place):
+    (column,) = column_kinds(pd.DataFrame({f"Unnamed: {place}": cells}))
     assert (column.kind, "counts like an index" in column.warning) == ("identifier", True)
 
 
