@@ -75,6 +75,8 @@ def as_frame(X: Any) -> pd.DataFrame:
         frame = to_pandas(X)
     else:
         array = np.asarray(X)
+        if array.dtype.names and array.ndim == 1:  # a structured array
+            return pd.DataFrame(array)
         if array.ndim != 2:
             shape = "a single number" if array.ndim == 0 else f"an array of {array.ndim} dimensions"
             raise ValueError(f"Expected a table with rows and columns, got {shape}. Reshape your data.")

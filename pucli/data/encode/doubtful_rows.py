@@ -58,6 +58,42 @@ def second_header(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
     return f"{place(0)} has words ({words}) where the rows below have numbers, like units or a second header, {COUNTS}"
 
 
+def inner_header(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) -> str:
+    """Return a warning if a row after the first has different words in columns of numbers, else "".
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    place : callable
+        Function from the position of a row to its place in the file.
+    before : int, default=0
+        Number of rows of the file before the frame.
+    """
+    import pandas as pd
+
+    words: dict[int, list[str]] = {}
+    for position in range(frame.shape[1]):
+        column = frame.iloc[:, position]
+        if getattr(column.dtype, "kind", "O") not in "OU":
+            continue
+        below = [text for text in map(_text, column.iloc[1 : LOOKED_AT + 1].tolist()) if text not in EMPTY]
+        if len(below) < LEAST_ROWS - 1 or np.isnan(parsed_numbers(below)).mean() > FEW:
+            continue
+        rows = np.flatnonzero(pd.to_numeric(column, errors="coerce").isna().to_numpy() & column.notna().to_numpy())
+        for row in rows[rows > 0][:LOOKED_AT].tolist() if len(rows) <= FEW * len(frame) else []:
+            text = _text(column.iloc[row])
+            if any(character.isalpha() for character in text) and not is_placeholder(text):
+                words.setdefault(row, []).append(text)
+    for row, found in sorted(words.items()):
+        if len(set(found)) > 1:
+            shown = ", ".join(map(repr, found[:3]))
+            return (
+                f"{place(before + row)} has words ({shown}) where other rows have numbers, like the header of a second "
+                "table; save each table as a file of its own"
+            )
+    return ""
+
+
 def last_row(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) -> str:
     """Return a warning if the last row looks like totals or a remark, else "".
 
@@ -189,8 +225,9 @@ def few_at_end(n: int, of: int, what: str) -> str:
 
 
 def doubtful_rows(frame: pd.DataFrame, place: Callable[[int], str]) -> list[str]:
-    """Return the warnings of `second_header`, `subtotals` and `last_row` for all rows of a file."""
-    return [text for text in (second_header(frame, place), subtotals(frame, place), last_row(frame, place)) if text]
+    """Return the warnings of `second_header`, `inner_header`, `subtotals` and `last_row` for all rows of a file."""
+    found = [of(frame, place) for of in (second_header, inner_header, subtotals, last_row)]
+    return [text for text in found if text]
 
 
 class Part(NamedTuple):

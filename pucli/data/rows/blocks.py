@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from pucli.data.encode.doubtful_rows import last_row, second_header, subtotals
+from pucli.data.encode.doubtful_rows import inner_header, last_row, second_header, subtotals
 from pucli.data.files.disguises import check_is_text, recognised
 from pucli.data.files.formats import Table, check_content, file_kind, open_table, reading
 from pucli.data.files.packing import packing
@@ -204,7 +204,7 @@ def _parquet_blocks(path: Path, source: Any, columns: _Columns, rows: int) -> It
 
 def _noted(path: Path, tables: Iterator[Table]) -> Iterator[Table]:
     """Yield blocks, and tell the user which of their rows seem not to be data."""
-    before, start, totals = None, 0, ""
+    before, start, totals, header = None, 0, "", ""
     for table in tables:
         if before is None:
             _tell(path, second_header(table.frame, table.place))
@@ -213,6 +213,9 @@ def _noted(path: Path, tables: Iterator[Table]) -> Iterator[Table]:
                 totals = subtotals(before.frame, before.place, start, ended=False)
                 _tell(path, totals)
             start += len(before.frame)
+        if not header:
+            header = inner_header(table.frame, table.place, start)
+            _tell(path, header)
         yield table
         before = table
     if before is not None:

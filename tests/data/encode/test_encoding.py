@@ -286,3 +286,10 @@ def test_cells_on_both_sides_of_the_range_of_training_are_counted():
         tally.add_range("age", part, Range(1.0, 10.0, 1000))
     [line] = tally.lines()
     assert line.startswith("column 'age': 9 of 30 cells lie outside the range of the training rows, 1 to 10")
+
+
+def test_a_structured_array_is_a_table():
+    rows = np.array([(1.5, "x"), (2.5, "y"), (4.0, "z")] * 3, dtype=[("a", "f8"), ("b", "U1")])
+    encoder = TableEncoder().fit(rows)
+    assert [column.kind for column in encoder.columns_] == ["number", "category"]
+    assert encoder.transform(rows[:2]).tolist() == encoder.transform(pd.DataFrame(rows[:2])).tolist()

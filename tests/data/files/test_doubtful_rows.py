@@ -114,3 +114,36 @@ def test_a_legend_below_the_table_is_said(tmp_path, after, said):
         open_table(path, "y")
     texts = " ".join(str(one.message) for one in told)
     assert said in texts and ("like a legend" in texts) == bool(said)
+
+
+STACKED = [[i, i / 2, "u"] for i in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (["p", "q", "r"], "has words ('p', 'q') where other rows have numbers, like the header of a second table"),
+        (["n.a.", "unknown", "r"], ""),
+        (["error", "error", "r"], ""),
+        (["p", 3, "r"], ""),
+    ],
+)
+@pytest.mark.parametrize("ending", [".csv", ".xlsx"])
+def test_the_header_of_a_second_table_below_is_said(tmp_path, row, said, ending):
+    path = tmp_path / f"t{ending}"
+    rows = [["a", "b", "y"], *STACKED, row, *STACKED[:20]]
+    if ending == ".csv":
+        path.write_text("\n".join(",".join(map(str, one)) for one in rows) + "\n")
+    else:
+        book = openpyxl.Workbook()
+        for one in rows:
+            book.active.append(one)
+        book.save(path)
+    for read in (lambda: open_table(path, "y"), lambda: list(read_blocks(path, ["a", "b"], rows=25))):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            read()
+        texts = [str(one.message) for one in told if "has words" in str(one.message)]
+        assert [said in text and f" {'line' if ending == '.csv' else 'row'} 42 " in text for text in texts] == (
+            [True] if said else []
+        )
