@@ -13,6 +13,7 @@ from pucli.core.arrays import Bools
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.data.files.formats import open_table
+from pucli.data.labels import NO, YES
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import read_blocks
 from pucli.data.rows.row_hashes import KnownRows, RowCounter
@@ -26,10 +27,7 @@ if TYPE_CHECKING:
 
 OWN = ("row", "score", "called", "called_rows", "drawn", "answer")
 """Columns of a file of rows to check, besides identifiers."""
-YES, NO = (
-    frozenset({"yes", "y", "1", "1.0", "true", "positive"}),
-    frozenset({"no", "n", "0", "0.0", "false", "negative"}),
-)
+_YES, _NO = YES | {"1.0"}, NO | {"0.0"}
 # Of rows by descending score, the last third shows the share of positives in the next rows.
 LAST = 3
 
@@ -253,14 +251,14 @@ def _table(paths: Sequence[Path]) -> pd.DataFrame:
                     )
                 frame[name] = numbers
             words = frame["answer"].str.lower()
-            known = words.isin(YES) | words.isin(NO) | (words == "")
+            known = words.isin(_YES) | words.isin(_NO) | (words == "")
             if not known.all():
                 wrong = int(np.flatnonzero(~known)[0])
                 raise UsageError(
                     f"{path}, {block.place(wrong)}: answer {frame['answer'].iloc[wrong]!r}: write yes or no, or leave "
                     "it empty."
                 )
-            frame["answer"] = np.where(words.isin(YES), "yes", np.where(words.isin(NO), "no", ""))
+            frame["answer"] = np.where(words.isin(_YES), "yes", np.where(words.isin(_NO), "no", ""))
             frame["called"] = frame["called"].str.lower()
             parts.append(frame)
     if not parts or not sum(map(len, parts)):

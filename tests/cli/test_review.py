@@ -162,3 +162,13 @@ def test_a_scored_file_holds_the_called_rows_that_auto_counted(pucli, truth, tmp
     assert np.allclose(drawn["drawn"].astype(float), 9 / called)
     trained = pucli("review", "--model", "a.model", "--data", "new.csv", "--out", "t.csv")
     assert "trained on" in trained.err and "--scored FILE" in trained.err
+
+
+@pytest.mark.parametrize("words", [("JA", "Nein"), ("oui", "non "), ("WAHR", "FALSCH"), ("да", "нет"), ("1.0", "0.0")])
+def test_answers_in_other_words_are_read(pucli, tmp_path, words):
+    answers = pd.DataFrame({"row": range(1, 11), "score": "0,5", "called": "yes", "called_rows": 40, "drawn": "0,25"})
+    for name, (yes, no) in (("plain.csv", ("yes", "no")), ("words.csv", words)):
+        answered = answers.assign(answer=[yes if row % 3 else no for row in range(10)])
+        answered.to_csv(tmp_path / name, sep=";", index=False, encoding="utf-8-sig")
+    plain, other = (pucli("review", "--answers", name) for name in ("plain.csv", "words.csv"))
+    assert plain.code == other.code == 0 and "6 positive" in plain.out and other.out == plain.out
