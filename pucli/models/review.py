@@ -137,10 +137,13 @@ def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
     names = [*needed, *carried]
     parts = [block.frame for block in read_blocks(path, names, as_text=names, keep=names)]
     rows = pd.concat(parts, ignore_index=True)
-    rows["score"] = pd.to_numeric(rows["score"], errors="coerce")
+    rows["score"] = pd.to_numeric(rows["score"].astype(str).str.replace(",", "."), errors="coerce")
     if not np.isfinite(rows["score"]).all():
         raise UsageError(f"{path}: column score has cells that are no numbers, so that `pucli auto` did not write it.")
-    unlabeled = rows["labelled"].astype(str).str.strip().isin({"0", "0.0"})
+    labelled = rows["labelled"].astype(str).str.strip().str.casefold()
+    unlabeled = labelled.isin(_NO)
+    if len(rows) and not unlabeled.any():
+        raise UsageError(f"{path}: column labelled is 0 in no row, e.g. {labelled.iloc[0]!r}; write it as it was.")
     return _drawn(rows[unlabeled], carried, count, goal, seed)
 
 
