@@ -288,6 +288,9 @@ def side_by_side(where: str, frame: pd.DataFrame, parts: Sequence[Part]) -> str:
             f"{where}: tables stand side by side with empty columns between them: columns {counted}; save one of them "
             "as a file of its own, or delete the empty columns if they are one table"
         )
+    ends_early = any(n and len(frame) - n >= LEAST_BESIDE for n in lengths)
+    if sum(len(part.names) >= LEAST_BESIDE for part in parts) < 2 and not ends_early:
+        return ""  # a label or a remark that is set off
     return (
         f"{where}: empty columns without a name divide the table: columns {' and '.join(ranges)}; they are read as one "
         "table, so save them as files of their own if they are not"

@@ -45,12 +45,19 @@ def test_two_tables_side_by_side_are_refused_with_their_ranges(read, gap):
         read(_beside(FIRST, [["p", "q"], *([i, 7] for i in range(4))], gap))
 
 
-@pytest.mark.parametrize("second", [[["p", "q"], *([i, 7] for i in range(6))], [["remark"], ["x"], [None], ["z"]]])
+@pytest.mark.parametrize("second", [[["p", "q"], *([i, 7] for i in range(6))], [["list"], ["x"], ["y"], ["z"]]])
 def test_one_table_with_an_empty_column_is_read_with_a_word(read, second):
     with pytest.warns(UserWarning, match=r"empty columns without a name divide the table: columns (A to C|'a' to 'y')"):
         frame = read(_beside(FIRST, second)).frame
     assert list(frame.columns) == ["a", "b", "y", *second[0]]
     assert len(frame) == 6
+
+
+@pytest.mark.parametrize("remarks", [["x", None, "z", None, None, "u"], ["x"] * 6])
+def test_a_column_that_is_set_off_is_read_without_a_word(read, remarks):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(read(_beside(FIRST, [["remark"], *([cell] for cell in remarks)])).frame) == 6
 
 
 def test_an_empty_column_that_has_a_name_divides_nothing(read):
