@@ -219,8 +219,7 @@ def doubtful_numbers(filled: np.ndarray) -> str:
         )
     if 1900_01_01 <= low < high <= 2100_12_31 and _are_days(filled):
         return f"holds numbers like {low:.0f}, which look like dates; --as COLUMN=date reads them as such"
-    months = filled % 100
-    if len(filled) >= ENOUGH and 190001 <= low < high <= 210012 and ((months >= 1) & (months <= 12)).all():
+    if len(filled) >= ENOUGH and 190001 <= low < high <= 210012 and np.isin(filled % 100, np.arange(1, 13)).all():
         return f"holds numbers like {high:.0f}, which look like months; --as COLUMN=date:%Y%m reads them as such"
     if len(filled) >= ENOUGH and 100101 <= low < high <= 991231 and _are_days(filled):
         return f"holds numbers like {high:06.0f}, which look like dates; --as COLUMN=date:%y%m%d reads them as such"

@@ -72,12 +72,11 @@ def inner_header(frame: pd.DataFrame, place: Callable[[int], str], before: int =
     import pandas as pd
 
     words: dict[int, list[str]] = {}
-    for position in range(frame.shape[1]):
+    for position in [place for place, dtype in enumerate(frame.dtypes) if getattr(dtype, "kind", "O") in "OU"]:
         column = frame.iloc[:, position]
-        if getattr(column.dtype, "kind", "O") not in "OU":
-            continue
-        below = [text for text in map(_text, column.iloc[1 : LOOKED_AT + 1].tolist()) if text not in EMPTY]
-        if len(below) < LEAST_ROWS - 1 or np.isnan(parsed_numbers(below)).mean() > FEW:
+        if len(frame) < LEAST_ROWS or all(_is_word(column.iat[row]) for row in (1, len(frame) // 2, -1)):
+            continue  # nearly every column of words, at once
+        if not _are_numbers(column.iloc[1 : LOOKED_AT + 1]):
             continue
         rows = np.flatnonzero(pd.to_numeric(column, errors="coerce").isna().to_numpy() & column.notna().to_numpy())
         for row in rows[rows > 0][:LOOKED_AT].tolist() if len(rows) <= FEW * len(frame) else []:
@@ -92,6 +91,16 @@ def inner_header(frame: pd.DataFrame, place: Callable[[int], str], before: int =
                 "table; save each table as a file of its own"
             )
     return ""
+
+
+def _is_word(cell: Any) -> bool:
+    return isinstance(cell, str) and cell.strip()[:1].isalpha()
+
+
+def _are_numbers(column: pd.Series) -> bool:
+    """Return whether nearly all filled cells are numbers, and some are."""
+    filled = [text for text in map(_text, column.tolist()) if text not in EMPTY]
+    return bool(filled) and bool(np.isnan(parsed_numbers(filled)).mean() <= FEW)
 
 
 def last_row(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) -> str:

@@ -204,7 +204,7 @@ def _parquet_blocks(path: Path, source: Any, columns: _Columns, rows: int) -> It
 
 def _noted(path: Path, tables: Iterator[Table]) -> Iterator[Table]:
     """Yield blocks, and tell the user which of their rows seem not to be data."""
-    before, start, totals, header = None, 0, "", ""
+    before, start, totals, header, kinds = None, 0, "", "", None
     for table in tables:
         if before is None:
             _tell(path, second_header(table.frame, table.place))
@@ -213,8 +213,9 @@ def _noted(path: Path, tables: Iterator[Table]) -> Iterator[Table]:
                 totals = subtotals(before.frame, before.place, start, ended=False)
                 _tell(path, totals)
             start += len(before.frame)
-        if not header:
-            header = inner_header(table.frame, table.place, start)
+        here = table.frame.dtypes.tolist()
+        if not header and here != kinds:  # a column of numbers with a word is of another type
+            header, kinds = inner_header(table.frame, table.place, start), here
             _tell(path, header)
         yield table
         before = table
