@@ -37,14 +37,14 @@ Engine = Annotated[
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="With --backend dask: address of a running scheduler."),
+    typer.Option("--scheduler", metavar="ADDRESS", help="With --backend dask: scheduler to use."),
 ]
 Predictions = Annotated[
     Path | None,
     typer.Option(
         "--predictions",
         metavar="DIR",
-        help="With --backend dask: folder for one file of predictions per data file.",
+        help="With --backend dask: folder for predictions.",
         show_default=False,
     ),
 ]

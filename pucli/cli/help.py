@@ -1,4 +1,4 @@
-"""Help pages: examples first, then the options in panels, those that are seldom needed last."""
+"""Help pages: examples first, then the options in panels, rarely needed ones last."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 
 from pucli.cli.terminal import wrapped
 
-# Options that a new user needs, by panel; all others are under "More".
+# Options that a new user needs, by panel; others are under "Reading" and "More".
 PANELS = {
     "Data": ("--data", "--answers", "--dataset", "--label", "--positive", "--id", "--drop", "--columns"),
     "Model": ("--method", "--param", "--grid", "--tune", "--recall", "--top", "--estimator", "--labels", "--profile"),
@@ -30,12 +30,26 @@ PANELS = {
         "--tex",
     ),
 }
+# Options for reading a table, which most tables do not need.
+READING = (
+    "--unlabeled",
+    "--negative",
+    "--as",
+    "--only",
+    "--groups",
+    "--encoding",
+    "--sep",
+    "--skip-rows",
+    "--sheet",
+    "--decimal",
+    "--missing",
+)
 MORE = "More"
 # Characters of an example that fit on a page of 80.
 WIDTH = 76
 # Stands for a hyphen while lines are broken, which click does after hyphens.
 HYPHEN = "\ue000"
-# Most options before "More".
+# Most options in these panels.
 MOST = 12
 # Commands that read a model file, where --model belongs to the model.
 READERS = frozenset({"predict", "evaluate", "shift", "review"})
@@ -51,7 +65,7 @@ GROUPS = {
 
 
 def panels(command: str, options: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return the options of a command by panel; each panel keeps the order of `PANELS`."""
+    """Return the options of a command by panel: those of `PANELS`, `MORE`, and "Reading"."""
     named = {word: option for option in options for word in option.opts}
     found: dict[str, list[Any]] = {name: [] for name in PANELS}
     count = 0
@@ -61,8 +75,10 @@ def panels(command: str, options: Sequence[Any]) -> dict[str, list[Any]]:
                 place = "Model" if word == "--model" and command in READERS else panel
                 found[place].append(named[word])
                 count += 1
-    shown = [option for part in found.values() for option in part]
+    reading = [named[word] for word in READING if word in named]
+    shown = [*reading, *(option for part in found.values() for option in part)]
     found[MORE] = [option for option in options if not any(option is one for one in shown)]
+    found["Reading"] = reading
     return found
 
 

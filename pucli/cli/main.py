@@ -279,13 +279,13 @@ def _explain(error: Exception) -> tuple[str, str, int]:
 
 
 def _of_file(error: Any) -> str:
-    """Return what to write instead of a file that stands without --data, or "" if the error is of another kind."""
+    """Return the message for a file given without --data, or "" if the error is of another kind."""
     found = re.match(r"Got unexpected extra arguments?(?:\(s\))? \((.+)\)", error.format_message())
     command = getattr(getattr(error, "ctx", None), "command", None)
     if found is None or not any("--data" in one.opts for one in getattr(command, "params", ())):
         return ""
     file = next((word for word in found[1].split() if Path(word).suffix), "")
-    return f"{file} stands without an option; use --data {file}." if file else ""
+    return f"{file} is given without an option; use --data {file}." if file else ""
 
 
 def _of_option(error: Any) -> str:

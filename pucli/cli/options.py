@@ -95,8 +95,8 @@ DataFiles = Annotated[
     typer.Option(
         "--data",
         metavar="FILE",
-        help="Your file: csv, tsv, jsonl, parquet, feather, xlsx, ods, arff, mat, libsvm or npz; text also as .gz, "
-        ".bz2, .xz, .zst or .zip. Repeatable for files with the same columns. - is stdin.",
+        help="Table: csv, tsv, jsonl, parquet, feather, xlsx, ods, arff, mat, libsvm or npz; text may be compressed. "
+        "Repeatable. - is stdin.",
         show_default=False,
     ),
 ]
@@ -105,7 +105,7 @@ Encoding = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="Encoding of a text file, e.g. cp1252 (Windows). Default: UTF-8, or its byte-order mark.",
+        help="Text encoding, e.g. cp1252. Default: UTF-8.",
         show_default=False,
     ),
 ]
@@ -114,7 +114,7 @@ Separator = Annotated[
     typer.Option(
         "--sep",
         metavar="CHARACTER",
-        help="Separator of a text file, e.g. ';', '|' or '\\t'. Default: inferred.",
+        help="Separator, e.g. ';' or '\\t'. Default: inferred.",
         show_default=False,
     ),
 ]
@@ -134,7 +134,7 @@ Missing = Annotated[
     typer.Option(
         "--missing",
         metavar="WORD,WORD...",
-        help="More words for an empty cell, e.g. '-,n.v.,999'; repeatable.",
+        help="More words for an empty cell, e.g. '-,n.v.'.",
         show_default=False,
     ),
 ]
@@ -147,8 +147,8 @@ PositiveValue = Annotated[
     typer.Option(
         "--positive",
         metavar="VALUE",
-        help="Value in the label column that marks positives; other rows are unlabeled. Default: the larger of two "
-        "numbers, or whichever word means yes.",
+        help="Label of positives; all other rows are unlabeled. Default: the larger of two numbers, or the word for "
+        "yes.",
         show_default=False,
     ),
 ]
@@ -157,7 +157,7 @@ UnlabeledValue = Annotated[
     typer.Option(
         "--unlabeled",
         metavar="VALUE",
-        help="Value in the label column that marks unlabeled rows, e.g. no, if every row has a value.",
+        help="Label of unlabeled rows, if every row has a label.",
         show_default=False,
     ),
 ]
@@ -166,7 +166,7 @@ NegativeValue = Annotated[
     typer.Option(
         "--negative",
         metavar="VALUE",
-        help="Value in the label column that marks known negatives; rows of other values are unlabeled.",
+        help="Label of known negatives; other rows are unlabeled.",
         show_default=False,
     ),
 ]
@@ -174,8 +174,7 @@ SpreadsheetSafe = Annotated[
     bool,
     typer.Option(
         "--spreadsheet-safe",
-        help="In CSV, put an apostrophe before texts that a spreadsheet would run as formulas (= + - @); programs read "
-        "it as part of the text.",
+        help="In CSV, put an apostrophe before texts that a spreadsheet would run as formulas.",
     ),
 ]
 Parameters = Annotated[
@@ -193,8 +192,7 @@ Scenario = Annotated[
     str,
     typer.Option(
         "--scenario",
-        help="case-control: labelled and unlabeled rows are two samples. single-training-set: all rows are one sample, "
-        "and some of its positives are labelled.",
+        help="case-control: labelled and unlabeled rows are two samples. single-training-set: they are one sample.",
         autocompletion=completion.words("case-control", "single-training-set"),
         callback=_known_scenario,
     ),
@@ -211,21 +209,18 @@ TrueLabelFrequency = Annotated[
     float,
     typer.Option("--label-frequency", help="Share of the training positives that are labelled.", callback=_inner_share),
 ]
-Seed = Annotated[
-    int, typer.Option("--seed", help="Seed of all random choices.", envvar="PUCLI_SEED", callback=_usable_seed)
-]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed.", envvar="PUCLI_SEED", callback=_usable_seed)]
 SplitFile = Annotated[
     Path | None, typer.Option("--split", help="With --dataset: splits from `pucli split`.", show_default=False)
 ]
-Repeat = Annotated[int, typer.Option("--repeat", help="Number of the split in --split, from 0.", min=0)]
+Repeat = Annotated[int, typer.Option("--repeat", help="Split number in --split, from 0.", min=0)]
 RowLimit = Annotated[
     int | None,
     typer.Option(
         "--rows",
         metavar="N",
         min=2,
-        help="Train on at most N random rows, up to N/4 of them labelled; with --scenario single-training-set, "
-        "labelled rows keep their share.",
+        help="Train on at most N random rows, up to N/4 of them labelled.",
         show_default=False,
     ),
 ]
@@ -320,8 +315,7 @@ ColumnKinds = Annotated[
     typer.Option(
         "--as",
         metavar="COLUMN=KIND",
-        help="Kind of a column: number, category, yes/no, date (or date:%d/%m/%Y), text, identifier or constant; "
-        "repeatable.",
+        help="Kind of a column: number, category, yes/no, date, text, identifier or constant; repeatable.",
         show_default=False,
     ),
 ]
@@ -338,8 +332,7 @@ Ids = Annotated[
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="Identifier: copied to the predictions, not a feature; repeatable. Default: identifiers that are found; "
-        "'' for none.",
+        help="Identifier: copied to the output, not a feature; repeatable. Default: inferred; '' for none.",
         show_default=False,
     ),
 ]
@@ -348,8 +341,7 @@ Groups = Annotated[
     typer.Option(
         "--groups",
         metavar="COLUMN",
-        help="Column whose equal cells mark a group of rows, e.g. the customer of an order. No fold or split divides a "
-        "group; the column is no feature. Repeatable: equal cells in any of the columns.",
+        help="Column of groups, which no fold or split divides, e.g. the customer of an order; repeatable.",
         show_default=False,
     ),
 ]

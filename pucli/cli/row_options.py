@@ -50,7 +50,11 @@ if TYPE_CHECKING:
 ModelFile = Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")]
 NewFiles = Annotated[
     list[Path],
-    typer.Option("--data", metavar="FILE", help="File with the columns of the model. Repeatable. - is stdin."),
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="File with the columns of the model; others are ignored. Repeatable. - is stdin.",
+    ),
 ]
 
 

@@ -18,14 +18,21 @@ if TYPE_CHECKING:
 Goal = Annotated[str, typer.Option("--for", help="Aim of the threshold: f1 (largest F1).", show_default=False)]
 Recall = Annotated[
     float | None,
-    typer.Option("--recall", help="Find this share of the positives, with 90 % confidence if labelled at random."),
+    typer.Option(
+        "--recall", help="Find at least this share of the positives, with 90 % confidence if labels are random."
+    ),
 ]
 Precision = Annotated[
     float | None,
-    typer.Option("--precision", help="Let this share of the predicted positives be positive."),
+    typer.Option(
+        "--precision", help="Reach this share of positives among the predicted rows, by estimates; not guaranteed."
+    ),
 ]
 Share = Annotated[float | None, typer.Option("--share", help="Predict this share of the rows positive.")]
-Top = Annotated[int | None, typer.Option("--top", help="Predict this many rows positive.", min=1)]
+Top = Annotated[
+    int | None,
+    typer.Option("--top", help="Predict the N likeliest rows positive; no precision is guaranteed.", min=1),
+]
 
 
 @dataclass(frozen=True)
@@ -147,7 +154,7 @@ def warn_of_unknown_prior(out: Output, model: Any) -> None:
 
 
 def warn_of_probability(out: Output, saved: SavedModel, *, adapted: bool = False) -> None:
-    """Warn if the probabilities of a PU model rest on an unknown class prior, and say why it has none.
+    """Warn if the probabilities of a PU model rest on an unknown class prior, or say why there are none.
 
     Parameters
     ----------

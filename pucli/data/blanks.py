@@ -1,4 +1,4 @@
-"""Blank and invisible characters around a cell, a label or a name of a column."""
+"""Removal of blank and invisible characters around cells, labels and column names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options with which a user's file is read, as one object that a model file keeps."""
+"""Options for reading a user's file, as one object that a model file keeps."""
 
 from __future__ import annotations
 

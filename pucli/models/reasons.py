@@ -71,7 +71,7 @@ def reasons(score: Callable[[Floats], Floats], encoder: TableEncoder, usual: Usu
 
 
 def explainable(encoder: TableEncoder, usual: Usual) -> int:
-    """Return of how many rows reasons can be had in a few seconds, at most `EXPLAINED`."""
+    """Return the number of rows that can be explained in a few seconds, at most `EXPLAINED`."""
     scores = sum(len(typical(column, place, usual)[1]) for column, place in spans(encoder))
     return int(np.clip(BUDGET // max(scores, 1), 10, EXPLAINED))
 

@@ -1,4 +1,4 @@
-"""Rows to check by hand, and the precision that their answers show."""
+"""Rows to check by hand, and the precision by their answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 OWN = ("row", "score", "called", "called_rows", "drawn", "answer")
 """Columns of a file of rows to check, besides identifiers."""
 _YES, _NO = YES | {"1.0"}, NO | {"0.0"}
-# Of rows by descending score, the last third shows the share of positives in the next rows.
+# The last third of the rows by descending score shows the share of positives among the next rows.
 LAST = 3
 
 
@@ -106,7 +106,7 @@ def draw(
 
 
 def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
-    """Return rows to check from the file of `pucli auto --scored`: the rows of which `auto` speaks, held out.
+    """Return rows to check from the file of `pucli auto --scored`, with held-out scores.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class Answers:
 
 
 def read_answers(paths: Sequence[Path]) -> Answers:
-    """Return what the answers of one or more files of `draw` say, which must be of the same model and data.
+    """Return the results of the answers in one or more files of `draw`, all of the same model and data.
 
     Raises
     ------
@@ -250,7 +250,8 @@ def _table(paths: Sequence[Path]) -> pd.DataFrame:
                 if len(bad):
                     cell = frame[name].iloc[bad[0]]
                     raise UsageError(
-                        f"{path}, {block.place(int(bad[0]))}: {name} {cell!r} is no number as was written."
+                        f"{path}, {block.place(int(bad[0]))}: {name} {cell!r} is not a number; restore the cell as "
+                        "`pucli review` wrote it."
                     )
                 frame[name] = numbers
             words = frame["answer"].str.lower()

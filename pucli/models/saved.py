@@ -250,7 +250,7 @@ def load_model(path: str | Path) -> SavedModel:  # noqa: C901, PLR0915
     try:
         _check_metadata(metadata, methods[method].kind)
     except Exception as error:
-        raise _damaged(path, "what it says of its training is incomplete or wrong") from error
+        raise _damaged(path, "its description of the training is incomplete or wrong") from error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

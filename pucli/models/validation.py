@@ -291,7 +291,7 @@ def _prior(estimator: Any) -> float | None:
 
 
 def _kept(estimator: Any, prior: float | None) -> dict[str, float]:
-    """Return the parameters of a fitted estimator that the folds take as numbers.
+    """Return the parameters of a fitted estimator that all folds share.
 
     The prior, and the ridge of an objective that is an average over rows: its rule divides by the number of rows, so
     that a fold would be smoother than the model and cut elsewhere.

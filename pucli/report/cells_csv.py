@@ -212,7 +212,7 @@ def way_text(way: Mapping[str, Any]) -> str:
 
 
 def _made(plain: Mapping[str, str], ways: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the provenance of a row: that of its number, or the only one; {} where the file does not tell it."""
+    """Return the provenance of a row: that of its number, or the only one; {} if the file has none."""
     number = int(plain.get(WAY) or 0) if len(ways) != 1 or WAY in plain else 1
     return json.loads(way_text(ways[number - 1])) if 1 <= number <= len(ways) else {}
 

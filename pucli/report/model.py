@@ -75,7 +75,7 @@ class Report:
 
     @property
     def extent(self) -> str:
-        """Describe how much was run of the experiment, and how much of the publication the experiment is."""
+        """Describe how much of the experiment was run, and how much of the publication it covers."""
         if not self.part:
             return f"reduced to {'; '.join(self.reductions)}" if self.reductions else "the whole experiment"
         run = f"reduced to {'; '.join(self.reductions)}" if self.reductions else "the whole"

@@ -138,7 +138,7 @@ class Figures:
         return sum(not verdicts or verdict in verdicts for verdict in found)
 
     def agreement(self, name: str, *columns: str, metric: str = "f1", like: str = "") -> str:
-        """Return how near columns come to the published figures, e.g. "2, 12 of 32, 7.0".
+        """Return the agreement of columns with the published figures, e.g. "2, 12 of 32, 7.0".
 
         That is: how many figures are reproduced by these columns themselves, how many obtained means are within two
         standard errors and do not come from models of one class, and the mean absolute difference.

@@ -86,7 +86,7 @@ def test_help_names_values_by_plain_words(pucli, name):
 def test_a_file_without_its_option_is_explained(pucli):
     done = pucli("auto", "customers.csv", "--label", "bought")
     assert done.code == 2
-    assert done.err.startswith("pucli: customers.csv stands without an option; use --data customers.csv.")
+    assert done.err.startswith("pucli: customers.csv is given without an option; use --data customers.csv.")
 
 
 @pytest.mark.parametrize("name", command_names())

@@ -25,8 +25,8 @@ def test_one_table_is_judged_by_the_corrected_test():
     values = np.array([[[80, 82, 81, 83], [78, 79, 80, 79]]])
     (line,) = judge(scores(values)).verdict
     p = corrected_resampled_t(values[0, 0] - values[0, 1], 0.5)
-    message = "a is better than b on 4 of 4 splits, by 2.50 on average; the data do not tell them apart, p = "
-    assert line == f"{message}{p:.2f}.".replace("= 0.", "= .")
+    message = "a is better than b on 4 of 4 splits, by 2.50 on average; this could be chance (p = "
+    assert line == f"{message}{p:.2f}).".replace("= 0.", "= .")
     assert "a and b are equal on all 3 splits" in judge(scores(np.ones((1, 2, 3)))).verdict[0]
 
 
@@ -79,7 +79,7 @@ def test_on_noise_no_method_is_called_better():
         scores = compare(["blssvm", "svc-naive"], [noise(seed)], seed=seed)
         found = judge(scores)
         assert scores.useless == ["blssvm", "svc-naive"] and not found.pairs[0].differ
-        assert found.verdict[0].startswith("Neither blssvm nor svc-naive shows that it is of use here")
+        assert found.verdict[0].startswith("Neither blssvm nor svc-naive is shown to be better than chance")
         assert sum("may be useless on noise: held-out positives hardly rank" in line for line in scores.remarks) == 2
     useful = compare(["blssvm", "svc-naive"], [noise(0, apart=1.5)])
     assert useful.useless == [] and judge(useful).verdict[0].startswith(("blssvm is", "svc-naive is"))
@@ -93,9 +93,9 @@ def test_a_puf_below_that_of_all_rows_positive_is_said():
 def test_useless_methods_are_not_ranked_among_each_other():
     values = np.array([[[1, 1.1, 1.2, 1.1], [0.5, 0.6, 0.5, 0.6], [3, 3.3, 3.1, 3.2]]])
     found = judge(replace(scores(values, "puf"), test_shares=[0.0], useless=["a", "b"]))
-    assert found.verdict[0] == "Not shown to be of use here, and not compared with each other: a, b."
+    assert found.verdict[0] == "Perhaps no better than chance, so not compared with each other: a, b."
     assert [pair.differ for pair in found.pairs] == [False, True, True]
-    assert "no pair" not in found.verdict[-1] and not any("a is better than b" in line for line in found.verdict)
+    assert "all pairs" not in found.verdict[-1] and not any("a is better than b" in line for line in found.verdict)
 
 
 @pytest.mark.slow
@@ -126,9 +126,9 @@ def test_several_data_sets_are_compared_over_data_sets():
     better = np.arange(8)[:, None] + np.array([[3.0, 2.0]])
     found = judge(scores(better[:, :, None].repeat(3, axis=2)))
     assert (found.blocks, found.pairs[0].wins) == ("data sets", 8)
-    assert found.verdict[0].startswith("a is better than b on 8 of 8 data sets, by 1.00 on average; the data tell them")
+    assert found.verdict[0].startswith("a is better than b on 8 of 8 data sets, by 1.00 on average; this is more than")
     few = judge(scores(better[:3, :, None].repeat(3, axis=2))).verdict[0]
-    assert "3 data sets cannot: the smallest p that they allow is .25" in few
+    assert "With 3 data sets, no test can find a difference: p is at least .25." in few
 
 
 def test_lower_is_better_where_the_metric_says_so():
@@ -141,7 +141,7 @@ def test_three_methods_are_ranked_and_the_best_differs_from_the_worst():
     values = random.normal(size=(20, 3, 4)) * 0.1 + np.array([3.0, 2.9, 0.0])[None, :, None]
     found = judge(scores(values))
     assert found.ranking.ranks[2] == 3.0
-    assert "The methods differ (Friedman's test over 20 data sets, p = < .001)" in found.verdict[0]
+    assert "The methods differ (Friedman's test over 20 data sets, p < .001)" in found.verdict[0]
     assert found.verdict[0].rstrip(".").endswith("c")
 
 

@@ -144,7 +144,7 @@ def test_the_table_to_try_is_made_by_the_script_and_never_replaced(pucli, tmp_pa
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / name).read_bytes()
         assert (ROOT / "examples" / name).read_bytes() == (tmp_path / name).read_bytes()
     again = pucli("new", "data", "--out", "here")
-    assert again.code == 2 and "customers.csv is there already" in again.err
+    assert again.code == 2 and "customers.csv already exists" in again.err
     assert "takes no name" in pucli("new", "data", "table").err
     assert "NAME is missing" in pucli("new", "method").err
     table, truth = (pd.read_csv(tmp_path / name) for name in names)

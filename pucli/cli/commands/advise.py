@@ -48,13 +48,13 @@ def command(
     `pucli auto` comes first: it needs no method and no class prior. On the 32 tasks of benchmark `quality`, a method of
     the papers at its defaults has the larger F1 on at most 6 tasks with a quarter of the positives labelled (e-glpual 6
     and bsvm 4), and on at most 4 with half of them, mostly by less than .04. Take such a method if `pucli compare auto
-    METHOD` prefers it on your rows, or if one model with a proof is wanted.
+    METHOD` prefers it on your rows, or if you want one model with a proof.
 
     First, a forest and an SVC are cross-validated on at most 1,200 rows. If neither ranks held-out labelled rows above
     unlabeled ones by more than chance, a warning says so: no method may help then.
 
-    Asks what the flowchart of the GLPUAL thesis asks: are the positives in two parts around the negatives, are there
-    many irrelevant features, is the class prior known. The answers come from labelled and unlabeled rows alone.
+    Then `pucli advise` follows the flowchart of the GLPUAL thesis: are the positives in two parts around the negatives,
+    are there many irrelevant features, is the class prior known? It answers from labelled and unlabeled rows alone.
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import FEW_LABELLED

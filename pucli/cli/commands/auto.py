@@ -1,4 +1,4 @@
-"""``pucli auto``: the best classifier that labelled positives and unlabeled rows give."""
+"""``pucli auto``: train an ensemble on labelled positives and unlabeled rows, and estimate its quality."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ EXAMPLES = """
 pucli auto --data customers.csv --label bought --positive yes
 pucli auto --data customers.csv --label bought --positive yes --model bought.model --scored scored.csv
 pucli auto --data customers.csv --label bought --positive yes --recall 0.9
-pucli auto --data customers.csv --label bought --positive yes --labelling sar
 """
 
 
@@ -43,8 +42,8 @@ def command(  # noqa: C901, PLR0913, PLR0915
         str,
         typer.Option(
             "--labelling",
-            help="scar: positives were labelled at random; a small table that speaks against it is taken for sar, with "
-            "a warning. sar: clear positives were labelled first.",
+            help="scar: labels are random; auto warns and takes sar if a small table contradicts this. sar: clear "
+            "positives were labelled first.",
             autocompletion=completion.words(*LABELLINGS),
         ),
     ] = "scar",
@@ -52,8 +51,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
         str,
         typer.Option(
             "--negatives-are",
-            help="With --negative: biased (they only train) or random (a random sample of the negatives, which also "
-            "gives the class prior).",
+            help="With --negative: biased (only train) or random (also give the class prior).",
             autocompletion=completion.words("biased", "random"),
         ),
     ] = "biased",
@@ -62,7 +60,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
         typer.Option(
             "--expected",
             metavar="N",
-            help="Number of positives among the unlabeled rows, if known; replaces the estimated class prior.",
+            help="Number of positives among the unlabeled rows, if known.",
             min=1,
             show_default=False,
         ),
@@ -77,7 +75,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
         Path | None,
         typer.Option(
             "--scored",
-            help="Write all rows to this .csv or .parquet file, the likeliest unlabeled rows first.",
+            help="Write all rows to a .csv or .parquet file, likeliest first.",
             show_default=False,
         ),
     ] = None,
@@ -85,7 +83,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
         str,
         typer.Option(
             "--order",
-            help="Order of --scored: score (the likeliest first) or file (as in --data).",
+            help="Order of --scored: score or file.",
             autocompletion=completion.words(*ORDERS),
         ),
     ] = ORDERS[0],
@@ -100,21 +98,15 @@ def command(  # noqa: C901, PLR0913, PLR0915
 ) -> None:
     """Train and judge a classifier without choosing a method.
 
-    It chooses an ensemble from the given rows alone. Class prior, recall (the share of the positives that are found)
-    and the other estimates come from held-out rows, with 90 % intervals. They hold if the labelled rows are a random
-    sample of the positives. The class prior is the share of positives among the unlabeled rows or, with --scenario
-    single-training-set, among all rows.
+    `pucli auto` trains an ensemble and estimates its quality on held-out rows, with 90 % intervals. The estimates hold
+    if the labelled rows are a random sample of the positives. The class prior is the share of positives among the
+    unlabeled rows or, with --scenario single-training-set, among all rows.
 
     --scored writes the columns of `pucli predict`, by models trained without the row. For up to 100 of the likeliest
     unlabeled rows, the column why names the three columns that raise the score most.
 
-    Where positives are rare, surely below 15 %, prior and threshold come from a binormal model of the held-out scores.
-    One line then says how many positives the 200 likeliest rows hold. With few labelled rows, these intervals are wide
-    (benchmark `rare`).
-
     --labelling sar assumes that the chance of being labelled grows with the square of the probability of being
-    positive. The rows alone cannot confirm this. In benchmark `labelling`, it found much more where labels depended on
-    the features, and cost little where they were random.
+    positive. The data cannot confirm this.
     """
     from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.auto import print_short, print_whole

@@ -51,7 +51,7 @@ def command(
     out.table([columns[i] for i in shown], [[row[i] for i in shown] for row in rows])
     if what == "methods":
         out.remark(
-            "place: mean place in the committed rankings, from 0 (always first) to 1 (always last), of how many. "
+            "place: mean place from 0 (always first) to 1 (always last), and the number of committed rankings. "
             "--json adds what each needs, the rows it was measured with, and its source."
         )
 

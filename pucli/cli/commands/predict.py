@@ -42,7 +42,7 @@ zcat huge.csv.gz | pucli predict --model bought.model --data - --out all.csv
 
 
 class Written(NamedTuple):
-    """Where and what to write: the file, the columns to copy, the number of likeliest rows, and in what form."""
+    """Output options: the file, the columns to copy, the number of likeliest rows, and the format."""
 
     destination: Path | None
     ids: list[str] | None
@@ -154,7 +154,7 @@ def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], c
     low, high = 100 * found.prior.low, 100 * found.prior.high
     out.remark(f"adapted to {100 * found.prior.value:.0f} % positives ({low:.0f} to {high:.0f} %)")
     if found.verdict == "more":
-        out.warn("more than the class prior has changed (`pucli shift`): do not rely on what is adapted to it.")
+        out.warn("more than the class prior has changed (`pucli shift`): rely neither on probabilities nor threshold.")
     return found
 
 

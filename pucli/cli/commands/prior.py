@@ -58,7 +58,7 @@ def command(
         typer.Option(
             "--expected",
             metavar="N",
-            help="Number of positives among the unlabeled rows, if known: say what follows, and whether it fits.",
+            help="Known number of positives among the unlabeled rows: show what follows and whether it fits.",
             min=1,
             show_default=False,
         ),
@@ -67,19 +67,17 @@ def command(
 ) -> None:
     """Estimate the class prior of unlabeled rows.
 
-    The class prior is their share of positives, which `--param prior` takes in both scenarios. `pucli auto --scenario
-    single-training-set` prints the share among all rows, which is larger.
+    The class prior is the share of positives among the unlabeled rows. `--param prior` takes this share in both
+    scenarios; `pucli auto --scenario single-training-set` prints the share among all rows, which is larger.
 
     The default estimator, auto, uses held-out scores of the ensemble of `pucli auto`. It has the smallest error
-    (benchmark `prior`), and methods take it if no class prior is given. --estimator all adds the others and takes
-    several times as long. best-bin and density-ratio each use one idea on the same scores. bbe takes best bins of one
-    kernel ridge regression. km2 (kernel mean embedding) and tice (tree induction) are too high where positives and
-    negatives overlap. `pucli prior` recommends the value only if its interval is narrow and the estimators agree. With
-    a declared data set, split case-control, it also prints the true share.
+    (benchmark `prior`), and methods use it if no class prior is given. --estimator all adds the others and takes
+    several times as long: best-bin and density-ratio (from the same scores), bbe (kernel ridge regression), km2 (kernel
+    mean embedding) and tice (tree induction). The last two are too high where positives and negatives overlap. `pucli
+    prior` recommends the value only if its interval is narrow and the estimators agree.
 
-    --verbose prints how many rows would be called at the threshold for the largest F1, with which recall and precision,
-    if the class prior were at either end of its interval. It also says how this changes if some positives were labelled
-    twice as readily as others.
+    --verbose shows what follows if the class prior is at either end of its interval, or if some positives were labelled
+    twice as readily as others: the rows predicted positive at the threshold for F1, their precision and recall.
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import FEW_LABELLED

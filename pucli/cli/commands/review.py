@@ -101,14 +101,14 @@ def command(  # noqa: PLR0913
 ) -> None:
     """Choose rows to look at by hand, and read the answers back.
 
-    The first form writes a CSV with the number of each row, its identifiers, its score, whether the model calls it
+    --out FILE writes a CSV with the number of each row, its identifiers, its score, whether the model calls it
     positive, the probability with which it was drawn, and an empty column answer. Rows that the label column marks as
     positive are left out. With the same seed, a larger --rows contains the rows of a smaller one, in the same order.
 
-    The second form prints, with a 90 % interval, how many of the called rows are positive (from a random sample, --for
-    precision) or how many of the rows with the highest scores are (--for positives). An empty answer means that nobody
-    has looked. Answer a random sample from the top down, so that the answered rows are a random sample as well. Both
-    kinds of files can be given together.
+    --answers FILE prints the share of positives with a 90 % interval: among the rows called positive (files of --for
+    precision, a random sample) or among the rows with the highest scores (files of --for positives). It takes files of
+    both kinds together. An empty answer means that nobody has looked. Answer a random sample from the top down, so that
+    the answered rows are a random sample as well.
     """
     if at_least is not None and not 0.0 < at_least < 1.0:
         raise UsageError(f"--at-least {at_least:g}: must be between 0 and 1, e.g. 0.7 for 70 %.")

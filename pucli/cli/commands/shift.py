@@ -27,10 +27,10 @@ def command(
 ) -> None:
     """Estimate the class prior of a new file: its share of positives.
 
-    The share is the most likely one, given held-out scores of training and the scores of the file (Qin 1999); for
-    models that keep no held-out scores, given the probabilities (Saerens, Latinne, Decaestecker 2002). Its 90 %
-    interval holds if nothing else has changed. Each column is tested for other changes; combinations of columns are
-    not. `pucli predict --adapt` adapts probabilities and threshold to the share.
+    `pucli shift` estimates the share by maximum likelihood from held-out scores of training and the scores of the file
+    (Qin 1999) or, for models that keep no held-out scores, from probabilities (Saerens, Latinne, Decaestecker 2002).
+    Its 90 % interval holds if nothing else has changed. Each column is tested for other changes; combinations of
+    columns are not. `pucli predict --adapt` adapts probabilities and threshold to the share.
     """
     from pucli.data.files.several_files import title_of
     from pucli.models.saved import load_model

@@ -25,7 +25,7 @@ def command(
 ) -> None:
     """Show what a model file holds.
 
-    This is its method, columns and their kinds, threshold, class prior, estimates, limits and versions.
+    `pucli show` prints the method, columns and their kinds, threshold, class prior, estimates, limits and versions.
     """
     from pucli.cli.text.show import card as card_of
     from pucli.cli.text.show import column_rows, document_of, facts

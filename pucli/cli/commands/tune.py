@@ -74,13 +74,14 @@ def command(  # noqa: PLR0913
 ) -> None:
     """Choose parameters without true labels.
 
-    Repeated cross-validation compares the parameters by a score that needs only labelled positives and unlabeled rows.
-    The default is PU-AUC, the share of pairs of a labelled and an unlabeled held-out row in which the labelled one
-    scores higher. The threshold (the parameter cut) is then moved to the greatest estimated F1. That estimate takes the
-    recall on labelled rows, the share of rows predicted positive, and an estimate of the class prior.
+    `pucli tune` compares parameters by cross-validation, with a score that needs only labelled positives and unlabeled
+    rows. The default score is PU-AUC: the share of pairs of a labelled and an unlabeled held-out row in which the
+    labelled one scores higher. Then `tune` moves the threshold (the parameter cut) to the largest F1, estimated from
+    the recall on labelled rows, the share of rows predicted positive, and an estimated class prior.
 
-    --score f1 compares this F1 and moves no threshold. PUF, the score of the GLPUAL thesis (--score puf --cv-repeats
-    1), is the squared recall divided by the share. Benchmark `tuning` compares all three.
+    --score f1 compares parameters by this F1 and moves no threshold. --score puf --cv-repeats 1 is the rule of the
+    GLPUAL thesis: PUF is the squared recall divided by the share predicted positive. Benchmark `tuning` compares all
+    three.
     """
     from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.columns import rows_to_learn_from, show_columns

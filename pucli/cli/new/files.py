@@ -1,4 +1,4 @@
-"""Write what a method, a data set or an experiment starts from. Nothing that is there is ever replaced."""
+"""Starter files of a method, data set or experiment. Existing files are never replaced."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def new_data(parent: str | Path = ".") -> Made:
     Raises
     ------
     UsageError
-        One of the files is there already, or the folder cannot be written.
+        One of the files exists, or the folder cannot be written.
     """
     folder = Path(parent)
     check_folder(folder, "--out")
     files = [folder / name for name in EXAMPLES]
     for file in files:
         if file.exists():
-            raise UsageError(f"{file} is there already; it is not replaced. Name another folder with --out.")
+            raise UsageError(f"{file} already exists and is not replaced; choose another --out.")
     folder.mkdir(parents=True, exist_ok=True)
     for file in files:
         shutil.copyfile(declared_path(f"examples/{file.name}"), file)
@@ -102,7 +102,7 @@ def new_method(name: str, parent: str | Path = ".") -> Made:
     Raises
     ------
     UsageError
-        The name is no such word or is taken, or the folder is there already.
+        The name is invalid or taken, or the folder exists.
     """
     from pucli.methods import all_methods
 
@@ -164,7 +164,7 @@ def new_dataset(
     Raises
     ------
     UsageError
-        The name is no such word or is taken, the folder is there already, or the file cannot be read so.
+        The name is invalid or taken, the folder exists, or the file cannot be read.
     """
     from pucli.data import dataset_names
 
@@ -222,7 +222,7 @@ def new_experiment(
     Raises
     ------
     UsageError
-        The name is no such word or is taken, a method or data set is unknown, or the folder is there already.
+        The name is invalid or taken, a method or data set is unknown, or the folder exists.
     """
     from pucli.data import dataset_key
     from pucli.methods import get_method

@@ -305,7 +305,7 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
             "labelled first, add --labelling sar"
         )
     if not found.model.ranks_:
-        grave.append("the order of the rows could not be told from chance; label more rows or add columns")
+        grave.append("the order of the rows could be chance; label more rows or add columns")
     for text in out.held or []:
         if text in found.leaks or (found.repeated and text.startswith(found.repeated)):
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
@@ -90,7 +90,7 @@ def print_model(out: Output, document: dict[str, Any], fitted: Fitted, *, verbos
             ("called", _called_positive(document)),
             ("held out", _held_out(document["held_out"])),
             ("ranking", _ranking(document["held_out"])),
-            ("probability", _probability(document["probability"], document["held_out"] is not None)),
+            ("probability", _probability(document["probability"], document["held_out"], fitted.probability)),
             *([] if verbose or document["converged"] in (True, None) else [("converged", _converged(document))]),
             ("missing cells", None if verbose else _missing_cells(document)),
             ("components", document["n_components"]),
@@ -170,13 +170,17 @@ def _ranking(checked: dict[str, Any] | None) -> str | None:
     return f"PU-AUC {checked['pu_auc']:.2f} ± {checked['pu_auc_sd']:.2f} on held-out rows; 0.50 is chance"
 
 
-def _probability(priors: dict[str, float] | None, has_prior: bool) -> str | None:
+def _probability(
+    priors: dict[str, float] | None, checked: dict[str, Any] | None, curve: Mapping[str, Any]
+) -> str | None:
     """Describe the basis of the probabilities of `pucli predict`."""
     if priors is None:
         return None
-    if not has_prior:
+    if checked is None:
         return "a logistic curve of the held-out scores of labelled rows"
     value, low, high = (priors[name] for name in ("prior", "prior_low", "prior_high"))
+    if low < high and not curve["ranks"]:
+        return f"cannot be told: the ranking may be chance, and any class prior up to {percent(high)} % fits"
     known = "as given" if low == high else f"90 % interval {percent(low)} to {percent(high)} %"
     return f"from held-out scores, with a class prior of {percent(value)} % ({known})"
 

@@ -64,7 +64,7 @@ def _offered(file: Path, offer: Offer, taken: frozenset[str]) -> dict[str, Entry
         offer.refuse(str(error))
         return {}
     for name in sorted(taken.intersection(entries)):
-        offer.refuse(f"the data set {name!r} is there already")
+        offer.refuse(f"the data set {name!r} already exists")
     return {name: entry for name, entry in entries.items() if name not in taken}
 
 
@@ -102,9 +102,9 @@ def _load(path: Path, _mtime: int, _size: int) -> dict[str, Entry]:
 
 
 def _with_those_of_another(raw: dict[Any, Any], name: str, body: Any, path: Path) -> Any:
-    """Return what an entry declares, with what the entry that it is `like` declares beside it.
+    """Return an entry with the keys that it takes from the entry named by `like`.
 
-    The name for tables, the counts, the prior and the hash of the content are never another's.
+    It never takes the name for tables, the counts, the prior or the hash of the content.
     """
     other = body.get("like") if isinstance(body, dict) else None
     if other is None:

@@ -69,7 +69,7 @@ UNIQUE = 0.9  # minimum share of distinct cells for a column of text to be an id
 CHANCE_PAIRS = 5.0  # equal cells that chance would give in a column of different integers that are no identifiers
 FEW_PAIRS = 0.05  # share of the equal cells that chance would give, up to which integers are identifiers
 MIN_NUMBERS = 3  # minimum number of different numbers or dates among words for empty
-EXACT = 2.0**53  # up to which a feature tells integers apart
+EXACT = 2.0**53  # largest integer that a feature represents exactly
 SECONDS = "durations, in seconds"
 WORDS = 3.0  # minimum mean number of words for many different texts to be free text
 

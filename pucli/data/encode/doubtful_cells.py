@@ -18,9 +18,9 @@ CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, 999
 ANSWER_CODES = ((96.0, 97.0, 98.0, 99.0), (-9.0, -8.0, -7.0))  # the same in surveys, beside the steps of a scale
 LAST_STEP = 20.0
 SECONDS = (9.4e8, 2.1e9)  # since 1970, from 1999 to 2036; milliseconds are a thousand times as many
-MIN_CODES = 3  # cells with such a number
-FAR = 1e4  # ranges of the others by which any other number that repeats is away from them
-ENOUGH = 20  # other cells by which such a number is judged, or as many as it has itself
+MIN_CODES = 3  # fewest cells with such a number
+FAR = 1e4  # a repeated number is doubtful if its distance to the others exceeds this multiple of their range
+ENOUGH = 20  # fewest other cells to judge such a number by; at least as many as cells with it
 NO_DAYS = (0.0, 99999999.0, 99991231.0, 19000100.0)  # among dates written as 20241231
 MIN_DOTTED = 5  # cells with and without a dot for thousands
 

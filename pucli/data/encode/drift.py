@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Share of new numbers outside the range of many training rows that is not worth a warning.
+# A smaller share of new numbers outside the range of many training rows is not worth a warning.
 USUAL_OUTSIDE = 0.02
-# A column has lost its meaning if so many cells, all or nearly all of them, have none, or if all of them lie within
-# this share of the range of the training cells.
+# A column has lost its meaning if at least LEAST_LOST of its cells, and a share NEARLY_ALL, have none, or if all of
+# them lie within a share NARROW of the range of the training cells.
 LEAST_LOST, NEARLY_ALL, NARROW = 30, 0.95, 0.01
-# A column is unlike that of training if, among at least so many rows, the shares of the cells up to some value differ
-# by so much. At most so many rows of a block and cells of them are looked at.
+# A column is unlike that of training if, among at least LEAST_COMPARED rows, the shares of cells up to some value
+# differ by UNLIKE. At most COMPARED rows and CELLS cells of a block are compared.
 LEAST_COMPARED, UNLIKE, COMPARED, CELLS = 50, 0.4, 1024, 2**21
 # Different values among the five of a feature that is not the same in many rows.
 LEAST_VARIED = 4
 # Features of dates in which new rows are usually unlike those of training.
 IN_SEASON = ("days", "month ", "weekday ")
-# Characters of a cell that are quoted.
+# Longest quotation of a cell, in characters.
 QUOTED = 60
 
 

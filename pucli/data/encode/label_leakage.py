@@ -1,4 +1,4 @@
-"""Detection of columns that may leak the label; they are used in spite of the warning."""
+"""Detection of columns that may leak the label. A warning names them; they are used all the same."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MOST_WORDS = 2000  # maximum number of words of a text column that are looked at
 JUDGED = 20_000  # maximum number of labelled and of other rows used to look for label leaks
 
 
-# A value of this share of the labelled rows at least is suspected if no other row has it, although SURE of them would
-# have it if a share HIDDEN of them were like the labelled ones.
+# A value that at least a share LEAST_SHARE of the labelled rows has is suspected if no other row has it, although SURE
+# of them would have it if a share HIDDEN of them were like the labelled ones.
 LEAST_SHARE, HIDDEN, SURE = 0.2, 0.05, 5.0
 
 

@@ -19,7 +19,7 @@ from typing import IO
 from pucli.data.files.packing import packing
 
 SIZE_LIMIT = 4 * 2**30  # bytes
-# A file may unpack to so many times its size, or to so many bytes. Zeros alone reach a ratio of a thousand; data of
+# A file may unpack to RATIO times its size, or to FREE bytes. Zeros alone reach a ratio of a thousand; data of
 # measurements stay below twenty.
 RATIO, FREE = 200, 256 * 2**20
 _CHUNK = 2**20

@@ -10,7 +10,7 @@ from pucli.core.errors import UsageError
 from pucli.data.files.archives import FREE, RATIO
 
 MOST_MEMBERS = 10_000  # of a zip archive that holds one table
-# What a reader's library says -> what is wrong with the file.
+# Message of a reader's library -> what is wrong with the file.
 _FOUND = (
     (r"EOF inside string starting at row (\d+)", "a quote that opens in data row {0} is never closed"),
     (r"could not convert string to float: b?(.{1,40})", "it has {0} where a number belongs"),

@@ -1,4 +1,4 @@
-"""Files that are not what their extension says, recognised by their first bytes."""
+"""Recognition of files by their first bytes, where their extension is wrong."""
 
 from __future__ import annotations
 

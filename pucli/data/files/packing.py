@@ -1,4 +1,4 @@
-"""How a file is packed, by its first bytes; the one place that knows them."""
+"""Recognition of packed files by their first bytes."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ class LabelColumn:
         return next(value for value in self.present if value.casefold() in rest)
 
     def doubts(self, marked: str, named: Sequence[str] = ()) -> list[str]:
-        """Return what a user may not expect of the classes."""
+        """Return warnings about the classes."""
         found = []
         other = [f"{value!r} ({np.sum(self.text == value)} rows)" for value in self.spellings(marked)]
         if other:

@@ -19,9 +19,9 @@ FINGERPRINT_ROWS = 10_000
 MOST_HASHES = 20_000
 # Fewer known rows than this number and this share are no news; nor are as many as chance brings, see `RowCounter`.
 FEWEST, LEAST_SHARE, DEVIATIONS = 3, 0.01, 4.0
-# Share of labelled rows with an unlabeled twin that is no accident.
+# From this share on, labelled rows with an unlabeled twin are no accident.
 TWINS = 0.05
-# Share of labelled rows with a labelled twin that is, and share of labelled ones among rows equal to labelled ones.
+# The same for labelled rows with a labelled twin, and the share of labelled ones among rows equal to labelled ones.
 COPIES, ALIKE = 0.35, 0.8
 _ODD, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
@@ -80,7 +80,7 @@ def labelled_twins(X: Any, labelled: Bools) -> list[str]:
 
 
 def repeated_labels(X: Any, labelled: Bools) -> str:
-    """Return what to warn of if labelled rows of X (n, m) seem to be the same cases several times, else "".
+    """Return a warning if labelled rows of X (n, m) seem to be the same cases several times, else "".
 
     By chance equal rows may be labelled or not; copies of a case have one label. Held-out rows then have copies among
     the training rows, so that all estimates are too good.

@@ -20,12 +20,12 @@ from pucli.data.rows.user_file import apply_file
 if TYPE_CHECKING:
     from pucli.data.encode.encoder import TableEncoder
 
-# What is said of scores that need no true labels, on rows that the model was trained on.
+# Warning about scores without true labels, on rows that the model was trained on.
 MEMORISED = (
     "that the model was trained on: it has seen who was labelled, so that recall_labelled and puf may be far too high. "
     "Score other rows, or see `held out` of `pucli train`."
 )
-# So many known rows whose labels are all those of training are not so by accident.
+# If at least this many known rows all have their labels of training, this is no accident.
 SAME_LABELS = 30
 
 

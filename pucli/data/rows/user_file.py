@@ -294,7 +294,7 @@ def groups_not_given(columns: Sequence[Column], named: Collection[str]) -> list[
         if column.kind == "identifier" or coded >= CODES:
             found.append(
                 f"column {column.name!r} looks like an identifier and has {n:,} values in {filled:,} rows; if rows "
-                f"with the same one are alike, results are too good: keep them together with --groups {column.name}"
+                f"with the same value are alike, results are too good: keep them together with --groups {column.name}"
             )
     return found
 

@@ -92,7 +92,7 @@ def write_report(
 
 
 def question(label: str, word: str) -> str:
-    """Return what the page answers, in the words of the label column, which is "" if there is none.
+    """Return the question that the page answers, in the words of the label column ("" if there is none).
 
     Examples
     --------

@@ -118,7 +118,7 @@ class Findings(NamedTuple):
 
     @property
     def first(self) -> list[FirstRows]:
-        """What the first `FIRST` rows by score hold, if positives are rare and the estimates are sound."""
+        """Positives among the first `FIRST` rows by score, if positives are rare and the estimates are sound."""
         return self.model.among_first(FIRST) if self.sound else []
 
     @property
@@ -262,7 +262,7 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _hold_together(shown: dict[str, dict[str, Any]], first: Sequence[FirstRows], rows: int) -> None:
-    """Raise the lower ends of class prior and precision to what the likeliest of the rows hold at least."""
+    """Raise the lower ends of class prior and precision to the least number of positives among the likeliest rows."""
     share = shown["share"]["value"]
     for one in first:
         ends = {"prior": one.positives.low / rows}
@@ -275,9 +275,9 @@ def _hold_together(shown: dict[str, dict[str, Any]], first: Sequence[FirstRows],
 def training_probabilities(model: AutoPU, labelled: np.ndarray) -> tuple[Floats, Floats, Floats]:
     """Return the probability of each training row with the prior, and with each end of its interval, (n,) each.
 
-    Of a single training set, positives were labelled and so are no longer among the unlabeled rows: with a share c of
-    the positives labelled, an unlabeled row is positive with p (1 - c) / (1 - c p) (Elkan and Noto 2008), where a new
-    row like it is with p.
+    In a single training set, labelled positives are missing from the unlabeled rows. With a share c of the positives
+    labelled, an unlabeled row is positive with probability p (1 - c) / (1 - c p) (Elkan and Noto 2008); p is that of a
+    new row like it.
     """
     p = model.probability_of(model.held_out_)
     columns = [p, *model.probability_range(p)]

@@ -41,9 +41,9 @@ class Scores:
     test_shares : list of float
         For each task, test rows over training rows.
     remarks : list of str
-        Fits that failed or did not converge, and methods that may be of no use on a task.
+        Fits that failed or did not converge, and methods that may be no better than chance on a task.
     useless : list of str
-        Methods that may be of no use on any of the tasks, see `pucli.models.compare.chance`.
+        Methods that may be no better than chance on every task, see `pucli.models.compare.chance`.
     """
 
     methods: list[str]

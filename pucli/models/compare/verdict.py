@@ -3,7 +3,7 @@
 On one table the repeats overlap and are no independent sample: the corrected resampled t-test (Nadeau and Bengio 2003)
 compares two methods. Over several data sets, the data sets are the sample: Wilcoxon's signed-rank test compares two
 methods, Friedman's test and Nemenyi's critical difference more of them (Demsar 2006). Holm's method adjusts the
-p-values of several pairs. Of two methods that may both be useless, the verdict calls neither better.
+p-values of several pairs. If both methods may be no better than chance, the verdict calls neither better.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class PairVerdict:
     """Two methods: on how many blocks (data sets, or splits of one table) the first is better, and how sure.
 
     `difference` is the mean of the first less that of the second, in the unit of the metric; `p` is adjusted for the
-    number of pairs. `of_use` is False if both may be useless.
+    number of pairs. `of_use` is False if both may be no better than chance.
     """
 
     a: str
@@ -41,7 +41,7 @@ class PairVerdict:
 
     @property
     def differ(self) -> bool:
-        """Whether the methods differ significantly and at least one of them is useful."""
+        """Whether the methods differ significantly and at least one of them is better than chance."""
         return self.of_use and self.p < LEVEL
 
 
@@ -156,21 +156,23 @@ def _ranking(scores: Scores, blocks: Floats) -> Ranking:
 def _words(scores: Scores, found: Judgement, blocks: Floats) -> list[str]:
     """Return the verdict as sentences, one or two for each finding."""
     if len(scores.useless) == len(scores.methods):
-        none = f"neither {scores.methods[0]} nor {scores.methods[1]}" if len(scores.methods) == 2 else "no method"
-        return [f"{none[0].upper()}{none[1:]} shows that it is of use here; none is called better, see the warnings."]
+        none = f"Neither {scores.methods[0]} nor {scores.methods[1]}" if len(scores.methods) == 2 else "No method"
+        return [f"{none} is shown to be better than chance, so none is called better; see the warnings."]
     if len(scores.methods) == 2:
         return [_pair_words(found.pairs[0], found, len(blocks))]
     lines = []
     if scores.useless:
-        lines.append(f"Not shown to be of use here, and not compared with each other: {', '.join(scores.useless)}.")
+        lines.append(f"Perhaps no better than chance, so not compared with each other: {', '.join(scores.useless)}.")
     if found.ranking is not None and math.isfinite(found.ranking.p):
         lines.append(_friedman_words(found.ranking))
     differing = [pair for pair in found.pairs if pair.differ]
     lines += [_pair_words(pair, found, len(blocks)) for pair in differing]
     rest = sum(pair.of_use for pair in found.pairs) - len(differing)
     if rest:
-        apart = "no pair apart" if not differing else f"the other {rest} pair{'s' * (rest != 1)} not apart"
-        lines.append(f"The {found.test}s, adjusted for {len(found.pairs)} pairs, tell {apart}.")
+        which = f"the other {rest} pair{'s' * (rest != 1)}" if differing else "all pairs"
+        lines.append(
+            f"The differences of {which} could be chance ({found.test}, adjusted for {len(found.pairs)} pairs)."
+        )
     return lines
 
 
@@ -189,14 +191,14 @@ def _pair_words(pair: PairVerdict, found: Judgement, n: int) -> str:
     if math.isnan(pair.p):
         return f"{head}; too few {found.blocks} for a test."
     if pair.differ:
-        return f"{head}; the data tell them apart, p = {p_text(pair.p)}."
+        return f"{head}; this is more than chance ({_p(pair.p)})."
     least = 2.0 ** (1 - of)
     small = (
-        f" {of} {found.blocks} cannot: the smallest p that they allow is {p_text(least)}."
+        f" With {of} {found.blocks}, no test can find a difference: p is at least {p_text(least)}."
         if found.blocks == "data sets" and least >= LEVEL
         else ""
     )
-    return f"{head}; the data do not tell them apart, p = {p_text(pair.p)}.{small}"
+    return f"{head}; this could be chance ({_p(pair.p)}).{small}"
 
 
 def _friedman_words(ranking: Ranking) -> str:
@@ -204,17 +206,23 @@ def _friedman_words(ranking: Ranking) -> str:
     best = order[0]
     if ranking.p >= LEVEL:
         return (
-            f"Friedman's test over {ranking.n} data sets does not tell the {len(order)} methods apart, "
-            f"p = {p_text(ranking.p)}; {ranking.columns[best]} has the best average rank ({ranking.ranks[best]:.2f})."
+            f"The differences of the {len(order)} methods could be chance (Friedman's test over {ranking.n} data sets, "
+            f"{_p(ranking.p)}); {ranking.columns[best]} has the best average rank "
+            f"({ranking.ranks[best]:.2f})."
         )
     behind = [i for i in order[1:] if ranking.ranks[i] - ranking.ranks[best] > ranking.critical_difference]
     text = (
-        f"The methods differ (Friedman's test over {ranking.n} data sets, p = {p_text(ranking.p)}). "
+        f"The methods differ (Friedman's test over {ranking.n} data sets, {_p(ranking.p)}). "
         f"{ranking.columns[best]} has the best average rank ({ranking.ranks[best]:.2f})"
     )
     if not behind:
-        return f"{text}, and Nemenyi's test tells it from none of the others."
-    return f"{text}, and Nemenyi's test tells it from {', '.join(ranking.columns[i] for i in behind)}."
+        return f"{text}, but by Nemenyi's test it could be equal to each of the others."
+    return f"{text}; by Nemenyi's test it differs from {', '.join(ranking.columns[i] for i in behind)}."
+
+
+def _p(p: float) -> str:
+    """Return a p-value with its sign: p = .31, p < .001."""
+    return "p " + ("" if p < 0.001 else "= ") + p_text(p)
 
 
 def p_text(p: float) -> str:

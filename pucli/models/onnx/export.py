@@ -1,4 +1,4 @@
-"""Saved models as ONNX files: from the columns of a table to what `pucli predict` says of each row."""
+"""Saved models as ONNX files: from the columns of a table to the predictions of `pucli predict`."""
 
 from __future__ import annotations
 

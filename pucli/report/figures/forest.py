@@ -1,4 +1,4 @@
-"""Published against obtained means: a ring and a mark for each figure of a table, with their standard deviations."""
+"""Published and obtained means of each figure of a table (ring and mark), with their standard deviations."""
 
 from __future__ import annotations
 

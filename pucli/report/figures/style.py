@@ -1,4 +1,4 @@
-"""One look for all figures: sizes, colours that the colour-blind can tell apart, bands of spread, labels at lines."""
+"""Style of all figures: sizes, colours for the colour-blind, bands of spread, labels at lines."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ STYLE: dict[str, Any] = {
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Draw in this style, whatever the settings of the user."""
+    """Draw in this style, whatever the user's settings."""
     import matplotlib.style
     from cycler import cycler
 
@@ -128,7 +128,7 @@ def _two_standard_errors(values: Sequence[float]) -> float:
 
 
 def spread_of(repeats: int) -> str:
-    """Return what a line and its band show.
+    """Return the description of a line and its band.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class Best:
     settings : int
         Number of settings in which at least two methods are compared.
     counts, clear : Counter
-        In how many each method has the best mean, and in how many it leads by more than noise.
+        Numbers of settings in which each method has the best mean, and in which it leads by more than noise.
     shared : bool
         Whether some settings are those of two tables, of which one reuses the fits of the other.
     """

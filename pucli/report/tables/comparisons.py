@@ -15,7 +15,7 @@ from pucli.core.json_values import json_values
 from pucli.metrics import PairedTest, Ranking, adjust_p_values, friedman_nemenyi, get_metric, wilcoxon_paired
 from pucli.report.tables.samples import Samples, SettingKey, setting_text
 
-# a p below this tells two methods apart
+# two methods differ if p is below this
 LEVEL = 0.05
 
 
@@ -56,7 +56,7 @@ class Pair:
 
     @property
     def words(self) -> str:
-        """In how many rows the first method is better and worse, and in how many the tests tell them apart."""
+        """Numbers of rows in which the first method is better, worse, and significantly different."""
         ahead = sum(row.gain > 0 for row in self.rows)
         behind = sum(row.gain < 0 for row in self.rows)
         sided = get_metric(self.rows[0].metric).better is not None

@@ -34,7 +34,7 @@ class Leader:
 def leaders(ranked: Sequence[tuple[Experiment, Sequence[Ranking]]]) -> list[Leader]:
     """Return the methods of all rankings, the best mean place first.
 
-    Rankings of different experiments have other peers, so that a place is no measurement; it says where to look.
+    Rankings of different experiments have different peers, so a place is a hint, not a measurement.
     """
     places: dict[str, list[float]] = {}
     seen: dict[str, set[tuple[str, int]]] = {}

@@ -1,4 +1,4 @@
-"""Scale and rank of each method, from the benchmarks and the rankings: results/standing.csv."""
+"""Scale and rank of each method, by the benchmarks and the rankings: results/standing.csv."""
 
 from __future__ import annotations
 

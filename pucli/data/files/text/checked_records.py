@@ -1,4 +1,4 @@
-"""Records of a text file, checked on their way to the parser for what it would lose without a word.
+"""Records of a text file, checked before pandas parses them, since it would lose parts of some without a message.
 
 pandas fills short lines, skips blank ones, cuts a cell at a NUL, splits it at a carriage return, and takes a first data
 row with one field too many for an index. A block of bytes in which the separators are as many as its lines need,
