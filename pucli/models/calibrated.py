@@ -14,7 +14,7 @@ from pucli.core.arrays import AnyArray, Floats
 
 
 class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A PU classifier with probabilities, which are an estimate.
+    """A PU classifier with estimated probabilities.
 
     The probability of a positive is the prior times the ratio of the densities of two kinds of held-out scores, of the
     labelled and of the unlabeled rows (`pucli.models.calibration`); it is as good as the prior, which is estimated
@@ -57,7 +57,7 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the classifier to rows X (n, m) with labels y (n,), and four more to find held-out scores.
+        """Fit the classifier to rows X (n, m) with labels y (n,), and four copies for held-out scores.
 
         Raises
         ------

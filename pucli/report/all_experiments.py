@@ -143,7 +143,7 @@ def one_for_each_figure(rows: Sequence[Judged]) -> list[Judged]:
 
 
 def _apart(row: Mapping[str, str], verdict: str, *, scored: bool, represents: bool) -> str:
-    """Return why a row of table.csv stands for no published figure of its method; "" if it may."""
+    """Return why a row of table.csv does not represent a published figure of its method; "" if it may."""
     if verdict == COMPARED:
         return COMPARED
     if not scored:

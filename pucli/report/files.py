@@ -17,7 +17,7 @@ from pucli.core.atomic_files import replacing
 
 PROVENANCE = "provenance.json"
 
-# names that matplotlib makes for clip paths and marks from the last bits of their places
+# names of clip paths and marks, which matplotlib derives from the last bits of their positions
 _MADE_NAME = re.compile(rb"\b[pmC][0-9a-f]{10}\b")
 
 

@@ -360,3 +360,14 @@ def test_the_seed_reaches_the_estimator(pucli, customers, tmp_path):
         pucli("predict", "--model", f"{name}.model", "--data", customers.new, "--out", f"{name}.csv")
     a, b, c = ((tmp_path / f"{name}.csv").read_text() for name in "abc")
     assert a == b != c
+
+
+def test_a_class_prior_is_not_printed_if_the_ranking_may_be_chance(pucli):
+    noise = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 2)), columns=["a", "b"])
+    noise.assign(bought=["yes"] * 30 + [""] * 90).to_csv("noise.csv", index=False)
+    train = ("train", "--method", "svc-naive", "--data", "noise.csv", "--label", "bought", "--positive", "yes")
+    words = " ".join(pucli(*train).out.split())
+    assert "the class prior cannot be told" in words and "with a class prior of" not in words
+    assert "with a class prior of 20 % (as given)" in " ".join(
+        pucli("train", "--method", "upu", *train[3:], "--param", "prior=0.2").out.split()
+    )

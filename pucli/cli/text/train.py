@@ -180,7 +180,7 @@ def _probability(
         return "a logistic curve of the held-out scores of labelled rows"
     value, low, high = (priors[name] for name in ("prior", "prior_low", "prior_high"))
     if low < high and not curve["ranks"]:
-        return f"cannot be told: the ranking may be chance, and any class prior up to {percent(high)} % fits"
+        return "from held-out scores; the class prior cannot be told, as labelled rows hardly rank above unlabeled ones"
     known = "as given" if low == high else f"90 % interval {percent(low)} to {percent(high)} %"
     return f"from held-out scores, with a class prior of {percent(value)} % ({known})"
 

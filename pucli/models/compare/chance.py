@@ -1,4 +1,4 @@
-"""Tests of methods against chance, because a comparison finds differences between useless methods, too.
+"""Tests of methods against chance, since tests find differences between useless methods, too.
 
 On noise, a method's PUF is the share of rows that it calls positive: whichever method calls more wins, and every test
 confirms it. So a method must first rank held-out positives above the other rows, and score better than calling every

@@ -87,7 +87,7 @@ def _column(graph: Graph, column: ColumnEncoder) -> tuple[list[str], Input]:
 
 
 def _filled(graph: Graph, values: str, fill: float, indicator: bool) -> list[str]:
-    """Return values (rows, 1) with NaN filled and, if wanted, the mark of what was NaN."""
+    """Return values (rows, 1) with NaN filled and, if wanted, an indicator of NaN."""
     if np.isnan(fill):
         return [values]
     missing = graph.add("IsNaN", values)

@@ -262,7 +262,7 @@ def _made(provenance: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _tally(report: Report, found: Mapping[str, Tally]) -> Tally:
-    """Return the verdicts of a table; all of an experiment that runs another table otherwise stand apart."""
+    """Return the verdicts of a table; those of a variant of another table count separately."""
     return found.get(report.name) or Tally({}, {"another protocol": report.verdicts} if report.verdicts else {})
 
 
