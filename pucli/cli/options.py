@@ -147,8 +147,7 @@ PositiveValue = Annotated[
     typer.Option(
         "--positive",
         metavar="VALUE",
-        help="Label of positives; all other rows are unlabeled. Default: the larger of two numbers, or the word for "
-        "yes.",
+        help="Label of positives; other rows are unlabeled. Default: the larger of two numbers, or the word for yes.",
         show_default=False,
     ),
 ]

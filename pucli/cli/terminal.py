@@ -28,12 +28,12 @@ def on_terminal(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-# Characters that a terminal obeys instead of showing them, and those that change the order of what follows.
+# Control characters of a terminal, and characters that change the direction of text.
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def inert_text(text: str, *, as_json: bool = False) -> str:
-    r"""Return text in which characters that a terminal would obey are written as escapes (\x1b).
+    r"""Return text with control characters of a terminal written as escapes (\x1b).
 
     Names, labels and cells of a file may have them. Tabs and line ends stay.
     """

@@ -1,4 +1,4 @@
-"""Columns that raise the score of a row: with typical cells in such a column, the score falls.
+"""Columns that raise the score of a row: the score falls if such a column gets typical cells.
 
 The score of the row is compared with the mean score of copies of it in which the column has typical cells of the
 unlabeled training rows and the others are the same. It explains the model, not the world: of two columns with the

@@ -13,7 +13,7 @@ from pucli.core.arrays import AnyArray
 
 
 class InWords(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose labels are replaced by words; everything else is that of the classifier.
+    """A classifier that predicts words instead of its labels, and is otherwise unchanged.
 
     Parameters
     ----------

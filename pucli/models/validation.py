@@ -1,8 +1,7 @@
 """Cross-validation of a PU method without true labels.
 
-Training rows flatter a flexible model: it may predict every labelled row positive and learn nothing. Cross-validation
-on at most some thousand rows reveals that in little time, whatever the size of the table. Weights that were set for all
-rows need all rows.
+A flexible model may predict every labelled training row positive and learn nothing. Cross-validation on at most some
+thousand rows shows this quickly, whatever the size of the table. Weights that were set for all rows need all rows.
 """
 
 from __future__ import annotations

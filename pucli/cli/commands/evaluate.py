@@ -51,7 +51,15 @@ def command(  # noqa: PLR0913
             show_default=False,
         ),
     ] = None,
-    positive: opt.PositiveValue = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            "--positive",
+            metavar="VALUE",
+            help="Label of positives; by default that of the model.",
+            show_default=False,
+        ),
+    ] = None,
     labels: Annotated[
         str,
         typer.Option(

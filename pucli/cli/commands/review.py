@@ -1,4 +1,4 @@
-"""``pucli review``: which rows to look at next, and what the answers say."""
+"""``pucli review``: rows to check by hand, and the precision by the answers."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _write(out: Output, found: Draw, destination: Path, wanted: Wanted, source: 
 
 
 def _read_back(out: Output, paths: list[Path], at_least: float | None) -> None:
-    """Say what the answers tell."""
+    """Print the results of the answers."""
     from pucli.models.review import read_answers
 
     found = read_answers(paths)

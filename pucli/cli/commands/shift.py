@@ -66,7 +66,7 @@ def command(
 
 
 def lines(found: Shift, title: str, population: str = "the unlabeled rows") -> list[str]:
-    """Return the answer.
+    """Return the printed lines.
 
     Parameters
     ----------

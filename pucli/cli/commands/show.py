@@ -1,4 +1,4 @@
-"""``pucli show``: what a model file holds."""
+"""``pucli show``: content of a model file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``pucli auto`` prints: at most `LINES` lines of `WIDTH` characters, or everything with --verbose."""
+"""Text output of ``pucli auto``: at most `LINES` lines of `WIDTH` characters, or everything with --verbose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A name and a text beside it, wrapped: the form of what commands answer."""
+"""Wrapped items of output: a name and a text beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to do after `pucli auto`, and the files that it wrote."""
+"""Next steps after `pucli auto`, and the files that it wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How estimates change with the class prior, and if some positives were labelled more readily than others."""
+"""Sensitivity of estimates to the class prior, and to positives labelled more readily than others."""
 
 from __future__ import annotations
 

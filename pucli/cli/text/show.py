@@ -1,4 +1,4 @@
-"""What a model file holds, as a document and as a card in Markdown."""
+"""Content of a model file, as a document and as a card in Markdown."""
 
 from __future__ import annotations
 
