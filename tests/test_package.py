@@ -1,6 +1,5 @@
 """The face of the package: everyday names, versions, and a start that imports nothing heavy."""
 
-import doctest
 import subprocess
 import sys
 import tomllib
@@ -43,15 +42,6 @@ def test_versions_name_packages_and_no_machine(capsys):
     shown = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert shown["pucli"] == pucli.__version__ and {"numpy", "scikit-learn", "blas", "cpu"} <= set(shown)
     assert "/" not in "".join(shown.values()).replace("not installed", "")
-
-
-@pytest.mark.parametrize(
-    "module", ["pucli", "pucli.runner.versions", "pucli.models.saved", "pucli.data.splits.scenarios"]
-)
-def test_the_examples_run(module):
-    __import__(module)
-    result = doctest.testmod(sys.modules[module], optionflags=doctest.ELLIPSIS)
-    assert result.attempted and not result.failed
 
 
 def test_importing_the_package_or_its_command_line_imports_nothing_heavy():

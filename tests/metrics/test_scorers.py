@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from functools import partial
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pucli.core.errors import UsageError
 from pucli.estimators import BLSSVM
-from pucli.metrics import pu_auc_scorer, pu_counts, puf, puf_scorer, scorers
+from pucli.metrics import pu_auc_scorer, pu_counts, puf, puf_scorer
 from pucli.metrics.ranking import pu_auc
 
 
@@ -59,10 +58,6 @@ def test_three_classes_are_refused():
     X = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.raises(UsageError, match="two classes"):
         puf_scorer(GaussianNB().fit(X, np.arange(30) % 3), X, np.arange(30) % 3)
-
-
-def test_the_examples_run():
-    assert doctest.testmod(scorers).failed == 0
 
 
 @pytest.mark.parametrize("words", [False, True])

@@ -79,7 +79,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     >>> table = pd.DataFrame({"age": [31, None, 52], "job": ["cook", "nurse", "cook"]})
     >>> encoder = TableEncoder().fit(table)
     >>> encoder.get_feature_names_out().tolist()
-    ['age', 'age is empty', 'job=cook']
+    ['age', 'age is empty', 'job=nurse']
     """
 
     saved_state: ClassVar[State] = {
