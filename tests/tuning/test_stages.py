@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from pucli.tuning.grids import expand
 from pucli.tuning.paths.glpual import labelled_last
 from pucli.tuning.paths.hinges import BSVMPath
 from pucli.tuning.routes import GenericRoute
+from pucli.tuning.scorers import Scores
 
 
 def rows(n, m=3, seed=0, share=0.3):
@@ -104,15 +107,48 @@ def test_samples_are_nested_and_rows_represent_those_left_out():
         assert len(kept) / sample.shares["all"] == pytest.approx(len(s))
 
 
-def test_a_sample_weighs_its_rows():
+def test_a_stage_takes_the_rows_groups_weights_and_repeats_of_its_sample(monkeypatch):
     X, s = rows(3000, share=0.8)
-    rule = stages.Rule("puf", "unlabeled", {})
-    staged = stages.StagedPoints(get_method("glpual"), X, s, {"c_u": 0.2}, (4, 1), 0, rule)
-    sample = stages.nested_sample(s, 1500, 0)
-    found = staged.weighed({"lam": 1.0, "c_u": 0.2}, sample, staged.defaults)
-    assert found["lam"] == 1.0
-    assert found["c_u"] * sample.shares["unlabeled"] == pytest.approx(0.2)
-    assert found["c_p"] * sample.shares["labelled"] == pytest.approx(1.0)
+    groups = np.arange(3000) // 3
+    fixed, sample = {"c_u": 0.2}, stages.nested_sample(s, 1500, 0)
+    made = []
+    monkeypatch.setattr(stages, "make_route", lambda kind, *given: made.append(given))
+    monkeypatch.setattr(stages, "LandmarkRoute", lambda *given: made.append(given))
+    for name, (once, rank, repeats) in {"puf": (True, None, 1), "pu-auc": (False, 64, 2)}.items():
+        rule = stages.Rule(name, "unlabeled", {})
+        staged = stages.StagedPoints(get_method("glpual"), X, s, fixed, (4, 2), 0, rule, 3, groups)
+        staged.route(stages.Stage(1500, rank, 1, once), sample)
+        if rank is None:
+            _, (X_here, s_here, folds), weights, _, n_jobs, scores = made[-1]
+        else:
+            _, X_here, s_here, folds, weights, width, n_jobs, scores = made[-1]
+            assert width == rank and weights["lam"] == staged.defaults["lam"]
+        np.testing.assert_array_equal(X_here, X[sample.rows])
+        np.testing.assert_array_equal(s_here, s[sample.rows])
+        assert len(folds) == repeats and n_jobs == 3 and scores == (name == "pu-auc")
+        for train, valid in (fold for repeat in folds for fold in repeat):
+            assert not set(groups[sample.rows][train]) & set(groups[sample.rows][valid])
+        # rows of the sample stand for those left out, by given weights as by default ones
+        assert weights["c_u"] * sample.shares["unlabeled"] == pytest.approx(0.2)
+        assert weights["c_p"] * sample.shares["labelled"] == pytest.approx(1.0)
+        assert staged.weighed({"lam": 1.0}, sample) == {"lam": 1.0}
+
+
+def test_the_points_that_go_on_are_those_with_the_highest_scores_and_the_choice_of_the_rule():
+    """The rule chooses the largest ridge within one standard error of the best bound; its score is the lowest."""
+    points = [{"lam": lam} for lam in (1.0, 2.0, 3.0, 4.0)]
+    score, error = np.array([1.0, 0.99, 0.98, 0.97]), np.array([0.05, 0.3, 0.05, 0.05])
+    scores = Scores(score, error, np.zeros(4, dtype=bool))
+    found = SimpleNamespace(scores=lambda rule: scores)
+
+    def leading(name, keep):
+        rule = stages.Rule(name, "unlabeled", {"lam": 1})
+        return stages.StagedPoints(None, None, None, {}, (4, 1), 0, rule).leading(points, found, keep)
+
+    assert leading("puf", 2) == [0, 1]
+    assert leading("puf-lower-1se", 2) == [0, 3] and leading("puf-lower-1se", 3) == [0, 2, 3]
+    scores.constant[0] = True  # a model of one class comes last
+    assert leading("puf-lower-1se", 3) == [1, 2, 3]
 
 
 @pytest.mark.parametrize("features", [12, 3])

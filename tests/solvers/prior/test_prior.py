@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from pucli.estimators.base.class_prior import resolve_prior
 from pucli.solvers.prior import best_bin
 from pucli.solvers.prior.density_ratio import density_ratio
-from pucli.solvers.prior.estimate import PRIOR_METHODS, estimate_prior, estimate_priors
+from pucli.solvers.prior.estimate import LARGEST_SAMPLE, PRIOR_METHODS, _sample, estimate_prior, estimate_priors
 from pucli.solvers.prior.km2 import _hull_distance, _nearest_in_hull
-from pucli.solvers.prior.tice import lower_bound, tice, unlabeled_prior
 from tests.helpers import by_night, examples
 from tests.oracles import clarabel
 
@@ -136,7 +135,11 @@ def test_best_bin_of_separated_groups_is_the_share_above():
 
 def test_large_samples_are_thinned():
     X, labelled = mixture(2, 0.3, n_u=3000, n_p=1000)
-    assert abs(estimate_prior(X, labelled, "tice", random_state=0).prior - 0.3) < 0.12
+    kinds = _sample(X, labelled, np.random.default_rng(0))
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    for found, all_rows in zip(kinds, (Z[labelled], Z[~labelled]), strict=True):
+        assert len(found) == LARGEST_SAMPLE
+        assert len({tuple(row) for row in found.round(9)} & {tuple(row) for row in all_rows.round(9)}) == LARGEST_SAMPLE
 
 
 @given(seed=st.integers(0, 1000), n=st.integers(3, 12))
@@ -162,19 +165,6 @@ def test_slope_of_the_hull_distance_is_its_derivative():
     start = np.full(90, 1 / 90)
     at = [_hull_distance(K, 60, x, start, tol=1e-12) for x in (2.0, 2.0 + 1e-4, 2.0 - 1e-4)]
     assert np.isclose((at[1].distance - at[2].distance) / 2e-4, at[0].slope, rtol=1e-2)
-
-
-def test_tice_is_a_lower_bound_of_the_label_frequency():
-    """100 of 100 + 120 positives are labelled: c = 0.4545; the estimate is cautious, hence mostly below."""
-    found = [tice(*mixture(seed, 0.3), np.random.default_rng(seed)) for seed in range(10)]
-    assert np.mean(found) < 0.47
-    assert min(found) > 0.3
-
-
-def test_small_parts_give_weak_bounds():
-    assert lower_bound(10, 10, 0.5, 0.1) < lower_bound(1000, 1000, 0.5, 0.1) < 1.0
-    assert unlabeled_prior(0.25, 100, 600) == 0.5
-    assert unlabeled_prior(0.0, 100, 600) == 1.0
 
 
 def test_a_given_prior_is_used_unchanged():
