@@ -42,9 +42,9 @@ def divided(groups, train, test):
 
 
 def test_rows_with_the_same_cell_in_any_column_are_one_group():
-    table = pd.DataFrame({"a": ["x", "x", "", None, "y"], "b": [1, 2, 2, 3, 4]})
-    assert row_groups(table, ["a"]).tolist() == [0, 0, 1, 2, 3]
-    assert row_groups(table, ["a", "b"]).tolist() == [0, 0, 0, 1, 2]
+    table = pd.DataFrame({"a": ["x", "x", "", None, "y", "", None], "b": [1, 2, 2, 3, 4, 5, 6]})
+    assert row_groups(table, ["a"]).tolist() == [0, 0, 1, 2, 3, 4, 5]
+    assert row_groups(table, ["a", "b"]).tolist() == [0, 0, 0, 1, 2, 3, 4]
     with pytest.raises(UsageError, match="all rows are one group"):
         row_groups(table.assign(c=1), ["c"])
 

@@ -23,7 +23,7 @@ from pucli.metrics import (
     registry,
     wilcoxon_paired,
 )
-from pucli.metrics.classification import f_majority, majority_class
+from pucli.metrics.classification import f_majority, f_of_class, majority_class
 from pucli.metrics.density import modes_found, share_near
 from pucli.runner.loading import experiment_names, load_experiment
 from tests.helpers import examples
@@ -219,3 +219,5 @@ def test_the_majority_class_and_its_f(positive, negative, expected):
     predictions = rng.choice([-1, 1], len(truth))
     f = f1_score(truth == expected, predictions == expected, zero_division=0)
     assert f_majority(truth, predictions) == pytest.approx(100 * f)
+    # on the boundary, a row of the other class is a false find, and one of the class itself is missed
+    assert f_of_class([1, -1], [1, 0], 1) == pytest.approx(2 / 3) == f_of_class([1, 1], [1, 0], 1)

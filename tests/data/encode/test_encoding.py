@@ -83,6 +83,26 @@ def test_categories_agree_with_one_hot_encoder(most):
     assert np.array_equal(ours.transform(frame), theirs.transform(frame))
 
 
+def test_rare_new_and_empty_values_of_a_category_each_have_their_place():
+    frame = pd.DataFrame({"c": ["a", "a", "b", "b", "c", None]})
+    encoder = TableEncoder({"c": "category"}, max_categories=2).fit(frame)
+    assert encoder.get_feature_names_out().tolist() == ["c=a", "c=b", "c=(other values)", "c is empty"]
+    np.testing.assert_array_equal(
+        encoder.transform(pd.DataFrame({"c": ["a", "b", "c", "new", None]})), np.eye(4)[[0, 1, 2, 2, 3]]
+    )
+
+
+def test_an_empty_cell_of_yes_and_no_has_the_more_frequent_meaning():
+    words = TableEncoder().fit(pd.DataFrame({"c": ["yes", "no", "Y", "true", None]}))
+    np.testing.assert_array_equal(words.transform(pd.DataFrame({"c": ["n", None]})), [[0.0, 0.0], [1.0, 1.0]])
+    even = TableEncoder().fit(pd.DataFrame({"c": ["yes", "no", "Y", "n", None]}))
+    np.testing.assert_array_equal(even.transform(pd.DataFrame({"c": [None]})), [[0.0, 1.0]])
+    # with one value, a cell is filled or empty
+    one = TableEncoder({"c": "yes/no"}).fit(pd.DataFrame({"c": ["x", None, "x"]}))
+    with pytest.warns(UserWarning, match="neither 'x' nor 'empty'"):
+        np.testing.assert_array_equal(one.transform(pd.DataFrame({"c": ["x", None, "z"]})), [[1.0], [0.0], [0.0]])
+
+
 def test_text_agrees_with_tfidf_vectorizer():
     notes = table()["note"].fillna("")
     theirs = TfidfVectorizer(max_features=4, min_df=2).fit(notes[notes != ""])
@@ -286,6 +306,11 @@ def test_cells_on_both_sides_of_the_range_of_training_are_counted():
         tally.add_range("age", part, Range(1.0, 10.0, 1000))
     [line] = tally.lines()
     assert line.startswith("column 'age': 9 of 30 cells lie outside the range of the training rows, 1 to 10")
+    # the range of few training rows says little: of twenty, up to half of the new cells may lie outside
+    for outside, told in ((9, 0), (11, 1)):
+        tally = Tally()
+        tally.add_range("age", np.repeat([0.0, 5.0], [outside, 20 - outside]), Range(1.0, 10.0, 20))
+        assert len(tally.lines()) == told
 
 
 def test_a_structured_array_is_a_table():

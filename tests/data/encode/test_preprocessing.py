@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_array
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -35,6 +36,8 @@ def test_a_feature_constant_in_training_is_zero_everywhere():
         assert not scaler.transform(test)[:, 1].any()
     assert not scaler.transform(train)[:, 1].any()
     assert np.count_nonzero(is_constant(train)) == 1
+    empty = Standardiser().fit(csr_array([[3.0, 0.0], [4.0, 0.0]])).transform(csr_array([[5.0, 7.0]]))
+    np.testing.assert_allclose(empty.toarray(), [[5.0 / np.sqrt(12.5), 0.0]])
 
 
 @given(arrays(float, (6, 2), elements=st.floats(-1e6, 1e6)), arrays(float, (3, 2), elements=st.floats(-1e6, 1e6)))

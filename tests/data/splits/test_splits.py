@@ -19,7 +19,9 @@ from pucli.data import (
     save_splits,
     single_training_set,
 )
-from pucli.data.splits.labelling import SLOPE, labelling_tilt
+from pucli.data.splits import scenarios
+from pucli.data.splits.labelling import SLOPE, chances, labelling_tilt
+from pucli.data.splits.scenarios import hidden_classes
 from tests.helpers import examples
 
 SIZES = st.integers(60, 300)
@@ -232,7 +234,7 @@ def test_splits_of_other_data_are_refused(tmp_path):
         (lambda c: {k: v for k, v in c.items() if k != "splits"}, r"damaged splits file \('splits'\)"),
         (lambda c: c | {"rows": 10}, r"a row number is outside 0\.\.9"),
         (lambda c: c | {"splits": [{"train": [0, 1], "test": [1], "labelled": [0]}]}, "a row is in a split twice"),
-        (lambda c: c | {"splits": [{"train": [0], "test": [1], "labelled": [2]}]}, "not in the training set"),
+        (lambda c: c | {"splits": [{"train": [0], "test": [1], "labelled": [0, 2]}]}, "not in the training set"),
         (lambda c: c | {"splits": [{"train": ["a"], "test": [1], "labelled": []}]}, "damaged splits file"),
         (lambda c: [c], "is not a splits file"),
     ],
@@ -285,10 +287,41 @@ def test_an_unknown_labelling_names_the_known_ones() -> None:
         labelling_tilt("sar-scores", np.zeros((2, 1)), np.array([0, 1]), np.random.default_rng(0))
 
 
-def test_repeated_splits_of_a_biased_labelling_differ_and_come_again() -> None:
+def test_each_repeat_draws_its_own_biased_labelling_which_comes_again(monkeypatch) -> None:
+    tilts = []
+
+    def noted(*given):
+        tilts.append(labelling_tilt(*given))
+        return tilts[-1]
+
+    monkeypatch.setattr(scenarios, "labelling_tilt", noted)
     y = labels(40, 60)
     X = np.random.default_rng(0).normal(size=(100, 2))
     made = repeated_splits("case-control", y, 0.5, repeats=2, seed=3, labelling="sar-feature", X=X)
     again = repeated_splits("case-control", y, 0.5, repeats=1, seed=3, labelling="sar-feature", X=X)
     assert np.array_equal(made[0].train, again[0].train)
-    assert not np.array_equal(made[0].train[made[0].s == 1], made[1].train[made[1].s == 1])
+    assert np.array_equal(tilts[0], tilts[2]) and not np.array_equal(tilts[0], tilts[1])
+
+
+def test_doubtful_positives_have_the_greater_chance_of_lbe_b() -> None:
+    weights = np.array([2.0, 1.5]) ** 10
+    np.testing.assert_allclose(chances("sar-lbe-b", np.array([0.5, 1.0])), weights / weights.sum())
+
+
+def test_labelled_rows_among_the_held_ones_are_left_out() -> None:
+    y = labels(60, 40)
+    held = np.random.default_rng(1).random(100) < 0.3
+    split = case_control(y, 0.5, rng=np.random.default_rng(0), held=held)
+    left_out = 30 - int(split.s.sum())  # of the 30 labelled rows
+    assert left_out > 0 and len(split.train) == np.sum(~held)
+    assert held[split.test].all() and len(split.test) == held.sum() - left_out
+
+
+def test_classes_are_hidden_and_never_exchanged() -> None:
+    classes = np.random.default_rng(0).integers(0, 3, 200)
+    train, test, y = hidden_classes(classes, 0.4, seed=1, repeat=2, unlabeled=-1)
+    assert sorted([*train, *test]) == list(range(200)) and len(train) == 140
+    known = y != -1
+    assert known.sum() == 56 and np.array_equal(y[known], classes[train][known])
+    shares = np.bincount(classes) / 200
+    assert np.abs(np.bincount(y[known]) - 56 * shares).max() < 1.5
