@@ -1,5 +1,6 @@
 import functools
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,17 @@ from sklearn.metrics import roc_auc_score
 from pucli.cli.main import main
 from pucli.core.errors import RunError, UsageError
 from pucli.data.encode.standardise import Standardiser
-from pucli.distributed.blocks import Columns, ScoreHistogram, find_blocks, moments, numeric_columns, read_rows
-from pucli.distributed.training import HereRunner, prior_and_cut, train_on_blocks
+from pucli.distributed.blocks import (
+    Columns,
+    ScoreHistogram,
+    find_blocks,
+    moments,
+    numeric_columns,
+    read_rows,
+    write_predictions,
+)
+from pucli.distributed.sample import Shares, sample
+from pucli.distributed.training import HereRunner, _drawn, prior_and_cut, train_on_blocks
 from pucli.estimators import BLSSVM
 from pucli.estimators.global_local import feature_model
 from pucli.models.saved import load_model, save_model
@@ -32,7 +42,6 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("params", [{}, {"lam": 3.0, "c_u": 0.2, "c_p": 2.0}, {"kernel": "rbf"}])
 @pytest.mark.parametrize("standardise", [True, False])
-@pytest.mark.slow
 def test_fitting_in_blocks_gives_the_model_of_one_machine(folder, params, standardise, monkeypatch, tmp_path):
     path, frame = folder
     monkeypatch.setattr(feature_model, "WHOLE_KERNEL_ROWS", 500)
@@ -68,7 +77,6 @@ def test_moments_add_up(folder):
     assert found.labels == {"0": (frame.bought == 0).sum(), "1": (frame.bought == 1).sum()}
 
 
-@pytest.mark.slow
 def test_the_grid_point_is_chosen_on_held_out_blocks(folder):
     path, frame = folder
     blocks = find_blocks(str(path / "*.parquet"))
@@ -100,6 +108,35 @@ def test_the_grid_point_is_chosen_on_held_out_blocks(folder):
     np.testing.assert_allclose(of_rows, whole - cut, atol=1e-8)
     saved = found.to_save("rows").pipeline.decision_function(frame.drop(columns="bought").to_numpy(dtype=float))
     np.testing.assert_allclose(saved, of_rows, atol=1e-8)
+
+
+def test_predictions_number_the_rows_of_each_file(folder, tmp_path):
+    path, frame = folder
+    blocks = find_blocks(str(path / "part0.parquet"))
+    assert len(blocks) == 2
+    model = SimpleNamespace(of_rows=lambda X: {"score": X[:, 0]})
+    (tmp_path / "out").mkdir()
+    columns = Columns(("a", "b"), "bought", "1")
+    out = write_predictions((blocks[0].path, blocks), model, columns, str(tmp_path / "out"), ["no", "yes"])
+    found = pd.read_parquet(out)
+    assert found["row"].tolist() == list(range(1, 301))
+    np.testing.assert_array_equal(found["score"], frame["a"][:300])
+    assert (found["prediction"] == np.where(frame["a"][:300] > 0, "yes", "no")).all()
+
+
+def test_a_sample_has_the_share_of_each_kind_of_row(folder):
+    path, frame = folder
+    blocks, columns = find_blocks(str(path / "*.parquet")), Columns(("a", "b"), "bought", "1")
+    shares = Shares(1.0, 0.2, 1.0)
+    found = HereRunner().total(functools.partial(sample, columns=columns, shares=shares, seed=0), blocks)
+    assert found.labelled.sum() == frame["bought"].sum()
+    assert np.sum(~found.labelled) == pytest.approx(0.2 * np.sum(frame["bought"] == 0), rel=0.2)
+
+
+def test_scores_are_drawn_from_the_middle_of_their_bins():
+    counts = np.zeros(8000, dtype=int)
+    counts[[4000, 7999]] = [3, 1]
+    np.testing.assert_allclose(_drawn(counts), [0.0005, 0.0005, 0.0005, 3.9995])
 
 
 def test_prior_and_cut_come_from_the_histogram():

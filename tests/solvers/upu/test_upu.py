@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from pucli.estimators.unbiased.upu import NNPU, UPU
-from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.upu.network import (
     Network,
     Risk,
@@ -18,7 +17,6 @@ from pucli.solvers.upu.network import (
     network_score,
     train_network,
 )
-from pucli.solvers.upu.squared import _squared_upu_objective, solve_squared_upu
 from tests import oracles
 from tests.helpers import examples
 from tests.oracles import clarabel
@@ -153,16 +151,6 @@ def test_convex_losses_agree_with_clarabel(seed, loss, lam, prior):
     scale = max(abs(best), 0.1)
     assert abs(model.objective_ - best) <= 1e-6 * scale
     assert model.objective_ - best <= model.dual_gap_ + 1e-7 * scale
-
-
-def test_the_squared_loss_solution_has_no_better_neighbour():
-    X, y = problem(4)
-    Z = with_intercept(X)
-    fit = solve_squared_upu(Z, y == 1, 0.4, 0.3)
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        moved = fit.coef + 0.1 * rng.normal(size=4)
-        assert _squared_upu_objective(moved, Z, y == 1, 0.4, 0.3) > fit.objective
 
 
 @pytest.mark.parametrize("loss", ["squared", "double-hinge"])
