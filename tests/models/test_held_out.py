@@ -19,6 +19,7 @@ from pucli.models.validation import (
     _kept,
     held_out,
     held_out_classes,
+    held_out_scores,
     judged,
 )
 
@@ -81,7 +82,7 @@ def test_the_ridge_of_an_average_is_that_of_the_model() -> None:
 
 
 def test_a_cut_that_finds_no_more_than_it_takes_is_noticed() -> None:
-    assert "threshold" in HeldOut(recall=0.5, share=0.48, pu_auc=0.8, labelled=100, unlabeled=400).warning
+    assert "threshold" in HeldOut(recall=0.56, share=0.48, pu_auc=0.8, labelled=100, unlabeled=400).warning
     assert HeldOut(recall=0.7, share=0.48, pu_auc=0.8, labelled=100, unlabeled=400).warning == ""
 
 
@@ -117,14 +118,17 @@ def test_recall_and_share_are_means_over_folds_of_labelled_and_of_unlabeled_rows
 def test_no_fold_of_two_classes_trains_on_the_rows_or_the_groups_that_it_scores(monkeypatch, grouped) -> None:
     X = np.arange(60.0)[:, None]
     y, labelled = np.where(np.arange(60) < 40, np.arange(60) % 2, -1), np.arange(60) < 40
-    groups = np.arange(60) // 2 if grouped else None  # of both classes
+    # of both classes; the last ten unlabeled rows belong to groups of labelled ones
+    groups = np.r_[np.arange(50) // 2, np.arange(10)] if grouped else None
+    of_row = np.arange(60) if groups is None else groups
     held = []
 
     def noted(pipeline, kept, train, y, test):
-        together = 2 if grouped else 1
-        assert not set((train // together).ravel()) & set((test // together).ravel())
-        assert set(train.ravel()) >= set(range(40, 60))  # unlabeled rows train in every fold
-        held.extend(test.ravel())
+        rows, scored = train.ravel().astype(int), test.ravel().astype(int)
+        assert not set(of_row[rows]) & set(of_row[scored])
+        # all other unlabeled rows train in every fold
+        assert set(rows) >= {row for row in range(40, 60) if of_row[row] not in of_row[scored]}
+        held.extend(scored)
         return test[:, 0]
 
     monkeypatch.setattr(validation, "_scores", noted)
@@ -132,3 +136,13 @@ def test_no_fold_of_two_classes_trains_on_the_rows_or_the_groups_that_it_scores(
     assert found is not None and sorted(held) == list(range(40))
     np.testing.assert_array_equal(found[0], np.arange(40.0))
     np.testing.assert_array_equal(found[1], np.arange(40) % 2 == 1)
+
+
+def test_too_few_groups_of_a_kind_give_no_held_out_scores() -> None:
+    X, labelled = clouds(400, apart=1.5)
+    model = make_pipeline(NaiveSVC(kernel="linear"), standardise=True)
+    groups = np.where(labelled, np.arange(400) % (FOLDS - 1), np.arange(400))
+    assert held_out_scores(model, X, labelled, 0, groups) is None
+    assert (
+        held_out_scores(model, X, labelled, 0, np.where(labelled, np.arange(400) % FOLDS, np.arange(400))) is not None
+    )

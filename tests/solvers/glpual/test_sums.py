@@ -33,6 +33,10 @@ def test_sums_in_blocks_give_the_solution_of_all_rows(rows, monkeypatch):
     assert found.objective == pytest.approx(
         GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2).objective(found.coef, squared=True)
     )
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, np.count_nonzero(~labelled))
+    weighed, _ = sums_in_blocks(with_intercept, X, labelled, edges, weights)
+    true = solve_gllc(GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2 * weights))
+    np.testing.assert_allclose(solve_squares_from_sums(weighed, 0.5, 1.0, 0.2).coef, true.coef, atol=1e-10)
     found, true = (
         solve_hinge_from_sums(sums, Zp, 0.5, 1.0, 0.2),
         solve_glpual(GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2)),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.estimators.base.class_prior import resolve_prior
-from pucli.solvers.prior import best_bin
+from pucli.solvers.prior import best_bin, estimate
 from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import LARGEST_SAMPLE, PRIOR_METHODS, _sample, estimate_prior, estimate_priors
 from pucli.solvers.prior.km2 import _hull_distance, _nearest_in_hull
@@ -133,6 +133,50 @@ def test_best_bin_of_separated_groups_is_the_share_above():
     assert best_bin.best_bin(np.ones(500), np.ones(50)) == 1.0
 
 
+@pytest.mark.parametrize(("n_p", "n_u"), [(40, 300), (300, 40)])
+def test_best_bin_is_the_least_bound_over_thresholds(n_p, n_u):
+    """Eq. 4 of Garg et al. (2021), with half of the confidence term, by brute force."""
+    rng = np.random.default_rng(n_p)
+    positive, population = rng.normal(1, 1, n_p), np.r_[rng.normal(1, 1, n_u // 4), rng.normal(-1, 1, 3 * n_u // 4)]
+    term = 0.5 * 1.01 * (np.sqrt(np.log(40.0) / (2 * n_p)) + np.sqrt(np.log(40.0) / (2 * n_u)))
+    shares = [(np.mean(positive >= t), np.mean(population >= t)) for t in np.r_[positive, population]]
+    q_p, q_u = min((both for both in shares if both[0] > 0), key=lambda both: (both[1] + term) / both[0])
+    assert best_bin.best_bin(positive, population) == pytest.approx(min(1.0, q_u / q_p))
+
+
+def test_the_interval_adds_the_overlap_of_the_classes_to_its_lower_end():
+    z, (overlap, lasting) = 1.6448536269514722, estimate.UNSEEN["bbe"]
+    apart, near = (estimate.Scored(np.full(9, 0.4), 0.4, ranking) for ranking in (1.0, 0.7))
+    error = z * np.sqrt(0.01 + lasting**2)
+    low, high = estimate.interval("bbe", 0.4, 0.45, 0.01, apart, 0.9)
+    assert (low, high) == (pytest.approx(max(0.4 - error, 0.0)), pytest.approx(0.45 + error))
+    # the overlap is that of the prior at the lower end of the first pass
+    at = 0.4
+    for _ in range(2):
+        unseen = overlap * (1.0 - near.separation(at))
+        expected = max(0.4 - z * np.sqrt(0.01 + lasting**2 + unseen**2), 0.0)
+        at = min(expected, at)
+    assert estimate.interval("bbe", 0.4, 0.45, 0.01, near, 0.9) == (
+        pytest.approx(expected),
+        pytest.approx(0.45 + error),
+    )
+    assert expected < low
+
+
+def test_a_prior_far_outside_the_interval_is_contradicted(monkeypatch):
+    found = estimate.PriorEstimate(0.4, 0.3, 0.5, 0.99, "bbe", 1)
+    monkeypatch.setattr(estimate, "estimate_prior", lambda *given, **options: found)
+    said = [estimate.contradicted(prior, None, None) for prior in (0.19, 0.21, 0.59, 0.61)]
+    assert said == [found, None, None, found]
+
+
+def test_bootstrap_samples_of_both_kinds_are_drawn(monkeypatch):
+    monkeypatch.setattr(estimate, "_estimate", lambda *rows: len(np.unique(rows[0])) + 1000 * len(np.unique(rows[1])))
+    rows = np.arange(100.0)[:, None]
+    for count in estimate._replicates(rows, rows, "tice", 5, np.random.default_rng(0)):
+        assert count % 1000 < 80 and count // 1000 < 80  # some rows occur more than once
+
+
 def test_large_samples_are_thinned():
     X, labelled = mixture(2, 0.3, n_u=3000, n_p=1000)
     kinds = _sample(X, labelled, np.random.default_rng(0))
@@ -165,6 +209,9 @@ def test_slope_of_the_hull_distance_is_its_derivative():
     start = np.full(90, 1 / 90)
     at = [_hull_distance(K, 60, x, start, tol=1e-12) for x in (2.0, 2.0 + 1e-4, 2.0 - 1e-4)]
     assert np.isclose((at[1].distance - at[2].distance) / 2e-4, at[0].slope, rtol=1e-2)
+    # from 2 mean(unlabeled) - mean(labelled) to the nearest point of the hull
+    apart = at[0].weights - np.repeat([2 / 60, -1 / 30], [60, 30])
+    assert at[0].distance == pytest.approx(np.sqrt(apart @ K @ apart))
 
 
 def test_a_given_prior_is_used_unchanged():
