@@ -117,6 +117,31 @@ def test_a_convex_problem_that_is_solved_loosely_makes_the_residual_larger():
     assert cpb_solver._possible_fall(losses, point, new._replace(gap=0.3)) == pytest.approx(exact + 0.3)
 
 
+@pytest.mark.parametrize(
+    ("seed", "n", "m", "shift", "prior", "lam"), [(0, 40, 2, 0.3, 0.4, 0.05), (11, 60, 6, 0.0, 0.5, 1e-3)]
+)
+def test_the_better_of_both_starts_is_taken(seed, n, m, shift, prior, lam, monkeypatch):
+    """Of the first problem it is the first start, of the second the other."""
+    Z, labelled, edges = with_graph(*oracles.problem(seed, n=n, m=m, n_p=15, shift=shift))
+    problem_ = CPBProblem(Z, labelled, edges, prior, lam)
+    both, starts = solve_cpb(problem_).objective, cpb_solver._starts(Z[:, :-1], labelled)
+    alone = []
+    for one in starts:
+        monkeypatch.setattr(cpb_solver, "_starts", lambda F, labelled, one=one: [one])
+        alone.append(solve_cpb(problem_).objective)
+    assert np.sign(alone[0] - alone[1]) == (1.0 if seed else -1.0) and both == pytest.approx(min(alone), rel=1e-6)
+
+
+@pytest.mark.parametrize("prior", [0.3, 0.7])
+def test_features_beyond_the_solver_give_the_best_constant(prior, monkeypatch):
+    monkeypatch.setattr(cpb_solver, "WORSE", 0.0)
+    Z, labelled, edges = with_graph(*problem(0))
+    rows = CPBProblem(Z, labelled, edges, prior, 0.1)
+    found = solve_cpb(rows)
+    assert not found.converged and found.objective == pytest.approx(rows.objective(found.coef))
+    assert found.objective == pytest.approx(2.0 * min(prior, 1.0 - prior))
+
+
 def test_too_few_steps_are_not_reported_as_converged():
     Z, labelled, edges = with_graph(*problem(23, n=80, m=11, n_p=20, shift=0.0))
     early = solve_cpb(CPBProblem(Z, labelled, edges, 0.5, 1e-3), max_iter=1)

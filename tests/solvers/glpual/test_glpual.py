@@ -5,11 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import cho_factor
 
 from pucli.estimators.global_local.glpual import GLLC, GLPUAL
+from pucli.solvers.glpual import dual
+from pucli.solvers.glpual import problem as glpual_problem
 from pucli.solvers.glpual.admm import shrink_hinge
 from pucli.solvers.glpual.dual import solve_glpual
-from pucli.solvers.glpual.problem import GlobalLocalProblem
+from pucli.solvers.glpual.problem import GlobalLocalProblem, refined
 from pucli.solvers.glpual.thesis import solve_thesis
 from pucli.solvers.kernels.graph import edge_weights, mutual_knn, squared_distances
 from pucli.solvers.kernels.intercept import with_intercept
@@ -80,6 +83,53 @@ def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam):
     exact = solve_glpual(GlobalLocalProblem(Z, y == 1, edges, lam, 1.0, 0.05), tol=1e-12, max_iter=5000)
     assert exact.gap <= 1e-9 * exact.objective
     assert -1e-9 <= early.objective - exact.objective <= early.gap + 1e-9
+
+
+@pytest.mark.parametrize("stop", [0, 1, 3, 1000])
+def test_the_gap_of_refined_coefficients_is_a_bound(stop, monkeypatch):
+    """As where the sums of squares have lost digits, which is taken for the case here."""
+    X, y = problem(2, n=80, m=2, n_p=30)
+    rows = GlobalLocalProblem(with_intercept(X), y == 1, mutual_knn(X, 5).edges(1.0), 0.1, 1.0, 0.05)
+    best = solve_glpual(rows, tol=1e-12, max_iter=5000).objective
+    monkeypatch.setattr(dual, "DIFFERENCE", -1.0)
+    found = solve_glpual(rows, tol=1e-9, max_iter=stop)
+    assert found.objective == pytest.approx(rows.objective(found.coef), rel=1e-14)
+    assert -1e-9 <= found.objective - best <= found.gap + 1e-9
+    assert found.converged == (stop == 1000)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_refinement_ends_at_the_minimum_and_its_bound_is_the_distance(squared, monkeypatch):
+    X, y = problem(5)
+    labelled, rng = y == 1, np.random.default_rng(0)
+    c_u = rng.uniform(0.1, 0.5, np.count_nonzero(~labelled))
+    rows = GlobalLocalProblem(with_intercept(X), labelled, mutual_knn(X, 5).edges(1.0), 0.5, 2.0, c_u)
+    H, b = rows.quadratic_part()
+    a = None if squared else rng.uniform(0.0, 2.0, np.count_nonzero(labelled))
+    if squared:
+        H, b = H + 4.0 * rows.Zp.T @ rows.Zp, b - 4.0 * rows.Zp.sum(axis=0)
+    else:
+        b = b - a @ rows.Zp
+    best, factor = np.linalg.solve(H, -b), cho_factor(H, lower=True)
+    start = best + rng.normal(size=len(b))
+    found, gap = refined(start, a, rows, factor)
+    np.testing.assert_allclose(found, best, atol=1e-9)
+    assert gap < 1e-18
+    monkeypatch.setattr(glpual_problem, "REFINEMENTS", 0)
+    found, gap = refined(start, a, rows, factor)
+    np.testing.assert_array_equal(found, start)
+    assert gap == pytest.approx(0.5 * (start - best) @ H @ (start - best))
+
+
+@pytest.mark.parametrize("offset", [1e8, 1e12])
+def test_far_from_the_origin_the_value_is_that_of_the_rounded_intercept(offset):
+    for seed in range(3):
+        X, y = problem(seed, n=40, n_p=15)
+        rows = GlobalLocalProblem(with_intercept(X + offset), y == 1, mutual_knn(X, 5).edges(1.0), 0.5, 1.0, 0.2)
+        found = solve_glpual(rows, tol=1e-10)
+        exact = rows._replace(Z=rows.Z.astype(np.longdouble)).objective(found.coef.astype(np.longdouble))
+        assert found.objective == pytest.approx(exact, rel=1e-10 if offset < 1e10 else 1e-7)
+        assert found.converged == (found.gap <= 1e-10 * found.objective)
 
 
 @given(seed=st.integers(0, 1000), mu=st.sampled_from([0.1, 1.0, 5.0]))

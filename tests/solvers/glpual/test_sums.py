@@ -35,7 +35,9 @@ def test_sums_in_blocks_give_the_solution_of_all_rows(rows, monkeypatch):
     )
     weights = np.random.default_rng(1).uniform(0.2, 3.0, np.count_nonzero(~labelled))
     weighed, _ = sums_in_blocks(with_intercept, X, labelled, edges, weights)
-    true = solve_gllc(GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2 * weights))
+    rows_weighed = GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2 * weights)
+    true = solve_gllc(rows_weighed)
+    assert rows_weighed.constant == pytest.approx(0.2 * weights.sum())
     np.testing.assert_allclose(solve_squares_from_sums(weighed, 0.5, 1.0, 0.2).coef, true.coef, atol=1e-10)
     found, true = (
         solve_hinge_from_sums(sums, Zp, 0.5, 1.0, 0.2),

@@ -1,0 +1,84 @@
+"""The parts of `pucli shift`: threshold and predictions of another class prior, shares and prior of training."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pucli.core.errors import UsageError
+from pucli.data.encode.drift import Usual
+from pucli.models import shift
+from pucli.models.shift import Shift, _cut, _new_prior, _trained_prior, old_shares
+from pucli.solvers.ensemble.estimates import Estimate
+from pucli.solvers.prior.shift import NewPrior, adapted, new_prior
+from pucli.solvers.prior.three_samples import prior_of_three
+
+
+def test_the_threshold_has_the_largest_expected_f1():
+    """By brute force over all thresholds; rows with one score are on one side."""
+    rng = np.random.default_rng(0)
+    scores = np.round(rng.normal(size=60), 1)
+    p = np.clip(1.0 / (1.0 + np.exp(-3.0 * scores)) + 0.1 * rng.normal(size=60), 0.0, 1.0)
+    found = _cut(scores, p)
+    levels = np.unique(scores)
+
+    def expected_f1(cut):
+        return 2.0 * p[scores > cut].sum() / (np.sum(scores > cut) + p.sum())
+
+    best = max(expected_f1(cut) for cut in [levels[0] - 1.0, *levels])
+    assert expected_f1(found) == pytest.approx(best)
+    assert found not in levels and np.min(np.abs(levels - found)) == pytest.approx(0.05)
+    assert _cut(np.array([2.0, 1.0]), np.ones(2)) < 1.0  # all rows
+    assert _cut(np.zeros(4), np.linspace(0.1, 0.4, 4)) < 0.0
+
+
+def test_predictions_are_those_of_the_new_prior():
+    block = pd.DataFrame(
+        {"score": [0.2, 0.6], "probability": [0.3, 0.8], "probability_low": 0.1, "probability_high": 0.9}
+    )
+    found = Shift(40, Estimate(0.3, 0.2, 0.4), NewPrior(0.5, 0.4, 0.7), "prior", 0.01, 0.5, (), cut=0.5, warnings=())
+    (one,) = found.adapt(iter([block]), {"0": "no", "1": "yes"})
+    np.testing.assert_allclose(one["score"], [-0.3, 0.1])
+    assert one["prediction"].tolist() == ["no", "yes"]
+    p = block["probability"].to_numpy()
+    for name, prior in (("probability", 0.5), ("probability_low", 0.4), ("probability_high", 0.7)):
+        np.testing.assert_allclose(one[name], adapted(p, 0.3, prior))
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_shares_of_labelled_rows_follow_from_those_of_all_and_of_the_unlabeled(single):
+    rng = np.random.default_rng(1)
+    Z, labelled = rng.normal(size=(400, 2)), rng.random(400) < 0.2
+    Z[labelled] += 1.0
+    counts = int(labelled.sum()), int((~labelled).sum())
+    usual = Usual.of(Z, ~labelled)
+    of_labelled, population = old_shares(usual, counts, single=single)
+    for found, rows in ((of_labelled, Z[labelled]), (population, Z if single else Z[~labelled])):
+        assert found.rows == len(rows)
+        for k, points in enumerate(usual.points):
+            up_to = np.array([0.0, *(np.mean(rows[:, k] <= point) for point in points), 1.0])
+            np.testing.assert_allclose(found.shares[k], np.diff(up_to), atol=1e-12)
+
+
+def test_the_new_prior_comes_from_held_out_scores_if_the_model_keeps_them():
+    rng = np.random.default_rng(2)
+    positive, population = rng.normal(2, 1, 80), np.r_[rng.normal(2, 1, 60), rng.normal(-2, 1, 140)]
+    new = np.r_[rng.normal(2, 1, 150), rng.normal(-2, 1, 150)]
+    p, trained = 1.0 / (1.0 + np.exp(-2.0 * new)), Estimate(0.3, 0.2, 0.4)
+    kept = SimpleNamespace(_positive=positive, _population=population, threshold_=0.7)
+    # scores of predictions are relative to the threshold, held-out ones are not
+    found = _new_prior(SimpleNamespace(estimator=kept), new - 0.7, p, trained, 80)
+    expected = prior_of_three((positive, population, new), 0.3, (0.2, 0.4), shift.stream(0, "prior shift"))
+    assert found == pytest.approx(expected, rel=1e-9)
+    without = _new_prior(SimpleNamespace(estimator=object()), new, p, trained, 80)
+    assert without == new_prior(p, 0.3, (0.2, 0.4), 80, shift.stream(0, "prior shift"))
+
+
+def test_the_prior_of_training_is_that_of_the_ensemble_or_of_the_curve():
+    ensemble = SimpleNamespace(prior_=0.3, prior_interval_=(0.2, 0.5))
+    assert _trained_prior(SimpleNamespace(estimator=ensemble)) == Estimate(0.3, 0.2, 0.5)
+    about = {"kind": "pu", "probability": {"prior": 0.3, "prior_low": 0.1, "prior_high": 0.4}}
+    assert _trained_prior(SimpleNamespace(estimator=None, metadata=about)) == Estimate(0.3, 0.1, 0.4)
+    with pytest.raises(UsageError, match="pucli auto"):
+        _trained_prior(SimpleNamespace(estimator=None, metadata=about | {"kind": "safe"}, method="icls"))
