@@ -146,3 +146,18 @@ def test_too_few_groups_of_a_kind_give_no_held_out_scores() -> None:
     assert (
         held_out_scores(model, X, labelled, 0, np.where(labelled, np.arange(400) % FOLDS, np.arange(400))) is not None
     )
+
+
+def test_known_negatives_train_with_their_label_and_are_not_scored(monkeypatch) -> None:
+    X = np.arange(60.0)[:, None]
+    labelled, negative = np.arange(60) < 12, np.arange(60) >= 48
+
+    def noted(pipeline, kept, train, y, test):
+        np.testing.assert_array_equal(y, np.where(train < 12, 1, np.where(train >= 48, -1, 0)).ravel())
+        return test[:, 0]
+
+    monkeypatch.setattr(validation, "_scores", noted)
+    found = held_out_scores([GLPUAL()], X, labelled, 0, negative=negative)
+    np.testing.assert_array_equal(found.rows, np.arange(48))
+    np.testing.assert_array_equal(found.labelled, np.arange(48) < 12)
+    np.testing.assert_array_equal(found.scores, np.arange(48.0))

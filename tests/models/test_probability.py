@@ -11,7 +11,8 @@ from scipy.special import expit
 
 from pucli.core.errors import UsageError
 from pucli.estimators import BLSSVM, NaiveSVC
-from pucli.models.calibration import class_curve, curve_of, in_its_scale, probability_curve
+from pucli.models import calibration
+from pucli.models.calibration import class_curve, curve_of, in_its_scale, prior_of, probability_curve
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 from pucli.models.validation import HeldOutScores, held_out_scores
 from pucli.solvers.ensemble.calibration import greatest_end, least_end
@@ -86,6 +87,36 @@ def test_a_model_of_many_rows_has_the_right_probabilities(monkeypatch) -> None:
     moved = in_its_scale(scores, model, X, labelled, 0)
     right, wrong = (probability_curve(one, X, given, None, 0).of(values)["probability"] for one in (moved, scores))
     assert abs(right.mean() - SHARE) < 0.03 < abs(wrong.mean() - SHARE)
+
+
+def test_scores_move_to_the_quantiles_of_the_model_and_keep_their_distance_beyond(monkeypatch) -> None:
+    rows_held = np.arange(23)
+    scores = np.r_[np.linspace(0.0, 1.0, 20), 0.5, 1.5, -0.25]
+    held = HeldOutScores(rows_held, rows_held >= 20, rows_held % 4, scores, None)
+    monkeypatch.setattr(calibration, "decision_values", lambda pipeline, X: 10.0 + 10.0 * np.linspace(0.0, 1.0, len(X)))
+    moved = in_its_scale(held, None, np.zeros((1023, 1)), np.isin(np.arange(1023), [20, 21, 22]), 0).scores
+    np.testing.assert_allclose(moved[:20], np.linspace(10.0, 20.0, 20), atol=1e-9)
+    np.testing.assert_allclose(moved[20:], [15.0, 20.5, 9.75], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"), [(None, 0.3, 0.6), (0.5, 0.3, 0.6), (0.2, 0.1, 0.6), (0.7, 0.3, 0.9), (0.05, 0.0, 0.6)]
+)
+def test_a_prior_outside_the_interval_of_the_scores_extends_it(monkeypatch, value, low, high) -> None:
+    monkeypatch.setattr(calibration, "estimate_prior", lambda *given: None)
+    monkeypatch.setattr(calibration, "estimates", lambda *given: {"prior": Estimate(0.4, 0.3, 0.6)})
+    found = prior_of(np.zeros(3), np.zeros(3), value)
+    assert (found.value, found.low, found.high) == pytest.approx((0.4 if value is None else value, low, high))
+
+
+def test_the_prior_of_a_model_is_of_the_unlabeled_rows_and_that_of_a_single_sample_of_all(monkeypatch) -> None:
+    monkeypatch.setattr(calibration, "RIDGE_COLUMNS", 0)
+    monkeypatch.setattr(calibration, "prior_of", lambda p, u, value, seed: Estimate(value, value, value))
+    rng = np.random.default_rng(0)
+    labelled = np.arange(100) < 20
+    scores = HeldOutScores(np.arange(100), labelled, np.arange(100) % 4, rng.normal(size=100) + labelled, 0.25)
+    for counts, prior in ((None, 0.25), ((20, 80), 0.4)):
+        assert probability_curve(scores, np.zeros((100, 1)), None, counts, 0).prior.value == pytest.approx(prior)
 
 
 def test_scores_of_all_rows_stay_where_they_are() -> None:

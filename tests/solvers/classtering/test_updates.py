@@ -56,8 +56,10 @@ def test_the_bound_never_decreases(seed, n, d, thesis):
     X = rng.normal(size=(n, d)) + 4.0 * rng.integers(0, 2, size=(n, 1))
     y = rng.integers(-1, 2, n)
     form = "thesis" if thesis else "collapsed"
-    bound = quick(form=form, max_components=3, max_iter=30, tol=1e-3).fit(X, y).lower_bound_
+    model = quick(form=form, max_components=3, max_iter=30, tol=1e-3).fit(X, y)
+    bound = model.lower_bound_
     assert np.diff(bound).min(initial=0.0) >= -1e-8 * np.abs(bound).max()
+    assert n * model.residual_ == pytest.approx(bound[-1] - bound[-2], abs=1e-9)
 
 
 def test_two_classes_of_several_clusters_from_few_labels():
