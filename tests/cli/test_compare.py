@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from pucli.metrics import corrected_resampled_t, holm_adjusted
-from pucli.models.compare import Scores, Task, compare, declared_task, judge
-from pucli.models.compare.chance import Ranked, chance
+from pucli.models.compare import Scores, Task, compare, declared_task, judge, run
+from pucli.models.compare.chance import Ranked, chance, why_useless
 from tests.helpers import by_night
 
 
@@ -28,6 +28,8 @@ def test_one_table_is_judged_by_the_corrected_test():
     message = "a is better than b on 4 of 4 splits, by 2.50 on average; this could be chance (p = "
     assert line == f"{message}{p:.2f}).".replace("= 0.", "= .")
     assert "a and b are equal on all 3 splits" in judge(scores(np.ones((1, 2, 3)))).verdict[0]
+    (line,) = judge(scores([[[1.0, 2.0], [3.0, 0.5]]])).verdict
+    assert line.startswith("b is better than a on 1 of 2 splits, by 0.25 on average")
 
 
 def test_the_correction_makes_p_larger_and_without_it_the_plain_test_is_left():
@@ -98,6 +100,43 @@ def test_useless_methods_are_not_ranked_among_each_other():
     assert "all pairs" not in found.verdict[-1] and not any("a is better than b" in line for line in found.verdict)
 
 
+def test_a_method_is_useless_if_it_is_so_on_every_table():
+    found = compare(["blssvm", "svc-naive"], [noise(0), replace(noise(0, apart=1.5), name="other")], repeats=2)
+    assert found.useless == []
+    assert {line.split(":")[0] for line in found.remarks if "useless" in line} == {
+        f"{name} may be useless on noise" for name in ("blssvm", "svc-naive")
+    }
+
+
+def test_features_are_scaled_by_the_training_rows_alone(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        run, "_score", lambda name, division, *more: (seen.append(division), (0.5, Ranked(0.5, 1, 1)))[1]
+    )
+    task = noise(0, m=2, apart=3.0)
+    compare(["gllc", "blssvm"], [task], repeats=2)
+    for division, repeat in zip(seen, (0, 0, 1, 1), strict=True):
+        raw = task.division(repeat, seed=0, label_frequency=0.5)
+        mean, sd = raw.X_train.mean(axis=0), raw.X_train.std(axis=0)
+        np.testing.assert_allclose(division.X_train, (raw.X_train - mean) / sd, atol=1e-12)
+        np.testing.assert_allclose(division.X_test, (raw.X_test - mean) / sd, atol=1e-12)
+
+
+def test_rows_of_unknown_classes_are_divided_by_kind():
+    one, other = (noise(0).division(repeat, seed=0, label_frequency=0.5) for repeat in (0, 1))
+    assert (len(one.X_test), one.truth.sum(), len(one.X_train), one.s.sum()) == (120, 30, 280, 70)
+    assert not {*map(tuple, one.X_train)} & {*map(tuple, one.X_test)}
+    assert not np.array_equal(one.X_test, other.X_test)
+
+
+def test_the_limit_of_chance_is_that_of_overlapping_splits():
+    ranked = [Ranked(0.9, 30, 70)] * 4
+    assert chance(ranked, 0.5) == pytest.approx(0.5 + 1.645 * np.sqrt((1 / 4 + 0.5) * 101 / (12 * 30 * 70)))
+    said = why_useless(np.array([0.5]), ranked[:1], np.array([0.5]), "puf", 0.0)
+    assert said == "its PUF of 0.50 is not above 0.50, that of calling every row positive"
+    assert why_useless(np.array([0.5]), ranked[:1], np.array([np.nan]), "puf", 0.5) == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("times", by_night([150, 400], by_day=[150]))
 def test_the_limit_of_chance_holds_its_level(times):
@@ -133,12 +172,13 @@ def test_several_data_sets_are_compared_over_data_sets():
 
 def test_lower_is_better_where_the_metric_says_so():
     found = judge(scores([[[1, 1.1, 1.2], [5, 5.1, 5.3]]], metric="error"))
-    assert found.verdict[0].startswith("a is better than b on 3 of 3 splits")
+    assert found.verdict[0].startswith("a is better than b on 3 of 3 splits, by 4.03 on average")
+    assert found.pairs[0].difference == pytest.approx(-12.1 / 3)  # a less b
 
 
 def test_three_methods_are_ranked_and_the_best_differs_from_the_worst():
     random = np.random.default_rng(1)
-    values = random.normal(size=(20, 3, 4)) * 0.1 + np.array([3.0, 2.9, 0.0])[None, :, None]
+    values = random.normal(size=(20, 3, 4)) * 0.1 + np.array([3.0, 2.98, 0.0])[None, :, None]
     found = judge(scores(values))
     assert found.ranking.ranks[2] == 3.0
     assert "The methods differ (Friedman's test over 20 data sets, p < .001)" in found.verdict[0]

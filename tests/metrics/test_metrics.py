@@ -183,6 +183,7 @@ def test_friedman_nemenyi_edges():
     assert tied.p == 1 and tied.ranks == pytest.approx([2, 2, 2])
     two = friedman_nemenyi([[1.0, 2.0], [1.0, 2.0], [np.nan, 1.0]])
     assert two.n == 2 and math.isnan(two.p) and two.ranks == pytest.approx([2, 1])
+    assert friedman_nemenyi([[0.1 + 0.2, 0.3]] * 3).ranks == pytest.approx([1.5, 1.5])  # equal but for rounding
     lower = friedman_nemenyi([[1.0, 2.0, 3.0]], higher_is_better=False)
     assert lower.ranks == pytest.approx([1, 2, 3]) and math.isnan(lower.p)
 

@@ -104,7 +104,7 @@ def judge(scores: Scores) -> Judgement:
     ranking = _ranking(scores, blocks) if several else None
     name = "Wilcoxon signed-rank test" if several else "corrected resampled t-test"
     found = Judgement("data sets" if several else "splits", name, pairs, ranking, [])
-    found.verdict.extend(_words(scores, found, blocks))
+    found.verdict.extend(_words(scores, found))
     return found
 
 
@@ -153,20 +153,20 @@ def _ranking(scores: Scores, blocks: Floats) -> Ranking:
     )
 
 
-def _words(scores: Scores, found: Judgement, blocks: Floats) -> list[str]:
+def _words(scores: Scores, found: Judgement) -> list[str]:
     """Return the verdict as sentences, one or two for each finding."""
     if len(scores.useless) == len(scores.methods):
         none = f"Neither {scores.methods[0]} nor {scores.methods[1]}" if len(scores.methods) == 2 else "No method"
         return [f"{none} is shown to be better than chance, so none is called better; see the warnings."]
     if len(scores.methods) == 2:
-        return [_pair_words(found.pairs[0], found, len(blocks))]
+        return [_pair_words(found.pairs[0], found, scores.metric)]
     lines = []
     if scores.useless:
         lines.append(f"Perhaps no better than chance, so not compared with each other: {', '.join(scores.useless)}.")
     if found.ranking is not None and math.isfinite(found.ranking.p):
         lines.append(_friedman_words(found.ranking))
     differing = [pair for pair in found.pairs if pair.differ]
-    lines += [_pair_words(pair, found, len(blocks)) for pair in differing]
+    lines += [_pair_words(pair, found, scores.metric) for pair in differing]
     rest = sum(pair.of_use for pair in found.pairs) - len(differing)
     if rest:
         which = f"the other {rest} pair{'s' * (rest != 1)}" if differing else "all pairs"
@@ -176,18 +176,16 @@ def _words(scores: Scores, found: Judgement, blocks: Floats) -> list[str]:
     return lines
 
 
-def _pair_words(pair: PairVerdict, found: Judgement, n: int) -> str:
-    a, b, wins, difference = pair.a, pair.b, pair.wins, pair.difference
-    if pair.losses > pair.wins or (pair.losses == pair.wins and difference < 0):
-        a, b, wins, difference = b, a, pair.losses, -difference
+def _pair_words(pair: PairVerdict, found: Judgement, metric: str) -> str:
+    a, b, wins, gain = pair.a, pair.b, pair.wins, get_metric(metric).gain(pair.difference)
+    if pair.losses > pair.wins or (pair.losses == pair.wins and gain < 0):
+        a, b, wins, gain = b, a, pair.losses, -gain
     of = pair.wins + pair.ties + pair.losses
     if pair.ties == of:
         return f"{a} and {b} are equal on all {of} {found.blocks}."
     ties = f" ({pair.ties} equal)" if pair.ties else ""
     head = f"{a} is better than {b} on {wins} of {of} {found.blocks}{ties}"
-    head += (
-        f", by {difference:.2f} on average" if difference >= 0 else f", though {b} is by {-difference:.2f} on average"
-    )
+    head += f", by {gain:.2f} on average" if gain >= 0 else f", though {b} is by {-gain:.2f} on average"
     if math.isnan(pair.p):
         return f"{head}; too few {found.blocks} for a test."
     if pair.differ:
