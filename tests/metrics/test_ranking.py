@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from pucli.metrics import classification
 from pucli.metrics.ranking import CHANCE, auc, chance_limit, noise_limit, pu_auc
-from pucli.models.compare.chance import Ranked, chance
 
 
 def test_every_route_counts_pairs():
@@ -25,4 +25,5 @@ def test_noise_exceeds_its_limit_in_one_of_twenty_cases():
     above = [auc(rng.random(40), rng.random(90)) > noise_limit(40, 90) for _ in range(2000)]
     assert 0.03 < np.mean(above) < 0.07
     assert chance_limit(40, 90) == noise_limit(40, 90, quantile=CHANCE) > noise_limit(40, 90)
-    assert chance([Ranked(0.6, 40, 90)] * 10, 0.25) == noise_limit(40, 90, inflation=0.35)
+    assert noise_limit(40, 90) == pytest.approx(0.5 + 1.645 * np.sqrt(131 / (12 * 40 * 90)))
+    assert noise_limit(40, 90, inflation=4.0) - 0.5 == pytest.approx(2.0 * (noise_limit(40, 90) - 0.5))

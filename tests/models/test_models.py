@@ -1,6 +1,7 @@
 """Fitting by name, and what a fitted model tells in the units of the rows."""
 
 import importlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from pucli.core.errors import UsageError
 from pucli.data.rows.label_column import labelled_positives
 from pucli.data.rows.training_rows import RowSource, TrainingRows, training_rows
 from pucli.methods import METHODS, constructor_defaults
+from pucli.metrics import pu_counts
+from pucli.metrics.pu import proxy_accuracy
 from pucli.models.fitting import estimator_of, fit, seeded
-from pucli.models.scores import clusters, imputed, log_density, true_label_scores
+from pucli.models.scores import clusters, imputed, labelled_scores, log_density, true_label_scores
 from pucli.tuning.paths.base import PathRoute
 
 
@@ -132,3 +135,18 @@ def test_a_file_of_numbers_is_read_to_the_bit_as_before_columns_had_kinds(tmp_pa
     assert rows.feature_names == names
     assert np.array_equal(rows.X, old)
     assert rows.X.flags.c_contiguous == old.flags.c_contiguous
+
+
+@pytest.mark.parametrize(("denominator", "prior"), [("unlabeled", 0.25), ("all", 0.4)])
+def test_the_prior_of_a_model_is_that_of_the_rows_of_the_metric(denominator, prior):
+    """An estimator has that of the unlabeled rows; in a single sample, the labelled ones are positives as well."""
+    labelled, scores = np.arange(100) < 20, np.random.default_rng(0).normal(size=100)
+
+    class Model(list):
+        classes_ = np.array([0, 1])
+        predict = staticmethod(lambda X: (scores > 0).astype(int))
+        decision_function = staticmethod(lambda X: scores)
+
+    found = labelled_scores(Model([SimpleNamespace(prior_=0.25)]), None, labelled, denominator)
+    counts = pu_counts(labelled, scores > 0, True)
+    assert found["proxy_accuracy"] == pytest.approx(proxy_accuracy(counts, denominator, prior))
