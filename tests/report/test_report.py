@@ -20,6 +20,7 @@ from pucli.report.formats.markdown import grid, markdown
 from pucli.report.formats.render import rendered
 from pucli.report.gathering import rows_of_variants
 from pucli.report.protocol_parts import Extra, extras_of, no_extras
+from pucli.report.tables.published import read_published
 from pucli.report.tables.samples import Samples
 from pucli.report.tables.summary import SummaryLine, summarise
 from pucli.report.tables.table import OtherRow, TableRow, table_rows
@@ -161,6 +162,16 @@ def test_means_are_sample_means_in_per_cent(experiment):
     assert row.difference_in_sd == pytest.approx(0.25)
 
 
+def test_published_fractions_are_in_per_cent_as_obtained_ones(experiment, tmp_path):
+    text = "dataset,label_frequency,method,f1_mean,f1_sd\nSeeds,0.5,GLPUAL,0.905,0.02\nUMD,0.5,GLPUAL,0.9,\n"
+    (tmp_path / "published" / "mine.csv").write_text(text)
+    experiment.published[0].percent = False
+    one, other = read_published(experiment, ["label_frequency"])
+    # the trailing zeros of 0.900 are lost: half a unit of the third digit
+    assert (one.mean, one.sd, one.rounding) == pytest.approx((90.5, 2.0, 0.05))
+    assert (other.mean, other.rounding) == pytest.approx((90.0, 0.05)) and math.isnan(other.sd)
+
+
 def test_published_methods_without_a_counterpart_have_rows(experiment):
     report = report_of(experiment, stored_rows(plan(experiment)))
     row = row_of(report, "seeds", "uPU")
@@ -227,10 +238,29 @@ def test_comparisons_and_ranks(experiment):
     assert {(c.a, c.b) for c in report.comparisons} == {
         ("glpual/thesis", "glpual/rkhs"), ("glpual/thesis", "gllc"), ("glpual/rkhs", "gllc"),
     }  # fmt: skip
+    assert "### glpual/thesis minus gllc" in markdown(report) and "+10.50 | 0.125 (0.125)" in markdown(report)
     ranking = report.rankings[0]
     assert ranking.n == 4 and ranking.test == "Friedman"
     # seeds 1,3,2; umd 2,1,3; wifi 1,2,3; ssmcr 2,1,3
     assert ranking.ranks == pytest.approx([1.5, 1.75, 2.75])
+
+
+def test_tests_are_adjusted_for_the_rows_of_a_pair_and_less_may_be_better(experiment):
+    experiment.metrics = ["error"]
+    cells = plan(experiment)
+    stored = stored_rows(cells)
+    for cell in cells:
+        same = cell.dataset == "seeds" and cell.setting["label_frequency"] == 0.5
+        f1 = MEANS["gllc" if same else cell.method][cell.dataset] + SPREAD[cell.repeat]
+        stored[cell.key]["metrics"] = {"error": 1.0 - f1 / 100}
+    pair = [c for c in report_of(experiment, stored).comparisons if (c.a, c.b) == ("glpual/thesis", "gllc")]
+    assert len(pair) == 8
+    for one in pair:
+        equal = (one.dataset, one.setting) == ("seeds", "label_frequency=0.5")
+        assert (one.test.wins, one.test.ties, one.test.losses) == ((0, 4, 0) if equal else (4, 0, 0))
+        assert one.test.p == (1.0 if equal else 0.125)
+        assert one.p_adjusted == pytest.approx(1.0 if equal else 0.125 * 8 / 7)
+        assert one.gain >= 0.0 >= one.test.mean_difference
 
 
 @pytest.mark.slow

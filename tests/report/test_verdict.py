@@ -55,6 +55,8 @@ def test_margins_are_those_of_the_metric():
     assert verdict((0.82, 0.01, 10), (0.80, 0.2, 10), "nmi") == "inconclusive"
     assert verdict((1210.0, 40, 10), (1224, 30, 10), "log_likelihood") == "reproduced"  # 5 % of 1224
     assert verdict((-7.3, 0.9, 10), (-7.5, 0.9, 10), "log_likelihood") == "inconclusive"  # 5 % of 7.5
+    # an interval up to 3.55: 5 % of the published figure are 3.50, and those of the obtained one would be 3.60
+    assert verdict((71.9, math.sqrt(500), 1000), (70, math.sqrt(500), 1000), "log_likelihood") == "inconclusive"
 
 
 def test_half_a_unit_of_the_last_printed_digit_widens_the_margin():
