@@ -12,15 +12,17 @@ from pucli.core.errors import RunError, UsageError
 from pucli.data.encode.standardise import Standardiser
 from pucli.distributed.blocks import (
     Columns,
+    RowMap,
     ScoreHistogram,
     find_blocks,
     moments,
     numeric_columns,
     read_rows,
+    rows_at,
     write_predictions,
 )
 from pucli.distributed.sample import Shares, sample
-from pucli.distributed.training import HereRunner, _drawn, prior_and_cut, train_on_blocks
+from pucli.distributed.training import HereRunner, _best_cut, _drawn, prior_and_cut, train_on_blocks
 from pucli.estimators import BLSSVM
 from pucli.estimators.global_local import feature_model
 from pucli.models.saved import load_model, save_model
@@ -133,10 +135,25 @@ def test_a_sample_has_the_share_of_each_kind_of_row(folder):
     assert np.sum(~found.labelled) == pytest.approx(0.2 * np.sum(frame["bought"] == 0), rel=0.2)
 
 
-def test_scores_are_drawn_from_the_middle_of_their_bins():
+def test_scores_are_drawn_from_the_middle_of_their_bins_and_the_cut_is_a_lower_end():
     counts = np.zeros(8000, dtype=int)
     counts[[4000, 7999]] = [3, 1]
     np.testing.assert_allclose(_drawn(counts), [0.0005, 0.0005, 0.0005, 3.9995])
+    unlabeled = counts.copy()
+    unlabeled[:4000] = 1
+    assert _best_cut(ScoreHistogram(1000 * counts, unlabeled)) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_rows_are_found_by_their_numbers_and_constants_of_training_count_for_nothing(folder):
+    path, frame = folder
+    columns, numbers = Columns(("a", "e"), "bought", "1"), np.array([0, 179, 180, 310, 899])
+    found = HereRunner().total(
+        functools.partial(rows_at, columns=columns, numbers=numbers), find_blocks(str(path / "*.parquet"))
+    )
+    np.testing.assert_array_equal(found.numbers, numbers)
+    np.testing.assert_array_equal(found.X, frame[["a", "e"]].iloc[numbers])
+    features = RowMap(np.array([1.0, 7.0]), np.array([2.0, 1.0]), np.array([False, True]))
+    np.testing.assert_array_equal(features.standardised(np.array([[5.0, 9.0]])), [[2.0, 0.0]])
 
 
 def test_prior_and_cut_come_from_the_histogram():
