@@ -12,7 +12,7 @@ from pucli.report.site.best import best_on, lead
 METHODS = {"glpual/thesis": "glpual", "glpual/rkhs": "glpual", "svc-naive": "svc-naive", "nnpu": "nnpu"}
 
 
-def row(column, mean, *, setting="half", sd=1.0, repeats=4, metric="f1"):
+def row(column, mean, *, setting="half", sd=2.0, repeats=16, metric="f1"):
     return SimpleNamespace(
         dataset="wifi", setting=setting, column=column, metric=metric, obtained_mean=mean, obtained_sd=sd,
         repeats=repeats,
@@ -32,7 +32,7 @@ def table(name, rows, *, reuses=(), protocol="pu"):
 
 @pytest.mark.parametrize(
     ("second", "beyond"),
-    # four repeats of standard deviation 1: the standard error of the difference is 0.71
+    # sixteen repeats of standard deviation 2: the standard error of the difference is 0.71
     [(88.4, True), (88.7, False)],
 )
 def test_a_lead_exceeds_noise_beyond_two_standard_errors(second, beyond):
@@ -41,6 +41,11 @@ def test_a_lead_exceeds_noise_beyond_two_standard_errors(second, beyond):
     assert found.next.column == "svc-naive"  # the next method, not the next variant
     assert found.beyond_noise == beyond
     assert ("beyond noise" in found.words) == beyond
+
+
+def test_the_best_error_is_the_smallest():
+    rows = [row("nnpu", 20.0, metric="error"), row("svc-naive", 10.0, metric="error")]
+    assert lead(rows, ["nnpu", "svc-naive"]).best.column == "svc-naive"
 
 
 def test_what_cannot_be_compared_is_no_lead():

@@ -16,6 +16,7 @@ import yaml
 from pucli.core.errors import UsageError
 from pucli.report import FORMATS, assemble, build_report
 from pucli.report.files import csv_text
+from pucli.report.formats.latex import latex
 from pucli.report.formats.markdown import grid, markdown
 from pucli.report.formats.render import rendered
 from pucli.report.gathering import rows_of_variants
@@ -239,6 +240,11 @@ def test_comparisons_and_ranks(experiment):
         ("glpual/thesis", "glpual/rkhs"), ("glpual/thesis", "gllc"), ("glpual/rkhs", "gllc"),
     }  # fmt: skip
     assert "### glpual/thesis minus gllc" in markdown(report) and "+10.50 | 0.125 (0.125)" in markdown(report)
+    assert "90.00 ± 2.00" in markdown(report) and "90.50 ± 1.29" in markdown(report)
+    lines = latex(report).splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith("seeds & "))
+    assert lines[at].split(" & ")[2] == r"90.50 $\pm$ 1.29$^{=}$"
+    assert lines[at + 1].split(" & ")[2] == r"{\small 90.00 $\pm$ 2.00}"
     ranking = report.rankings[0]
     assert ranking.n == 4 and ranking.test == "Friedman"
     # seeds 1,3,2; umd 2,1,3; wifi 1,2,3; ssmcr 2,1,3
@@ -431,12 +437,17 @@ def test_csv_text_reads_back():
 
 
 def test_summary_combines_settings_that_have_one_data_set_each():
-    def row(dataset, setting, obtained):
+    def row(dataset, setting, obtained, published=math.nan):
         nan = math.nan
-        nans = (nan,) * 6
-        return TableRow(dataset, setting, "m", "", "f1", obtained, nan, 1, 1, 0, 0, *nans, "", "", "", True, "m")
+        nans = (nan,) * 5
+        return TableRow(
+            dataset, setting, "m", "", "f1", obtained, nan, 1, 1, 0, 0, published, *nans, "", "", "", True, "m"
+        )
 
     (line,) = summarise([row("a", "panel=a 1", 10.0), row("a", "panel=a 2", 20.0), row("b", "panel=b 1", 60.0)])
     assert (line.setting, line.rows, line.obtained_mean) == ("", 3, 30.0)
     apart = summarise([row("a", "share=0.5", 10.0), row("b", "share=0.5", 20.0), row("b", "share=1", 60.0)])
     assert [(line.setting, line.obtained_mean) for line in apart] == [("share=0.5", 15.0), ("share=1", 60.0)]
+    # of published figures, the means are over the rows that have both
+    (line,) = summarise([row("a", "x", 10.0, 12.0), row("b", "x", math.nan, 90.0), row("c", "x", 50.0)])
+    assert (line.rows, line.obtained_mean, line.published_mean) == (1, 10.0, 12.0)
