@@ -8,9 +8,9 @@ import yaml
 
 from pucli.core.errors import UsageError
 from pucli.runner import experiment_names, experiment_schema, load_experiment, parse_experiment, plan
-from pucli.runner.cells import key_of
+from pucli.runner.cells import ONE_CLASS, CellResult, key_of
 from pucli.runner.experiment import Experiment
-from pucli.runner.profiles import coarse, scope
+from pucli.runner.profiles import coarse, scope, tuning_settings
 from tests.helpers import planned
 
 SMALL = {
@@ -186,6 +186,35 @@ def test_profile_and_filters(tmp_path):
     for wrong in ({"methods": ["glpul"]}, {"datasets": ["seeds"]}, {"profile": "quik"}):
         with pytest.raises(UsageError, match=r"did you mean|Known"):
             plan(experiment, **wrong)
+
+
+@pytest.mark.parametrize(("scenario", "denominator"), [("case-control", "unlabeled"), ("single-training-set", "all")])
+def test_settings_of_a_profile_come_before_those_of_a_column_and_of_the_experiment(tmp_path, scenario, denominator):
+    experiment = load(
+        tmp_path, split__scenario=scenario, profiles__few={"folds": 2}, methods__glpual__tuning={"folds": 5}
+    )
+    found = {
+        (column, name): tuning_settings(experiment, experiment.methods[column], experiment.profiles[name], {})
+        for column in ("glpual", "gllc/a")
+        for name in ("quick", "few")
+    }
+    assert {place: one["folds"] for place, one in found.items()} == {
+        ("glpual", "quick"): 5, ("gllc/a", "quick"): 3, ("glpual", "few"): 2, ("gllc/a", "few"): 2,
+    }  # fmt: skip
+    assert {one["denominator"] for one in found.values()} == {denominator}
+
+
+def test_the_format_of_results_is_part_of_the_key(monkeypatch):
+    before = key_of({"a": 1})
+    monkeypatch.setattr("pucli.runner.cells.RESULT_FORMAT", 2)
+    assert key_of({"a": 1}) != before
+
+
+def test_predictions_of_one_class_are_flagged():
+    for predictions, flags in (([1, 1], [ONE_CLASS]), ([1, -1], []), (None, [])):
+        found = CellResult(predictions=predictions)
+        found.flag_constant()
+        assert (found.flags, found.predictions) == (flags, None)
 
 
 def test_coarse_keeps_the_ends():

@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 import sqlite3
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -11,9 +12,11 @@ from hypothesis import strategies as st
 
 from pucli.core.errors import RunError, UsageError
 from pucli.runner import load_experiment, merge_stores, plan, read_rows, run
-from pucli.runner.cells import Cell
-from pucli.runner.cost import Pace, TimeLeft
+from pucli.runner.cells import Cell, CellResult
+from pucli.runner.cost import Pace, TimeLeft, kinds
 from pucli.runner.plan import part_of
+from pucli.runner.run import _ordered_groups
+from pucli.runner.store import Store
 from pucli.runner.store_files import STORE
 
 SMALL = {
@@ -73,6 +76,36 @@ def test_a_store_that_is_removed_during_a_run(experiment, tmp_path):
         run(experiment, results_dir=tmp_path / "run", on_event=remove)
     (folder / "store.rescued.sqlite").rename(folder / STORE)
     assert run(experiment, results_dir=tmp_path / "run").already_done == 3
+
+
+def test_a_failed_cell_is_replaced_by_one_that_another_run_finished(experiment, tmp_path):
+    cells = plan(experiment)[:3]
+    for name, status in (("all", "failed"), ("other", "done")):
+        with Store(tmp_path / name / "small") as store:
+            for cell in cells[:2]:
+                store.save(cell, CellResult({"f1": 0.5}, status=status), b"", store.provenance_id({}))
+    assert merge_stores(experiment, [tmp_path / "other"], results_dir=tmp_path / "all") == 2
+    assert {row["status"] for row in read_rows(tmp_path / "all" / "small").values()} == {"done"}
+
+
+def test_groups_run_by_repeat_and_the_longest_first():
+    cells = [
+        Cell("d", {}, repeat, "m", {"method": {"name": "m"}, "n": n, "repeat": repeat}, f"{n}-{repeat}", n_fits=n)
+        for repeat in (1, 0)
+        for n in (10, 1000, 100)
+    ]
+    ordered = [group[0] for group in _ordered_groups(cells, {}, None)]
+    assert [(cell.repeat, cell.n_fits) for cell in ordered] == [(r, n) for r in (0, 1) for n in (1000, 100, 10)]
+
+
+def test_a_refinement_of_unknown_length_is_counted_from_cells_that_have_run():
+    pace = Pace({})
+    (cell,) = cells_of({"m": 1})
+    longer = replace(cell, open_ended=True, n_fits=5)
+    assert pace.fits(longer) == (5, False)
+    for n_fits in (10, 12):
+        pace.learn(kinds(cell.dataset, cell.declared), 1.0, n_fits)
+    assert pace.fits(longer) == (12, True) and pace.fits(cell) == (1, True)  # the last fit follows the tuning
 
 
 def test_merging_names_a_folder_without_a_store(experiment, tmp_path):

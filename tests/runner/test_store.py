@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import shutil
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -16,7 +17,7 @@ from pucli.report.formats.markdown import grid
 from pucli.runner.cells import Cell, CellResult
 from pucli.runner.store import Store, decode_trials, encode_trials, read_rows, read_trials
 from pucli.runner.store_files import STORE
-from pucli.runner.stored_rows import limits
+from pucli.runner.stored_rows import differing, limits
 
 CELLS = [Cell("wine", {"label_frequency": 0.5}, repeat, "glpual", {"repeat": repeat}, "wine") for repeat in range(6)]
 
@@ -216,6 +217,27 @@ def test_merging_checks_what_it_copies(tmp_path):
         with pytest.raises(UsageError, match="1 of its cells"):
             store.adopt(source, CELLS[1:2])
     assert set(read_rows(tmp_path / "all")) == {CELLS[0].key}
+
+
+def test_only_finished_cells_are_adopted_and_get_the_column_of_the_experiment(tmp_path):
+    with Store(tmp_path / "source") as store:
+        made_by = store.provenance_id({})
+        store.save(CELLS[0], result(0), b"", made_by)
+        store.save(CELLS[1], CellResult(status="failed", error="no"), b"", made_by)
+    with Store(tmp_path / "all") as store:
+        assert store.adopt(tmp_path / "source", [replace(cell, method="renamed") for cell in CELLS[:3]]) == 1
+        assert {key: row["method"] for key, row in store.rows().items()} == {CELLS[0].key: "renamed"}
+
+
+def test_results_differ_beyond_the_last_digits_and_times_do_not_count():
+    one = {"metrics": {"f1": 0.5, "puf": 1.2, "seconds": 1.0}}
+    for change, names in (
+        ({"f1": 0.5 + 1e-9}, []),
+        ({"f1": 0.501}, ["f1"]),
+        ({"puf": None}, ["puf"]),
+        ({"seconds": 9.0}, []),
+    ):
+        assert list(differing(one, {"metrics": one["metrics"] | change})) == names
 
 
 def test_flipped_bits_and_zeroed_pages_end_in_one_line(tmp_path):
