@@ -9,7 +9,7 @@ import pytest
 from pucli.core.errors import UsageError
 from pucli.data.encode.drift import Usual
 from pucli.models import shift
-from pucli.models.shift import Shift, _cut, _new_prior, _trained_prior, old_shares
+from pucli.models.shift import Shift, _cut, _new_prior, _tested, _trained_prior, old_shares
 from pucli.solvers.ensemble.estimates import Estimate
 from pucli.solvers.prior.shift import NewPrior, adapted, new_prior
 from pucli.solvers.prior.three_samples import prior_of_three
@@ -30,7 +30,7 @@ def test_the_threshold_has_the_largest_expected_f1():
     assert expected_f1(found) == pytest.approx(best)
     assert found not in levels and np.min(np.abs(levels - found)) == pytest.approx(0.05)
     assert _cut(np.array([2.0, 1.0]), np.ones(2)) < 1.0  # all rows
-    assert _cut(np.zeros(4), np.linspace(0.1, 0.4, 4)) < 0.0
+    assert _cut(np.zeros(4), np.linspace(0.4, 0.1, 4)) < 0.0
 
 
 def test_predictions_are_those_of_the_new_prior():
@@ -73,6 +73,18 @@ def test_the_new_prior_comes_from_held_out_scores_if_the_model_keeps_them():
     assert found == pytest.approx(expected, rel=1e-9)
     without = _new_prior(SimpleNamespace(estimator=object()), new, p, trained, 80)
     assert without == new_prior(p, 0.3, (0.2, 0.4), 80, shift.stream(0, "prior shift"))
+
+
+@pytest.mark.parametrize(("denominator", "single"), [("all", True), ("unlabeled", False)])
+def test_new_rows_are_compared_with_the_population_of_training(denominator, single, monkeypatch):
+    asked = []
+    monkeypatch.setattr(shift, "old_shares", lambda usual, counts, *, single: (asked.append(single), (None, None))[1])
+    monkeypatch.setattr(
+        shift, "changed_features", lambda *given, any_prior: (0.01, np.array([0.9, 0.02, 0.001, 0.002]))
+    )
+    tally = SimpleNamespace(compared=lambda: (["a", "b", "c", "c"], None, np.zeros((4, 5)), 40))
+    found = _tested(SimpleNamespace(metadata={"denominator": denominator}), tally, (10, 90))
+    assert asked == [single] and found == (0.01, 0.01, ("c", "b"))  # the clearest first
 
 
 def test_the_prior_of_training_is_that_of_the_ensemble_or_of_the_curve():

@@ -451,3 +451,5 @@ def test_summary_combines_settings_that_have_one_data_set_each():
     # of published figures, the means are over the rows that have both
     (line,) = summarise([row("a", "x", 10.0, 12.0), row("b", "x", math.nan, 90.0), row("c", "x", 50.0)])
     assert (line.rows, line.obtained_mean, line.published_mean) == (1, 10.0, 12.0)
+    (line,) = summarise([row("a", "x", 10.0), row("b", "x", math.nan)])
+    assert (line.rows, line.obtained_mean) == (1, 10.0)

@@ -104,3 +104,10 @@ def test_the_chance_of_each_feature_is_multiplied_by_their_number(any_prior):
     )[1]
     assert 0.0 < one[0] < 0.3
     np.testing.assert_allclose(three, 3.0 * one[0])
+
+
+def test_a_prior_outside_its_interval_extends_it():
+    p = np.random.default_rng(0).random(200)
+    for ends, extended in (((0.6, 0.7), (0.5, 0.7)), ((0.2, 0.3), (0.2, 0.5))):
+        found, expected = (new_prior(p, 0.5, one, 50, np.random.default_rng(1)) for one in (ends, extended))
+        assert found == expected
