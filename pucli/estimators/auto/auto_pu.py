@@ -54,6 +54,7 @@ from pucli.solvers.ensemble.sar import (
     clear_ones_first,
     positive_scores,
     probabilities_if_biased,
+    rare_or_biased,
     relative_propensities,
     widened,
 )
@@ -427,7 +428,10 @@ class AutoPU(PUClassifier):
         found = estimate_prior(self._positive, self._population, stream(seed, "prior"), grouped)
         if if_random is not None:
             found = widened(found, if_random, stream(seed, "labelling"))
-        rare = rare_prior(self._positive, self._population, share) if self.labelling_ == "scar" else None
+        law = binormal(self._positive, self._population, share)
+        rare = None
+        if self.labelling_ == "scar" and not rare_or_biased(law):
+            rare = rare_prior(self._positive, self._population, share)
         found = rare or found
         self._prior_of_cut = found.value
         self._f1 = expected_f1(self._positive, self._population, found.draws, stream(seed, "expected F1"))
@@ -486,7 +490,8 @@ class AutoPU(PUClassifier):
     def _rare(self) -> Binormal | None:
         """Return the law of the scores if positives are rare and labelled at random."""
         law = binormal(self._positive, self._population, self.prior_estimate_.labelled)
-        return law if self.labelling_ == "scar" and law.rare and not self._given else None
+        rare = self.labelling_ == "scar" and law.rare and not rare_or_biased(law)
+        return law if rare and not self._given else None
 
     def among_first(self, counts: Sequence[int]) -> list[FirstRows]:
         """Return what the first rows of the population by score hold, if positives are rare; otherwise nothing.

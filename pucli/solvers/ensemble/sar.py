@@ -16,24 +16,33 @@ from dataclasses import replace
 import numpy as np
 
 from pucli.solvers.ensemble.hidden_share import PriorEstimate
-from pucli.solvers.prior.binormal import binormal
+from pucli.solvers.prior.binormal import Binormal, binormal
 
 # Exponent of f in the propensity, and the range in which it may lie.
 EXPONENT, LEAST_EXPONENT, LARGEST_EXPONENT = 2.0, 1.0, 3.0
-# With fewer unlabeled rows than this, labelled rows that crowd at the top tell of biased labels, not of rare positives.
-# Not so where few positives need be hidden: no doubtful rows lie between the kinds, as the PU-AUC (its lower end) is
-# above APART, or there are more labelled rows than this share of the unlabeled ones.
+# With fewer unlabeled rows than this, labelled rows that crowd at the top may tell of biased labels as well as of rare
+# positives. Not so where few positives need be hidden: no doubtful rows lie between the kinds, as the PU-AUC (its lower
+# end) is above APART, or there are more labelled rows than this share of the unlabeled ones.
 MOST_ROWS, APART, MANY_LABELLED = 1000, 0.98, 0.4
+# If positives were rare, at most this share of them would be labelled; more were probably labelled as they are clear.
+MOST_KNOWN = 0.7
 # Odds ratio of labelling that the interval of the recall allows for.
 ODDS_RATIO = 4.0
+
+
+def rare_or_biased(law: Binormal) -> bool:
+    """Return whether positives of a small table seem rare, which biased labels would make them seem as well.
+
+    Labelled rows that rank far above nearly all unlabeled ones mean either that few positives are hidden, or that the
+    hidden ones are less clear; the scores cannot tell which. Of a thousand rows and more the first is taken for true.
+    """
+    return law.rare and law.rows < MOST_ROWS and law.labelled <= MANY_LABELLED * law.rows and law.ranking <= APART
 
 
 def clear_ones_first(positive: np.ndarray, unlabeled: np.ndarray) -> bool:
     """Return whether the clear positives of a small table were probably labelled first.
 
-    Labelled rows that rank far above nearly all unlabeled ones mean either that few positives are hidden, or that the
-    hidden ones are less clear; the scores cannot tell which. Of some hundred rows with dozens of labelled ones the
-    second is taken for true, of more the first.
+    They were if positives seem rare (`rare_or_biased`), and so rare that most of them would be labelled.
 
     Parameters
     ----------
@@ -48,10 +57,8 @@ def clear_ones_first(positive: np.ndarray, unlabeled: np.ndarray) -> bool:
     >>> clear_ones_first(clear, rows), clear_ones_first(doubtful[:50], rows)
     (True, False)
     """
-    if len(unlabeled) >= MOST_ROWS or len(positive) > MANY_LABELLED * len(unlabeled):
-        return False
     law = binormal(np.sort(positive), np.sort(unlabeled))
-    return bool(law.rare and law.ranking <= APART)
+    return rare_or_biased(law) and law.labelled > MOST_KNOWN * (law.labelled + law.mean * law.rows)
 
 
 def probabilities_if_biased(probabilities: np.ndarray, exponent: float = EXPONENT) -> np.ndarray:

@@ -60,10 +60,14 @@ class Binormal:
         Probability of each law of the grid.
     ranking : float
         Lower end (95 %) of the PU-AUC.
+    labelled, rows : int
+        Number of labelled rows and of rows of the population.
     """
 
     weights: Floats
     ranking: float
+    labelled: int
+    rows: int
 
     @property
     def mean(self) -> float:
@@ -153,7 +157,7 @@ def binormal(positive: Floats, population: Floats, least: float = 0.0) -> Binorm
     log_weight = np.where(laws.prior >= max(1.0 / n, min(least, PRIORS[-1])), log_weight, -np.inf)
     weights = np.exp(log_weight - log_weight.max())
     ranking = 1.0 - float(places.mean()) - NORMAL_90 * float(places.std()) / np.sqrt(len(places))
-    return Binormal(weights / weights.sum(), ranking)
+    return Binormal(weights / weights.sum(), ranking, len(positive), n)
 
 
 @lru_cache(maxsize=1)

@@ -17,6 +17,7 @@ from pucli.solvers.ensemble.sar import (
     relative_propensities,
     widened,
 )
+from pucli.solvers.prior.binormal import binormal
 from tests.estimators.auto.helpers import two_clouds
 
 
@@ -89,20 +90,35 @@ def test_random_labels_of_small_tables_are_not_taken_for_biased_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("labelled", "unlabeled", "shift", "first"),
+    ("labelled", "unlabeled", "shift", "doubtful", "first"),
     [
-        (50, 450, 3.5, True),
-        (50, 450, 2.0, False),  # labelled as the hidden ones are
-        (50, 2000, 3.5, False),  # of a larger table, rare positives are likelier
-        (200, 450, 3.5, False),  # with so many labelled rows, few hidden ones are expected
-        (50, 450, 9.0, False),  # no row lies between the kinds
+        (50, 450, 3.5, True, True),
+        (50, 450, 2.0, False, False),  # labelled as the hidden ones are
+        (50, 2000, 3.5, False, False),  # of a larger table, rare positives are likelier
+        (200, 450, 3.5, False, False),  # with so many labelled rows, few hidden ones are expected
+        (50, 450, 9.0, False, False),  # no row lies between the kinds
+        (12, 450, 3.5, True, False),  # if positives were rare, these would be few of them
     ],
 )
-def test_clear_ones_first_needs_a_small_table_and_few_rows_that_rank_high(labelled, unlabeled, shift, first) -> None:
+def test_clear_ones_first_needs_a_small_table_and_few_rows_that_rank_high(
+    labelled, unlabeled, shift, doubtful, first
+) -> None:
     rng = np.random.default_rng(1)
     hidden = unlabeled // 3
     rows = np.concatenate([rng.normal(2, 1, hidden), rng.normal(0, 1, unlabeled - hidden)])
-    assert sar.clear_ones_first(rng.normal(shift, 1, labelled), rows) == first
+    positive = rng.normal(shift, 1, labelled)
+    assert sar.rare_or_biased(binormal(np.sort(positive), np.sort(rows))) == doubtful
+    assert sar.clear_ones_first(positive, rows) == first
+
+
+def test_the_prior_of_a_small_table_in_doubt_is_not_that_of_rare_positives() -> None:
+    rng = np.random.default_rng(1)
+    X = np.concatenate([rng.normal(2.5, 1, 80), rng.normal(0, 1, 400)])[:, None]
+    model = AutoPU(members=MEMBERS[:1]).fit(X, np.arange(len(X)) < 20)
+    law = binormal(model._positive, model._population)
+    assert sar.rare_or_biased(law) and model.labelling_ == "scar"
+    truth = 60 / 460
+    assert abs(model.prior_ - truth) < 0.03 < truth - law.mean and model.among_first([20]) == []
 
 
 def test_the_interval_of_the_recall_allows_for_an_odds_ratio_of_four() -> None:
