@@ -354,7 +354,7 @@ def test_the_answer_says_no_more_than_the_estimates(pucli, customers: Path) -> N
     for name, start in (("recall", "finds"), ("precision", "precision")):
         answer = " ".join(result.out[result.out.index(start) :].split()[:40])
         assert f"{percent(found[name]['low'])} to {percent(found[name]['high'])} %" in answer
-    assert "if labelled at random" in result.out and "no proof" in result.out
+    assert "if labelled at random" in result.out and "not proof" in result.out
     first = next(line for line in result.out.splitlines() if line.startswith("likeliest"))
     assert "row " in first and "probability" in first
     recall = Estimate(0.8, 0.5, 1.0)
