@@ -31,6 +31,7 @@ from pucli.models.saved import SavedModel, make_pipeline
 from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember
 from pucli.solvers.ensemble.estimates import f1_of
 from pucli.solvers.ensemble.forests import BoostingKind, TreeSum
+from pucli.solvers.ensemble.held_out import HeldOut
 from pucli.solvers.ensemble.members import Views, make_views
 from pucli.solvers.ensemble.ridge import (
     CHOOSING_ROWS,
@@ -159,7 +160,8 @@ def auto_on_blocks(
     positive, unlabeled = counts[-1]
     model.ensemble_ = ensemble
     share = n_p / known.n if whole else 0.0
-    model._conclude(scores_of(positive), scores_of(unlabeled + positive if whole else unlabeled), None, seed, share)
+    population = scores_of(unlabeled + positive if whole else unlabeled)
+    model._conclude(HeldOut(scores_of(positive), population, share, seed))
     hidden = float(np.clip((model.prior_ * known.n - n_p) / (known.n - n_p), 0.0, 1.0)) if whole else model.prior_
     model.leaderboard_ = _leaderboard(model, fitted, counts, hidden, whole)
     _warn_of_chance(counts[-1], n_p, known.n - n_p)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -45,7 +44,8 @@ from pucli.solvers.ensemble.calibration import least_end, make_calibration
 from pucli.solvers.ensemble.class_prior import hidden_share_of
 from pucli.solvers.ensemble.estimates import Estimate, FirstRows, estimates, first_rows
 from pucli.solvers.ensemble.first_fit import first_fit
-from pucli.solvers.ensemble.hidden_share import estimate_prior, rare_prior
+from pucli.solvers.ensemble.held_out import HeldOut, class_priors
+from pucli.solvers.ensemble.hidden_share import PriorEstimate
 from pucli.solvers.ensemble.members import Member, members_for
 from pucli.solvers.ensemble.refit import refit
 from pucli.solvers.ensemble.rows import number_of_folds
@@ -56,7 +56,6 @@ from pucli.solvers.ensemble.sar import (
     probabilities_if_biased,
     rare_or_biased,
     relative_propensities,
-    widened,
 )
 from pucli.solvers.ensemble.threshold import (
     GOALS,
@@ -69,9 +68,9 @@ from pucli.solvers.ensemble.threshold import (
     recall_curve,
 )
 from pucli.solvers.prior.binormal import Binormal, binormal
-from pucli.solvers.prior.known_negatives import FEWEST, with_negatives
+from pucli.solvers.prior.known_negatives import FEWEST
 from pucli.solvers.prior.labelling_odds import not_excluded
-from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
+from pucli.solvers.prior.two_gaussians import gaussian_share
 
 SCENARIOS = ("case-control", "single-training-set")
 LABELLINGS = ("scar", "sar")
@@ -320,22 +319,22 @@ class AutoPU(PUClassifier):
                 X, labelled, self.scenario, members, seed, self.n_jobs, self.callback, self._groups, self._negative
             )
             _, X, labelled, population, folds, ensemble, _, copies, weights, negative = first
-            held_out, grouped = first.held_out, first.grouped
+            held_out = first.held_out
             self.n_negative_ = 0 if negative is None else int(negative.sum())
-            self._negative_scores = held_out[negative] if self._calibrates else None
-            share = float(labelled[population].mean())
+            sides = np.sort(held_out[labelled]), np.sort(held_out[population])
+            scores = HeldOut(*sides, float(labelled[population].mean()), seed, first.grouped)
             hidden = gaussian_share(X, labelled) if self.labelling == "scar" else None
             if hidden is not None and self.scenario != "case-control":
-                hidden = hidden * (1.0 - share) + share
-            self._gaussian_share = hidden
+                hidden = hidden * (1.0 - scores.labelled) + scores.labelled
             self._biased = int(self.labelling == "sar")
-            self._conclude(held_out[labelled], held_out[population], grouped, seed, share)
+            known = held_out[negative] if self._calibrates else None
+            self._conclude(scores, gaussian=hidden, negative=known)
             rest = ~labelled if negative is None else ~labelled & ~negative
             if self.labelling == "sar" or (
                 not self._calibrates and clear_ones_first(held_out[labelled], held_out[rest])
             ):
                 self._biased = 1
-                self._conclude_if_biased(held_out[population], grouped, int(labelled.sum()), seed, share)
+                self._conclude_if_biased(scores, held_out[population])
             soft = self.calibration_.of(held_out)
             if negative is not None:
                 soft[negative] = 0.0
@@ -410,54 +409,25 @@ class AutoPU(PUClassifier):
     def _warn_unless_converged(self) -> None:
         """Do nothing: no member has a convergence tolerance."""
 
-    def _conclude(
-        self,
-        positive: np.ndarray,
-        population: np.ndarray,
-        grouped: np.ndarray | None,
-        seed: int,
-        share: float,
-        if_random: np.ndarray | None = None,
-    ) -> None:
-        """Set the prior, the threshold, the probabilities and the estimates.
+    def _conclude(self, held: HeldOut, **known: Any) -> None:
+        """Set the prior, the threshold, the probabilities and the estimates; `known` is as in `class_priors`."""
+        self._positive, self._population, self._seed = held.positive, held.population, held.seed
+        self._follow(*class_priors(held, random=self.labelling_ == "scar", **known))
 
-        positive, population : (p,) and (n,) held-out scores. grouped : as in `estimate_prior`. share : that of labelled
-        rows in the population. if_random : (n,) probabilities under random labelling, if the labelling is not random.
-        """
-        self._positive, self._population, self._seed = np.sort(positive), np.sort(population), seed
-        found = estimate_prior(self._positive, self._population, stream(seed, "prior"), grouped)
-        if if_random is not None:
-            found = widened(found, if_random, stream(seed, "labelling"))
-        law = binormal(self._positive, self._population, share)
-        rare = None
-        if self.labelling_ == "scar" and not rare_or_biased(law):
-            rare = rare_prior(self._positive, self._population, share)
-        found = rare or found
-        self._prior_of_cut = found.value
-        self._f1 = expected_f1(self._positive, self._population, found.draws, stream(seed, "expected F1"))
-        found = replace(found, labelled=share)
-        hidden = self.__dict__.pop("_gaussian_share", None)
-        # if clear positives are labelled first, the estimate is not too high
-        if self.labelling_ == "scar" and rare is None:
-            found = found.less_overlap(float(auc(self._positive, self._population)))
-            if hidden is not None:
-                found = found.at(hidden, GAUSSIAN_ERROR)
-        negative = self.__dict__.pop("_negative_scores", None)
-        if negative is not None:
-            spread = float(found.draws.std())
-            found = found.at(*with_negatives(found.value, spread, self._positive, self._population, negative))
-        self.prior_estimate_, self.prior_ = found, found.value
-        self.calibration_ = make_calibration(self._positive, self._population, self.prior_, stream(seed, "calibration"))
-        self._curve = recall_curve(self.calibration_.of(self._population))
-        self._cut_for(self.goal, self.wanted)
-
-    def _conclude_if_biased(
-        self, population: np.ndarray, grouped: np.ndarray | None, count: int, seed: int, share: float
-    ) -> None:
-        """Conclude again, with `count` scores of positives as they would be if labelled at random."""
+    def _conclude_if_biased(self, held: HeldOut, population: Floats) -> None:
+        """Conclude again, with as many scores of positives as they would be if labelled at random."""
         if_random = self.calibration_.of(population)
-        positive = positive_scores(population, probabilities_if_biased(if_random), count)
-        self._conclude(positive, population, grouped, seed, share, if_random)
+        positive = positive_scores(population, probabilities_if_biased(if_random), len(held.positive))
+        self._conclude(held._replace(positive=positive), if_random=if_random)
+
+    def _follow(self, prior: PriorEstimate, of_cut: PriorEstimate) -> None:
+        """Set what follows from the class prior, and from the one that the threshold for F1 takes."""
+        positive, population, seed = self._positive, self._population, self._seed
+        self.prior_estimate_, self.prior_, self._prior_of_cut = prior, prior.value, of_cut.value
+        self._f1 = expected_f1(positive, population, of_cut.draws, stream(seed, "expected F1"))
+        self.calibration_ = make_calibration(positive, population, prior.value, stream(seed, "calibration"))
+        self._curve = recall_curve(self.calibration_.of(population))
+        self._cut_for(self.goal, self.wanted)
 
     def _cut_for(self, goal: str, wanted: float | None) -> None:
         """Set the threshold and its estimates.
@@ -567,14 +537,8 @@ class AutoPU(PUClassifier):
         if self.labelling == "sar":
             raise UsageError("a given class prior needs labels at random (labelling scar).")
         moved = copy.copy(self)
-        moved.prior_ = moved._prior_of_cut = float(prior)
-        moved.prior_estimate_ = self.prior_estimate_.at(float(prior), 0.0)
-        draws = moved.prior_estimate_.draws
-        moved._f1 = expected_f1(self._positive, self._population, draws, stream(self._seed, "expected F1"))
-        rng = stream(self._seed, "calibration")
-        moved.calibration_ = make_calibration(self._positive, self._population, moved.prior_, rng)
-        moved._curve = recall_curve(moved.calibration_.of(self._population))
-        moved._cut_for(self.goal, self.wanted)
+        known = self.prior_estimate_.at(float(prior), 0.0)
+        moved._follow(known, known)
         return moved
 
     def score_rows(self, X: Any) -> Floats:
