@@ -135,6 +135,7 @@ def declared_method(
         ``name``, ``version``, ``params`` and `more`; ``prior_version`` if the prior is estimated as by `auto`.
     """
     from pucli.methods import constructor_defaults, get_method, identity
+    from pucli.solvers.ensemble.class_prior import VERSION
 
     entry = experiment.methods[column]
     method = get_method(entry.method)
@@ -148,9 +149,8 @@ def declared_method(
         **(changes or {}),
     }
     _check_writable(column, params)
-    # the prior of `auto`, and with it this method's result, changes with the version of `auto`
     estimator = {**present, **params}.get("prior_estimator")
-    prior = {"prior_version": get_method("auto").version} if estimator == "auto" else {}
+    prior = {"prior_version": VERSION} if estimator == "auto" else {}
     return {"name": method.name, "version": method.version, **identity(method), "params": params, **prior, **more}
 
 

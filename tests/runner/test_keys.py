@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.estimators import GLPUAL
-from pucli.methods import METHODS, constructor_defaults, get_method
+from pucli.methods import METHODS, constructor_defaults
 from pucli.protocols.common import declared_method, make
 from pucli.runner import load_experiment, plan
 from pucli.runner.cells import canonical_json
 from pucli.runner.loading import parse_experiment
+from pucli.solvers.ensemble.class_prior import VERSION
 from tests.helpers import ROOT
 from tests.runner.defaults import FILE, changed, present
 
@@ -85,4 +86,4 @@ def test_a_prior_estimated_as_by_auto_puts_its_version_into_the_key(tmp_path, es
     given = "" if estimator is None else f", prior_estimator: {estimator}"
     path.write_text(TEXT.format(f"upu, grid: {{}}{given}"))
     (cell,) = plan(load_experiment(path))
-    assert cell.declared["method"].get("prior_version") == (get_method("auto").version if version else None)
+    assert cell.declared["method"].get("prior_version") == (VERSION if version else None)

@@ -20,7 +20,8 @@ from pucli.metrics.ranking import auc, true_auc
 from pucli.solvers.ensemble.calibration import make_calibration
 from pucli.solvers.ensemble.estimates import IfOdds, estimates, if_odds
 from pucli.solvers.ensemble.first_fit import first_fit
-from pucli.solvers.ensemble.hidden_share import BOOTSTRAPS, estimate_prior, rare_prior, resampled
+from pucli.solvers.ensemble.held_out import HeldOut, class_priors
+from pucli.solvers.ensemble.hidden_share import BOOTSTRAPS, resampled
 from pucli.solvers.ensemble.hidden_share import PriorEstimate as PriorWithDraws
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.rows import number_of_folds
@@ -31,8 +32,10 @@ from pucli.solvers.prior.binormal import NORMAL_90
 from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import PriorEstimate, PriorReport, Scored
 from pucli.solvers.prior.labelling_odds import ahead_of
-from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
+from pucli.solvers.prior.two_gaussians import gaussian_share
 
+# Raised when the estimate "auto" changes, and with it the results of methods whose class prior is not given.
+VERSION = 13
 ENSEMBLE_METHODS = ("auto", "best-bin", "density-ratio")
 ALL_METHODS = (*ENSEMBLE_METHODS, *without_ensemble.PRIOR_METHODS)
 # The most rows of each kind, drawn at random, and the most cells of the table that they make.
@@ -69,8 +72,9 @@ def estimate_priors(
     confidence : float
         Confidence of the intervals.
     random_state : int, RandomState or None
-        Seed of folds, trees, samples and bootstrap samples. With that of an `AutoPU`, "auto" is its prior of the
-        unlabeled rows, if none are left out (`rows_of_each_kind`) and they were given case-control.
+        Seed of folds, trees, samples and bootstrap samples. With that of an `AutoPU` whose
+        `labelling_` is "scar", "auto" is its prior of the unlabeled rows, if they were given case-control and none
+        are left out (`rows_of_each_kind`).
     progress : callable, optional
         Called after each method with the number of finished methods and their total number.
     groups : array of shape (n,), optional
@@ -233,14 +237,12 @@ def _of_the_ensemble(
     with threadpool_limits(1):
         first = first_fit(rows, s, "case-control", MEMBERS, seed, groups=groups)
     positive, population = np.sort(first.held_out[first.labelled]), np.sort(first.held_out[first.population])
-    ranking = float(auc(positive, population))
-    prior = estimate_prior(positive, population, stream(seed, "prior"), first.grouped).less_overlap(ranking)
-    if (share := gaussian_share(first.X, first.labelled)) is not None:
-        prior = prior.at(share, GAUSSIAN_ERROR)
-    prior = rare_prior(positive, population) or prior
+    held = HeldOut(positive, population, 0.0, seed, first.grouped)
+    prior, _ = class_priors(held, gaussian=gaussian_share(first.X, first.labelled))
     found = estimates(positive, population, 0.0, prior, stream(seed, "estimates"))["prior"]
     wider = NormalDist().inv_cdf(0.5 + 0.5 * confidence) / NORMAL_90
     low, high = found.value - wider * (found.value - found.low), found.value + wider * (found.high - found.value)
+    ranking = held.ranking
     result = {"auto": _estimate("auto", found.value, (max(low, 0.0), min(high, 1.0)), confidence, replicates)}
     separation = Scored(np.array([found.value]), found.value, ranking).separation(found.value)
     asked = [name for name in _OF_SCORES if name in methods]

@@ -7,7 +7,7 @@ import pytest
 
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.metrics.ranking import auc
-from pucli.solvers.ensemble import sar
+from pucli.solvers.ensemble import class_prior, sar
 from pucli.solvers.ensemble.hidden_share import PriorEstimate
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.sar import (
@@ -111,7 +111,7 @@ def test_clear_ones_first_needs_a_small_table_and_few_rows_that_rank_high(
     assert sar.clear_ones_first(positive, rows) == first
 
 
-def test_the_prior_of_a_small_table_in_doubt_is_not_that_of_rare_positives() -> None:
+def test_the_prior_of_a_small_table_in_doubt_is_not_that_of_rare_positives(monkeypatch) -> None:
     rng = np.random.default_rng(1)
     X = np.concatenate([rng.normal(2.5, 1, 80), rng.normal(0, 1, 400)])[:, None]
     model = AutoPU(members=MEMBERS[:1]).fit(X, np.arange(len(X)) < 20)
@@ -119,6 +119,8 @@ def test_the_prior_of_a_small_table_in_doubt_is_not_that_of_rare_positives() -> 
     assert sar.rare_or_biased(law) and model.labelling_ == "scar"
     truth = 60 / 460
     assert abs(model.prior_ - truth) < 0.03 < truth - law.mean and model.among_first([20]) == []
+    monkeypatch.setattr(class_prior, "MEMBERS", MEMBERS[:1])
+    assert class_prior.hidden_share_of(X, np.arange(len(X)) < 20, 0).prior == pytest.approx(model.prior_, abs=1e-12)
 
 
 def test_the_interval_of_the_recall_allows_for_an_odds_ratio_of_four() -> None:
