@@ -76,6 +76,7 @@ WORDS = 3.0  # minimum mean number of words for many different texts to be free 
 _ID_NAME = re.compile(
     r"(?i:(.*[ _.-])?(id|ids|uid|uuid|guid|rowid|row|index|key)|unnamed: 0|row_?names?|row_?num(ber)?)|.*[a-z]I[Dd]"
 )
+_MAYBE_QUANTITY = re.compile(r"(?i:.+[ _.-](row|index))")  # as heat_index; a number unless nearly all differ
 _UNNAMED = "Unnamed: "  # followed by the position, as pandas names a column without a name
 _GROUPS = (
     "has each of its values once, and more empty cells: if a value holds for the rows below it, as in a pivot table, "
@@ -265,6 +266,9 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
         return Column(name, "number", n_empty, remark=remark, warning=doubtful_numbers(filled))
     n_distinct = len(np.unique(filled))
     if named and n_distinct > max(40, 0.01 * len(filled)):
+        if n_distinct < UNIQUE * len(filled) and _MAYBE_QUANTITY.fullmatch(name):
+            warning = "is read as a quantity; if it numbers rows or things, leave the column out (--drop or --id)"
+            return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
         warning = (
             "looks like an identifier by name and content; it is not used (--as COLUMN=number if it is a quantity)"
         )

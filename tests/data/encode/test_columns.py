@@ -60,6 +60,14 @@ def test_a_whole_number_is_an_identifier_by_its_name_only_if_it_has_many_values(
     assert column_of(RANDOM.normal(size=N), "id").kind == "number"  # not whole
 
 
+@pytest.mark.parametrize("name", ["heat_index", "region-centroid-row"])
+def test_a_quantity_called_index_or_row_is_a_number_unless_its_values_differ(name):
+    repeated = RANDOM.integers(200, size=1000)
+    column = column_of(repeated, name)
+    assert column.kind == "number" and "--drop" in column.warning
+    assert column_of(RANDOM.permutation(1000), name).kind == column_of(repeated, "customer_id").kind == "identifier"
+
+
 def test_distinct_whole_numbers_far_apart_are_kept_with_a_warning():
     column = column_of(RANDOM.permutation(10**6)[:N])
     assert column.kind == "number"
