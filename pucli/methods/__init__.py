@@ -97,7 +97,7 @@ def check_value(name: str, parameter: str, value: Any) -> None:
     """
     from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 
-    from pucli.core.parameter_ranges import allowed_values
+    from pucli.methods.parameter_ranges import allowed_values
 
     estimator = estimator_class(get_method(name))
     constraints = getattr(estimator, "_parameter_constraints", {})
