@@ -18,15 +18,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pucli.core.state_checks import StateError as StateError
+from pucli.core.state_checks import check_ascending as check_ascending
+from pucli.core.state_checks import check_starts as check_starts
+from pucli.core.state_checks import check_svc
+
 # Numbers of a model are at most so large: products with features are numbers, too.
 LARGEST = 1e200
 SHARED = ("m", "K")
 Sizes: TypeAlias = dict[str, int]
 State: TypeAlias = Mapping[str, Any]
-
-
-class StateError(ValueError):
-    """An attribute is not as its class declares it."""
 
 
 @dataclass(frozen=True)
@@ -418,18 +419,9 @@ def check_state(value: Any, where: str, sizes: Mapping[str, int] | None = None) 
     if hasattr(value, "_check_saved"):
         value._check_saved(where, here)
     elif kind.__name__ == "SVC":
-        _check_svc(state, where)
+        check_svc(state, where)
     if sizes is not None and isinstance(sizes, dict):
         sizes.update({name: size for name, size in here.items() if name in SHARED})
-
-
-def _check_svc(state: State, where: str) -> None:
-    """Raise StateError unless the counts and numbers of the support vectors are those of the arrays."""
-    support, counts, rows = state["support_"], state["_n_support"], state["shape_fit_"][0]
-    if counts.sum() != len(support):
-        raise StateError(f"{where}._n_support is not that of {len(support)} support vectors")
-    if len(support) and support.max() >= rows:
-        raise StateError(f"{where}.support_ has a row beyond the last")
 
 
 def _parameters(kind: type) -> Iterable[str]:
@@ -458,49 +450,3 @@ def _match(found: tuple[int, ...], shape: tuple[int | str, ...], where: str, siz
                    for size, length in zip(shape, found, strict=False))  # fmt: skip
     if len(found) != len(shape) or found != wanted:
         raise StateError(f"{where} has the shape {found} instead of {tuple(sizes.get(str(s), s) for s in shape)}")
-
-
-def check_ascending(values: Any, start: Any, where: str) -> None:
-    """Raise StateError unless the parts of an array that begin at `start` ascend.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Concatenated parts.
-    start : ndarray of int
-        Index of the first number of each part.
-    where : str
-        Name of the array, for the message.
-
-    Raises
-    ------
-    StateError
-        If a number is less than the one before it in the same part.
-    """
-    steps = np.diff(values) < 0
-    borders = np.zeros(len(steps), dtype=bool)
-    inner = start[(start > 0) & (start < len(values))]
-    borders[inner - 1] = True
-    if (steps & ~borders).any():
-        raise StateError(f"{where} does not ascend")
-
-
-def check_starts(start: Any, length: int, where: str) -> None:
-    """Raise StateError unless `start` divides an array of `length` numbers into parts, which may be empty.
-
-    Parameters
-    ----------
-    start : ndarray of int of shape (parts + 1,)
-        Index of the first number of each part, then `length`.
-    length : int
-        Length of the array that is divided.
-    where : str
-        Name of `start`, for the message.
-
-    Raises
-    ------
-    StateError
-        If `start` does not begin at 0, descends, or does not end at `length`.
-    """
-    if len(start) < 1 or start[0] != 0 or start[-1] != length or (np.diff(start) < 0).any():
-        raise StateError(f"{where} does not divide {length} numbers")
