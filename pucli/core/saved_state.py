@@ -10,7 +10,6 @@ word has one value per object.
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -20,8 +19,8 @@ import numpy as np
 
 from pucli.core.state_checks import StateError as StateError
 from pucli.core.state_checks import check_ascending as check_ascending
+from pucli.core.state_checks import check_parameters, check_svc, parameters_of
 from pucli.core.state_checks import check_starts as check_starts
-from pucli.core.state_checks import check_svc
 
 # Numbers of a model are at most so large: products with features are numbers, too.
 LARGEST = 1e200
@@ -30,14 +29,11 @@ Sizes: TypeAlias = dict[str, int]
 State: TypeAlias = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Scalar:
-    """A number from `low` to `high`; None or one that is not finite only if that is allowed."""
+class Kind:
+    """What a value may be. `items` are words, sizes, names of classes or other kinds, if it is made of several."""
 
-    low: float = -LARGEST
-    high: float = LARGEST
-    finite: bool = True
-    none: bool = False
+    def __init__(self, *items: Any) -> None:
+        self.items = items
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         """Raise StateError for another value.
@@ -56,6 +52,22 @@ class Scalar:
         StateError
             If the value is not as declared.
         """
+        self._check(value, where, sizes)
+
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
+        """Accept every value."""
+
+
+@dataclass(frozen=True)
+class Scalar(Kind):
+    """A number from `low` to `high`; None or one that is not finite only if that is allowed."""
+
+    low: float = -LARGEST
+    high: float = LARGEST
+    finite: bool = True
+    none: bool = False
+
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
         if value is None and self.none:
             return
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
@@ -68,15 +80,14 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Whole:
+class Whole(Kind):
     """A whole number from `low` to `high`, which is a size of the object if `size` names one."""
 
     low: int = 0
     high: int = 2**63 - 1
     size: str = ""
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
             raise StateError(f"{where} is not a whole number")
         if not self.low <= value <= self.high:
@@ -86,30 +97,25 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Flag:
+class Flag(Kind):
     """True or False; `value` if only that is allowed."""
 
     value: bool | None = None
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, (bool, np.bool_)) or (self.value is not None and bool(value) != self.value):
             raise StateError(f"{where} is not {'True or False' if self.value is None else self.value}")
 
 
-class Word:
+class Word(Kind):
     """A text; one of `words` if there are any."""
 
-    def __init__(self, *words: str) -> None:
-        self.words = words
-
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
-        if not isinstance(value, str) or (self.words and value not in self.words):
-            raise StateError(f"{where} is not {' or '.join(self.words) or 'text'}")
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
+        if not isinstance(value, str) or (self.items and value not in self.items):
+            raise StateError(f"{where} is not {' or '.join(self.items) or 'text'}")
 
 
-class Array:
+class Array(Kind):
     """An array with this shape and dtype and numbers from `low` to `high`.
 
     Parameters
@@ -125,18 +131,12 @@ class Array:
     """
 
     def __init__(
-        self,
-        *shape: int | str,
-        dtype: str = "f8",
-        low: float = -LARGEST,
-        high: float = LARGEST,
-        finite: bool = True,
+        self, *shape: int | str, dtype: str = "f8", low: float = -LARGEST, high: float = LARGEST, finite: bool = True
     ) -> None:
         self.shape, self.low, self.high, self.finite = shape, low, high, finite
         self.dtypes = tuple(np.dtype(name) for name in dtype.split())
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, np.ndarray) or value.dtype not in self.dtypes:
             raise StateError(f"{where} is not an array of {self.dtypes[0]}")
         _match(value.shape, self.shape, where, sizes)
@@ -149,17 +149,13 @@ class Array:
             raise StateError(f"{where} has numbers out of range")
 
 
-class Labels:
+class Labels(Kind):
     """An array of distinct labels: numbers, booleans or words."""
 
-    def __init__(self, *shape: int | str) -> None:
-        self.shape = shape
-
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufUO":
             raise StateError(f"{where} is not an array of labels")
-        _match(value.shape, self.shape, where, sizes)
+        _match(value.shape, self.items, where, sizes)
         labels = value.tolist()
         if any(not isinstance(label, (bool, int, float, str)) or label != label for label in labels):
             raise StateError(f"{where} has values that are no labels")
@@ -167,41 +163,29 @@ class Labels:
             raise StateError(f"{where} has a label twice")
 
 
-class Names:
+class Names(Kind):
     """An array or list of texts."""
 
-    def __init__(self, *shape: int | str) -> None:
-        self.shape = shape
-
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, (np.ndarray, list)) or not all(isinstance(item, str) for item in value):
             raise StateError(f"{where} is not a list of texts")
-        _match((len(value),), self.shape, where, sizes)
+        _match((len(value),), self.items, where, sizes)
 
 
-class Parts:
+class Parts(Kind):
     """A tuple or list with these parts."""
 
-    def __init__(self, *parts: Any) -> None:
-        self.parts = parts
-
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
-        if not isinstance(value, (tuple, list)) or len(value) != len(self.parts):
-            raise StateError(f"{where} has not {len(self.parts)} parts")
-        for number, (part, item) in enumerate(zip(self.parts, value, strict=True)):
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
+        if not isinstance(value, (tuple, list)) or len(value) != len(self.items):
+            raise StateError(f"{where} has not {len(self.items)} parts")
+        for number, (part, item) in enumerate(zip(self.items, value, strict=True)):
             part.check(item, f"{where}[{number}]", sizes)
 
 
-class Either:
+class Either(Kind):
     """What one of several declarations allows."""
 
-    def __init__(self, *items: Any) -> None:
-        self.items = items
-
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
         errors = []
         for item in self.items:
             try:
@@ -213,14 +197,13 @@ class Either:
 
 
 @dataclass(frozen=True)
-class Each:
+class Each(Kind):
     """A list or tuple of any length, or a dict with texts as keys, whose values are all of one kind."""
 
     item: Any
     at_least: int = 0
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, (list, tuple, dict)) or len(value) < self.at_least:
             raise StateError(f"{where} is not a list of {self.at_least} parts or more")
         pairs: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
@@ -230,87 +213,72 @@ class Each:
             self.item.check(item, f"{where}[{key!r}]", sizes)
 
 
-class Record:
+class Record(Kind):
     """A dict with these entries."""
 
     def __init__(self, **entries: Any) -> None:
         self.entries = entries
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, dict) or set(value) != set(self.entries):
             raise StateError(f"{where} has not the entries {', '.join(self.entries)}")
         for key, entry in self.entries.items():
             entry.check(value[key], f"{where}[{key!r}]", sizes)
 
 
-class Layers:
+@dataclass(frozen=True)
+class Layers(Kind):
     """A network as (weights, offsets, hidden activation, output activation), its layers one behind the other."""
 
-    def __init__(self, inputs: str, outputs: str) -> None:
-        self.ends = inputs, outputs
+    inputs: str
+    outputs: str
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
-        Parts(Each(Plain(), 1), Each(Plain(), 1), Word("relu", "elu"), Word("linear", "tanh", "sigmoid")).check(
-            value, where, sizes
-        )
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
+        parts = Each(Plain(), 1), Each(Plain(), 1), Word("relu", "elu"), Word("linear", "tanh", "sigmoid")
+        Parts(*parts).check(value, where, sizes)
         weights, offsets = value[:2]
         if len(weights) != len(offsets):
             raise StateError(f"{where} has not one offset for each layer")
-        names = [self.ends[0], *(f"{where} {k}" for k in range(1, len(weights))), self.ends[1]]
+        names = [self.inputs, *(f"{where} {k}" for k in range(1, len(weights))), self.outputs]
         for k, (weight, offset) in enumerate(zip(weights, offsets, strict=True)):
             Array(names[k + 1], names[k]).check(weight, f"{where} weights {k}", sizes)
             Array(names[k + 1]).check(offset, f"{where} offsets {k}", sizes)
 
 
-class Held:
+class Held(Kind):
     """An object of one of these classes, by name, which has a declaration of its own."""
 
-    def __init__(self, *names: str) -> None:
-        self.names = names
-
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
-        if self.names and type(value).__name__ not in self.names:
-            raise StateError(f"{where} is not a {' or '.join(self.names)}")
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
+        if self.items and type(value).__name__ not in self.items:
+            raise StateError(f"{where} is not a {' or '.join(self.items)}")
         if type(value).__module__ == "builtins":
             raise StateError(f"{where} is not an object of a model")
         check_state(value, where, sizes)
 
 
-class Plain:
+class Plain(Kind):
     """Any value of numbers, texts, lists, dicts and arrays, on which no computation depends."""
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for an object of a class."""
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
         if value is None or isinstance(value, (bool, int, float, str, np.ndarray, np.generic)):
             return
-        if isinstance(value, (list, tuple)):
-            for item in value:
-                self.check(item, where, sizes)
-        elif isinstance(value, dict):
-            for item in value.values():
-                self.check(item, where, sizes)
-        else:
+        if not isinstance(value, (list, tuple, dict)):
             raise StateError(f"{where} is an object")
+        for item in value.values() if isinstance(value, dict) else value:
+            self.check(item, where, sizes)
 
 
-class Unsaved:
-    """An attribute that `__getstate__` leaves out and `__setstate__` ignores."""
-
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Accept every value."""
+class Unsaved(Kind):
+    """An attribute that `__getstate__` leaves out and `__setstate__` ignores; any value."""
 
 
-class Optional:
+@dataclass(frozen=True)
+class Optional(Kind):
     """None, or something else."""
 
-    def __init__(self, item: Any) -> None:
-        self.item = item
+    item: Any
 
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value."""
+    def _check(self, value: Any, where: str, sizes: Sizes) -> None:
         if value is not None:
             self.item.check(value, where, sizes)
 
@@ -386,7 +354,7 @@ def declared_state(kind: type) -> dict[str, Any] | None:
     return {**COMMON, **found} if found else None
 
 
-def check_state(value: Any, where: str, sizes: Mapping[str, int] | None = None) -> None:
+def check_state(value: Any, where: str, sizes: Sizes | None = None) -> None:
     """Raise StateError unless the attributes of an object are as its class declares them.
 
     A class of another package may have attributes of plain values that are not declared.
@@ -397,51 +365,30 @@ def check_state(value: Any, where: str, sizes: Mapping[str, int] | None = None) 
         The object.
     where : str
         Its name, for the message.
-    sizes : mapping of str to int, optional
+    sizes : dict of {str: int}, optional
         The sizes that are known; "m" and "K" are shared by all parts of a model.
     """
     kind = type(value)
     declared = declared_state(kind)
-    own = kind.__module__.split(".")[0] in ("pucli", "sklearn")
-    if declared is None and own:
+    if declared is None and kind.__module__.split(".")[0] in ("pucli", "sklearn"):
         raise StateError(f"{where} is a {kind.__name__}, which declares no `saved_state`")
-    here = {} if sizes is None else {name: size for name, size in sizes.items() if name in SHARED}
-    state, parameters = vars(value), _parameters(kind)
+    here = {name: size for name, size in (sizes or {}).items() if name in SHARED}
+    state, parameters = vars(value), parameters_of(kind)
     first = [name for name in ("n_features_in_", "classes_") if name in state]
     for name in [*first, *(name for name in state if name not in first)]:
         field = (declared or {}).get(name)
         if field is None and name not in parameters and kind.__module__.startswith("pucli."):
             raise StateError(f"{where}.{name} is not declared in `saved_state` of {kind.__name__}")
         (field or Plain()).check(state[name], f"{where}.{name}", here)
-    _check_parameters(value, where, {name: state[name] for name in parameters if name in state})
+    check_parameters(value, where)
     if is_dataclass(value) and (missing := [item.name for item in fields(value) if item.name not in state]):
         raise StateError(f"{where} has no {missing[0]}")
     if hasattr(value, "_check_saved"):
         value._check_saved(where, here)
     elif kind.__name__ == "SVC":
         check_svc(state, where)
-    if sizes is not None and isinstance(sizes, dict):
+    if sizes is not None:
         sizes.update({name: size for name, size in here.items() if name in SHARED})
-
-
-def _parameters(kind: type) -> Iterable[str]:
-    if not hasattr(kind, "get_params"):
-        return ()
-    return [name for name in inspect.signature(kind).parameters if name != "self"]
-
-
-def _check_parameters(value: Any, where: str, given: dict[str, Any]) -> None:
-    """Raise StateError for a constructor parameter out of its declared range."""
-    constraints = getattr(type(value), "_parameter_constraints", None)
-    if not isinstance(constraints, Mapping):
-        return
-    from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
-
-    known = {name: item for name, item in given.items() if name in constraints}
-    try:
-        validate_parameter_constraints(constraints, known, type(value).__name__)
-    except InvalidParameterError as error:
-        raise StateError(f"{where}: {' '.join(str(error).split())[:200]}") from error
 
 
 def _match(found: tuple[int, ...], shape: tuple[int | str, ...], where: str, sizes: Sizes) -> None:

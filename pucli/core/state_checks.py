@@ -1,7 +1,8 @@
-"""Checks of arrays of saved objects that relate one number to another, beyond shapes and ranges."""
+"""Checks of saved objects beyond the kinds of their attributes: constructor parameters, and how numbers relate."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +20,31 @@ def check_svc(state: Mapping[str, Any], where: str) -> None:
         raise StateError(f"{where}._n_support is not that of {len(support)} support vectors")
     if len(support) and support.max() >= rows:
         raise StateError(f"{where}.support_ has a row beyond the last")
+
+
+def parameters_of(kind: type) -> list[str]:
+    """Return the constructor parameters of an estimator, none for another class."""
+    return (
+        [name for name in inspect.signature(kind).parameters if name != "self"] if hasattr(kind, "get_params") else []
+    )
+
+
+def check_parameters(value: Any, where: str) -> None:
+    """Raise StateError for a constructor parameter of an estimator out of its declared range."""
+    constraints = getattr(type(value), "_parameter_constraints", None)
+    if not isinstance(constraints, Mapping):
+        return
+    from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+
+    known = {
+        name: vars(value)[name]
+        for name in parameters_of(type(value))
+        if name in constraints.keys() & vars(value).keys()
+    }
+    try:
+        validate_parameter_constraints(constraints, known, type(value).__name__)
+    except InvalidParameterError as error:
+        raise StateError(f"{where}: {' '.join(str(error).split())[:200]}") from error
 
 
 def check_ascending(values: Any, start: Any, where: str) -> None:
