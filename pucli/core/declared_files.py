@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from pucli.core.errors import UsageError
-from pucli.core.plug_ins import Offer, modules, offers
+from pucli.core.plug_ins import Offer, modules
 
 CATALOGUE = "datasets.yaml"
 VARIABLE = "PUCLI_DATASETS"
@@ -28,13 +28,8 @@ def declared_path(relative: str) -> Path:
 
 def offered_folders() -> list[tuple[Path, Offer]]:
     """Return the folders of installed packages that declare data sets or experiments."""
-    usable = modules("pucli.catalogues", (), ())
-    found = []
-    for offer in offers("pucli.catalogues"):
-        file = getattr(usable.get(offer.name), "__file__", None)
-        if file is not None:
-            found.append((Path(file).parent, offer))
-    return found
+    usable = modules("pucli.catalogues").values()
+    return [(Path(offer.found.__file__).parent, offer) for offer in usable if getattr(offer.found, "__file__", None)]
 
 
 def experiment_files() -> dict[str, Path]:

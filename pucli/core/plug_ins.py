@@ -25,7 +25,6 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -115,28 +114,24 @@ def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Of
     return tuple(found.values())
 
 
-def modules(group: str, needs: Iterable[str], taken: Iterable[str]) -> dict[str, types.ModuleType]:
-    """Return the modules offered in `group` that have the functions `needs`, by name.
+@functools.cache
+def modules(group: str, needs: tuple[str, ...] = (), taken: frozenset[str] = frozenset()) -> dict[str, Offer]:
+    """Return the offers of modules in `group` that have the functions `needs`, by name.
 
     Parameters
     ----------
     group : str
         Entry-point group, such as ``pucli.protocols``.
-    needs : iterable of str
+    needs : tuple of str, optional
         Functions that a module must have; the others are skipped with a warning.
-    taken : iterable of str
+    taken : frozenset of str, optional
         Names already in use by pucli; a plug-in cannot replace them.
 
     Returns
     -------
-    dict of {str: module}
-        Modules by the names of their entry points.
+    dict of {str: Offer}
+        Offers by the names of their entry points.
     """
-    return {offer.name: offer.found for offer in _modules(group, tuple(needs), frozenset(taken))}
-
-
-@functools.cache
-def _modules(group: str, needs: tuple[str, ...], taken: frozenset[str]) -> tuple[Offer, ...]:
     found: dict[str, Offer] = {}
     for offer in offers(group):
         missing = [name for name in needs if not callable(getattr(offer.found, name, None))]
@@ -148,12 +143,12 @@ def _modules(group: str, needs: tuple[str, ...], taken: frozenset[str]) -> tuple
             offer.refuse(f"the name {offer.name!r} is already in use")
         else:
             found[offer.name] = offer
-    return tuple(found.values())
+    return found
 
 
 def forget() -> None:
     """Clear the cache, after a package was installed in this process."""
-    for function in (offers, named, _modules):
+    for function in (offers, named, modules):
         function.cache_clear()
 
 

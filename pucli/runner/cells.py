@@ -13,6 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pucli.core.declared_files import add_catalogue
+from pucli.core.errors import unknown
+from pucli.core.plug_ins import Offer, add_module_folder, modules
+
 # Increase it when the meaning of a stored result changes; every cell is then computed again.
 RESULT_FORMAT = 1
 PROTOCOLS = "pucli.protocols"
@@ -146,9 +150,6 @@ class Context:
 
     def enter(self) -> None:
         """Make the catalogues and modules available in this process."""
-        from pucli.core.declared_files import add_catalogue
-        from pucli.core.plug_ins import add_module_folder
-
         for path in self.catalogues:
             add_catalogue(path)
         for folder in self.folders:
@@ -205,25 +206,21 @@ def _plain(value: Any) -> Any:
 
 def protocol_names() -> dict[str, str]:
     """Return the names of all protocols, each with the package that provides it ("" for pucli)."""
-    from pucli.core.plug_ins import offers
-
     own = _own_protocols()
-    usable = _offered_protocols(own)
-    packages = {offer.name: f"{offer.package} {offer.version}" for offer in offers(PROTOCOLS)}
-    return {**dict.fromkeys(own, ""), **{name: packages[name] for name in usable}}
+    offered = _offered_protocols(own)
+    return dict.fromkeys(own, "") | {name: f"{offer.package} {offer.version}" for name, offer in offered.items()}
 
 
 def protocol_module(name: str) -> types.ModuleType:
     """Return the module of a protocol, of pucli or of an installed package; the error suggests the nearest names."""
-    from pucli.core.errors import unknown
-
     own = _own_protocols()
     if name in own:
         return importlib.import_module(f"{PROTOCOLS}.{name}.protocol")
     offered = _offered_protocols(own)
     if name not in offered:
         raise unknown("protocol", name, [*own, *offered])
-    return offered[name]
+    module: types.ModuleType = offered[name].found
+    return module
 
 
 def _own_protocols() -> list[str]:
@@ -232,7 +229,5 @@ def _own_protocols() -> list[str]:
     return [module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg]
 
 
-def _offered_protocols(own: list[str]) -> dict[str, types.ModuleType]:
-    from pucli.core.plug_ins import modules
-
-    return modules(PROTOCOLS, ("cells", "run_cell"), own)
+def _offered_protocols(own: list[str]) -> dict[str, Offer]:
+    return modules(PROTOCOLS, ("cells", "run_cell"), frozenset(own))

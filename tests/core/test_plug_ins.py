@@ -11,6 +11,7 @@ import yaml
 
 from pucli.core import declared_files as declared
 from pucli.core import plug_ins
+from pucli.core.errors import PlugInWarning
 from pucli.methods import METHODS, Method, all_methods, get_method
 from tests.helpers import ROOT, add_distribution, install
 
@@ -133,6 +134,18 @@ def test_a_method_whose_class_is_missing_names_the_package(pucli, site, monkeypa
     assert "here" in pucli("list", "methods").out
     done = pucli("train", "--method", "here", "--dataset", "breast-cancer")
     assert done.code == 2 and "the method 'here' of broken-two cannot be used: broken_class:X" in done.err
+
+
+def test_of_two_catalogues_of_one_name_the_first_is_taken_once(site, monkeypatch):
+    for number in (1, 2):
+        package = site / f"broken_catalogue{number}"
+        package.mkdir()
+        (package / "__init__.py").touch()
+        points = {"pucli.catalogues": {"same": package.name}}
+        add_distribution(site, f"broken-{number}", "1", points, monkeypatch)
+    with pytest.warns(PlugInWarning, match="broken-2 1: same: the name 'same' is already in use"):
+        found = declared.offered_folders()
+    assert [(folder.name, offer.package) for folder, offer in found] == [("broken_catalogue1", "broken-1")]
 
 
 def test_the_package_is_part_of_a_cells_key_and_ours_are_as_they_were(example):
