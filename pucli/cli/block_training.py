@@ -36,17 +36,10 @@ Engine = Annotated[
     ),
 ]
 Scheduler = Annotated[
-    str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="With --backend dask: scheduler to use."),
+    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="With --backend dask: scheduler to use.")
 ]
 Predictions = Annotated[
-    Path | None,
-    typer.Option(
-        "--predictions",
-        metavar="DIR",
-        help="With --backend dask: folder for predictions.",
-        show_default=False,
-    ),
+    Path | None, typer.Option("--predictions", metavar="DIR", help="With --backend dask: folder for predictions.")
 ]
 
 

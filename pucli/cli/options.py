@@ -87,7 +87,6 @@ DatasetName = Annotated[
         "-d",
         help="Declared data set; `pucli list datasets` shows all.",
         autocompletion=completion.datasets,
-        show_default=False,
     ),
 ]
 DataFiles = Annotated[
@@ -97,50 +96,25 @@ DataFiles = Annotated[
         metavar="FILE",
         help="Table: csv, tsv, jsonl, parquet, feather, xlsx, ods, arff, mat, libsvm or npz; text may be compressed. "
         "Repeatable. - is stdin.",
-        show_default=False,
     ),
 ]
 Encoding = Annotated[
-    str,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="Text encoding, e.g. cp1252. Default: UTF-8.",
-        show_default=False,
-    ),
+    str, typer.Option("--encoding", metavar="NAME", help="Text encoding, e.g. cp1252. Default: UTF-8.")
 ]
 Separator = Annotated[
-    str,
-    typer.Option(
-        "--sep",
-        metavar="CHARACTER",
-        help="Separator, e.g. ';' or '\\t'. Default: inferred.",
-        show_default=False,
-    ),
+    str, typer.Option("--sep", metavar="CHARACTER", help="Separator, e.g. ';' or '\\t'. Default: inferred.")
 ]
 SkippedRows = Annotated[
-    int,
-    typer.Option("--skip-rows", metavar="N", min=0, help="Skip N lines above the header.", show_default=False),
+    int, typer.Option("--skip-rows", metavar="N", min=0, help="Skip N lines above the header.", show_default=False)
 ]
-Sheet = Annotated[
-    str, typer.Option("--sheet", metavar="NAME", help="Sheet of a workbook. Default: the first.", show_default=False)
-]
-Decimal = Annotated[
-    str,
-    typer.Option("--decimal", metavar="SIGN", help="Decimal sign: . or ,. Default: inferred.", show_default=False),
-]
+Sheet = Annotated[str, typer.Option("--sheet", metavar="NAME", help="Sheet of a workbook. Default: the first.")]
+Decimal = Annotated[str, typer.Option("--decimal", metavar="SIGN", help="Decimal sign: . or ,. Default: inferred.")]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(
-        "--missing",
-        metavar="WORD,WORD...",
-        help="More words for an empty cell, e.g. '-,n.v.'.",
-        show_default=False,
-    ),
+    typer.Option("--missing", metavar="WORD,WORD...", help="More words for an empty cell, e.g. '-,n.v.'."),
 ]
 LabelColumn = Annotated[
-    str | None,
-    typer.Option("--label", metavar="COLUMN", help="Label column of --data.", callback=normal_name, show_default=False),
+    str | None, typer.Option("--label", metavar="COLUMN", help="Label column of --data.", callback=normal_name)
 ]
 PositiveValue = Annotated[
     str | None,
@@ -148,32 +122,18 @@ PositiveValue = Annotated[
         "--positive",
         metavar="VALUE",
         help="Label of positives; other rows are unlabeled. Default: the larger of two numbers, or the word for yes.",
-        show_default=False,
     ),
 ]
 UnlabeledValue = Annotated[
-    str | None,
-    typer.Option(
-        "--unlabeled",
-        metavar="VALUE",
-        help="Label of unlabeled rows, if every row has a label.",
-        show_default=False,
-    ),
+    str | None, typer.Option("--unlabeled", metavar="VALUE", help="Label of unlabeled rows, if every row has a label.")
 ]
 NegativeValue = Annotated[
-    str | None,
-    typer.Option(
-        "--negative",
-        metavar="VALUE",
-        help="Label of known negatives; other rows are unlabeled.",
-        show_default=False,
-    ),
+    str | None, typer.Option("--negative", metavar="VALUE", help="Label of known negatives; other rows are unlabeled.")
 ]
 SpreadsheetSafe = Annotated[
     bool,
     typer.Option(
-        "--spreadsheet-safe",
-        help="In CSV, put an apostrophe before texts that a spreadsheet would run as formulas.",
+        "--spreadsheet-safe", help="In CSV, put an apostrophe before texts that a spreadsheet would run as formulas."
     ),
 ]
 Parameters = Annotated[
@@ -184,7 +144,6 @@ Parameters = Annotated[
         metavar="K=V",
         help="Parameter of the method; repeatable.",
         autocompletion=completion.parameters,
-        show_default=False,
     ),
 ]
 Scenario = Annotated[
@@ -209,23 +168,14 @@ TrueLabelFrequency = Annotated[
     typer.Option("--label-frequency", help="Share of the training positives that are labelled.", callback=_inner_share),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Random seed.", envvar="PUCLI_SEED", callback=_usable_seed)]
-SplitFile = Annotated[
-    Path | None, typer.Option("--split", help="With --dataset: splits from `pucli split`.", show_default=False)
-]
+SplitFile = Annotated[Path | None, typer.Option("--split", help="With --dataset: splits from `pucli split`.")]
 Repeat = Annotated[int, typer.Option("--repeat", help="Split number in --split, from 0.", min=0)]
 RowLimit = Annotated[
     int | None,
-    typer.Option(
-        "--rows",
-        metavar="N",
-        min=2,
-        help="Train on at most N random rows, up to N/4 of them labelled.",
-        show_default=False,
-    ),
+    typer.Option("--rows", metavar="N", min=2, help="Train on at most N random rows, up to N/4 of them labelled."),
 ]
 Standardise = Annotated[
-    bool,
-    typer.Option("--standardise/--raw", help="Scale features to zero mean and unit variance."),
+    bool, typer.Option("--standardise/--raw", help="Scale features to zero mean and unit variance.")
 ]
 Folds = Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)]
 Score = Annotated[
@@ -262,22 +212,12 @@ Profile = Annotated[
 ]
 Methods = Annotated[
     list[str] | None,
-    typer.Option(
-        "--method",
-        "-m",
-        help="Only this method; repeatable.",
-        autocompletion=completion.columns,
-        show_default=False,
-    ),
+    typer.Option("--method", "-m", help="Only this method; repeatable.", autocompletion=completion.columns),
 ]
 Datasets = Annotated[
     list[str] | None,
     typer.Option(
-        "--dataset",
-        "-d",
-        help="Only this data set; repeatable.",
-        autocompletion=completion.experiment_datasets,
-        show_default=False,
+        "--dataset", "-d", help="Only this data set; repeatable.", autocompletion=completion.experiment_datasets
     ),
 ]
 Catalogue = Annotated[
@@ -286,17 +226,12 @@ Catalogue = Annotated[
         "--datasets",
         metavar="FILE",
         help="A further catalogue, in the form of datasets.yaml; one beside EXPERIMENT.yaml is taken by itself.",
-        show_default=False,
     ),
 ]
 Results = Annotated[
     Path,
     typer.Option(
-        "--results",
-        metavar="DIR",
-        help="Folder of all results.",
-        envvar="PUCLI_RESULTS_DIR",
-        callback=_no_file,
+        "--results", metavar="DIR", help="Folder of all results.", envvar="PUCLI_RESULTS_DIR", callback=_no_file
     ),
 ]
 AllowChanges = Annotated[
@@ -315,24 +250,16 @@ ColumnKinds = Annotated[
         "--as",
         metavar="COLUMN=KIND",
         help="Kind of a column: number, category, yes/no, date, text, identifier or constant; repeatable.",
-        show_default=False,
     ),
 ]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeatable.", show_default=False),
-]
-Only = Annotated[
-    list[str] | None,
-    typer.Option("--only", metavar="COLUMN", help="Use only this column; repeatable.", show_default=False),
-]
+Drop = Annotated[list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeatable.")]
+Only = Annotated[list[str] | None, typer.Option("--only", metavar="COLUMN", help="Use only this column; repeatable.")]
 Ids = Annotated[
     list[str] | None,
     typer.Option(
         "--id",
         metavar="COLUMN",
         help="Identifier: copied to the output, not a feature; repeatable. Default: inferred; '' for none.",
-        show_default=False,
     ),
 ]
 Groups = Annotated[
@@ -341,7 +268,6 @@ Groups = Annotated[
         "--groups",
         metavar="COLUMN",
         help="Column of groups, which no fold or split divides, e.g. the customer of an order; repeatable.",
-        show_default=False,
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Print all details.")]

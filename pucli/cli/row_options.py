@@ -51,9 +51,7 @@ ModelFile = Annotated[Path, typer.Option("--model", help="Model file, from --mod
 NewFiles = Annotated[
     list[Path],
     typer.Option(
-        "--data",
-        metavar="FILE",
-        help="File with the columns of the model; others are ignored. Repeatable. - is stdin.",
+        "--data", metavar="FILE", help="File with the columns of the model; others are ignored. Repeatable. - is stdin."
     ),
 ]
 

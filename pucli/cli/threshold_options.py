@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pucli.models.saved import SavedModel
     from pucli.solvers.ensemble.estimates import Estimate
 
-Goal = Annotated[str, typer.Option("--for", help="Aim of the threshold: f1 (largest F1).", show_default=False)]
+Goal = Annotated[str, typer.Option("--for", help="Aim of the threshold: f1 (largest F1).")]
 Recall = Annotated[
     float | None,
     typer.Option(
@@ -30,8 +30,7 @@ Precision = Annotated[
 ]
 Share = Annotated[float | None, typer.Option("--share", help="Predict this share of the rows positive.")]
 Top = Annotated[
-    int | None,
-    typer.Option("--top", help="Predict the N likeliest rows positive; no precision is guaranteed.", min=1),
+    int | None, typer.Option("--top", help="Predict the N likeliest rows positive; no precision is guaranteed.", min=1)
 ]
 
 

@@ -31,15 +31,10 @@ def command(
     where: Rows,
     prior: Annotated[
         float | None,
-        typer.Option(
-            "--prior", help="Class prior (share of positives among unlabeled rows), if you know it.", show_default=False
-        ),
+        typer.Option("--prior", help="Class prior (share of positives among unlabeled rows), if you know it."),
     ] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot", help="Write a t-SNE picture of the rows to this file (png, svg, pdf).", show_default=False
-        ),
+        Path | None, typer.Option("--plot", help="Write a t-SNE picture of the rows to this file (png, svg, pdf).")
     ] = None,
     verbose: opt.Verbose = False,
 ) -> None:

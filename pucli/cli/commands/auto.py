@@ -57,35 +57,19 @@ def command(  # noqa: C901, PLR0913, PLR0915
     ] = "biased",
     expected: Annotated[
         int | None,
-        typer.Option(
-            "--expected",
-            metavar="N",
-            help="Number of positives among the unlabeled rows, if known.",
-            min=1,
-            show_default=False,
-        ),
+        typer.Option("--expected", metavar="N", help="Number of positives among the unlabeled rows, if known.", min=1),
     ] = None,
     model: Annotated[
-        Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.", show_default=False)
+        Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option("--report", help="Write a web page about the model to this file.", show_default=False)
+        Path | None, typer.Option("--report", help="Write a web page about the model to this file.")
     ] = None,
     scored: Annotated[
-        Path | None,
-        typer.Option(
-            "--scored",
-            help="Write all rows to a .csv or .parquet file, likeliest first.",
-            show_default=False,
-        ),
+        Path | None, typer.Option("--scored", help="Write all rows to a .csv or .parquet file, likeliest first.")
     ] = None,
     order: Annotated[
-        str,
-        typer.Option(
-            "--order",
-            help="Order of --scored: score or file.",
-            autocompletion=completion.words(*ORDERS),
-        ),
+        str, typer.Option("--order", help="Order of --scored: score or file.", autocompletion=completion.words(*ORDERS))
     ] = ORDERS[0],
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print all estimates, their limits and the members.")

@@ -33,13 +33,7 @@ def command(  # noqa: PLR0913
     ],
     dataset: Annotated[
         list[str] | None,
-        typer.Option(
-            "--dataset",
-            "-d",
-            help="Declared data set; repeatable.",
-            autocompletion=completion.datasets,
-            show_default=False,
-        ),
+        typer.Option("--dataset", "-d", help="Declared data set; repeatable.", autocompletion=completion.datasets),
     ] = None,
     data: opt.DataFiles = None,
     label: opt.LabelColumn = None,
@@ -53,8 +47,7 @@ def command(  # noqa: PLR0913
         ),
     ] = "pu",
     metric: Annotated[
-        str,
-        typer.Option("--metric", help="Metric to compare; by default f1, or puf with --labels pu.", show_default=False),
+        str, typer.Option("--metric", help="Metric to compare; by default f1, or puf with --labels pu.")
     ] = "",
     repeats: Annotated[int, typer.Option("--repeats", help="Number of splits of each data set.", min=2)] = 10,
     label_frequency: opt.TrueLabelFrequency = 0.5,
@@ -65,12 +58,9 @@ def command(  # noqa: PLR0913
     seed: opt.Seed = 0,
     n_jobs: opt.Jobs = 1,
     page: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="PAGE", help="Write the comparison to this web page.", show_default=False),
+        Path | None, typer.Option("--out", "-o", metavar="PAGE", help="Write the comparison to this web page.")
     ] = None,
-    tex: Annotated[
-        Path | None, typer.Option("--tex", help="Write the table to this LaTeX file.", show_default=False)
-    ] = None,
+    tex: Annotated[Path | None, typer.Option("--tex", help="Write the table to this LaTeX file.")] = None,
     kinds: opt.ColumnKinds = None,
     drop: opt.Drop = None,
     only: opt.Only = None,
@@ -83,7 +73,6 @@ def command(  # noqa: PLR0913
             metavar="COLUMN",
             help="With --data: column with the time; test rows are then newer than training rows.",
             callback=opt.normal_name,
-            show_default=False,
         ),
     ] = None,
     mirror: opt.Mirror = None,

@@ -48,17 +48,11 @@ def command(  # noqa: PLR0913
             metavar="COLUMN",
             help="Label column of --data; by default that of the model.",
             callback=opt.normal_name,
-            show_default=False,
         ),
     ] = None,
     positive: Annotated[
         str | None,
-        typer.Option(
-            "--positive",
-            metavar="VALUE",
-            help="Label of positives; by default that of the model.",
-            show_default=False,
-        ),
+        typer.Option("--positive", metavar="VALUE", help="Label of positives; by default that of the model."),
     ] = None,
     labels: Annotated[
         str,
@@ -72,10 +66,7 @@ def command(  # noqa: PLR0913
     dataset: opt.DatasetName = None,
     split: opt.SplitFile = None,
     repeat: Annotated[
-        int | None,
-        typer.Option(
-            "--repeat", help="Split in --split, from 0; by default that of the model.", min=0, show_default=False
-        ),
+        int | None, typer.Option("--repeat", help="Split in --split, from 0; by default that of the model.", min=0)
     ] = None,
     metrics: Annotated[
         list[str] | None,
@@ -83,7 +74,6 @@ def command(  # noqa: PLR0913
             "--metric",
             metavar="NAME",
             help="Also this metric, e.g. precision@100, recall@5%, lift@2%, bedroc@80; repeatable.",
-            show_default=False,
         ),
     ] = None,
     mirror: opt.Mirror = None,

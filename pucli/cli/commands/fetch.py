@@ -21,17 +21,12 @@ pucli fetch --all --mirror /media/usb/pucli-data --offline
 def command(
     out: Output,
     names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME", help="Data sets.", show_default=False, autocompletion=completion.datasets),
+        list[str] | None, typer.Argument(metavar="NAME", help="Data sets.", autocompletion=completion.datasets)
     ] = None,
     experiment: Annotated[
         str | None,
         typer.Option(
-            "--experiment",
-            "-e",
-            help="All data sets of an experiment.",
-            autocompletion=completion.experiments,
-            show_default=False,
+            "--experiment", "-e", help="All data sets of an experiment.", autocompletion=completion.experiments
         ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All declared data sets.")] = False,

@@ -32,43 +32,23 @@ def command(  # noqa: PLR0913
         ),
     ],
     name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME", help="Its name, and the name of the new folder; none for data.", show_default=False
-        ),
+        str | None, typer.Argument(metavar="NAME", help="Its name, and the name of the new folder; none for data.")
     ] = None,
     parent: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder in which to create it.")] = Path(),
-    data: Annotated[
-        Path | None, typer.Option("--data", help="dataset: your table (csv, tsv, xlsx, arff).", show_default=False)
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option("--label", metavar="COLUMN", help="dataset: its label column.", show_default=False)
-    ] = None,
+    data: Annotated[Path | None, typer.Option("--data", help="dataset: your table (csv, tsv, xlsx, arff).")] = None,
+    label: Annotated[str | None, typer.Option("--label", metavar="COLUMN", help="dataset: its label column.")] = None,
     positive: Annotated[
-        str | None,
-        typer.Option(
-            "--positive", metavar="VALUE", help="dataset: the value of the positive class.", show_default=False
-        ),
+        str | None, typer.Option("--positive", metavar="VALUE", help="dataset: the value of the positive class.")
     ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
-            "--method",
-            "-m",
-            help="experiment: a method to compare; repeatable.",
-            autocompletion=completion.methods,
-            show_default=False,
+            "--method", "-m", help="experiment: a method to compare; repeatable.", autocompletion=completion.methods
         ),
     ] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option(
-            "--dataset",
-            "-d",
-            help="experiment: a data set; repeatable.",
-            autocompletion=completion.datasets,
-            show_default=False,
-        ),
+        typer.Option("--dataset", "-d", help="experiment: a data set; repeatable.", autocompletion=completion.datasets),
     ] = None,
 ) -> None:
     """Write a table to try pucli on, or files to start from.

@@ -57,8 +57,7 @@ def command(  # noqa: PLR0913
     reading: ReadingOptions,
     cut: MovedCut,
     destination: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Write to this .csv or .parquet file instead of stdout.", show_default=False),
+        Path | None, typer.Option("--out", "-o", help="Write to this .csv or .parquet file instead of stdout.")
     ] = None,
     ids: Annotated[
         list[str] | None,
@@ -66,20 +65,16 @@ def command(  # noqa: PLR0913
             "--id",
             metavar="COLUMN",
             help="Column to copy to the output; repeatable. Default: the identifiers of training; '' for none.",
-            show_default=False,
         ),
     ] = None,
     top: Annotated[
-        int | None,
-        typer.Option("--top", metavar="N", help="Only the N rows with the highest scores.", min=1, show_default=False),
+        int | None, typer.Option("--top", metavar="N", help="Only the N rows with the highest scores.", min=1)
     ] = None,
     adapt: Annotated[
-        bool,
-        typer.Option("--adapt", help="Adapt probabilities and threshold to the class prior of the file."),
+        bool, typer.Option("--adapt", help="Adapt probabilities and threshold to the class prior of the file.")
     ] = False,
     why: Annotated[
-        bool,
-        typer.Option("--why", help="Add the column why: the three columns that raise the score most."),
+        bool, typer.Option("--why", help="Add the column why: the three columns that raise the score most.")
     ] = False,
     safe: SpreadsheetSafe = False,
 ) -> None:

@@ -45,7 +45,6 @@ def command(
             "-e",
             help="auto, best-bin, density-ratio, bbe, km2, tice, or all of them. By default auto; bbe with a single "
             "labelled or unlabeled row, or more than 1,000 features.",
-            show_default=False,
             autocompletion=completion.words("auto", "best-bin", "density-ratio", "bbe", "km2", "tice", "all"),
         ),
     ] = None,
@@ -60,7 +59,6 @@ def command(
             metavar="N",
             help="Known number of positives among the unlabeled rows: show what follows and whether it fits.",
             min=1,
-            show_default=False,
         ),
     ] = None,
     verbose: opt.Verbose = False,
@@ -81,12 +79,7 @@ def command(
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import FEW_LABELLED
-    from pucli.solvers.ensemble.class_prior import (
-        ALL_METHODS,
-        ENSEMBLE_METHODS,
-        estimate_priors,
-        rows_of_each_kind,
-    )
+    from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors, rows_of_each_kind
     from pucli.solvers.prior.estimate import LARGEST_SAMPLE
 
     if where.columns:

@@ -29,7 +29,6 @@ def command(  # noqa: PLR0913
             metavar="EXPERIMENT",
             help="Name (`pucli list experiments`) or a .yaml file.",
             autocompletion=completion.experiments,
-            show_default=False,
         ),
     ] = None,
     everything: Annotated[

@@ -59,9 +59,7 @@ def command(  # noqa: PLR0913
     shard: Annotated[
         str | None,
         typer.Option(
-            "--shard",
-            metavar="I/N",
-            help="Run only part I of N, e.g. 2/8, one on each machine; then `pucli merge`.",
+            "--shard", metavar="I/N", help="Run only part I of N, e.g. 2/8, one on each machine; then `pucli merge`."
         ),
     ] = None,
     scheduler: Annotated[

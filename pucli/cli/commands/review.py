@@ -39,27 +39,19 @@ def command(  # noqa: PLR0913
     out: Output,
     reading: ReadingOptions,
     model: Annotated[
-        Path | None,
-        typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.", show_default=False),
+        Path | None, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")
     ] = None,
     data: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--data", metavar="FILE", help="File with the columns of the model. Repeatable.", show_default=False
-        ),
+        typer.Option("--data", metavar="FILE", help="File with the columns of the model. Repeatable."),
     ] = None,
     scored: Annotated[
         Path | None,
         typer.Option(
-            "--scored",
-            metavar="FILE",
-            help="In place of --model and --data: the file of `pucli auto --scored`.",
-            show_default=False,
+            "--scored", metavar="FILE", help="In place of --model and --data: the file of `pucli auto --scored`."
         ),
     ] = None,
-    destination: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the rows to this .csv file.", show_default=False)
-    ] = None,
+    destination: Annotated[Path | None, typer.Option("--out", "-o", help="Write the rows to this .csv file.")] = None,
     count: Annotated[int, typer.Option("--rows", metavar="N", help="Number of rows to look at.", min=1)] = 50,
     goal: Annotated[
         str,
@@ -75,17 +67,13 @@ def command(  # noqa: PLR0913
             "--id",
             metavar="COLUMN",
             help="Column to copy; repeatable. Default: the identifiers of training; '' for none.",
-            show_default=False,
         ),
     ] = None,
     seed: Seed = 0,
     answers: Annotated[
         list[Path] | None,
         typer.Option(
-            "--answers",
-            metavar="FILE",
-            help="Read the rows back, with yes or no in the column answer. Repeatable.",
-            show_default=False,
+            "--answers", metavar="FILE", help="Read the rows back, with yes or no in the column answer. Repeatable."
         ),
     ] = None,
     at_least: Annotated[
@@ -94,7 +82,6 @@ def command(  # noqa: PLR0913
             "--at-least",
             metavar="SHARE",
             help="With --answers: say whether at least this share is positive, or how many more answers tell.",
-            show_default=False,
         ),
     ] = None,
     safe: SpreadsheetSafe = False,

@@ -19,12 +19,7 @@ pucli predict --model bought.model --data next_year.csv --adapt --out scored.csv
 MOST_NAMED = 5
 
 
-def command(
-    out: Output,
-    model: ModelFile,
-    data: NewFiles,
-    reading: ReadingOptions,
-) -> None:
+def command(out: Output, model: ModelFile, data: NewFiles, reading: ReadingOptions) -> None:
     """Estimate the class prior of a new file: its share of positives.
 
     `pucli shift` estimates the share by maximum likelihood from held-out scores of training and the scores of the file

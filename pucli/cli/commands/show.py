@@ -19,8 +19,7 @@ def command(
     out: Output,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file of `pucli auto` or `pucli train`.")],
     card: Annotated[
-        Path | None,
-        typer.Option("--card", help="Write the same as a Markdown page, e.g. bought.md.", show_default=False),
+        Path | None, typer.Option("--card", help="Write the same as a Markdown page, e.g. bought.md.")
     ] = None,
 ) -> None:
     """Show what a model file holds.

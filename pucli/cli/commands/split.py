@@ -68,12 +68,7 @@ def command(  # noqa: PLR0913
     if dataset.groups is not None:
         settings["groups"] = int(dataset.groups.max()) + 1
     save_splits(
-        path,
-        splits,
-        dataset=dataset.name,
-        content_sha256=dataset.content_sha256,
-        rows=len(dataset.y),
-        **settings,
+        path, splits, dataset=dataset.name, content_sha256=dataset.content_sha256, rows=len(dataset.y), **settings
     )
     columns = ["repeat", "labelled", "unlabeled", "test"]
     rows = [

@@ -40,7 +40,7 @@ def command(  # noqa: PLR0913
     backend: Backend,
     param: opt.Parameters = None,
     model: Annotated[
-        Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.", show_default=False)
+        Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.")
     ] = None,
     tune: Annotated[bool, typer.Option("--tune", help="First choose parameters as `pucli tune` does.")] = False,
     folds: Annotated[

@@ -42,7 +42,6 @@ def command(  # noqa: PLR0913
             "-g",
             metavar="K=V1,V2,...",
             help="Values to try, or the name of a series; repeatable. Replaces the default grid.",
-            show_default=False,
         ),
     ] = None,
     folds: opt.Folds = 4,
@@ -62,15 +61,11 @@ def command(  # noqa: PLR0913
             "--greedy",
             metavar="STEP",
             help="Refine the choice by moving each parameter up and down by this share, e.g. 0.1.",
-            show_default=False,
         ),
     ] = None,
     standardise: opt.Standardise = True,
     n_jobs: opt.Jobs = 1,
-    trials: Annotated[
-        Path | None,
-        typer.Option("--trials", help="Write every point tried to this CSV file.", show_default=False),
-    ] = None,
+    trials: Annotated[Path | None, typer.Option("--trials", help="Write every point tried to this CSV file.")] = None,
 ) -> None:
     """Choose parameters without true labels.
 
@@ -170,12 +165,7 @@ def _write_trials(path: Path, result: TuneResult) -> None:
 
 
 def _report(
-    out: Output,
-    method: str,
-    rows: TrainingRows,
-    result: TuneResult,
-    chosen: dict[str, Any],
-    trials: Path | None,
+    out: Output, method: str, rows: TrainingRows, result: TuneResult, chosen: dict[str, Any], trials: Path | None
 ) -> None:
     best = max(result.trials, key=lambda trial: trial["params"].items() <= chosen.items())
     out.document(

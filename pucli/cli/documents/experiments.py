@@ -25,8 +25,7 @@ class Datasets(TypedDict):
 
 
 Method = TypedDict(
-    "Method",
-    {"name": str, "kind": str, "needs": str, "rows": str, "place": str, "use it when": str, "source": str},
+    "Method", {"name": str, "kind": str, "needs": str, "rows": str, "place": str, "use it when": str, "source": str}
 )
 Method.__doc__ = "A method: what it learns from, how far it scales, its rank in committed tables, and when to use it."
 

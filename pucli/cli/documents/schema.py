@@ -29,16 +29,7 @@ from pucli.cli.documents.experiments import (
     Split,
     Status,
 )
-from pucli.cli.documents.models import (
-    Advise,
-    Auto,
-    AutoInBlocks,
-    Compare,
-    Priors,
-    Train,
-    TrainInBlocks,
-    Tune,
-)
+from pucli.cli.documents.models import Advise, Auto, AutoInBlocks, Compare, Priors, Train, TrainInBlocks, Tune
 from pucli.cli.documents.parts import Columns, Error
 from pucli.cli.documents.predictions import (
     Answers,

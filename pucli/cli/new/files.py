@@ -125,11 +125,7 @@ def new_method(name: str, parent: str | Path = ".") -> Made:
     return Made(
         folder,
         files,
-        [
-            f"pip install -e {folder}",
-            f"pytest {folder}",
-            f"pucli train --method {name} --dataset breast-cancer",
-        ],
+        [f"pip install -e {folder}", f"pytest {folder}", f"pucli train --method {name} --dataset breast-cancer"],
     )
 
 
