@@ -17,33 +17,15 @@ PANELS = {
     "Data": ("--data", "--answers", "--dataset", "--label", "--positive", "--id", "--drop", "--columns"),
     "Model": ("--method", "--param", "--grid", "--tune", "--recall", "--top", "--estimator", "--labels", "--profile"),
     "Output": (
-        "--model",
-        "--out",
-        "--report",
-        "--scored",
-        "--trials",
-        "--plot",
-        "--card",
-        "--onnx",
-        "--results",
-        "--format",
+        "--model", "--out", "--report", "--scored", "--trials", "--plot", "--card", "--onnx", "--results", "--format",
         "--tex",
     ),
-}
+}  # fmt: skip
 # Options for reading a table, which most tables do not need.
 READING = (
-    "--unlabeled",
-    "--negative",
-    "--as",
-    "--only",
-    "--groups",
-    "--encoding",
-    "--sep",
-    "--skip-rows",
-    "--sheet",
-    "--decimal",
-    "--missing",
-)
+    "--unlabeled", "--negative", "--as", "--only", "--groups", "--encoding", "--sep", "--skip-rows",
+    "--sheet", "--decimal", "--missing",
+)  # fmt: skip
 MORE = "More"
 # Characters of an example that fit on a page of 80.
 WIDTH = 76

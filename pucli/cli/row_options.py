@@ -10,35 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pucli.cli import options as opt
 from pucli.cli.assignments import column_kinds
-from pucli.cli.options import (
-    ColumnKinds,
-    Columns,
-    DataFiles,
-    DatasetName,
-    Decimal,
-    Drop,
-    Encoding,
-    Groups,
-    Ids,
-    LabelColumn,
-    LabelFrequency,
-    Mirror,
-    Missing,
-    NegativeValue,
-    Offline,
-    Only,
-    PositiveValue,
-    Repeat,
-    RowLimit,
-    Scenario,
-    Seed,
-    Separator,
-    Sheet,
-    SkippedRows,
-    SplitFile,
-    UnlabeledValue,
-)
 from pucli.data.reading import normal
 
 if TYPE_CHECKING:
@@ -60,12 +33,12 @@ NewFiles = Annotated[
 class ReadingOptions:
     """Options for reading a file of the user; see `pucli.data.reading.Reading`."""
 
-    encoding: Encoding = ""
-    sep: Separator = ""
-    skip_rows: SkippedRows = 0
-    sheet: Sheet = ""
-    decimal: Decimal = ""
-    missing: Missing = None
+    encoding: opt.Encoding = ""
+    sep: opt.Separator = ""
+    skip_rows: opt.SkippedRows = 0
+    sheet: opt.Sheet = ""
+    decimal: opt.Decimal = ""
+    missing: opt.Missing = None
 
     def reading(self, files: Sequence[Path]) -> Reading:
         """Return the options as a `Reading`; raise UsageError for one that does not apply to any of the files."""
@@ -84,26 +57,26 @@ class ReadingOptions:
 class SourceOptions:
     """Options that name rows."""
 
-    dataset: DatasetName = None
-    data: DataFiles = None
-    label: LabelColumn = None
-    positive: PositiveValue = None
-    unlabeled: UnlabeledValue = None
-    negative: NegativeValue = None
-    scenario: Scenario = "case-control"
-    label_frequency: LabelFrequency = 0.5
-    seed: Seed = 0
-    split: SplitFile = None
-    repeat: Repeat = 0
-    rows: RowLimit = None
-    mirror: Mirror = None
-    offline: Offline = False
-    kinds: ColumnKinds = None
-    drop: Drop = None
-    only: Only = None
-    ids: Ids = None
-    groups: Groups = None
-    columns: Columns = False
+    dataset: opt.DatasetName = None
+    data: opt.DataFiles = None
+    label: opt.LabelColumn = None
+    positive: opt.PositiveValue = None
+    unlabeled: opt.UnlabeledValue = None
+    negative: opt.NegativeValue = None
+    scenario: opt.Scenario = "case-control"
+    label_frequency: opt.LabelFrequency = 0.5
+    seed: opt.Seed = 0
+    split: opt.SplitFile = None
+    repeat: opt.Repeat = 0
+    rows: opt.RowLimit = None
+    mirror: opt.Mirror = None
+    offline: opt.Offline = False
+    kinds: opt.ColumnKinds = None
+    drop: opt.Drop = None
+    only: opt.Only = None
+    ids: opt.Ids = None
+    groups: opt.Groups = None
+    columns: opt.Columns = False
 
 
 @dataclass(frozen=True)
@@ -125,16 +98,8 @@ class Rows(ReadingOptions, SourceOptions):
         """Return the options as a `RowSource`."""
         from pucli.data.rows.training_rows import RowSource
 
-        own = {
-            "data",
-            "kinds",
-            "drop",
-            "only",
-            "ids",
-            "groups",
-            "columns",
-            *(part.name for part in fields(ReadingOptions)),
-        }
+        own = {"data", "kinds", "drop", "only", "ids", "groups", "columns"}
+        own |= {part.name for part in fields(ReadingOptions)}
         options = {name: value for name, value in vars(self).items() if name not in own}
         return RowSource(
             **options,
@@ -147,21 +112,9 @@ class Rows(ReadingOptions, SourceOptions):
     @property
     def words(self) -> str:
         """Return shell options that select the same rows again; data files are already in the cache."""
-        single = (
-            "dataset",
-            "label",
-            "positive",
-            "unlabeled",
-            "negative",
-            "split",
-            "repeat",
-            "scenario",
-            "label_frequency",
-            "seed",
-            "rows",
-        )
+        single = "dataset label positive unlabeled negative split repeat scenario label_frequency seed rows"
         words = [f"--data {shlex.quote(str(path))}" for path in self.files]
-        for name in single:
+        for name in single.split():
             value = getattr(self, name)
             if value != getattr(type(self), name):
                 words += [f"--{name.replace('_', '-')}", shlex.quote(str(value))]

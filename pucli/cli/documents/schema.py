@@ -10,65 +10,44 @@ from typing import Any, Literal, NotRequired, get_type_hints
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from pucli.cli.documents import version_of
-from pucli.cli.documents.experiments import (
-    AllReports,
-    Datasets,
-    DryRun,
-    Experiments,
-    Fetch,
-    Merge,
-    Methods,
-    Metrics,
-    New,
-    OneReport,
-    Protocols,
-    Reproduce,
-    Schema,
-    Site,
-    Split,
-    Status,
-)
-from pucli.cli.documents.models import Advise, Auto, AutoInBlocks, Compare, Priors, Train, TrainInBlocks, Tune
-from pucli.cli.documents.parts import Columns, Error
-from pucli.cli.documents.predictions import (
-    Answers,
-    Densities,
-    Evaluate,
-    Export,
-    Predictions,
-    Shift,
-    Show,
-    ToReview,
-    WrittenDensities,
-    WrittenPredictions,
-)
+from pucli.cli.documents import experiments, models, parts, predictions, version_of
 
 # The forms of the document of each command; "error" is that of all commands that fail.
 FORMS: dict[str, tuple[Any, ...]] = {
-    "list": (Datasets, Methods, Experiments, Metrics, Protocols),
-    "fetch": (Fetch,),
-    "auto": (Auto, AutoInBlocks, Columns),
-    "train": (Train, TrainInBlocks, Columns),
-    "predict": (Predictions, WrittenPredictions, Densities, WrittenDensities),
-    "shift": (Shift,),
-    "review": (ToReview, Answers),
-    "evaluate": (Evaluate,),
-    "show": (Show,),
-    "export": (Export,),
-    "tune": (Tune, Columns),
-    "advise": (Advise, Columns),
-    "prior": (Priors, Columns),
-    "compare": (Compare,),
-    "split": (Split,),
-    "reproduce": (Reproduce, DryRun),
-    "merge": (Merge,),
-    "status": (Status,),
-    "report": (OneReport, AllReports),
-    "new": (New,),
-    "site": (Site,),
-    "schema": (Schema,),
-    "error": (Error,),
+    "list": (
+        experiments.Datasets,
+        experiments.Methods,
+        experiments.Experiments,
+        experiments.Metrics,
+        experiments.Protocols,
+    ),
+    "fetch": (experiments.Fetch,),
+    "auto": (models.Auto, models.AutoInBlocks, parts.Columns),
+    "train": (models.Train, models.TrainInBlocks, parts.Columns),
+    "predict": (
+        predictions.Predictions,
+        predictions.WrittenPredictions,
+        predictions.Densities,
+        predictions.WrittenDensities,
+    ),
+    "shift": (predictions.Shift,),
+    "review": (predictions.ToReview, predictions.Answers),
+    "evaluate": (predictions.Evaluate,),
+    "show": (predictions.Show,),
+    "export": (predictions.Export,),
+    "tune": (models.Tune, parts.Columns),
+    "advise": (models.Advise, parts.Columns),
+    "prior": (models.Priors, parts.Columns),
+    "compare": (models.Compare,),
+    "split": (experiments.Split,),
+    "reproduce": (experiments.Reproduce, experiments.DryRun),
+    "merge": (experiments.Merge,),
+    "status": (experiments.Status,),
+    "report": (experiments.OneReport, experiments.AllReports),
+    "new": (experiments.New,),
+    "site": (experiments.Site,),
+    "schema": (experiments.Schema,),
+    "error": (parts.Error,),
 }
 # Documents without the keys that `Output` adds.
 AS_THEY_ARE = ("schema", "error")
