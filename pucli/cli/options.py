@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from pucli.cli import completion
 from pucli.core.errors import UsageError, unknown
 from pucli.data.reading import normal
-
-if TYPE_CHECKING:
-    from pucli.cli.output import Output
 
 LARGEST_SEED = 2**32 - 1  # of the generators of NumPy and scikit-learn
 
@@ -296,21 +293,3 @@ def choice(kind: str, value: str, choices: Iterable[str]) -> str:
     if value not in choices:
         raise unknown(kind, value, choices)
     return value
-
-
-def warn_of_prior(out: Output, method: str, given: Container[str]) -> None:
-    """Warn if the class prior is a default; the estimator itself warns about an estimated one.
-
-    Parameters
-    ----------
-    out : Output
-        Output of the command.
-    method : str
-        Name of the method.
-    given : container of str
-        Names of the parameters that the user gave.
-    """
-    from pucli.models.fitting import prior_remark
-
-    if remark := prior_remark(method, given):
-        out.warn(f"{remark}; `pucli prior` estimates it, --param prior=VALUE sets it.")

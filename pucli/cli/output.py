@@ -202,9 +202,9 @@ class Output:
             tell(text)
 
     def warn(self, text: str) -> None:
-        """Write a warning to stderr, once and also with --quiet."""
+        """Write a warning to stderr, once and also with --quiet; "" is none."""
         text = " ".join(text.split())
-        if text not in self.warnings:
+        if text and text not in self.warnings:
             self.warnings.append(text)
             if self.held is not None:
                 self.held.append(text)

@@ -96,36 +96,6 @@ def unkept_recall(cut: MovedCut, model: Any) -> str:
     )
 
 
-def warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:
-    """Warn if the training rows do not determine the precision or the recall that the user asked for.
-
-    Parameters
-    ----------
-    out : Output
-        Output of the command.
-    cut : MovedCut
-        The threshold and the goal for which it was chosen.
-    model : AutoPU
-        The fitted model.
-    """
-    if unkept := unkept_recall(cut, model):
-        out.warn(unkept)
-    elif cut.recall is not None and model.labelling_ == "sar":
-        out.warn(
-            "the training rows do not determine the recall at this threshold, since the labels are not a random "
-            "sample: in benchmark `labelling` it was mostly lower than requested."
-        )
-    if cut.precision is None:
-        return
-    found = model.estimates_
-    precision = found["precision"]
-    if not (precision.known and found["prior"].known):
-        out.warn(
-            f"the training rows do not determine the precision at this threshold: {precision.value:.2g}, anything from "
-            f"{precision.low:.2g} to {precision.high:.2g}."
-        )
-
-
 @dataclass(frozen=True)
 class CutOptions(MovedCut):
     """Options that move the threshold, including a number of rows."""
@@ -149,37 +119,7 @@ def warn_of_doubts(out: Output, saved: SavedModel) -> None:
 def warn_of_unknown_prior(out: Output, model: Any) -> None:
     """Warn if the probabilities of a model of `pucli auto` rest on a class prior that its rows do not determine."""
     if (prior := getattr(model, "estimates_", {}).get("prior")) is not None:
-        _warn_of_prior(out, prior, model.ranks_)
-
-
-def warn_of_probability(out: Output, saved: SavedModel, *, adapted: bool = False) -> None:
-    """Warn if the probabilities of a PU model rest on an unknown class prior, or say why there are none.
-
-    Parameters
-    ----------
-    out : Output
-        Where it is said.
-    saved : SavedModel
-        The model.
-    adapted : bool, default=False
-        Whether they were adapted to another class prior.
-    """
-    from pucli.estimators.base.pu import has_own_probabilities
-    from pucli.solvers.ensemble.estimates import Estimate
-
-    warn_of_unknown_prior(out, saved.estimator)
-    if curves := saved.metadata.get("probability"):
-        prior = Estimate(curves["prior"], curves["prior_low"], curves["prior_high"])
-        _warn_of_prior(out, prior, curves.get("ranks", not saved.metadata.get("doubt")))
-    if getattr(saved.estimator, "labelling_", "scar") == "sar":
-        out.remark(
-            "probabilities assume that clear positives were labelled first (--labelling sar); no data can confirm it"
-        )
-    elif saved.metadata.get("kind") == "pu":
-        what = "only the class prior has changed" if adapted else "these rows have the class prior of training"
-        out.remark(f"probabilities hold if labels were random and {what}")
-    if not curves and not has_own_probabilities(saved.estimator):
-        out.remark("no probability is written, since training had no held-out scores of two classes")
+        out.warn(unknown_prior(prior, model.ranks_))
 
 
 def unknown_prior(prior: Estimate, ranks: bool) -> str:
@@ -191,8 +131,3 @@ def unknown_prior(prior: Estimate, ranks: bool) -> str:
         f"from {prior.low:.2g} to {prior.high:.2g} (see probability_low and probability_high). Their "
         + ("order can be used." if ranks else "order could be chance.")
     )
-
-
-def _warn_of_prior(out: Output, prior: Estimate, ranks: bool) -> None:
-    if text := unknown_prior(prior, ranks):
-        out.warn(text)

@@ -1,4 +1,4 @@
-"""Tuning with a progress display, for ``pucli tune`` and ``pucli train --tune``."""
+"""What ``pucli tune`` and ``pucli train`` share: tuning with a progress display, and a warning of the class prior."""
 
 from __future__ import annotations
 
@@ -85,6 +85,36 @@ def choose(
     for note in result.notes:
         out.warn(note)
     return result
+
+
+def far_prior_warning(params: Mapping[str, Any], rows: TrainingRows, seed: int) -> str:
+    """Return a warning if the rows clearly contradict the given class prior, else "".
+
+    Parameters
+    ----------
+    params : mapping
+        Parameters of the method; nothing is checked unless `prior` is a number.
+    rows : TrainingRows
+        The training rows.
+    seed : int
+        Seed of the estimate to which the prior is compared.
+    """
+    from pucli.solvers.prior.estimate import contradicted
+
+    prior = params.get("prior")
+    if isinstance(prior, str) or not prior or rows.y is None:
+        return ""
+    try:
+        found = contradicted(float(prior), rows.X, rows.y == 1, random_state=seed)
+    except ValueError:  # rows of one kind or all equal: other checks report these
+        return ""
+    if found is None:
+        return ""
+    return (
+        f"prior={number(float(prior), 3)} was given, but these rows point to one near {number(found.prior, 2)} "
+        f"({number(found.low, 2)} to {number(found.high, 2)}) if the labelled rows are a random sample of the "
+        "positives. It means the class prior among the unlabeled rows; `pucli prior` estimates it."
+    )
 
 
 def how_chosen(result: TuneResult) -> str:

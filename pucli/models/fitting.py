@@ -171,14 +171,15 @@ def seeded(method: str, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
     return {**params, "random_state": seed}
 
 
-def prior_remark(method: str, given: Container[str]) -> str:
-    """Describe the default class prior of a method; return "" if the prior is given, estimated or not needed."""
+def prior_warning(method: str, given: Container[str]) -> str:
+    """Return a warning of the default class prior; "" if it is given, unused or estimated: the estimator then warns."""
     parameter = inspect.signature(estimator_of(method)).parameters.get("prior")
-    if parameter is None or "prior" in given:
+    if parameter is None or parameter.default is None or "prior" in given:
         return ""
-    if parameter.default is not None:
-        return f"{method} was given no class prior and takes its default, {parameter.default}"
-    return ""
+    return (
+        f"{method} was given no class prior and takes its default, {parameter.default}; `pucli prior` estimates it, "
+        "--param prior=VALUE sets it."
+    )
 
 
 def takes_missing(method: str) -> bool:

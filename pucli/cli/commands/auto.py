@@ -148,8 +148,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
         about = {"data": rows.about, "notes": rows.notes, "duplicate_rows": repeated, "seconds": fitted.seconds}
         if model is not None:
             _doubted(fitted, test).save(model)
-    if unkept := unkept_recall(cut, found.model):
-        out.warn(unkept)
+    out.warn(unkept_recall(cut, found.model))
     results = {**summary(found, names), "seed": where.seed, "expected": expected}
     if not backend.in_blocks:
         results["command"] = _again(where, labelling, chosen, negatives_are, expected)

@@ -12,13 +12,7 @@ from pucli.cli.options import SpreadsheetSafe
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
 from pucli.cli.terminal import many
-from pucli.cli.threshold_options import (
-    MovedCut,
-    unkept_recall,
-    warn_of_doubts,
-    warn_of_probability,
-    warn_of_unknown_goal,
-)
+from pucli.cli.threshold_options import MovedCut, unkept_recall, unknown_prior, warn_of_doubts, warn_of_unknown_prior
 from pucli.core.errors import UsageError
 from pucli.data.reading import normal
 
@@ -115,7 +109,7 @@ def command(  # noqa: PLR0913
         check_writable_format(destination)
     saved = cut.moved(load_model(model))
     how = saved.reading.over(reading.reading(data))
-    warn_of_unknown_goal(out, cut, saved.pipeline[-1])
+    _warn_of_unknown_goal(out, cut, saved.pipeline[-1])
     if cut.share is not None and not any(is_stream(path) for path in data):
         saved = cut_at_share(saved, data, cut.share, how)
     elif cut.share is not None:
@@ -218,7 +212,7 @@ def _labels(
             _warn_of_one_class(out, ordered, words.get("1", "1"), way_out)
         warn_of_doubts(out, saved)
         _warn_of_training_rows(out, trained.found(), saved.metadata.get("denominator") == "all")
-    warn_of_probability(out, saved, adapted=shift is not None)
+    _warn_of_probability(out, saved, adapted=shift is not None)
     if lacking and counts:
         names = " and ".join(map(repr, sorted(lacking)))
         out.remark(f"no cells in {names}, which identified the training rows; --id COLUMN copies another column")
@@ -226,6 +220,45 @@ def _labels(
     out.remark(
         (", ".join(f"{many(count, 'row')} predicted {label}" for label, count in said.items()) or "no rows") + among
     )
+
+
+def _warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:
+    """Warn if the training rows do not determine the precision or the recall that the user asked for."""
+    if unkept := unkept_recall(cut, model):
+        out.warn(unkept)
+    elif cut.recall is not None and model.labelling_ == "sar":
+        out.warn(
+            "the training rows do not determine the recall at this threshold, since the labels are not a random "
+            "sample: in benchmark `labelling` it was mostly lower than requested."
+        )
+    if cut.precision is None:
+        return
+    precision, prior = (model.estimates_[name] for name in ("precision", "prior"))
+    if not (precision.known and prior.known):
+        out.warn(
+            f"the training rows do not determine the precision at this threshold: {precision.value:.2g}, anything from "
+            f"{precision.low:.2g} to {precision.high:.2g}."
+        )
+
+
+def _warn_of_probability(out: Output, saved: SavedModel, *, adapted: bool = False) -> None:
+    """Warn if the probabilities of a PU model rest on an unknown class prior, or say why there are none."""
+    from pucli.estimators.base.pu import has_own_probabilities
+    from pucli.solvers.ensemble.estimates import Estimate
+
+    warn_of_unknown_prior(out, saved.estimator)
+    if curves := saved.metadata.get("probability"):
+        prior = Estimate(curves["prior"], curves["prior_low"], curves["prior_high"])
+        out.warn(unknown_prior(prior, curves.get("ranks", not saved.metadata.get("doubt"))))
+    if getattr(saved.estimator, "labelling_", "scar") == "sar":
+        out.remark(
+            "probabilities assume that clear positives were labelled first (--labelling sar); no data can confirm it"
+        )
+    elif saved.metadata.get("kind") == "pu":
+        what = "only the class prior has changed" if adapted else "these rows have the class prior of training"
+        out.remark(f"probabilities hold if labels were random and {what}")
+    if not curves and not has_own_probabilities(saved.estimator):
+        out.remark("no probability is written, since training had no held-out scores of two classes")
 
 
 def _warn_of_training_rows(out: Output, found: KnownRows | None, single_set: bool) -> None:

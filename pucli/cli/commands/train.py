@@ -11,9 +11,9 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.assignments import method_parameters
 from pucli.cli.block_training import Backend
-from pucli.cli.ineffective_options import warn_of_far_prior, warn_of_scenario, warn_of_unused
 from pucli.cli.output import Output, output_files
 from pucli.cli.row_options import Rows
+from pucli.cli.tuning import choose, far_prior_warning, how_chosen
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ def command(  # noqa: PLR0913
     from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.columns import show_columns
     from pucli.methods import get_method
-    from pucli.models.fitting import check_storable, seeded
+    from pucli.methods.effects import without_effect
+    from pucli.models.fitting import check_storable, prior_warning, seeded
 
     if where.columns:
         show_columns(out, where.source)
@@ -72,9 +73,14 @@ def command(  # noqa: PLR0913
         raise UsageError(f"--cv {folds} is for --tune, which is not given.")
     number = folds or FOLDS
     given = method_parameters(method, param)
-    warn_of_scenario(out, method, where)
+    if where.files and where.scenario != Rows.scenario:
+        out.warn(
+            f"--scenario {where.scenario} does not change how {method} is trained, only the estimated class prior, the "
+            "probabilities, and the scores by which `pucli tune` chooses."
+        )
     of_y = {} if where.negative is None else {"neg_label": where.negative}
-    warn_of_unused(out, method, given, {**entry.params, **given, **of_y})
+    for line in without_effect(method, given, {**entry.params, **given, **of_y}):
+        out.warn(line)
     params = seeded(method, {**entry.params, **given}, where.seed)
     checkpoint = params.get("checkpoint")
     files = {"--model": model, "--param checkpoint": None if checkpoint is None else Path(str(checkpoint))}
@@ -94,8 +100,8 @@ def command(  # noqa: PLR0913
         params, remarks = _tuned(out, entry, rows, params, number, where.seed, standardise)
         notes += remarks
     fitted = _fit(out, method, params, rows, standardise)
-    opt.warn_of_prior(out, method, params)
-    warn_of_far_prior(out, given, rows, where.seed)
+    out.warn(prior_warning(method, params))
+    out.warn(far_prior_warning(given, rows, where.seed))
     if model is not None:
         fitted.save(model)
     fitted, checked = _judged(entry, fitted, where.seed, prior_estimated=tune and own_prior)
@@ -149,7 +155,6 @@ def _tuned(
     out: Output, entry: Method, rows: TrainingRows, params: dict[str, Any], folds: int, seed: int, standardise: bool
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the parameters chosen as `pucli tune` does, and its warnings."""
-    from pucli.cli.tuning import choose, how_chosen
     from pucli.tuning import TuningInterrupted
 
     grid = {key: values for key, values in entry.grid.items() if key not in params}

@@ -10,10 +10,10 @@ import typer
 
 from pucli.cli import options as opt
 from pucli.cli.assignments import method_grid, method_parameters
-from pucli.cli.ineffective_options import warn_of_far_prior, warn_of_unused
 from pucli.cli.output import Output, Stopped, output_file
 from pucli.cli.row_options import Rows
 from pucli.cli.terminal import duration, many, number
+from pucli.cli.tuning import choose, far_prior_warning, how_chosen
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,9 +80,9 @@ def command(  # noqa: PLR0913
     """
     from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
-    from pucli.cli.tuning import choose, how_chosen
     from pucli.methods import get_method
-    from pucli.models.fitting import seeded
+    from pucli.methods.effects import without_effect
+    from pucli.models.fitting import prior_warning, seeded
     from pucli.tuning import TuningInterrupted
 
     if where.columns:
@@ -97,11 +97,12 @@ def command(  # noqa: PLR0913
     fixed, wanted = method_parameters(method, param), method_grid(method, grid)
     params = {**entry.params, **fixed}
     chosen_grid = _grid(entry, params, wanted)
-    warn_of_unused(out, method, [*fixed, *(wanted or ())], {**params, **chosen_grid})
+    for line in without_effect(method, [*fixed, *(wanted or ())], {**params, **chosen_grid}):
+        out.warn(line)
     why = "`pucli tune` compares by labelled and unlabeled rows alone"
     rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)
-    opt.warn_of_prior(out, method, {**params, **chosen_grid})
-    warn_of_far_prior(out, fixed, rows, where.seed)
+    out.warn(prior_warning(method, {**params, **chosen_grid}))
+    out.warn(far_prior_warning(fixed, rows, where.seed))
     tell_of_compiling(out)
     how = {"folds": folds, "cv_repeats": cv_repeats, "rule": score, "greedy_step": greedy, "n_jobs": n_jobs}
     interrupted = False
