@@ -207,6 +207,16 @@ Profile = Annotated[
         autocompletion=completion.profiles,
     ),
 ]
+RunProfile = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        help="The profile that was run.",
+        autocompletion=completion.profiles,
+        show_default="the largest that was run",
+    ),
+]
+ModelOut = Annotated[Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.")]
 Methods = Annotated[
     list[str] | None,
     typer.Option("--method", "-m", help="Only this method; repeatable.", autocompletion=completion.columns),

@@ -65,19 +65,7 @@ class Bar(Progress):
         self._bar.start()
 
     def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
-        """Move the bar.
-
-        Parameters
-        ----------
-        done : int
-            Number of finished steps.
-        total : int or None
-            Number of all steps; None if it is unknown.
-        text : str
-            The present step.
-        seconds_left : float or None
-            Estimated time left; by default, it is computed from the pace so far.
-        """
+        """Move the bar."""
         task = self._bar.tasks[0]
         elapsed = task.elapsed or 0.0
         if done and not self._first[0]:
@@ -85,25 +73,15 @@ class Bar(Progress):
         if seconds_left is None and total:
             seconds_left = _seconds_left(done, total, elapsed, *self._first)
         left = f"{duration(round(seconds_left))} left" if seconds_left and seconds_left >= 0.5 else ""
-        count = counted(done, total, self._unit)
+        count = _counted(done, total, self._unit)
         self._bar.update(self._task, completed=done, total=total, text=inert_text(text), left=left, count=count)
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
 
-def counted(done: int, total: int | None, unit: str) -> str:
-    """Return how much is done, such as "3/7 members".
-
-    Parameters
-    ----------
-    done : int
-        Finished steps.
-    total : int or None
-        All steps, if they are known.
-    unit : str
-        What a step is, in the plural.
-    """
+def _counted(done: int, total: int | None, unit: str) -> str:
+    """Return how much is done, such as "3/7 members"."""
     return f"{done:,}{'' if total is None else f'/{total:,}'}{f' {unit}' if unit else ''}"
 
 
@@ -158,20 +136,8 @@ class Lines(Progress):
         tell(line)
 
     def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
-        """Write a line, if the previous one is old enough or all steps are done.
-
-        Parameters
-        ----------
-        done : int
-            Number of finished steps.
-        total : int or None
-            Number of all steps; None if it is unknown.
-        text : str
-            The present step.
-        seconds_left : float or None
-            Estimated time left; without it, the line does not mention a time.
-        """
+        """Write a line, if the previous one is old enough or all steps are done."""
         left = f", about {duration(round(seconds_left))} left" if seconds_left else ""
-        self._state = f"{self._label} {counted(done, total, self._unit)}{left} {text}".rstrip()
+        self._state = f"{self._label} {_counted(done, total, self._unit)}{left} {text}".rstrip()
         if time.monotonic() - self._last >= self.interval or (done == total and self._shown):
             self._write(self._state)

@@ -59,9 +59,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
         int | None,
         typer.Option("--expected", metavar="N", help="Number of positives among the unlabeled rows, if known.", min=1),
     ] = None,
-    model: Annotated[
-        Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.")
-    ] = None,
+    model: opt.ModelOut = None,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write a web page about the model to this file.")
     ] = None,

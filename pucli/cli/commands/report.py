@@ -38,15 +38,7 @@ def command(  # noqa: PLR0913
     formats: Annotated[
         str, typer.Option("--format", "-f", metavar="NAME,NAME...", help="Comma-separated formats: md, csv, tex, html.")
     ] = "md,csv,tex",
-    profile: Annotated[
-        str | None,
-        typer.Option(
-            "--profile",
-            help="The profile that was run.",
-            autocompletion=completion.profiles,
-            show_default="the largest that was run",
-        ),
-    ] = None,
+    profile: opt.RunProfile = None,
     method: opt.Methods = None,
     dataset: opt.Datasets = None,
     catalogue: opt.Catalogue = None,

@@ -186,7 +186,7 @@ def _read_back(out: Output, paths: list[Path], at_least: float | None) -> None:
             "answers_needed": needed,
         }
     )
-    for name, text in lines(found, at_least, decided, needed):
+    for name, text in _lines(found, at_least, decided, needed):
         out.text(f"{name:<11}{text}")
 
 
@@ -203,20 +203,8 @@ def _decision(found: Answers, at_least: float | None) -> tuple[bool | None, int 
     return of.value >= at_least, None
 
 
-def lines(found: Answers, at_least: float | None, decided: bool | None, needed: int | None) -> list[tuple[str, str]]:
-    """Return the lines of the answer, each a name and a text.
-
-    Parameters
-    ----------
-    found : Answers
-        What the answers say.
-    at_least : float or None
-        The wanted share.
-    decided : bool or None
-        Whether it is reached; None if that is open.
-    needed : int or None
-        About how many answers would tell.
-    """
+def _lines(found: Answers, at_least: float | None, decided: bool | None, needed: int | None) -> list[tuple[str, str]]:
+    """Return the lines of the answer, each a name and a text."""
     said: list[tuple[str, Any]] = [
         ("answers", f"{found.answered:,} of {found.rows:,} rows; {found.positive:,} positive")
     ]

@@ -51,7 +51,7 @@ def command(out: Output, model: ModelFile, data: NewFiles, reading: ReadingOptio
         }
     )
     population = "all rows" if saved.metadata.get("denominator") == "all" else "the unlabeled rows"
-    for line in lines(found, title_of(data), population):
+    for line in _lines(found, title_of(data), population):
         out.text(line)
     for line in found.warnings:
         out.warn(line)
@@ -60,18 +60,8 @@ def command(out: Output, model: ModelFile, data: NewFiles, reading: ReadingOptio
     out.remark("The share holds if nothing else has changed; combinations of columns are not tested.")
 
 
-def lines(found: Shift, title: str, population: str = "the unlabeled rows") -> list[str]:
-    """Return the printed lines.
-
-    Parameters
-    ----------
-    found : Shift
-        The answer.
-    title : str
-        Name of the file.
-    population : str, default="the unlabeled rows"
-        The training rows of which the share is known.
-    """
+def _lines(found: Shift, title: str, population: str) -> list[str]:
+    """Return the printed lines."""
     said = {
         "same": "none found in single columns",
         "prior": "the class prior only, by the test of columns",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
 from pucli.cli.terminal import duration, many
@@ -31,15 +30,7 @@ DEFAULT = Path("results")
 def command(
     out: Output,
     experiment: opt.ExperimentName,
-    profile: Annotated[
-        str | None,
-        typer.Option(
-            "--profile",
-            help="The profile that was run.",
-            autocompletion=completion.profiles,
-            show_default="the largest that was run",
-        ),
-    ] = None,
+    profile: opt.RunProfile = None,
     method: opt.Methods = None,
     dataset: opt.Datasets = None,
     catalogue: opt.Catalogue = None,

@@ -39,9 +39,7 @@ def command(  # noqa: PLR0913
     where: Rows,
     backend: Backend,
     param: opt.Parameters = None,
-    model: Annotated[
-        Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.")
-    ] = None,
+    model: opt.ModelOut = None,
     tune: Annotated[bool, typer.Option("--tune", help="First choose parameters as `pucli tune` does.")] = False,
     folds: Annotated[
         int | None,

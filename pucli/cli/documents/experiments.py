@@ -271,15 +271,18 @@ class Reproduce(OneReport):
     run: NotRequired[Run]
 
 
-class Planned(TypedDict):
-    """Cells of a column on a data set, and what is left of them."""
-
+class _Column(TypedDict):
     dataset: str
     method: str
     cells: int
     done: int
     failed: int
     left: int
+
+
+class Planned(_Column):
+    """Cells of a column on a data set, and what is left of them."""
+
     fits: int
     seconds: float | None
 
@@ -303,15 +306,9 @@ class DryRun(TypedDict):
     rows: list[Planned]
 
 
-class Stage(TypedDict):
+class Stage(_Column):
     """Cells of a column on a data set."""
 
-    dataset: str
-    method: str
-    cells: int
-    done: int
-    failed: int
-    left: int
     seconds: float
 
 
