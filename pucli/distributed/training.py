@@ -72,17 +72,6 @@ class Runner(Protocol):
         ...
 
 
-class HereRunner:
-    """Computes one block after the other in this process."""
-
-    def total(self, function: Callable[[Block], M], blocks: Sequence[Block]) -> M:
-        """Return the sum of the results."""
-        found = function(blocks[0])
-        for block in blocks[1:]:
-            found = found.plus(function(block))
-        return found
-
-
 @dataclass(frozen=True)
 class BlockModel:
     """A model that was trained on blocks.

@@ -22,10 +22,11 @@ from pucli.distributed.blocks import (
     write_predictions,
 )
 from pucli.distributed.sample import Shares, sample
-from pucli.distributed.training import HereRunner, _best_cut, _drawn, prior_and_cut, train_on_blocks
+from pucli.distributed.training import _best_cut, _drawn, prior_and_cut, train_on_blocks
 from pucli.estimators import BLSSVM
 from pucli.estimators.global_local import feature_model
 from pucli.models.saved import load_model, save_model
+from tests.distributed.helpers import HereRunner
 
 pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
 

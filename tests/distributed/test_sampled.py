@@ -11,8 +11,9 @@ from pucli.core.errors import DegenerateModelWarning
 from pucli.data.rows.row_hashes import MOST_HASHES
 from pucli.distributed.auto import auto_on_blocks
 from pucli.distributed.blocks import Columns, find_blocks
-from pucli.distributed.training import HereRunner, train_on_blocks
+from pucli.distributed.training import train_on_blocks
 from pucli.models.saved import save_model
+from tests.distributed.helpers import HereRunner
 
 pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
 
