@@ -13,14 +13,14 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import DegenerateModelWarning, UsageError
 from pucli.core.seeding import stream
-from pucli.distributed.blocks import Block, Columns, Moments, read_rows
+from pucli.distributed.blocks import Block, Columns, Moments, Total, read_rows
 from pucli.distributed.boosting import boosted_on_blocks, held_out_scores, held_out_sums, mean_of
 from pucli.distributed.sample import Checked, Sample, Shares, checked, sample, sample_shares, uniform
 from pucli.distributed.training import Runner, checked_columns, saved, words_of
@@ -51,26 +51,6 @@ FOLDS = 3
 BINS, LOWEST, HIGHEST, MOST_SCORES = 16_000, -8.0, 8.0, 100_000
 # Rows whose kernel values are computed at once: 64 MB with 400 landmarks.
 CHUNK = 20_000
-
-
-class Sums(NamedTuple):
-    """Sums of products of kernel values (members, folds, 2, r, r): of labelled and of unlabeled rows."""
-
-    products: Floats
-
-    def plus(self, other: Sums) -> Sums:
-        """Return the sums of both."""
-        return Sums(self.products + other.products)
-
-
-class Histograms(NamedTuple):
-    """Counts (members + 1, 2, BINS) of held-out scores of labelled and unlabeled rows; the last are the ensemble's."""
-
-    counts: Ints
-
-    def plus(self, other: Histograms) -> Histograms:
-        """Return the counts of both."""
-        return Histograms(self.counts + other.counts)
 
 
 @dataclass(frozen=True)
@@ -148,15 +128,15 @@ def auto_on_blocks(
     some = runner.total(partial(sample, columns=columns, shares=shares, seed=seed), blocks)
     views = _views(some, shares, known)
     members = _choose(some, views, seed)
-    sums = runner.total(partial(fold_sums, columns=columns, views=views, members=members, seed=seed), blocks).products
+    sums = runner.total(partial(_fold_sums, columns=columns, views=views, members=members, seed=seed), blocks).values
     fitted, by_fold = _fit_all(members, sums, n_p, known.n, whole, len(some.X))
     if client is not None:
         weights = (0.5 * known.n / n_p, 0.5 * known.n / (known.n - n_p))
         member, models = _boosted(runner, client, blocks, columns, views, weights, whole, seed)
         fitted, by_fold = [*fitted, member], [*by_fold, models]
     ensemble = Ensemble(views, fitted)
-    score = partial(score_histograms, columns=columns, ensemble=ensemble, by_fold=by_fold, seed=seed)
-    counts = runner.total(score, blocks).counts
+    score = partial(_score_histograms, columns=columns, ensemble=ensemble, by_fold=by_fold, seed=seed)
+    counts = runner.total(score, blocks).values
     positive, unlabeled = counts[-1]
     model.ensemble_ = ensemble
     share = n_p / known.n if whole else 0.0
@@ -175,26 +155,10 @@ def fold_of(block: Block, seed: int) -> Ints:
     return (uniform(block, seed + 1) * FOLDS).astype(np.int64)
 
 
-def fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[FittedMember], seed: int) -> Sums:
-    """Return the sums of kernel products of one block, by member, fold and kind of row.
+def _fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[FittedMember], seed: int) -> Total:
+    """Return the sums of kernel products of one block, (members, FOLDS, 2, r, r): of labelled and of unlabeled rows.
 
-    Parameters
-    ----------
-    block : Block
-        A row group of a Parquet file.
-    columns : Columns
-        Its feature and label columns.
-    views : Views
-        The fitted encodings of the rows that members use.
-    members : sequence of FittedMember
-        Kernel ridge regressions with r - 1 landmarks each.
-    seed : int
-        Seed of the folds.
-
-    Returns
-    -------
-    Sums
-        Products of shape (members, folds, 2, r, r); of the last but two axes, 0 is labelled and 1 unlabeled.
+    Members are kernel ridge regressions with r - 1 landmarks each.
     """
     X, labelled = read_rows(block, columns)
     fold = fold_of(block, seed)
@@ -208,31 +172,13 @@ def fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[Fi
                 for kind, side in enumerate((labelled[part], ~labelled[part])):
                     rows = K[side & (fold[part] == b)]
                     found[k, b, kind] += rows.T @ rows
-    return Sums(found)
+    return Total(found)
 
 
-def score_histograms(
-    block: Block, columns: Columns, ensemble: Ensemble, by_fold: Sequence[Any], seed: int
-) -> Histograms:
-    """Return the histograms of the held-out scores of one block.
+def _score_histograms(block: Block, columns: Columns, ensemble: Ensemble, by_fold: Sequence[Any], seed: int) -> Total:
+    """Return counts (members + 1, 2, BINS) of held-out scores of one block; the last are of the mean over members.
 
-    Parameters
-    ----------
-    block : Block
-        A row group of a Parquet file.
-    columns : Columns
-        Its feature and label columns.
-    ensemble : Ensemble
-        The fitted members and encodings.
-    by_fold : sequence
-        For each member the coefficients of shape (r, FOLDS) fitted without each fold or, for trees, the models.
-    seed : int
-        Seed of the folds.
-
-    Returns
-    -------
-    Histograms
-        Counts for each member and, last, for the mean of their scores.
+    by_fold : for each member the coefficients (r, FOLDS) fitted without each fold or, for trees, the models.
     """
     X, labelled = read_rows(block, columns)
     fold = fold_of(block, seed)
@@ -243,9 +189,7 @@ def score_histograms(
             scores[k, part] = member.standardised(_held_out(member, coef, seen[member.view], fold[part]))
     scores[-1] = scores[:-1].mean(axis=0)
     bins = np.clip((scores - LOWEST) * (BINS / (HIGHEST - LOWEST)), 0, BINS - 1).astype(np.int64)
-    return Histograms(
-        np.array([[np.bincount(row[kind], minlength=BINS) for kind in (labelled, ~labelled)] for row in bins])
-    )
+    return Total(np.array([[np.bincount(row[kind], minlength=BINS) for kind in (labelled, ~labelled)] for row in bins]))
 
 
 def _held_out(member: FittedMember, by_fold: Any, X: np.ndarray, fold: Ints) -> Floats:
@@ -312,7 +256,7 @@ def _fit_all(
 ) -> tuple[list[FittedMember], list[Any]]:
     """Return the members fitted to all rows, and for each its coefficients (r, FOLDS) without one fold.
 
-    sums : as in `Sums`. n_p, n : number of labelled rows and of all. whole : whether all rows are the population.
+    sums : those of `_fold_sums`. n_p, n : number of labelled rows and of all. whole : whether all are the population.
     """
     weights = np.array([0.5 * n / n_p, 0.5 * n / (n - n_p)])
     fitted, by_fold = [], []

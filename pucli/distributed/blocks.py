@@ -266,18 +266,17 @@ def row_sums(block: Block, columns: Columns, features: RowMap) -> RowSums:
     return RowSums.of(features(X), labelled)
 
 
-class ScoreHistogram(NamedTuple):
-    """Numbers of labelled and unlabeled rows with a score in each bin, of shape (SCORE_BINS,) or (k, SCORE_BINS)."""
+class Total(NamedTuple):
+    """An array that adds up over blocks."""
 
-    labelled: Ints
-    unlabeled: Ints
+    values: AnyArray
 
-    def plus(self, other: ScoreHistogram) -> ScoreHistogram:
-        """Return the histogram of both."""
-        return ScoreHistogram(self.labelled + other.labelled, self.unlabeled + other.unlabeled)
+    def plus(self, other: Total) -> Total:
+        """Return the total of both."""
+        return Total(self.values + other.values)
 
 
-def score_histogram(block: Block, columns: Columns, features: RowMap, coef: Floats) -> ScoreHistogram:
+def score_histogram(block: Block, columns: Columns, features: RowMap, coef: Floats) -> Total:
     """Return the histograms of the scores of one block.
 
     Parameters
@@ -293,18 +292,17 @@ def score_histogram(block: Block, columns: Columns, features: RowMap, coef: Floa
 
     Returns
     -------
-    ScoreHistogram
-        Counts of the labelled and of the unlabeled rows, of shape (bins,) or (k, bins).
+    Total
+        Counts of the labelled and of the unlabeled rows, of shape (2, bins) or (2, k, bins).
     """
     X, labelled = read_rows(block, columns)
     width = (HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS
     bins = np.clip((features(X) @ coef.T - LOWEST_SCORE) // width, 0, SCORE_BINS - 1).astype(np.int64)
-    shape = (*coef.shape[:-1], SCORE_BINS)
-    found = [
-        np.array([np.bincount(one, minlength=SCORE_BINS) for one in np.atleast_2d(bins[kind].T)])
+    counts = [
+        [np.bincount(one, minlength=SCORE_BINS) for one in np.atleast_2d(bins[kind].T)]
         for kind in (labelled, ~labelled)
     ]
-    return ScoreHistogram(found[0].reshape(shape), found[1].reshape(shape))
+    return Total(np.reshape(counts, (2, *coef.shape[:-1], SCORE_BINS)))
 
 
 class OfRows(Protocol):

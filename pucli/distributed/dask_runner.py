@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import Any, TypeVar
 
 from pucli.core.errors import RunError, UsageError
@@ -64,10 +65,7 @@ def told_of_lost_workers() -> Iterator[None]:
 
 
 def _added(parts: list[Any]) -> Any:
-    found = parts[0]
-    for part in parts[1:]:
-        found = found.plus(part)
-    return found
+    return reduce(lambda found, part: found.plus(part), parts)
 
 
 @contextmanager
@@ -88,9 +86,6 @@ def dask_runner(scheduler: str | None) -> Iterator[DaskRunner]:
         with client:
             yield DaskRunner(client)
         return
-    with (
-        LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
+    with LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         client.run(os.dup2, 2, 1)  # what workers print must not mix with the command's output
         yield DaskRunner(client)

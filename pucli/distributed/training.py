@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -26,7 +26,6 @@ from pucli.distributed.blocks import (
     Columns,
     Moments,
     RowMap,
-    ScoreHistogram,
     moments,
     row_sums,
     rows_at,
@@ -248,12 +247,9 @@ def train_on_blocks(
     some = runner.total(partial(sample, columns=columns, shares=shares, seed=0), blocks)
     model.classes_, model.n_features_in_ = np.array([0, 1]), len(columns.features)
     features = _row_map(runner, blocks, columns, known, model, standardise)
-    sum_up = partial(row_sums, columns=columns, features=features)
-    chosen = {}
     if grid:
-        chosen = _choose(runner, blocks, columns, features, model, grid, folds)
-        model.set_params(**chosen)
-    sums = runner.total(sum_up, blocks)
+        model.set_params(**_choose(runner, blocks, columns, features, model, grid, folds))
+    sums = runner.total(partial(row_sums, columns=columns, features=features), blocks)
     _set_ridge(model, sums)
     found = solve_squares_from_sums(sums, model.lam_, model.c_p, model.c_u_)
     model._keep_coef(found.coef)
@@ -332,9 +328,7 @@ def _choose(
     points = expand(grid)
     parts = [list(blocks[fold::folds]) for fold in range(folds)]
     fold_sums = [runner.total(partial(row_sums, columns=columns, features=features), part) for part in parts]
-    total = fold_sums[0]
-    for one in fold_sums[1:]:
-        total = total.plus(one)
+    total = reduce(RowSums.plus, fold_sums)
     found = []
     for part, held_out in zip(parts, fold_sums, strict=True):
         rest = RowSums(total.G_p - held_out.G_p, total.G_u - held_out.G_u, total.G_r)
@@ -344,21 +338,21 @@ def _choose(
             _set_ridge(trial, total)
             coefs.append(solve_squares_from_sums(rest, trial.lam_, trial.c_p, trial.c_u_).coef)
         score = partial(score_histogram, columns=columns, features=features, coef=np.array(coefs))
-        found.append(runner.total(score, part))
-    labelled, unlabeled = (np.sum(kind, axis=0) for kind in zip(*found, strict=True))
+        found.append(runner.total(score, part).values)
+    labelled, unlabeled = np.sum(found, axis=0)
     below = np.cumsum(unlabeled, axis=1) - 0.5 * unlabeled
     areas = (labelled * below).sum(axis=1) / (labelled.sum(axis=1) * unlabeled.sum(axis=1))
     entry, none = get_method(METHOD), np.zeros(len(points))
     best = choose(points, Scores(areas, none, none > 0), Rule(RANKING, "unlabeled", entry.regularisation, entry.ridge))
     if model.cut is not None:
         return points[best]
-    return {**points[best], "cut": _best_cut(ScoreHistogram(labelled[best], unlabeled[best]))}
+    return {**points[best], "cut": _best_cut(labelled[best], unlabeled[best])}
 
 
-def _best_cut(scores: ScoreHistogram) -> float:
+def _best_cut(labelled: Ints, unlabeled: Ints) -> float:
     """Return the lower end of the bin for which the estimated F1 of the rows above is greatest."""
-    prior, _ = prior_and_cut(scores)
-    recall, share = (np.cumsum(n[::-1]) / n.sum() for n in scores)
+    prior, _ = prior_and_cut(labelled, unlabeled)
+    recall, share = (np.cumsum(n[::-1]) / n.sum() for n in (labelled, unlabeled))
     place = int(np.argmax(2.0 * prior * recall / (share + prior)))
     return HIGHEST_SCORE - (HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS * (place + 1)
 
@@ -366,16 +360,16 @@ def _best_cut(scores: ScoreHistogram) -> float:
 def _with_cut(runner: Runner, blocks: Sequence[Block], model: BlockModel) -> BlockModel:
     """Return the model with the prior, the threshold and the shares of positives that its histogram of scores gives."""
     score = partial(score_histogram, columns=model.columns, features=model.features, coef=model.coef)
-    found = runner.total(score, blocks)
+    labelled, unlabeled = runner.total(score, blocks).values
     zero = round(-LOWEST_SCORE / (HIGHEST_SCORE - LOWEST_SCORE) * SCORE_BINS)
-    model.estimator.positive_share_ = float(found.unlabeled[zero:].sum() / found.unlabeled.sum())
-    model.estimator.labelled_recall_ = float(found.labelled[zero:].sum() / found.labelled.sum())
+    model.estimator.positive_share_ = float(unlabeled[zero:].sum() / unlabeled.sum())
+    model.estimator.labelled_recall_ = float(labelled[zero:].sum() / labelled.sum())
     useless = degeneracy(model.estimator.positive_share_, model.estimator.labelled_recall_)
     if useless:
         warnings.warn(f"{METHOD} {useless}", DegenerateModelWarning, stacklevel=3)
-    prior, cut = prior_and_cut(found)
-    positive, unlabeled = _drawn(found.labelled), _drawn(found.unlabeled)
-    curve = curve_of(positive, unlabeled, prior_of(positive, unlabeled, prior))
+    prior, cut = prior_and_cut(labelled, unlabeled)
+    positive, population = _drawn(labelled), _drawn(unlabeled)
+    curve = curve_of(positive, population, prior_of(positive, population, prior))
     return replace(model, prior=prior, cut=cut, curve=curve)
 
 
@@ -387,15 +381,14 @@ def _drawn(counts: Ints) -> Floats:
     return np.asarray(LOWEST_SCORE + step * (bins + 0.5), dtype=np.float64)
 
 
-def prior_and_cut(scores: ScoreHistogram) -> tuple[float, float]:
+def prior_and_cut(labelled: Ints, unlabeled: Ints) -> tuple[float, float]:
     """Return the best bin estimate of the prior (`pucli.solvers.prior.best_bin`) and the threshold at it.
 
     Thresholds are the lower ends of the bins. Scores of training rows serve for held-out ones: with thousands of rows
     for each coefficient they hardly differ.
     """
-    n_p, n_u = int(scores.labelled.sum()), int(scores.unlabeled.sum())
-    q_p = np.cumsum(scores.labelled[::-1]) / n_p
-    q_u = np.cumsum(scores.unlabeled[::-1]) / n_u
+    n_p, n_u = int(labelled.sum()), int(unlabeled.sum())
+    q_p, q_u = np.cumsum(labelled[::-1]) / n_p, np.cumsum(unlabeled[::-1]) / n_u
     log_term = 0.5 * np.log(4.0 / DELTA)
     width = np.sqrt(log_term / n_p) + np.sqrt(log_term / n_u)
     q = np.maximum(q_p, 0.5 / n_p)

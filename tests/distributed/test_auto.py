@@ -70,9 +70,9 @@ def test_held_out_scores_are_those_of_fits_without_the_fold(folder, monkeypatch)
 
     def caught(block, **settings):
         seen.update(settings)
-        return auto.Histograms(np.ones((5, 2, auto.BINS), dtype=np.int64))
+        return auto.Total(np.ones((5, 2, auto.BINS), dtype=np.int64))
 
-    monkeypatch.setattr(auto, "score_histograms", caught)
+    monkeypatch.setattr(auto, "_score_histograms", caught)
     auto_on_blocks(HereRunner(), blocks, COLUMNS, {"random_state": 0})
     parts = [read_rows(block, COLUMNS) for block in blocks]
     X, s = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])

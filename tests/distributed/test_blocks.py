@@ -13,7 +13,6 @@ from pucli.data.encode.standardise import Standardiser
 from pucli.distributed.blocks import (
     Columns,
     RowMap,
-    ScoreHistogram,
     find_blocks,
     moments,
     numeric_columns,
@@ -100,9 +99,7 @@ def test_the_grid_point_is_chosen_on_held_out_blocks(folder):
     best = max(scores, key=lambda point: scores[point][0])
     assert (found.estimator.lam, found.estimator.c_u) == best
     f, step = scores[best][1], 8.0 / 8000
-    prior, _ = prior_and_cut(
-        ScoreHistogram(*(np.histogram(f[y == k], np.arange(-4.0, 4.0005, step))[0] for k in (1, 0)))
-    )
+    prior, _ = prior_and_cut(*(np.histogram(f[y == k], np.arange(-4.0, 4.0005, step))[0] for k in (1, 0)))
     f1 = {cut: 2 * prior * np.mean(f[y == 1] > cut) / (np.mean(f[y == 0] > cut) + prior) for cut in f - 1e-9}
     cut = found.estimator.cut
     assert 2 * prior * np.mean(f[y == 1] > cut) / (np.mean(f[y == 0] > cut) + prior) > 0.99 * max(f1.values())
@@ -142,7 +139,7 @@ def test_scores_are_drawn_from_the_middle_of_their_bins_and_the_cut_is_a_lower_e
     np.testing.assert_allclose(_drawn(counts), [0.0005, 0.0005, 0.0005, 3.9995])
     unlabeled = counts.copy()
     unlabeled[:4000] = 1
-    assert _best_cut(ScoreHistogram(1000 * counts, unlabeled)) == pytest.approx(0.0, abs=1e-12)
+    assert _best_cut(1000 * counts, unlabeled) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_rows_are_found_by_their_numbers_and_constants_of_training_count_for_nothing(folder):
@@ -163,7 +160,7 @@ def test_prior_and_cut_come_from_the_histogram():
     positive = rng.normal(1.0, 0.2, n)
     mixed = np.where(rng.random(n) < prior, rng.normal(1.0, 0.2, n), rng.normal(-1.0, 0.2, n))
     edges = np.linspace(-4.0, 4.0, 8001)
-    found, cut = prior_and_cut(ScoreHistogram(np.histogram(positive, edges)[0], np.histogram(mixed, edges)[0]))
+    found, cut = prior_and_cut(np.histogram(positive, edges)[0], np.histogram(mixed, edges)[0])
     assert found == pytest.approx(prior, abs=0.01)
     assert np.mean(mixed >= cut) == pytest.approx(found, abs=0.002)
 
