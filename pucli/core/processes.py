@@ -12,7 +12,20 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
-from pucli.core.errors import RunError
+from pucli.core.errors import RunError, UsageError
+
+
+def number_of_jobs(n_jobs: int) -> int:
+    """Return the number of processes for `--n-jobs`; -1 is the number of processors."""
+    if n_jobs == 0:
+        raise UsageError("--n-jobs must not be 0; 1 runs in this process, -1 uses all processors.")
+    if n_jobs > 0:
+        return n_jobs
+    try:
+        available = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        available = os.cpu_count() or 1
+    return max(1, available + 1 + n_jobs)
 
 
 def in_workers(

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pucli.core.processes import number_of_jobs
 from pucli.runner.cells import Cell
 from pucli.runner.cost import Pace, kinds
 from pucli.runner.experiment import Experiment
 from pucli.runner.plan import planned_cells, results_folder
 from pucli.runner.profiles import scope
-from pucli.runner.run import number_of_jobs
 from pucli.runner.store import StoredRows, read_rows
 
 

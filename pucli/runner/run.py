@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -13,11 +12,13 @@ from typing import Any
 
 from pucli.core.declared_files import named_catalogues
 from pucli.core.errors import PucliError, RunError, UsageError
+from pucli.core.processes import number_of_jobs
 from pucli.runner.cells import Cell, Context
 from pucli.runner.cost import Pace, TimeLeft
 from pucli.runner.execute import Finished, execute
 from pucli.runner.experiment import Experiment
 from pucli.runner.plan import describe, part_of, plan, results_folder
+from pucli.runner.provenance import provenance
 from pucli.runner.store import Store, StoredRows, read_rows
 from pucli.runner.store_files import STORE
 from pucli.runner.stored_rows import differing
@@ -182,7 +183,7 @@ def run(  # noqa: PLR0913
             if cells:
                 _check_packages(cells)
                 _fetch(cells, mirror, offline, lambda text: progress.tell("fetch", text=text))
-                made_by = store.provenance_id(_provenance(experiment, n_jobs, backend))
+                made_by = store.provenance_id(provenance(experiment, n_jobs=n_jobs, backend=backend))
                 context = Context(
                     None if mirror is None else str(mirror),
                     offline,
@@ -343,19 +344,6 @@ def _with_reused(store: Store, by_key: dict[str, Cell], experiment: Experiment, 
     return known
 
 
-def number_of_jobs(n_jobs: int) -> int:
-    """Return the number of processes for `--n-jobs`; -1 is the number of processors."""
-    if n_jobs == 0:
-        raise UsageError("--n-jobs must not be 0; 1 runs in this process, -1 uses all processors.")
-    if n_jobs > 0:
-        return n_jobs
-    try:
-        available = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
-        available = os.cpu_count() or 1
-    return max(1, available + 1 + n_jobs)
-
-
 def _check_packages(cells: Sequence[Cell]) -> None:
     """Raise one error for all missing packages, before the first cell."""
     from pucli.methods import get_method
@@ -378,12 +366,6 @@ def _fetch(cells: Sequence[Cell], mirror: str | Path | None, offline: bool | Non
     names = [name for name in dict.fromkeys(cell.dataset for cell in cells) if dataset_entry(name).files]
     if names:
         fetch(names, mirror=mirror, offline=offline, progress=lambda name, done, total: tell(name))
-
-
-def _provenance(experiment: Experiment, n_jobs: int, backend: str) -> dict[str, Any]:
-    from pucli.runner.provenance import provenance
-
-    return provenance(experiment, n_jobs=n_jobs, backend=backend)
 
 
 def _module_folders(experiment: Experiment) -> tuple[str, ...]:

@@ -83,10 +83,10 @@ def command(  # noqa: PLR0913
     On one table, the corrected resampled t-test compares the methods over the splits. Over several data sets, the
     Wilcoxon test compares two methods, the Friedman and Nemenyi tests three or more.
     """
+    from pucli.core.processes import number_of_jobs
     from pucli.data.rows.training_rows import check_one_source
     from pucli.data.rows.user_file import ColumnChoice
     from pucli.models.compare import compare, declared_task, judge, own_task
-    from pucli.runner.run import number_of_jobs
 
     opt.choice("value of --labels", labels, ("pu", "true"))
     output_files({"--out": page, "--tex": tex}, *(data or ()))
