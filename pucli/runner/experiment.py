@@ -264,10 +264,7 @@ class Experiment(Strict):
     methods: dict[str, MethodEntry] = Field(
         min_length=1, description="column -> method; a column `name/variant` is a variant of `name`"
     )
-    defaults: dict[str, dict[str, Any]] = Field(
-        default={},
-        description="method -> default parameters of its columns",
-    )
+    defaults: dict[str, dict[str, Any]] = Field(default={}, description="method -> default parameters of its columns")
     primary: dict[str, str] = Field(
         default={}, description="name -> column of the variant that represents it; by default the first"
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,15 @@ def load_experiment(
         _check_data(experiment, path.name)
         _check_methods(experiment, path.name)
     return experiment
+
+
+@contextmanager
+def _located(place: str) -> Iterator[None]:
+    """Put the place in the file before the message of a UsageError."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from None
 
 
 def _take_what_lies_beside(experiment: Experiment, folder: Path) -> None:
@@ -132,10 +142,8 @@ def _check_metrics(experiment: Experiment, file: str) -> None:
     named |= {f"notes.{number}.metric": note.metric for number, note in enumerate(experiment.notes) if note.metric}
     named |= {f"figures.{number}.metric": figure.metric for number, figure in enumerate(experiment.figures)}
     for key, name in named.items():
-        try:
+        with _located(f"{file}: {key}"):
             get_metric(name)
-        except UsageError as error:
-            raise UsageError(f"{file}: {key}: {error}") from None
 
 
 def _check_methods(experiment: Experiment, file: str) -> None:
@@ -167,14 +175,11 @@ def _parameters(name: str, key: str, column: str) -> list[str]:
     """Return the constructor parameters of a method; `key` and `column` locate errors in the file."""
     from pucli.methods import constructor_defaults, get_method
 
-    try:
+    with _located(key):
         method = get_method(name)
-    except UsageError as error:
-        raise UsageError(f"{key}: {error}") from None
     try:
-        return list(constructor_defaults(method))
-    except UsageError as error:
-        raise UsageError(f"{column}: {error}") from None
+        with _located(column):
+            return list(constructor_defaults(method))
     except ImportError as error:
         extra = f"; install it with `pip install 'pucli[{method.extra}]'`" if method.extra else ""
         raise UsageError(f"{column}: the method {name!r} needs the package {error.name!r}{extra}.") from None
@@ -192,10 +197,8 @@ def _check_value(method: str, where: str, key: str, value: Any) -> None:
     from pucli.methods import check_value
 
     if (key, value) not in (("prior", TRUE_PRIOR), ("prior", TRUE_ODDS)):
-        try:
+        with _located(f"{where}.{key}"):
             check_value(method, key, value)
-        except UsageError as error:
-            raise UsageError(f"{where}.{key}: {error}") from None
 
 
 def _check_grid(method: str, where: str, grid: Mapping[str, Any], known: list[str]) -> None:
@@ -204,9 +207,7 @@ def _check_grid(method: str, where: str, grid: Mapping[str, Any], known: list[st
 
     for key, given in grid.items():
         _check_name(method, where, key, known, known)
-        try:
+        with _located(f"{where}.{key}"):
             values = resolve({key: given})[key]
-        except UsageError as error:
-            raise UsageError(f"{where}.{key}: {error}") from None
         for value in values:
             _check_value(method, where, key, value)

@@ -63,6 +63,7 @@ _ADDED = (
     "CREATE TABLE IF NOT EXISTS damaged (key TEXT NOT NULL, why TEXT NOT NULL, row TEXT NOT NULL);",
 )
 _JSON = ("setting", "settings", "params", "metrics", "certificate", "seconds", "notes", "flags", "details")
+_OF_RESULT = ("status", "params", "metrics", "certificate", "seconds", "n_fits", "error", "notes", "flags", "details")
 _COLUMNS = (
     "key dataset setting repeat method settings status params metrics certificate seconds n_fits error notes flags "
     "details provenance finished"
@@ -206,36 +207,18 @@ class Store:
         provenance : int
             Number of the stored provenance of the run.
         """
-        values = {
-            "key": cell.key,
-            "dataset": cell.dataset,
-            "setting": _dumps(cell.setting),
-            "repeat": cell.repeat,
-            "method": cell.method,
-            "settings": _dumps(cell.declared),
-            "status": result.status,
-            "params": _dumps(result.params),
-            "metrics": _dumps(result.metrics),
-            "certificate": _dumps(result.certificate),
-            "seconds": _dumps(result.seconds),
-            "n_fits": result.n_fits,
-            "error": result.error,
-            "notes": _dumps(result.notes),
-            "flags": _dumps(result.flags),
-            "details": _dumps(result.details),
-            "trials": trials,
-            "provenance": provenance,
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-        self._insert(values)
+        values = {name: getattr(cell, name) for name in ("key", "dataset", "setting", "repeat", "method")}
+        values |= {name: getattr(result, name) for name in _OF_RESULT}
+        values |= {"settings": cell.declared, "trials": trials, "provenance": provenance}
+        values |= {name: _dumps(values[name]) for name in _JSON}
+        self._insert({**values, "finished": datetime.now(UTC).isoformat(timespec="seconds")})
 
     def _insert(self, values: dict[str, Any]) -> None:
         """Write a row, with its checksum, in one transaction."""
         self.check_place()
         with file_errors(self.folder):
-            (made_by,) = self._db.execute(
-                "SELECT content FROM provenance WHERE id = ?", (values["provenance"],)
-            ).fetchone()
+            query = "SELECT content FROM provenance WHERE id = ?"
+            (made_by,) = self._db.execute(query, (values["provenance"],)).fetchone()
             values = {**values, "checksum": checksum(values, made_by)}
             names, marks = ", ".join(values), ", ".join("?" * len(values))
             self._db.execute(f"INSERT OR REPLACE INTO cells ({names}) VALUES ({marks})", tuple(values.values()))
