@@ -17,7 +17,7 @@ import io
 import json
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -191,17 +191,15 @@ def _digest(about: Mapping[str, Any], members: Mapping[str, bytes]) -> str:
     return found.hexdigest()
 
 
-def load_model(path: str | Path) -> SavedModel:  # noqa: C901, PLR0915
+def load_model(path: str | Path) -> SavedModel:
     """Read a model written by `save_model`; no code in the file is run.
 
     Raises UsageError for a file that is missing, damaged, not a model, or has content that is not allowed.
     """
     path = Path(path)
     members = _members(path, _content(path))
-    try:
+    with _damage(path, "its description cannot be read"):
         about = json.loads(members.pop(ABOUT))
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise _damaged(path, "its description cannot be read") from error
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise not_a_model(path)
     method, versions = about.get("method"), about.get("versions")
@@ -217,8 +215,10 @@ def load_model(path: str | Path) -> SavedModel:  # noqa: C901, PLR0915
             f"{path}: was written by pucli {versions.get('pucli')} with the method {method!r}, which this version "
             f"({__version__}) does not have."
         )
-    reader = ValueReader(path, members, _readable_classes(method))
-    try:
+    known = _known_classes(method)
+    former = {name: known[now] for name, now in FORMER_NAMES.items() if now in known}
+    reader = ValueReader(path, members, known | former)
+    with _damage(path, "its content is not a model", passes=UsageError):
         pipeline = Pipeline([(str(name), reader.decode(step)) for name, step in about["steps"]])
         encoder = reader.decode(about.get("encoder"))
         names, metadata = list(about["feature_names"]), dict(about["metadata"])
@@ -239,45 +239,25 @@ def load_model(path: str | Path) -> SavedModel:  # noqa: C901, PLR0915
         fits = isinstance(model.estimator, estimator_class(methods[method]))
         fits &= model.estimator.n_features_in_ == len(model.feature_names)
         fits &= encoder is None or len(encoder.get_feature_names_out()) == len(model.feature_names)
-        if fits:
-            _complete(model.estimator)
-    except UsageError:
-        raise
-    except Exception as error:  # a damaged file may cause any error of numpy or scikit-learn
-        raise _damaged(path, "its content is not a model") from error
-    if not fits:
-        raise not_a_model(path)
-    try:
+        if not fits:
+            raise not_a_model(path)
+        _complete(model.estimator)
+    with _damage(path, "its description of the training is incomplete or wrong"):
         _check_metadata(metadata, methods[method].kind)
-    except Exception as error:
-        raise _damaged(path, "its description of the training is incomplete or wrong") from error
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            _try_out(model)
-    except Exception as error:
-        raise _damaged(path, "its model cannot predict") from error
+    with _damage(path, "its model cannot predict"), warnings.catch_warnings(action="ignore"):
+        _try_out(model)
     return model
 
 
 # Rows that a network draws when it is tried out.
 TRIAL_DRAWS = 10
-# Metadata that commands read, with their types.
-_METADATA: dict[str, tuple[type, ...]] = {
-    "kind": (str,),
-    "label_column": (str, type(None)),
-    "words": (dict,),
-    "data": (dict,),
-    "id_columns": (list,),
-    "found_ids": (list,),
-    "leaks": (list,),
-    "doubt": (str,),
-    "probability": (dict,),
-    "denominator": (str,),
-    "labelled": (int,),
-    "unlabeled": (int,),
-    "preprocessing": (str,),
-    "reading": (dict,),
+# Metadata that commands read, by their types.
+_METADATA: dict[Any, tuple[str, ...]] = {
+    str: ("kind", "doubt", "denominator", "preprocessing"),
+    str | None: ("label_column",),
+    int: ("labelled", "unlabeled"),
+    list: ("id_columns", "found_ids", "leaks"),
+    dict: ("words", "data", "probability", "reading"),
 }
 
 
@@ -285,9 +265,10 @@ def _check_metadata(metadata: dict[str, Any], kind: str) -> None:
     """Raise ValueError for metadata of a type that `Fitted.to_save` does not write; `kind` is that of the method."""
     if metadata.get("kind", "" if "data" in metadata else kind) != kind:
         raise ValueError("kind")
-    for name, types in _METADATA.items():
-        if name in metadata and not isinstance(metadata[name], types):
-            raise ValueError(name)
+    for type_, names in _METADATA.items():
+        for name in names:
+            if name in metadata and not isinstance(metadata[name], type_):
+                raise ValueError(name)
     texts = [*metadata.get("words", {}).values()]
     texts += [text for name in ("id_columns", "found_ids", "leaks") for text in metadata.get(name, [])]
     if not all(isinstance(text, str) for text in texts):
@@ -361,22 +342,11 @@ def _known_classes(method: str) -> dict[str, type]:
     """Return the classes, by name, that a model of `method` may contain besides plain values and arrays."""
     kind = estimator_class(all_methods()[method])
     # files written before Standardiser existed contain a StandardScaler
-    known = {
-        "TableEncoder": TableEncoder,
-        "Standardiser": Standardiser,
-        "StandardScaler": StandardScaler,
-        method: kind,
-    }
+    known = {"TableEncoder": TableEncoder, "Standardiser": Standardiser, "StandardScaler": StandardScaler, method: kind}
     for dotted in getattr(kind, "saved_types", ()):
         module, _, name = dotted.rpartition(".")
         known[dotted] = getattr(importlib.import_module(module), name)
     return known
-
-
-def _readable_classes(method: str) -> dict[str, type]:
-    """Return `_known_classes`, also under the names that they have in files of earlier versions."""
-    known = _known_classes(method)
-    return {**known, **{former: known[now] for former, now in FORMER_NAMES.items() if now in known}}
 
 
 def _content(path: Path) -> bytes:
@@ -398,20 +368,29 @@ def _content(path: Path) -> bytes:
 
 def _members(path: Path, content: bytes) -> dict[str, bytes]:
     """Return the members of the archive, none of them larger than the file itself."""
+    with (
+        _damage(path, "it is truncated, or bytes have changed", passes=UsageError),
+        zipfile.ZipFile(io.BytesIO(content)) as archive,
+    ):
+        listed = archive.infolist()
+        if any(member.compress_type != zipfile.ZIP_STORED for member in listed):
+            raise not_a_model(path, "its members are compressed, unlike those of a model")
+        if sum(member.file_size for member in listed) > len(content):
+            raise not_a_model(path, "its members claim to be larger than the file")
+        if ABOUT not in archive.namelist():
+            raise not_a_model(path)
+        return {member.filename: archive.read(member) for member in listed}  # checks each member's CRC-32
+
+
+@contextlib.contextmanager
+def _damage(path: Path, detail: str, *, passes: type[Exception] | tuple[()] = ()) -> Iterator[None]:
+    """Take every error for damage of the file, but those that may pass: it may cause any of numpy or scikit-learn."""
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            listed = archive.infolist()
-            if any(member.compress_type != zipfile.ZIP_STORED for member in listed):
-                raise not_a_model(path, "its members are compressed, unlike those of a model")
-            if sum(member.file_size for member in listed) > len(content):
-                raise not_a_model(path, "its members claim to be larger than the file")
-            if ABOUT not in archive.namelist():
-                raise not_a_model(path)
-            return {member.filename: archive.read(member) for member in listed}  # checks each member's CRC-32
-    except UsageError:
+        yield
+    except passes:
         raise
     except Exception as error:
-        raise _damaged(path, "it is truncated, or bytes have changed") from error
+        raise _damaged(path, detail) from error
 
 
 def _damaged(path: Path, detail: str) -> UsageError:
