@@ -29,12 +29,7 @@ def number_of_jobs(n_jobs: int) -> int:
 
 
 def in_workers(
-    work: Callable[..., Any],
-    jobs: Iterable[tuple[Any, ...]],
-    n_jobs: int,
-    *,
-    ordered: bool = True,
-    kept: str = "",
+    work: Callable[..., Any], jobs: Iterable[tuple[Any, ...]], n_jobs: int, *, ordered: bool = True, kept: str = ""
 ) -> Generator[Any, None, None]:
     """Yield the result of `work` for each job, from processes with one BLAS thread; closing ends the processes.
 

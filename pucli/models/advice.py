@@ -112,7 +112,7 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
     n = len(X)
     chosen = sample_of_each_kind(labelled, np.random.default_rng(random_state), LARGEST_SAMPLE)
     X, labelled = z_scores(X[chosen]), labelled[chosen]
-    irrelevant = irrelevant_features(X, labelled, random_state)
+    irrelevant = _irrelevant_features(X, labelled, random_state)
     many = irrelevant.mean() >= MANY
     # irrelevant features hide the parts, so only the other features are used
     seen = X if irrelevant.all() else X[:, ~irrelevant]
@@ -191,18 +191,8 @@ def two_parts(positive: Floats, unlabeled: Floats, random_state: int) -> tuple[f
     return silhouette, max(of_unlabeled - of_positive, 0.0) / max(of_unlabeled, 1e-12) if of_unlabeled > 0.05 else 0.0
 
 
-def irrelevant_features(X: Floats, labelled: Bools, random_state: int) -> Bools:
-    """Return the mask (m,) of features no more important to a forest than the 95 % quantile of shuffled copies.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    random_state : int
-        Seed of the shuffling and of the forest, which separates labelled from unlabeled rows.
-    """
+def _irrelevant_features(X: Floats, labelled: Bools, random_state: int) -> Bools:
+    """Return the mask (m,) of features no more important to a forest than the 95 % quantile of shuffled copies."""
     rng = np.random.default_rng(random_state)
     shadow = rng.permuted(X, axis=0)
     forest = ExtraTreesClassifier(

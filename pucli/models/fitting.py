@@ -25,22 +25,9 @@ if TYPE_CHECKING:
 
 # Attributes of estimators that describe their solutions; a method has some of them.
 STATEMENTS = (
-    "objective",
-    "dual_gap",
-    "residual",
-    "n_iter",
-    "converged",
-    "guarantee",
-    "improvement",
-    "pattern",
-    "n_complete",
-    "prior",
-    "n_components",
-    "positive_share",
-    "labelled_recall",
-    "graph_recall",
-    "kernel_residual",
-)
+    "objective", "dual_gap", "residual", "n_iter", "converged", "guarantee", "improvement", "pattern", "n_complete",
+    "prior", "n_components", "positive_share", "labelled_recall", "graph_recall", "kernel_residual",
+)  # fmt: skip
 
 
 # Approximate number of copies of the rows in a fit: standardised rows, rows of each kind, and working arrays.

@@ -215,11 +215,7 @@ def _count(trained: RowCounter | None, X: Any) -> None:
 
 
 def _sparse_blocks(
-    saved: SavedModel,
-    files: Sequence[Path],
-    how: Reading,
-    ids: Sequence[str],
-    trained: RowCounter | None,
+    saved: SavedModel, files: Sequence[Path], how: Reading, ids: Sequence[str], trained: RowCounter | None
 ) -> Iterator[pd.DataFrame]:
     """Predict the rows of a LIBSVM file, which is read at once as a sparse matrix."""
     import pandas as pd

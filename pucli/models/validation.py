@@ -133,12 +133,7 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints 
 
 
 def held_out_scores(
-    pipeline: Any,
-    X: Floats,
-    labelled: Bools,
-    seed: int,
-    groups: Ints | None = None,
-    negative: Bools | None = None,
+    pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints | None = None, negative: Bools | None = None
 ) -> HeldOutScores | None:
     """Score rows by cross-validation of a fitted PU pipeline with the parameters it has.
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pucli.models.advice import advise, irrelevant_features, two_parts
+from pucli.models.advice import _irrelevant_features, advise, two_parts
 
 
 def rows(seed, split, noise):
@@ -45,4 +45,4 @@ def test_few_labelled_rows_are_not_in_two_parts():
 @pytest.mark.slow
 def test_noise_alone_is_irrelevant():
     rng = np.random.default_rng(1)
-    assert irrelevant_features(rng.normal(size=(400, 6)), np.arange(400) < 100, 0).mean() > 0.6
+    assert _irrelevant_features(rng.normal(size=(400, 6)), np.arange(400) < 100, 0).mean() > 0.6

@@ -17,7 +17,7 @@ LONGEST_NAME = 18
 Numbers = Sequence[float] | np.ndarray
 
 
-class Axes:
+class _Axes:
     """A plot with axes: add lines, bands and bars, then take `svg`."""
 
     def __init__(self, x: tuple[float, float], y: tuple[float, float], x_label: str, y_label: str) -> None:
@@ -34,29 +34,11 @@ class Axes:
         return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, up, strict=True))
 
     def line(self, x: Numbers, y: Numbers, kind: str) -> None:
-        """Add a line.
-
-        Parameters
-        ----------
-        x, y : array-like of shape (n,)
-            Points, in the units of the axes.
-        kind : str
-            Class in the page's style sheet.
-        """
+        """Add a line through points (n,) in units of the axes; `kind` is its class in the style sheet of the page."""
         self.parts.append(f'<polyline class="{kind}" points="{self.points(x, y)}"/>')
 
     def area(self, x: np.ndarray, low: np.ndarray, high: np.ndarray, kind: str) -> None:
-        """Add the area between two lines.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n,)
-            Common abscissae of the lines, in the units of the axis.
-        low, high : ndarray of shape (n,)
-            Ordinates of the lower and of the upper line.
-        kind : str
-            Class in the page's style sheet.
-        """
+        """Add the area between two lines over the same abscissae, (n,) each."""
         around = self.points(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]))
         self.parts.append(f'<polygon class="{kind}" points="{around}"/>')
 
@@ -160,7 +142,7 @@ def gains(shares: np.ndarray, low: np.ndarray, middle: np.ndarray, high: np.ndar
     called : float
         Share of the rows that are called positive.
     """
-    axes = Axes((0.0, 100.0), (0.0, 100.0), "% of the rows looked at, the likeliest first", "% of positives found")
+    axes = _Axes((0.0, 100.0), (0.0, 100.0), "% of the rows looked at, the likeliest first", "% of positives found")
     axes.area(100 * shares, 100 * low, 100 * high, "area p")
     axes.line([0.0, 100.0], [0.0, 100.0], "chance")
     axes.line(100 * shares, 100 * middle, "strong")
@@ -182,7 +164,7 @@ def odds_bounds(
     called : float
         Share of the rows that are called positive, the recall of as many random rows.
     """
-    axes = Axes((1.0, float(ratios[-1])), (0.0, 100.0), "times as readily labelled, at most", "% of positives found")
+    axes = _Axes((1.0, float(ratios[-1])), (0.0, 100.0), "times as readily labelled, at most", "% of positives found")
     axes.area(ratios, 100 * outer[0], 100 * outer[1], "area p")
     for bound in inner:
         axes.line(ratios, 100 * bound, "strong")
@@ -206,7 +188,7 @@ def histogram(labelled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
     low, high = (low, high) if high > low else (low - 1.0, low + 1.0)
     edges = np.linspace(low, high, 31)
     heights = [np.histogram(np.clip(part, low, high), edges, density=True)[0] for part in (unlabeled, labelled)]
-    axes = Axes((low, high), (0.0, float(max(h.max() for h in heights)) or 1.0), "held-out score", "density")
+    axes = _Axes((low, high), (0.0, float(max(h.max() for h in heights)) or 1.0), "held-out score", "density")
     for kind, height in zip(("u", "p"), heights, strict=True):
         steps = np.repeat(edges, 2)
         axes.area(steps, np.zeros(len(steps)), np.concatenate([[0.0], np.repeat(height, 2), [0.0]]), f"area {kind}")
@@ -225,7 +207,7 @@ def precision_recall(recall: np.ndarray, low: np.ndarray, middle: np.ndarray, hi
     low, middle, high : ndarray of shape (n,)
         Precision at each recall: lower end of the band, estimate, upper end.
     """
-    axes = Axes((0.0, 1.0), (0.0, 1.0), "recall", "precision")
+    axes = _Axes((0.0, 1.0), (0.0, 1.0), "recall", "precision")
     axes.area(recall, low, high, "area p")
     axes.line(recall, middle, "strong")
     return axes.svg("Estimated precision at each recall, with 90 % band")
@@ -248,7 +230,7 @@ def dependence_line(values: np.ndarray, probabilities: np.ndarray, name: str, *,
     low, high = float(values[0]), float(values[-1])
     top = round_ticks(0.0, 1.1 * max(float(probabilities.max()), 1e-6))
     highest = min(1.0, top[-1][0] + (top[1][0] - top[0][0]))
-    axes = Axes((low, high if high > low else low + 1.0), (0.0, highest), name, "mean probability")
+    axes = _Axes((low, high if high > low else low + 1.0), (0.0, highest), name, "mean probability")
     if dates:
         axes.x_ticks = date_ticks
     axes.line(values, probabilities, "strong")
