@@ -2,8 +2,8 @@
 
 from pucli.report.all_experiments import report_all
 from pucli.report.build import assemble, build_report, collect
-from pucli.report.formats.render import FORMATS, table_csv
-from pucli.report.gathering import largest_profile
+from pucli.report.formats.render import FORMATS
+from pucli.report.gathering import Gathered, gather
 from pucli.report.model import Report
 from pucli.report.status import Failure, Status, status
 from pucli.report.tables.comparisons import Comparison
@@ -13,14 +13,14 @@ __all__ = [
     "FORMATS",
     "Comparison",
     "Failure",
+    "Gathered",
     "Report",
     "Status",
     "TableRow",
     "assemble",
     "build_report",
     "collect",
-    "largest_profile",
+    "gather",
     "report_all",
     "status",
-    "table_csv",
 ]

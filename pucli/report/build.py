@@ -12,24 +12,19 @@ from pucli.core.json_values import json_values
 from pucli.report.cells_csv import cells_csv, read_cells_csv, write_cells_csv
 from pucli.report.files import PROVENANCE, output_folder, read_provenance, write
 from pucli.report.formats.render import FORMATS, rendered
-from pucli.report.gathering import gather, rows_of_variants
+from pucli.report.gathering import Gathered, gather, rows_of_variants
 from pucli.report.model import FIRST, FIRST_TITLE, Report
 from pucli.report.protocol_parts import extras_of, remarks_of
 from pucli.report.tables.comparisons import compare_pairs, rank_methods
 from pucli.report.tables.published import figures_of_metrics
-from pucli.report.tables.samples import Samples
 from pucli.report.tables.summary import summarise
-from pucli.report.tables.table import TableRow, count_flags, table_rows
-from pucli.runner.cells import Cell
+from pucli.report.tables.table import count_flags, table_rows
 from pucli.runner.experiment import TRUE_PRIOR, Experiment
 from pucli.runner.plan import describe
-from pucli.runner.profiles import Scope
 from pucli.runner.store import StoredRow, StoredRows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-# the figure that stands before the others
 
 
 def collect(
@@ -75,50 +70,22 @@ def collect(
     details behind some figures) are kept as they are in the folder and named in `Report.kept`.
     """
     found = gather(experiment, profile=profile, methods=methods, datasets=datasets, results_dir=results_dir)
-    return build_report(
-        experiment,
-        found.scope,
-        found.cells,
-        found.rows,
-        found.folder,
-        formats=formats,
-        figures=figures,
-        from_csv=found.from_csv,
-    )
+    return build_report(found, formats=formats, figures=figures)
 
 
-def build_report(
-    experiment: Experiment,
-    scope: Scope,
-    cells: Sequence[Cell],
-    stored: StoredRows,
-    folder: Path,
-    *,
-    formats: Iterable[str] = ("md", "csv", "tex"),
-    figures: bool = True,
-    from_csv: bool = False,
-) -> Report:
+def build_report(found: Gathered, *, formats: Iterable[str] = ("md", "csv", "tex"), figures: bool = True) -> Report:
     """Aggregate the stored cells of a plan, and write the table, figures and provenance.
 
     Parameters
     ----------
-    experiment : Experiment
-        The declared experiment.
-    scope : Scope
-        The data sets, settings and columns of the report.
-    cells : sequence of Cell
-        The planned cells of the scope.
-    stored : mapping
-        Map from key to stored row, see `pucli.runner.read_rows`. Cells without a row count as missing.
-    folder : Path
-        Results folder of the experiment. If it has a report of more cells, this report goes to a subfolder.
+    found : Gathered
+        The plan and its stored cells. If the folder has a report of more cells, this report goes to a subfolder. If
+        some cells come from cells.csv.gz, figures that need their missing details are not drawn, and cells.csv.gz and
+        the provenance are kept if no cell is new.
     formats : iterable of str
         Any of md, csv, tex and html; comparisons.csv, cells.csv.gz and the provenance are always written.
     figures : bool
         Whether to draw figures.
-    from_csv : bool
-        Whether some cells come from cells.csv.gz. Figures that need their missing details are then not drawn, and
-        cells.csv.gz and the provenance are kept if no cell is new.
 
     Returns
     -------
@@ -133,57 +100,31 @@ def build_report(
     for name in formats:
         if name not in FORMATS:
             raise unknown("format", name, FORMATS)
-    samples = Samples.of(experiment, cells, stored, cells if _is_whole(experiment, scope) else None)
-    report = assemble(experiment, scope, cells, stored, folder, samples=samples)
-    report.folder = _without_loss(folder, scope.profile_name, report.counts["done"])
-    drawable = {key: StoredRow(**{**row, "details": {}}) for key, row in stored.items()} if from_csv else stored
+    report = assemble(found)
+    report.folder = _without_loss(found.folder, found.scope.profile_name, report.counts["done"])
     if figures:
-        ways = read_provenance(report.folder).get("made_with", []) if from_csv else []
-        _draw(report, samples, cells, drawable, [way.get("processes", 0) for way in ways])
-    _add_extras(report, experiment, cells, drawable, figures)
-    if from_csv:
+        _draw(report, found)
+    _add_extras(report, found, figures)
+    if found.from_csv:
         keep_recorded(report, read_provenance(report.folder))
-    _write_tables(report, formats)
-    _write_always(report, experiment, scope, cells, stored, from_csv)
+    for name, content in rendered(report, formats).items():
+        report.files.append(write(report.folder / name, content))
+    _write_always(report, found)
     return report
 
 
-def assemble(
-    experiment: Experiment,
-    scope: Scope,
-    cells: Sequence[Cell],
-    stored: StoredRows,
-    folder: Path,
-    *,
-    samples: Samples | None = None,
-) -> Report:
-    """Return the report without writing anything.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The declared experiment.
-    scope : Scope
-        The data sets, settings and columns of the report.
-    cells : sequence of Cell
-        The planned cells of the scope.
-    stored : mapping from str to StoredRow
-        Stored rows by the key of their cell.
-    folder : Path
-        Results folder of the experiment.
-    samples : Samples, optional
-        The same rows, indexed; by default made here.
-    """
-    samples = samples or Samples.of(experiment, cells, stored, cells if _is_whole(experiment, scope) else None)
-    rows = table_rows(samples, rows_of_variants(experiment, folder.parent))
-    keys = {cell.key: cell for cell in cells}
+def assemble(found: Gathered) -> Report:
+    """Return the report of a plan and its stored cells without writing anything."""
+    experiment, stored = found.experiment, found.rows
+    rows = table_rows(found.samples, rows_of_variants(experiment, found.folder.parent))
+    keys = {cell.key: cell for cell in found.cells}
     states = [stored[key]["status"] for key in keys if key in stored]
     return Report(
         name=experiment.name,
         title=experiment.title,
         source=_source(experiment),
-        profile=scope.profile_name,
-        reductions=scope.reductions,
+        profile=found.scope.profile_name,
+        reductions=found.scope.reductions,
         part=experiment.source.part if experiment.source is not None else "",
         counts={
             "total": len(keys),
@@ -191,18 +132,18 @@ def assemble(
             "failed": states.count("failed"),
             "missing": len(keys) - len(states),
         },
-        flags=count_flags(cells, stored),
+        flags=count_flags(found.cells, stored),
         errors=[
             f"{describe(cell)}: {stored[key]['error']}"
             for key, cell in keys.items()
             if key in stored and stored[key]["status"] == "failed"
         ],
-        remarks=_remarks(experiment, samples),
+        remarks=_remarks(experiment, found.samples.columns),
         rows=rows,
         summary=summarise(rows),
-        comparisons=compare_pairs(samples),
-        rankings=rank_methods(samples),
-        folder=folder,
+        comparisons=compare_pairs(found.samples),
+        rankings=rank_methods(found.samples),
+        folder=found.folder,
     )
 
 
@@ -213,10 +154,6 @@ def _without_loss(folder: Path, profile: str, done: int) -> Path:
         if listed > done:
             return folder / f"{profile}-part"
     return output_folder(folder, profile, done)
-
-
-def _is_whole(experiment: Experiment, scope: Scope) -> bool:
-    return scope.profile_name == "full" and not scope.reductions and not scope.narrowed
 
 
 def keep_recorded(report: Report, provenance: Mapping[str, Any]) -> None:
@@ -240,39 +177,35 @@ def _source(experiment: Experiment) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _remarks(experiment: Experiment, samples: Samples) -> list[str]:
+def _remarks(experiment: Experiment, columns: Sequence[str]) -> list[str]:
     """Return remarks of the protocol and on whole columns."""
-    found = remarks_of(experiment.protocol, experiment)
-    given = [column for column in samples.columns if experiment.methods[column].params.get("prior") == TRUE_PRIOR]
-    if not given:
-        return found
-    return [
-        *found,
-        f"These columns are given the true class prior: {', '.join(given)}. It is the share of positives among all "
-        "unlabeled rows of the split, including the test rows; the other columns do not use it.",
-    ]
+    found = list(remarks_of(experiment.protocol, experiment))
+    given = [column for column in columns if experiment.methods[column].params.get("prior") == TRUE_PRIOR]
+    if given:
+        found.append(
+            f"These columns are given the true class prior: {', '.join(given)}. It is the share of positives among all "
+            "unlabeled rows of the split, including the test rows; the other columns do not use it."
+        )
+    return found
 
 
-def _draw(
-    report: Report, samples: Samples, cells: Sequence[Cell], stored: StoredRows, processes: Sequence[int]
-) -> None:
+def _draw(report: Report, found: Gathered) -> None:
     from pucli.report.figures.charts import KINDS, timing
     from pucli.report.figures.forest import published_figure
     from pucli.report.figures.style import look
 
+    experiment = found.experiment
+    published = figures_of_metrics(experiment)  # other metrics are compared with the same figures
+    ways = read_provenance(report.folder).get("made_with", []) if found.from_csv else []
     with look():
-        _write_figure(
-            report, f"figures/{FIRST}", FIRST_TITLE, published_figure(_as_published(report.rows, samples.experiment))
-        )
-        for spec in samples.experiment.figures:
-            _write_figure(report, f"figures/{spec.name}", spec.title or spec.name, KINDS[spec.kind](spec, samples))
-        _write_figure(report, "figures/timing", "Time by method", timing(cells, stored, processes))
-
-
-def _as_published(rows: Sequence[TableRow], experiment: Experiment) -> list[TableRow]:
-    """Return the rows of the metrics that were published, without other metrics compared with the same figures."""
-    published = figures_of_metrics(experiment)
-    return [row for row in rows if row.metric in published]
+        figure = published_figure([row for row in report.rows if row.metric in published])
+        _write_figure(report, f"figures/{FIRST}", FIRST_TITLE, figure)
+        for spec in experiment.figures:
+            _write_figure(
+                report, f"figures/{spec.name}", spec.title or spec.name, KINDS[spec.kind](spec, found.samples)
+            )
+        figure = timing(found.cells, found.rows, [way.get("processes", 0) for way in ways])
+        _write_figure(report, "figures/timing", "Time by method", figure)
 
 
 def _write_figure(report: Report, name: str, title: str, figure: Figure | None) -> None:
@@ -287,14 +220,15 @@ def _write_figure(report: Report, name: str, title: str, figure: Figure | None) 
                 (report.folder / f"{name}.{other}").unlink(missing_ok=True)
 
 
-def _add_extras(
-    report: Report, experiment: Experiment, cells: Sequence[Cell], stored: StoredRows, figures: bool
-) -> None:
+def _add_extras(report: Report, found: Gathered, figures: bool) -> None:
     """Write the additional texts and figures of the protocol."""
     from pucli.report.figures.style import look
 
+    stored: StoredRows = found.rows
+    if found.from_csv:  # some lack their details
+        stored = {key: StoredRow(**{**row, "details": {}}) for key, row in found.rows.items()}
     with look() if figures else nullcontext():
-        for extra in extras_of(experiment.protocol)(experiment, cells, stored):
+        for extra in extras_of(found.experiment.protocol)(found.experiment, found.cells, stored):
             if isinstance(extra.content, str):
                 report.files.append(write(report.folder / extra.path, extra.content))
                 report.texts.append((extra.path, extra.title))
@@ -302,29 +236,21 @@ def _add_extras(
                 _write_figure(report, extra.path, extra.title, extra.content)
 
 
-def _write_tables(report: Report, formats: Sequence[str]) -> None:
-    for name, content in rendered(report, formats).items():
-        report.files.append(write(report.folder / name, content))
-
-
-def _write_always(
-    report: Report, experiment: Experiment, scope: Scope, cells: Sequence[Cell], stored: StoredRows, from_csv: bool
-) -> None:
+def _write_always(report: Report, found: Gathered) -> None:
     """Write cells.csv.gz and the provenance, unless nothing in the folder would change."""
     from pucli.report.provenance import as_declared, made_with, made_with_page, to_text
 
-    if from_csv and not any(row["finished"] for row in stored.values()):
-        recorded = read_provenance(report.folder)
-        if recorded:
-            content = {**recorded, "data": as_declared(recorded["data"]), "figures": json_values(report.figures)}
-            if content != recorded:
+    before = read_provenance(report.folder) if found.from_csv else {}
+    if found.from_csv and not any(row["finished"] for row in found.rows.values()):
+        if before:
+            content = {**before, "data": as_declared(before["data"]), "figures": json_values(report.figures)}
+            if content != before:
                 report.files.append(write(report.folder / "provenance.md", made_with_page(content)))
                 report.files.append(write(report.folder / PROVENANCE, to_text(content)))
         return
-    before = read_provenance(report.folder) if from_csv else {}
-    content = made_with(report, experiment, scope, cells, stored, before)
+    content = made_with(report, found, before)
     report.files += [
-        write_cells_csv(report.folder, cells_csv(cells, stored, content["made_with"])),
+        write_cells_csv(report.folder, cells_csv(found.cells, found.rows, content["made_with"])),
         write(report.folder / "provenance.md", made_with_page(content)),
         # written last: its cell count protects this report from being replaced by a smaller one
         write(report.folder / PROVENANCE, to_text(content)),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pucli.core.errors import UsageError
 from pucli.report.cells_csv import FILE, UNCOMPRESSED, read_cells_csv
@@ -16,18 +18,42 @@ from pucli.runner.experiment import Experiment
 from pucli.runner.loading import load_experiment
 from pucli.runner.plan import planned_cells, results_folder
 from pucli.runner.profiles import Scope, scope
-from pucli.runner.store import StoredRow, read_rows
+from pucli.runner.store import StoredRow, StoredRows, read_rows
 from pucli.runner.store_files import STORE
 
 
-class Gathered(NamedTuple):
-    """Known results of an experiment: the plan, the stored cells, and whether some come from cells.csv.gz."""
+@dataclass(frozen=True)
+class Gathered:
+    """The plan of an experiment and its known results.
 
+    Parameters
+    ----------
+    experiment : Experiment
+        The declared experiment.
+    scope : Scope
+        The data sets, settings and columns of the plan.
+    cells : sequence of Cell
+        The planned cells.
+    rows : mapping from str to StoredRow
+        Stored rows by the key of their cell, see `pucli.runner.read_rows`; cells without a row count as missing.
+    folder : Path
+        Results folder of the experiment.
+    from_csv : bool
+        Whether some rows come from cells.csv.gz.
+    """
+
+    experiment: Experiment
     scope: Scope
-    cells: list[Cell]
-    rows: dict[str, StoredRow]
+    cells: Sequence[Cell]
+    rows: StoredRows
     folder: Path
-    from_csv: bool
+    from_csv: bool = False
+
+    @cached_property
+    def samples(self) -> Samples:
+        """The rows by data set, setting and column."""
+        whole = self.scope.profile_name == "full" and not self.scope.reductions and not self.scope.narrowed
+        return Samples.of(self.experiment, self.cells, self.rows, self.cells if whole else None)
 
 
 def gather(
@@ -56,33 +82,14 @@ def gather(
     known: dict[str, StoredRow] = {**read_cells_csv(folder), **stored}
     if profile is None and not stored:
         profile = read_provenance(folder).get("profile") if known else None
-    planned = scope(experiment, profile or largest_profile(experiment, known, folder), methods, datasets)
+    planned = scope(experiment, profile or _largest_profile(experiment, known, folder), methods, datasets)
     cells = planned_cells(experiment, planned)
     rows = {cell.key: known[cell.key] for cell in cells if cell.key in known}
-    return Gathered(planned, cells, rows, folder, any(key not in stored for key in rows))
+    return Gathered(experiment, planned, cells, rows, folder, any(key not in stored for key in rows))
 
 
-def largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: Path) -> str:
-    """Return the profile with the most known cells.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The experiment.
-    known : mapping
-        Map from the key of each known cell.
-    folder : Path
-        Its results folder; ties go to the profile of the report there.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    UsageError
-        No cell has been run.
-    """
+def _largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: Path) -> str:
+    """Return the profile with the most known cells; ties go to that of the report in the folder."""
     there = read_provenance(folder).get("profile")
     counts = {
         name: sum(cell.key in known for cell in planned_cells(experiment, scope(experiment, name)))
@@ -105,8 +112,7 @@ def rows_of_variants(experiment: Experiment, results: Path) -> list[OtherRow]:
             if not has_results(results / name):
                 continue
             other = load_experiment(name, check_methods=False)
-            known = gather(other, results_dir=results)
-            rows = table_rows(Samples.of(other, known.cells, known.rows))
+            rows = table_rows(gather(other, results_dir=results).samples)
             found += [OtherRow(variant, name, row) for row in rows]
     return found
 

@@ -12,40 +12,26 @@ from pucli.report.cells_csv import way_text
 from pucli.report.formats.markdown import grid, literal
 from pucli.runner.cells import Cell, canonical_json
 from pucli.runner.experiment import Experiment
-from pucli.runner.profiles import Scope
-from pucli.runner.store import StoredRows
 
 if TYPE_CHECKING:
+    from pucli.report.gathering import Gathered
     from pucli.report.model import Report
 
 
-def made_with(
-    report: Report,
-    experiment: Experiment,
-    scope: Scope,
-    cells: Sequence[Cell],
-    stored: StoredRows,
-    before: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+def made_with(report: Report, found: Gathered, before: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of provenance.json, which has no paths and no names of machines.
 
     Parameters
     ----------
     report : Report
         The report beside which the file is written.
-    experiment : Experiment
-        The declared experiment.
-    scope : Scope
-        The data sets, settings and columns of the report.
-    cells : sequence of Cell
-        The planned cells of the scope.
-    stored : mapping from str to StoredRow
-        Stored rows by the key of their cell.
-    before : mapping, optional
+    found : Gathered
+        The plan and its stored cells.
+    before : mapping
         The provenance beside cells.csv.gz, if rows come from there. If that file does not say how a row was made, all
         its entries `made_with` are kept.
     """
-    before = before or {}
+    experiment, cells, stored = found.experiment, found.cells, found.rows
     rows = [stored[cell.key] for cell in cells if cell.key in stored]
     ways = Counter(way_text(row["provenance"]) for row in rows if row["provenance"])
     earlier = [] if all(row["provenance"] for row in rows) else before.get("made_with", [])
@@ -54,11 +40,11 @@ def made_with(
     times += [before[name] for name in ("first_finished", "last_finished") if before.get(name)]
     done = [row for row in rows if row["status"] == "done"]
     return {
-        "experiment": experiment.name,
-        "title": experiment.title,
+        "experiment": report.name,
+        "title": report.title,
         "source": report.source,
-        "profile": scope.profile_name,
-        "reductions": scope.reductions,
+        "profile": report.profile,
+        "reductions": report.reductions,
         "cells": report.counts,
         "flags": report.flags,
         # hash of all planned cells: reports with the same hash have the same plan
@@ -71,10 +57,7 @@ def made_with(
         "methods": _methods(experiment, cells),
         "figures": report.figures,
         "texts": report.texts,
-        "made_with": [
-            *earlier,
-            *({**json.loads(text), "cells": count} for text, count in ways.most_common()),
-        ],
+        "made_with": [*earlier, *({**json.loads(text), "cells": count} for text, count in ways.most_common())],
     }
 
 
@@ -139,9 +122,8 @@ def _data(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     found = []
     for name in dict.fromkeys(cell.dataset for cell in cells):
         entry = dataset_entry(name)
-        found.append(
-            {"name": name, "title": entry.title, "selection": entry.selection, "sha256": data_sha256(name)}
-        )  # fmt: skip
+        one = {"name": name, "title": entry.title, "selection": entry.selection, "sha256": data_sha256(name)}
+        found.append(one)
     return found
 
 

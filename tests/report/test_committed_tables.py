@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from pucli.report import assemble
+from pucli.report import Gathered, assemble
 from pucli.report.build import keep_recorded
 from pucli.report.cells_csv import read_cells_csv
 from pucli.report.files import read_provenance
@@ -27,7 +27,8 @@ def test_committed_tables_are_made_of_the_committed_cells(name):
     experiment = load_experiment(name, check_methods=False)
     provenance = read_provenance(folder)
     profile = provenance["profile"]
-    report = assemble(experiment, scope(experiment, profile), planned(name, profile), read_cells_csv(folder), folder)
+    cells, rows = planned(name, profile), read_cells_csv(folder)
+    report = assemble(Gathered(experiment, scope(experiment, profile), cells, rows, folder))
     keep_recorded(report, provenance)
     assert report.counts == provenance["cells"] and report.flags == provenance["flags"]
     for file, text in rendered(report, ["md", "csv", "tex"]).items():

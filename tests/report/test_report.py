@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from pucli.core.errors import UsageError
-from pucli.report import FORMATS, assemble, build_report
+from pucli.report import FORMATS, Gathered, assemble, build_report
 from pucli.report.files import csv_text
 from pucli.report.formats.latex import latex
 from pucli.report.formats.markdown import grid, markdown
@@ -94,8 +94,15 @@ def stored_rows(cells, **special):
     return rows
 
 
-def report_of(experiment, stored, profile="full"):
-    return assemble(experiment, scope(experiment, profile), plan(experiment, profile), stored, Path("nowhere"))
+def gathered(experiment, stored=None, folder=Path("nowhere"), profile="full", **narrowed):
+    """The plan of the experiment with stored rows, by default of all its cells."""
+    cells = plan(experiment, profile, **narrowed)
+    rows = stored_rows(cells) if stored is None else stored
+    return Gathered(experiment, scope(experiment, profile, **narrowed), cells, rows, folder)
+
+
+def report_of(experiment, stored):
+    return assemble(gathered(experiment, stored))
 
 
 def row_of(report, dataset, label, frequency=0.5):
@@ -273,9 +280,7 @@ def test_tests_are_adjusted_for_the_rows_of_a_pair_and_less_may_be_better(experi
 def test_files_and_their_contents(experiment, tmp_path):
     stored = stored_rows(plan(experiment), gllc={"flags": ["not converged"]})
     folder = tmp_path / "out"
-    report = build_report(
-        experiment, scope(experiment, "full"), plan(experiment), stored, folder, formats=["md", "csv", "tex", "html"]
-    )
+    report = build_report(gathered(experiment, stored, folder), formats=["md", "csv", "tex", "html"])
     names = {path.relative_to(folder).as_posix() for path in report.files}
     assert names == {
         "table.md", "table.csv", "table.tex", "table.html", "cells.csv.gz", "comparisons.csv", "provenance.json",
@@ -315,15 +320,12 @@ def test_protocols_may_add_texts_and_figures(experiment, tmp_path, monkeypatch):
         return [Extra("counts.csv", "Counts", f"cells\n{len(stored)}\n"), Extra("figures/curve", "A curve", figure)]
 
     monkeypatch.setattr("pucli.report.build.extras_of", lambda protocol: extras)
-    cells = plan(experiment)
-    report = build_report(experiment, scope(experiment, "full"), cells, stored_rows(cells), tmp_path / "out")
+    report = build_report(gathered(experiment, folder=tmp_path / "out"))
     assert (tmp_path / "out" / "counts.csv").read_text() == "cells\n96\n"
     assert (tmp_path / "out" / "figures" / "curve.svg").exists()
     text = (tmp_path / "out" / "table.md").read_text()
     assert "[Counts](counts.csv)" in text and "![A curve](figures/curve.svg)" in text
-    without = build_report(
-        experiment, scope(experiment, "full"), cells, stored_rows(cells), tmp_path / "plain", figures=False
-    )
+    without = build_report(gathered(experiment, folder=tmp_path / "plain"), figures=False)
     assert not without.figures and without.texts == report.texts
 
 
@@ -336,27 +338,20 @@ def test_extras_are_found_by_the_name_of_the_protocol():
 
 @pytest.mark.slow
 def test_files_are_the_same_each_time(experiment, tmp_path):
-    stored = stored_rows(plan(experiment))
-    made = [
-        build_report(experiment, scope(experiment, "full"), plan(experiment), stored, tmp_path / name)
-        for name in ("one", "two")
-    ]
+    made = [build_report(gathered(experiment, folder=tmp_path / name)) for name in ("one", "two")]
     for first, second in zip(made[0].files, made[1].files, strict=True):
         assert first.read_bytes() == second.read_bytes(), first.name
 
 
 def test_profile_and_reductions_are_named(experiment, tmp_path):
-    cells = plan(experiment, "quick")
-    report = build_report(experiment, scope(experiment, "quick"), cells, stored_rows(cells), tmp_path, figures=False)
+    report = build_report(gathered(experiment, folder=tmp_path, profile="quick"), figures=False)
     assert "**Profile `quick`**: reduced to 2 of 4 repeats." in (tmp_path / "table.md").read_text()
     assert report.folder == tmp_path and not report.figures
 
 
 def test_a_smaller_report_does_not_replace_a_bigger_one(experiment, tmp_path):
     def make(profile, **narrowed):
-        cells = plan(experiment, profile, **narrowed)
-        planned = scope(experiment, profile, **narrowed)
-        return build_report(experiment, planned, cells, stored_rows(cells), tmp_path, figures=False).folder
+        return build_report(gathered(experiment, None, tmp_path, profile, **narrowed), figures=False).folder
 
     assert make("quick") == tmp_path  # nothing there yet
     assert make("full") == tmp_path  # bigger
@@ -393,9 +388,9 @@ def test_mistakes_in_the_published_file(experiment, tmp_path):
 def test_unwritable_folder(experiment, tmp_path):
     (tmp_path / "out").write_text("a file, not a folder")
     with pytest.raises(UsageError, match="cannot write"):
-        build_report(experiment, scope(experiment, "full"), plan(experiment), {}, tmp_path / "out", figures=False)
+        build_report(gathered(experiment, {}, tmp_path / "out"), figures=False)
     with pytest.raises(UsageError, match=r"unknown format 'pdf'"):
-        build_report(experiment, scope(experiment, "full"), [], {}, tmp_path / "x", formats=["pdf"])
+        build_report(gathered(experiment, {}, tmp_path / "x"), formats=["pdf"])
 
 
 def test_grid_is_even_and_escapes():

@@ -204,7 +204,7 @@ def _from_notes(target: str, name: str, out: Path) -> str:
 def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Report, list[Path]]:
     """Write the page of an experiment with its drawings and downloads."""
     found = gather(experiment, results_dir=results)
-    report = assemble(experiment, found.scope, found.cells, found.rows, found.folder)
+    report = assemble(found)
     provenance = read_provenance(found.folder)
     keep_recorded(report, provenance)
     folder = out / "tables" / report.name
