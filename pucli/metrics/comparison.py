@@ -42,6 +42,11 @@ class Ranking:
     alpha: float
     pairwise_p: list[list[float]]
 
+    @property
+    def best_first(self) -> list[tuple[str, float, float]]:
+        """Column, average rank and mean of each method, the best rank first."""
+        return sorted(zip(self.columns, self.ranks, self.means, strict=True), key=lambda method: method[1])
+
     def to_json(self) -> dict[str, Any]:
         """Return the ranking as JSON values."""
         found: dict[str, Any] = json_values(self.__dict__)

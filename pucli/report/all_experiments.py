@@ -20,7 +20,7 @@ from pucli.report.tables.leaderboard import leaders
 from pucli.report.tables.published import figures_of_metrics
 from pucli.report.tables.standing import FILE as STANDING
 from pucli.report.tables.standing import standings
-from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_JUDGED, NOT_RUN, REPRODUCED, VERDICTS, plain
+from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_JUDGED, NOT_RUN, REPRODUCED, VERDICTS, counted, plain
 from pucli.runner.experiment import base_name
 from pucli.runner.loading import experiment_names, load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS
@@ -180,15 +180,9 @@ def tallies(rows: Sequence[Judged]) -> dict[str, Tally]:
     for name in dict.fromkeys(row.experiment for row in rows):
         own = [row for row in rows if row.experiment == name]
         reasons = dict.fromkeys(row.apart for row in own if not row.primary)
-        apart = {reason: in_order(row.verdict for row in own if row.apart == reason) for reason in reasons}
-        found[name] = Tally(in_order(row.verdict for row in own if row.primary), apart)
+        apart = {reason: counted(row.verdict for row in own if row.apart == reason) for reason in reasons}
+        found[name] = Tally(counted(row.verdict for row in own if row.primary), apart)
     return found
-
-
-def in_order(verdicts: Iterable[str]) -> dict[str, int]:
-    """Return the number of each verdict, in the order of `VERDICTS`."""
-    counts = Counter(verdicts)
-    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
 def _weight(row: Judged) -> tuple[bool, bool, int]:

@@ -107,14 +107,12 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow(["" if _missing(value) else _plain(value) for value in row])
+        writer.writerow(map(_text, row))
     return out.getvalue()
 
 
-def _plain(value: Any) -> Any:
-    # ten digits exceed the precision of any figure here, and drop the noise of the last bits
-    return f"{value:.10g}" if isinstance(value, float) else value
-
-
-def _missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+def _text(value: Any) -> Any:
+    if isinstance(value, float):
+        # ten digits exceed the precision of any figure here, and drop the noise of the last bits
+        return "" if math.isnan(value) else f"{value:.10g}"
+    return "" if value is None else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 from pucli.core.json_values import json_values
 from pucli.metrics import Ranking
 from pucli.report.tables.comparisons import Comparison
-from pucli.report.tables.summary import SummaryLine, count_causes, count_verdicts
+from pucli.report.tables.summary import SummaryLine
 from pucli.report.tables.table import TableRow
+from pucli.report.tables.verdict import counted
 
 # The figure that stands first in every report.
 FIRST, FIRST_TITLE = "published", "Published and obtained means, with their standard deviations"
@@ -89,12 +91,12 @@ class Report:
     @property
     def verdicts(self) -> dict[str, int]:
         """Return the number of rows with each verdict, whichever variant it names."""
-        return count_verdicts(self.rows)
+        return counted(row.verdict for row in self.rows)
 
     @property
     def causes(self) -> dict[str, int]:
-        """Return the number of rows with each cause of disagreement."""
-        return count_causes(self.rows)
+        """Return the number of rows with each cause of disagreement, the most frequent first."""
+        return dict(Counter(row.cause for row in self.rows if row.cause).most_common())
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as JSON values."""

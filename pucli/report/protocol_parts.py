@@ -39,24 +39,9 @@ class Extra:
 MakeExtras: TypeAlias = Callable[[Experiment, Sequence[Cell], StoredRows], list[Extra]]
 
 
-def no_extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return no extras, for a protocol that has only the table.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        Unused.
-    cells : sequence of Cell
-        Unused.
-    rows : mapping from str to StoredRow
-        Unused.
-    """
-    return []
-
-
 def extras_of(protocol: str) -> MakeExtras:
-    """Return the function `extras` of the module `report` of the protocol, or `no_extras` without such a module."""
-    found: MakeExtras = getattr(_report_module(protocol), "extras", no_extras)
+    """Return the function `extras` of the module `report` of the protocol; without such a module, there are none."""
+    found: MakeExtras = getattr(_report_module(protocol), "extras", lambda *_: [])
     return found
 
 

@@ -128,8 +128,7 @@ def status(
             },
         )
         stored = found.rows.get(cell.key)
-        state = stored["status"] if stored is not None else ""
-        kind = {"done": "done", "failed": "failed"}.get(state, "left")
+        kind = stored["status"] if stored is not None and stored["status"] in ("done", "failed") else "left"
         line["cells"] += 1
         line[kind] += 1
         if stored is not None:

@@ -11,7 +11,7 @@ from pucli.data import load_dataset
 from pucli.protocols.adversarial_labels import protocol as adversarial_labels
 from pucli.protocols.semi_supervised import protocol as semi_supervised
 from pucli.protocols.semi_supervised.report import curves_of, harm_markdown, harm_rows
-from pucli.report.protocol_parts import extras_of, no_extras
+from pucli.report.protocol_parts import extras_of
 from pucli.runner import Context, load_experiment, parse_experiment, plan
 from pucli.runner.profiles import scope
 
@@ -148,7 +148,7 @@ def test_declared_experiments_load_and_plan(name):
     declared = load_experiment(name)
     for profile in declared.profiles:
         assert plan(declared, profile)
-    assert extras_of(declared.protocol) is not no_extras
+    assert extras_of(declared.protocol).__module__ == f"pucli.protocols.{declared.protocol}.report"
     assert all(entry.method in methods.METHODS for entry in declared.methods.values())
 
 

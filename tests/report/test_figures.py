@@ -23,10 +23,10 @@ def drawing():
 
 def row(dataset, column, published=50.0, obtained=51.0, setting="", verdict="reproduced"):
     method, _, variant = column.partition("/")
-    nan = math.nan
     return TableRow(
-        dataset, setting, method, variant, "f1", obtained, 1.0, 10, 10, 0, 0, published, 2.0, nan, nan, nan, nan,
-        verdict, "", "", True, column,
+        dataset=dataset, setting=setting, method=method, variant=variant, metric="f1", obtained_mean=obtained,
+        obtained_sd=1.0, repeats=10, expected_repeats=10, published_mean=published, published_sd=2.0, verdict=verdict,
+        column=column,
     )  # fmt: skip
 
 

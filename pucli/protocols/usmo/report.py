@@ -58,7 +58,7 @@ def score_lines(samples: Samples) -> list[dict[str, Any]]:
     for (dataset, label), rows in found.items():
         if "f_published" not in rows:
             continue
-        differences = samples.values(dataset, rows["f_published"].setting_key, label, DIFFERENCE).values()
+        differences = samples.values((dataset, rows["f_published"].setting_key, label), DIFFERENCE).values()
         lines.append(
             {
                 "dataset": dataset,

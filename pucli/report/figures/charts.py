@@ -120,8 +120,8 @@ def paired_difference(spec: FigureSpec, samples: Samples) -> Figure | None:
         for setting in samples.settings:
             if any(dict(setting).get(key, value) != value for key, value in wanted):
                 continue
-            of_a = samples.values(dataset, setting, spec.a, spec.metric)
-            of_b = samples.values(dataset, setting, spec.b, spec.metric)
+            of_a = samples.values((dataset, setting, spec.a), spec.metric)
+            of_b = samples.values((dataset, setting, spec.b), spec.metric)
             differences = [of_a[r] - of_b[r] for r in sorted(of_a.keys() & of_b.keys())]
             if differences:
                 rest = setting_text(tuple(item for item in setting if item not in wanted))

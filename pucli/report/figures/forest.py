@@ -73,25 +73,15 @@ def panels(rows: Sequence[TableRow]) -> list[list[Panel]]:
     found = []
     for metric in dict.fromkeys(row.metric for row in rows):
         of_metric = [row for row in rows if row.metric == metric]
-        unit, datasets, settings, columns = (
-            get_metric(metric).heading,
-            *(
-                list(dict.fromkeys(getattr(row, name) for row in of_metric))
-                for name in ("dataset", "setting", "column")
-            ),
+        unit = get_metric(metric).heading
+        datasets, settings, columns = (
+            list(dict.fromkeys(getattr(row, name) for row in of_metric)) for name in ("dataset", "setting", "column")
         )
         at = {(row.dataset, row.setting, row.column): row for row in of_metric}
         if len(datasets) > 1:
             made = [
-                [
-                    Panel(
-                        "\n".join(filter(None, (column, setting))),
-                        unit,
-                        [(d, at.get((d, setting, column))) for d in datasets],
-                    )
-                    for column in columns
-                ]
-                for setting in settings
+                [Panel(f"{c}\n{s}".strip(), unit, [(d, at.get((d, s, c))) for d in datasets]) for c in columns]
+                for s in settings
             ]
         elif len(settings) > len(columns):
             made = [[Panel(c, unit, [(s, at.get((datasets[0], s, c))) for s in settings]) for c in columns]]

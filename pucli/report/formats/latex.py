@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
-from pucli.report.tables.verdict import COMPARED
+from pucli.report.tables.verdict import COMPARED, plain
 
 if TYPE_CHECKING:
     from pucli.report.model import Report
@@ -70,7 +70,7 @@ def _table(report: Report, metric: str) -> str:
 def _obtained(row: TableRow | None) -> str:
     if row is None or math.isnan(row.obtained_mean):
         return "--"
-    verdict = row.verdict.partition(":")[0]
+    verdict = plain(row.verdict)
     mark = f"$^{{{_MARKS[verdict]}}}$" if verdict in _MARKS else ""
     return _pm(row.obtained_mean, row.obtained_sd, row.metric) + mark
 

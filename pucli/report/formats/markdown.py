@@ -12,6 +12,7 @@ from pucli.metrics import get_metric
 from pucli.report.tables.causes import CAUSES
 from pucli.report.tables.comparisons import by_pair
 from pucli.report.tables.summary import flags_in_words
+from pucli.report.tables.table import LINES, blocks
 from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_JUDGED, NOT_REPRODUCED, NOT_RUN, VERDICTS
 
 if TYPE_CHECKING:
@@ -122,15 +123,8 @@ def _cells(report: Report) -> list[str]:
     parts = ["## Table"]
     shown = [row for row in report.rows if row.verdict != NOT_RUN]
     hidden = len(report.rows) - len(shown)
-    for metric in dict.fromkeys(row.metric for row in shown):
-        unit = get_metric(metric).heading
-        of_metric = [row for row in shown if row.metric == metric]
-        if len({row.dataset for row in of_metric}) == 1:  # then rows are blocked by setting instead of data set
-            parts += [f"### {unit}, {literal(of_metric[0].dataset)}", _table(of_metric, "setting")]
-            continue
-        for setting in dict.fromkeys(row.setting for row in of_metric):
-            rows = [row for row in of_metric if row.setting == setting]
-            parts += [f"### {unit}{', ' + literal(setting) if setting else ''}", _table(rows, "dataset")]
+    for unit, place, line, rows in blocks(shown):
+        parts += [f"### {unit}{', ' + literal(place) if place else ''}", _table(rows, line)]
     if not shown:
         parts.append("No cell has run yet.")
     if hidden:
@@ -159,20 +153,8 @@ def _table(rows: Sequence[TableRow], block: str) -> str:
             ]
         )
         last = name
-    first = "Data set" if block == "dataset" else "Setting"
-    header = [
-        first,
-        "Method",
-        "Published",
-        "Obtained",
-        "Repeats",
-        "Difference (standard errors)",
-        "Interval",
-        "Verdict",
-        "Cause",
-        "Note",
-    ]
-    return grid(header, lines, "llrrrrrlll")
+    figures = ["Published", "Obtained", "Repeats", "Difference (standard errors)", "Interval"]
+    return grid([LINES[block], "Method", *figures, "Verdict", "Cause", "Note"], lines, "llrrrrrlll")
 
 
 def _differences(report: Report) -> list[str]:
@@ -213,11 +195,7 @@ def _ranks(report: Report) -> list[str]:
         parts.append(f"### Ranks over {ranking.n} {ranking.blocks}{where}")
         parts.append(_ranking_text(ranking))
         digits = get_metric(ranking.metric).digits
-        best_first = sorted(range(len(ranking.columns)), key=lambda i: ranking.ranks[i])
-        rows = [
-            [literal(ranking.columns[i]), f"{ranking.ranks[i]:.2f}", f"{ranking.means[i]:.{digits}f}"]
-            for i in best_first
-        ]
+        rows = [[literal(name), f"{rank:.2f}", f"{mean:.{digits}f}"] for name, rank, mean in ranking.best_first]
         parts.append(grid(["Method", "average rank", f"mean {ranking.metric}"], rows, "lrr"))
     return ["## Ranks", *parts] if parts else []
 

@@ -15,20 +15,20 @@ BAR_STEP = 7.0
 
 def critical_difference(ranking: Ranking) -> str:
     """Return a diagram (SVG) of average ranks, with bars over methods that do not differ significantly."""
-    order = sorted(range(len(ranking.ranks)), key=lambda i: ranking.ranks[i])
-    k = len(order)
-    bars = joined([ranking.ranks[i] for i in order], ranking.critical_difference)
+    methods = [(f"{name} {rank:.2f}", rank) for name, rank, _ in ranking.best_first]
+    k = len(methods)
+    bars = joined([rank for _, rank in methods], ranking.critical_difference)
     half = -(-k // 2)
     below = TOP + 14 + BAR_STEP * len(bars)
     height = below + STEP * max(half, k - half) + 8
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}" role="img" '
         f'font-size="12" fill="currentColor" stroke="currentColor" stroke-width="0" width="{WIDTH:g}">',
-        f"<title>Average ranks: {escape(_words(ranking, order))}</title>",
+        f"<title>Average ranks: {escape(', '.join(label for label, _ in methods))}</title>",
         _line(_x(1, k), TOP, _x(k, k), TOP, 1.2),
     ]
-    for rank in range(1, k + 1):
-        parts += [_line(_x(rank, k), TOP, _x(rank, k), TOP - 6, 1.2), _text(_x(rank, k), TOP - 10, str(rank), "middle")]
+    for tick in range(1, k + 1):
+        parts += [_line(_x(tick, k), TOP, _x(tick, k), TOP - 6, 1.2), _text(_x(tick, k), TOP - 10, str(tick), "middle")]
     if math.isfinite(ranking.critical_difference) and ranking.critical_difference < k - 1:
         end = _x(1 + ranking.critical_difference, k)
         parts += [
@@ -38,12 +38,11 @@ def critical_difference(ranking: Ranking) -> str:
     for number, (first, last) in enumerate(bars):
         y = TOP + 8 + BAR_STEP * number
         parts.append(_line(_x(first, k) - 3, y, _x(last, k) + 3, y, 4.0))
-    for place, i in enumerate(order):
+    for place, (label, rank) in enumerate(methods):
         left = place < half
         y = below + STEP * ((place if left else k - 1 - place) + 1) - 6
-        x = _x(ranking.ranks[i], k)
+        x = _x(rank, k)
         edge = MARGIN - 8 if left else WIDTH - MARGIN + 8
-        label = f"{ranking.columns[i]} {ranking.ranks[i]:.2f}"
         parts += [
             f'<polyline points="{x:.1f},{TOP:g} {x:.1f},{y:.1f} {edge:.1f},{y:.1f}" fill="none" stroke-width="1"/>',
             _text(edge - 4 if left else edge + 4, y + 4, label, "end" if left else "start"),
@@ -73,7 +72,3 @@ def _line(x1: float, y1: float, x2: float, y2: float, width: float) -> str:
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
-
-
-def _words(ranking: Ranking, order: Sequence[int]) -> str:
-    return ", ".join(f"{ranking.columns[i]} {ranking.ranks[i]:.2f}" for i in order)

@@ -13,13 +13,13 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pucli.metrics import Ranking, get_metric
+from pucli.metrics import get_metric
 from pucli.report.model import FIRST_TITLE, Report
 from pucli.report.site.diagram import critical_difference
 from pucli.report.tables.causes import CAUSES
 from pucli.report.tables.comparisons import by_pair
 from pucli.report.tables.summary import flags_in_words
-from pucli.report.tables.table import TableRow
+from pucli.report.tables.table import LINES, TableRow, blocks
 from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_RUN, REPRODUCED, plain
 from pucli.runner.cells import Cell
 from pucli.runner.store import StoredRows
@@ -67,7 +67,6 @@ def environment() -> Environment:
         "diagram": critical_difference,
         "answer": _answer,
         "flags": flags_in_words,
-        "ranked": _ranked,
     }
     made.filters.update(filters)
     return made
@@ -162,23 +161,13 @@ def grids(rows: Sequence[TableRow]) -> list[Grid]:
     """Return the tables as in print; rows that have not run and are not published are left out."""
     shown = [row for row in rows if row.verdict != NOT_RUN or not math.isnan(row.published_mean)]
     found = []
-    for metric in dict.fromkeys(row.metric for row in shown):
-        of_metric = [row for row in shown if row.metric == metric]
-        heading = get_metric(metric).heading
-        if len({row.dataset for row in of_metric}) == 1:
-            found.append(_grid(f"{heading}, {of_metric[0].dataset}", "Setting", of_metric, "setting"))
-            continue
-        for setting in dict.fromkeys(row.setting for row in of_metric):
-            of_setting = [row for row in of_metric if row.setting == setting]
-            found.append(_grid(f"{heading}{', ' + setting if setting else ''}", "Data set", of_setting, "dataset"))
+    for unit, place, line, own in blocks(shown):
+        columns = list(dict.fromkeys(row.column for row in own))
+        at = {(getattr(row, line), row.column): row for row in own}
+        names = dict.fromkeys(getattr(row, line) for row in own)
+        lines = [(name or "all", [at.get((name, column)) for column in columns]) for name in names]
+        found.append(Grid(", ".join(filter(None, (unit, place))), LINES[line], columns, lines))
     return found
-
-
-def _grid(title: str, first: str, rows: Sequence[TableRow], line: str) -> Grid:
-    columns = list(dict.fromkeys(row.column for row in rows))
-    place = {(getattr(row, line), row.column): row for row in rows}
-    names = dict.fromkeys(getattr(row, line) for row in rows)
-    return Grid(title, first, columns, [(name or "all", [place.get((name, c)) for c in columns]) for name in names])
 
 
 def listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[dict[str, Any]]:
@@ -303,8 +292,3 @@ def _answer(verdicts: Mapping[str, int]) -> str:
     agree = sum(verdicts.get(verdict, 0) for verdict in (REPRODUCED, BY_VARIANT))
     words = "Reproduced" if agree == judged else "Not reproduced" if not agree else "Reproduced in part"
     return f"{words}: {agree} of {judged} comparisons with a published figure agree." if judged else ""
-
-
-def _ranked(ranking: Ranking) -> list[tuple[str, float, float]]:
-    best_first = sorted(range(len(ranking.columns)), key=lambda i: ranking.ranks[i])
-    return [(ranking.columns[i], ranking.ranks[i], ranking.means[i]) for i in best_first]

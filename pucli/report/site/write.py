@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pucli.core.errors import UsageError
-from pucli.report.all_experiments import Judged, Tally, in_order, judged_rows, tallies, verdict_table, with_results
+from pucli.report.all_experiments import Judged, Tally, judged_rows, tallies, verdict_table, with_results
 from pucli.report.build import assemble, keep_recorded
 from pucli.report.files import read_provenance, write
 from pucli.report.gathering import gather
@@ -21,9 +21,8 @@ from pucli.report.model import Report
 from pucli.report.site.best import CEILING, best_on, lead
 from pucli.report.site.prose import folded, guide, to_html
 from pucli.report.site.render import asset, experiment_page, render
-from pucli.report.tables.leaderboard import Leader, leaders
-from pucli.report.tables.summary import count_verdicts
-from pucli.report.tables.verdict import COMPARED, VERDICTS
+from pucli.report.tables.leaderboard import leaders
+from pucli.report.tables.verdict import COMPARED, VERDICTS, counted
 from pucli.runner.experiment import Experiment
 from pucli.runner.loading import load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS
@@ -91,7 +90,7 @@ def write_site(
     """
     out = Path(out)
     results = Path(results_dir if results_dir is not None else DEFAULT_RESULTS)
-    names = list(with_results(results))
+    names = with_results(results)
     if not names:
         raise UsageError(
             f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
@@ -125,11 +124,12 @@ def write_site(
         cost=cost,
         newest=[(one.finished, one.report) for one in newest],
     )
+    ranked = [(one.experiment, one.report.rankings) for one in shown]
     rankings = [(report, ranking) for report in reports for ranking in report.rankings]
     written += [
         *files,
         write(out / "index.html", front),
-        write(out / "ranks.html", render("ranks.html", rankings=rankings, leaders=_leaders(shown))),
+        write(out / "ranks.html", render("ranks.html", rankings=rankings, leaders=leaders(ranked))),
         write(
             out / "guide.html", render("prose.html", title="Guide", html=to_html(guide(), lambda to: _bench(to, out)))
         ),
@@ -170,10 +170,6 @@ def _prose(results: Path, out: Path, rows: Sequence[Judged]) -> tuple[list[tuple
     html = folded(to_html(text, lambda target: _in_site(target, out)))
     written.append(write(out / "story.html", render("prose.html", title="Agreement with print", html=html)))
     return speed, written
-
-
-def _leaders(shown: Sequence[Shown]) -> list[Leader]:
-    return leaders([(one.experiment, one.report.rankings) for one in shown])
 
 
 def _bench(target: str, out: Path) -> str:
@@ -284,7 +280,7 @@ def _by_publication(shown: Sequence[Shown], rows: Sequence[Judged]) -> list[tupl
     for row in rows:
         if row.primary:
             found.setdefault(documents[row.experiment], []).append(row.verdict)
-    return [(name, in_order(own)) for name, own in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))]
+    return [(name, counted(own)) for name, own in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))]
 
 
 def _methods(shown: Sequence[Shown], out: Path) -> list[Path]:
@@ -383,7 +379,7 @@ def _used(one: Shown, dataset: str) -> list[Line]:
         if ahead is not None:
             name = f"{ahead.best.column} (by the test labels: no result)" if bound else ahead.best.column
             words = "" if bound else ahead.words
-            mean, verdicts = ahead.best.obtained_mean, count_verdicts(rows)
+            mean, verdicts = ahead.best.obtained_mean, counted(row.verdict for row in rows)
             values = [report.name, setting or "all", metric, name, mean, words, verdicts]
             found.append(Line(f"../tables/{report.name}.html", values))
     return found

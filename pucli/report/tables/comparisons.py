@@ -87,8 +87,8 @@ def compare_pairs(samples: Samples) -> list[Comparison]:
     for a, b in pairs(samples):
         tests = []
         for setting, dataset in itertools.product(samples.settings, samples.datasets):
-            of_a = samples.values(dataset, setting, a, metric)
-            of_b = samples.values(dataset, setting, b, metric)
+            of_a = samples.values((dataset, setting, a), metric)
+            of_b = samples.values((dataset, setting, b), metric)
             both = sorted(of_a.keys() & of_b.keys())
             if both:
                 test = wilcoxon_paired([of_a[r] for r in both], [of_b[r] for r in both])
@@ -159,5 +159,5 @@ def _rank(matrix: Floats, columns: list[str], blocks: str, setting: SettingKey, 
 
 
 def _mean(samples: Samples, dataset: str, setting: SettingKey, column: str, metric: str) -> float:
-    values = list(samples.values(dataset, setting, column, metric).values())
+    values = list(samples.values((dataset, setting, column), metric).values())
     return float(np.mean(values)) if values else math.nan

@@ -96,7 +96,8 @@ def _read(experiment: Experiment, source: Published, parameters: Sequence[str]) 
     for number, row in enumerate(rows, start=2):
         name = row.get(source.dataset) or experiment.dataset_names[0]
         name = source.rename.get(name, name)
-        published_name = source.rename.get(row[method], row[method])
+        printed = source.rename.get(row[method], row[method])
+        label = labels.get(printed.lower(), printed)
         scale = 1.0 if source.percent else get_metric(source.metric).scale
         text = row[mean].strip()
         value = _number(text)
@@ -107,7 +108,7 @@ def _read(experiment: Experiment, source: Published, parameters: Sequence[str]) 
             PublishedFigure(
                 dataset=datasets.get(name.lower(), name),
                 setting=setting_key(row, parameters),
-                method=labels.get(published_name.lower(), published_name),
+                method=label,
                 metric=source.metric,
                 # a word in place of a number ("failure") is kept
                 mean=math.nan if isinstance(value, str) else value * scale,
@@ -115,7 +116,7 @@ def _read(experiment: Experiment, source: Published, parameters: Sequence[str]) 
                 repeats=source.repeats or experiment.split.repeats,
                 rounding=0.5 * 10**-digits * scale,
                 text=text if isinstance(value, str) else "",
-                other=labels.get(published_name.lower(), published_name) in source.others,
+                other=label in source.others,
             )
         )
     return figures

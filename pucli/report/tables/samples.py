@@ -16,6 +16,7 @@ from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
 
 SettingKey: TypeAlias = tuple[tuple[str, float | str], ...]
+# data set, setting and column
 Group: TypeAlias = tuple[str, SettingKey, str]
 
 
@@ -92,49 +93,20 @@ class Samples:
             grouped.setdefault(_group(cell, keys), []).append(cell)
         return cls(experiment, list(values), keys, grouped, stored, planned)
 
-    def values(self, dataset: str, setting: SettingKey, column: str, metric: str) -> dict[int, float]:
-        """Return the values of the finished cells by repeat, in the unit of the table.
-
-        Parameters
-        ----------
-        dataset : str
-            Name of the data set.
-        setting : SettingKey
-            The varying keys of the setting with their values.
-        column : str
-            Column of the experiment.
-        metric : str
-            Name of a metric.
-
-        Returns
-        -------
-        dict from int to float
-            The value of each repeat.
-        """
+    def values(self, group: Group, metric: str) -> dict[int, float]:
+        """Return the values of the finished cells of a group by repeat, in the unit of the table."""
         scale = get_metric(metric).scale
         found = {}
-        for cell in self.cells.get((dataset, setting, column), []):
+        for cell in self.cells.get(group, []):
             row = self.stored.get(cell.key)
             value = row["metrics"].get(metric) if row is not None and row["status"] == "done" else None
             if value is not None:
                 found[cell.repeat] = value * scale
         return found
 
-    def lacks(self, dataset: str, setting: SettingKey, column: str, metric: str) -> bool:
-        """Return whether the method does not support the metric: all cells are finished and none has it.
-
-        Parameters
-        ----------
-        dataset : str
-            Name of the data set.
-        setting : SettingKey
-            The varying keys of the setting with their values.
-        column : str
-            Column of the experiment.
-        metric : str
-            Name of a metric.
-        """
-        rows = [self.stored.get(cell.key) for cell in self.cells.get((dataset, setting, column), [])]
+    def lacks(self, group: Group, metric: str) -> bool:
+        """Return whether the method does not support the metric: all cells are finished and none has it."""
+        rows = [self.stored.get(cell.key) for cell in self.cells[group]]
         return all(row is not None and row["status"] == "done" and row["metrics"].get(metric) is None for row in rows)
 
     @property

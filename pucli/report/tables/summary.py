@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from pucli.core.json_values import json_values
 from pucli.metrics import get_metric
 from pucli.report.tables.table import TableRow
-from pucli.report.tables.verdict import NOT_RUN, VERDICTS
+from pucli.report.tables.verdict import NOT_RUN, counted
 
 # flag of a cell -> its description for one cell and for several
 FLAGS = {
@@ -71,7 +70,7 @@ def summarise(rows: Sequence[TableRow]) -> list[SummaryLine]:
                 rows=len(obtained),
                 published_mean=statistics.fmean(row.published_mean for row in both) if both else math.nan,
                 obtained_mean=statistics.fmean(obtained) if obtained else math.nan,
-                verdicts=count_verdicts(members),
+                verdicts=counted(row.verdict for row in members),
                 flagged=sum(row.flagged for row in members),
             )
         )
@@ -85,12 +84,6 @@ def _one_data_set_each(rows: Sequence[TableRow]) -> bool:
     return all(len(own) == 1 for own in datasets.values())
 
 
-def count_verdicts(rows: Sequence[TableRow]) -> dict[str, int]:
-    """Return the number of rows with each verdict, whichever variant it names, in the order of `VERDICTS`."""
-    counts = Counter(row.verdict.partition(":")[0] for row in rows if row.verdict)
-    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
-
-
 def flags_in_words(flags: Mapping[str, int]) -> str:
     """Describe the numbers of finished cells by flag.
 
@@ -101,8 +94,3 @@ def flags_in_words(flags: Mapping[str, int]) -> str:
     """
     texts = ((count, *FLAGS.get(flag, (flag, flag))) for flag, count in flags.items())
     return ", ".join(f"{count:,} {one if count == 1 else many}" for count, one, many in texts)
-
-
-def count_causes(rows: Sequence[TableRow]) -> dict[str, int]:
-    """Return the number of rows with each cause of disagreement, the most frequent first."""
-    return dict(Counter(row.cause for row in rows if row.cause).most_common())

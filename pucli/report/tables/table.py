@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from pucli.core.json_values import json_values
+from pucli.metrics import get_metric
 from pucli.report.tables.causes import automatic_cause
 from pucli.report.tables.published import PublishedFigure, read_published, setting_key
 from pucli.report.tables.samples import Group, Samples, SettingKey, sample, setting_text
@@ -30,9 +31,11 @@ from pucli.runner.experiment import Experiment, KnownNote, base_name, variant_na
 from pucli.runner.store import StoredRows
 
 Place = tuple[str, SettingKey, str, str]
+# headings of the lines of a table
+LINES = {"dataset": "Data set", "setting": "Setting"}
 
 
-@dataclass
+@dataclass(kw_only=True)
 class TableRow:
     """A published or obtained figure, in the unit of the metric; missing numbers are NaN.
 
@@ -67,22 +70,22 @@ class TableRow:
     method: str
     variant: str
     metric: str
-    obtained_mean: float
-    obtained_sd: float
-    repeats: int
-    expected_repeats: int
-    failed: int
-    flagged: int
-    published_mean: float
-    published_sd: float
-    difference_in_sd: float
-    difference_in_errors: float
-    difference_low: float
-    difference_high: float
-    verdict: str
-    cause: str
-    note: str
-    primary: bool
+    obtained_mean: float = math.nan
+    obtained_sd: float = math.nan
+    repeats: int = 0
+    expected_repeats: int = 0
+    failed: int = 0
+    flagged: int = 0
+    published_mean: float = math.nan
+    published_sd: float = math.nan
+    difference_in_sd: float = math.nan
+    difference_in_errors: float = math.nan
+    difference_low: float = math.nan
+    difference_high: float = math.nan
+    verdict: str = ""
+    cause: str = ""
+    note: str = ""
+    primary: bool = True
     column: str
     setting_key: SettingKey = ()
 
@@ -109,19 +112,30 @@ def table_rows(samples: Samples, others: Sequence[OtherRow] = ()) -> list[TableR
     rows: list[TableRow] = []
     used: set[Place] = set()
     for metric in experiment.metrics:
-        for (dataset, setting, column), cells in samples.cells.items():
+        for group, cells in samples.cells.items():
+            dataset, setting, column = group
             place = (dataset, setting, base_name(column), metric)
             figure = published.get(place)
             used.add(place)
-            if figure is None and samples.lacks(dataset, setting, column, metric):
-                continue
-            rows.append(_row(samples, (dataset, setting, column), metric, len(cells), figure))
+            if figure is not None or not samples.lacks(group, metric):
+                rows.append(_row(samples, group, metric, len(cells), figure))
     _by_variants(rows, others)
     rows += _published_only(published, used, samples)
     _order(rows, samples)
     for row in rows:
         _explain(row, samples)
     return rows
+
+
+def blocks(rows: Sequence[TableRow]) -> Iterator[tuple[str, str, str, list[TableRow]]]:
+    """Yield the tables as in print: unit, setting or the only data set, the attribute that names a line, and rows."""
+    for metric in dict.fromkeys(row.metric for row in rows):
+        unit, of_metric = get_metric(metric).heading, [row for row in rows if row.metric == metric]
+        if len({row.dataset for row in of_metric}) == 1:
+            yield unit, of_metric[0].dataset, "setting", of_metric
+            continue
+        for setting in dict.fromkeys(row.setting for row in of_metric):
+            yield unit, setting, "dataset", [row for row in of_metric if row.setting == setting]
 
 
 def count_flags(cells: Sequence[Cell], rows: StoredRows) -> dict[str, int]:
@@ -135,21 +149,15 @@ def count_flags(cells: Sequence[Cell], rows: StoredRows) -> dict[str, int]:
 def _row(samples: Samples, group: Group, metric: str, expected: int, figure: PublishedFigure | None) -> TableRow:
     dataset, setting, column = group
     experiment = samples.experiment
-    obtained = sample(list(samples.values(dataset, setting, column, metric).values()))
+    obtained = sample(list(samples.values(group, metric).values()))
     status = samples.status(group)
     judged = Judgement("")
     if obtained.n + status.failed == 0:
         judged = Judgement(NOT_RUN)
     elif figure is not None and not math.isnan(figure.mean):
         there = Sample(figure.mean, figure.sd, figure.repeats)
-        judged = judge(
-            obtained,
-            there,
-            metric,
-            rounding=figure.rounding,
-            one_class=status.one_class,
-            random=experiment.random,
-        )
+        rounding, one_class = figure.rounding, status.one_class
+        judged = judge(obtained, there, metric, rounding=rounding, one_class=one_class, random=experiment.random)
         judged = beside(judged) if figure.other else judged
     elif figure is not None:
         judged = Judgement("", remark=f"published: {figure.text}")
@@ -173,7 +181,6 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
         difference_low=judged.low,
         difference_high=judged.high,
         verdict=judged.verdict,
-        cause="",
         note=_joined(judged.remark, f"{status.failed} failed" if status.failed else ""),
         primary=experiment.primary_column(base) == column,
         column=column,
@@ -215,9 +222,8 @@ def _published_only(published: Mapping[Place, PublishedFigure], used: set[Place]
     rows = []
     for place, figure in published.items():
         dataset, setting, method, metric = place
-        if place in used or (dataset, setting) not in here or method in declared:
-            continue
-        if metric not in samples.experiment.metrics:
+        planned = (dataset, setting) in here and metric in samples.experiment.metrics
+        if place in used or method in declared or not planned:
             continue
         rows.append(
             TableRow(
@@ -226,22 +232,10 @@ def _published_only(published: Mapping[Place, PublishedFigure], used: set[Place]
                 method=method,
                 variant="",
                 metric=metric,
-                obtained_mean=math.nan,
-                obtained_sd=math.nan,
-                repeats=0,
-                expected_repeats=0,
-                failed=0,
-                flagged=0,
                 published_mean=figure.mean,
                 published_sd=figure.sd,
-                difference_in_sd=math.nan,
-                difference_in_errors=math.nan,
-                difference_low=math.nan,
-                difference_high=math.nan,
                 verdict=NOT_RUN,
-                cause="",
                 note=f"published: {figure.text}" if figure.text else "",
-                primary=True,
                 column=method,
                 setting_key=setting,
             )

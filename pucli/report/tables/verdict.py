@@ -18,6 +18,8 @@ A figure of another method is neither reproduced nor missed: `beside` makes it "
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from pucli.metrics import get_metric
@@ -161,19 +163,21 @@ def plain(verdict: str) -> str:
     return verdict.partition(":")[0]
 
 
+def counted(verdicts: Iterable[str]) -> dict[str, int]:
+    """Return the number of each verdict, whichever variant it names, in the order of `VERDICTS`."""
+    counts = Counter(map(plain, verdicts))
+    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+
 def _with_spreads(obtained: Sample, published: Sample) -> tuple[Sample, Sample, str]:
     """Return both samples with standard deviations, and the assumption made."""
     if math.isnan(obtained.sd) and math.isnan(published.sd):
-        return (
-            Sample(obtained.mean, 0.0, obtained.n),
-            Sample(published.mean, 0.0, published.n),
-            "no sd on either side",
-        )
+        return replace(obtained, sd=0.0), replace(published, sd=0.0), "no sd on either side"
     if math.isnan(obtained.sd):
-        return Sample(obtained.mean, published.sd, obtained.n), published, "one repeat: published sd assumed"
+        return replace(obtained, sd=published.sd), published, "one repeat: published sd assumed"
     if math.isnan(published.sd):
         remark = "no published sd: obtained sd assumed" + (", and one repeat" if published.n == 1 < obtained.n else "")
-        return obtained, Sample(published.mean, obtained.sd, published.n), remark
+        return obtained, replace(published, sd=obtained.sd), remark
     return obtained, published, ""
 
 
