@@ -199,13 +199,6 @@ def check_unscaled(experiment: Experiment) -> None:
         )
 
 
-def takes_seed(name: str) -> bool:
-    """Return whether the estimator of the method `name` has a `random_state`."""
-    from pucli.methods import constructor_defaults, get_method
-
-    return "random_state" in constructor_defaults(get_method(name))
-
-
 def seed_of(cell: Cell, purpose: str) -> int:
     """Return a seed for a data set, setting and repeat, the same for all methods."""
     split = cell.declared["split"]

@@ -230,7 +230,7 @@ def test_a_cut_at_the_prior_calls_that_share_of_the_unlabeled_rows_positive(tmp_
     rows = prepared(experiment, moved)
     model = make_estimator("gllc", lam=1e3).fit(rows.X_train, rows.s)
     unlabeled = rows.X_train[rows.s == 0]
-    called = pu.called_at(rows.prior, model, unlabeled, unlabeled)
+    called = pu._called_at(rows.prior, model, unlabeled, unlabeled)
     assert (called == 1).sum() == round(rows.prior * len(unlabeled))
     assert (
         model.decision_function(unlabeled)[called == 1].min() > model.decision_function(unlabeled)[called == -1].max()

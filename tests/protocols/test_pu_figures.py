@@ -148,7 +148,7 @@ def test_the_classes_on_the_map_belong_to_their_rows():
 def test_nothing_is_drawn_before_a_cell_is_done(maps):
     made, results = maps
     cells = [cell for cell, _ in results]
-    assert tsne_maps.draw(made, pu_figures.options_of(made).maps, cells, {}) == []
+    assert tsne_maps.draw(made, []) == []
     one = {results[0][0].key: {**vars(results[0][1])}}
     assert [extra.path for extra in extras_of("pu_figures")(made, cells, one)] == [
         "figures/map",

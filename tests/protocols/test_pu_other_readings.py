@@ -7,6 +7,7 @@ import yaml
 from pucli.core.errors import UsageError
 from pucli.data import load_dataset, repeated_splits
 from pucli.protocols.pu import protocol as pu
+from pucli.protocols.pu.rows import prepare
 from pucli.runner import Context, load_experiment, plan
 
 ALL = {"scenario": "single-training-set", "labelled": "all", "label_frequencies": [0.5], "repeats": 1, "seed": 7}
@@ -73,7 +74,7 @@ def test_irrelevant_columns_beside_features_as_they_come(tmp_path):
     found = []
     for options in ({"irrelevant_per_feature": 1}, {"irrelevant_per_feature": 1, "scaled": False}):
         (cell,) = planned(tmp_path, data=data, options=options)
-        found.append(pu.prepared(cell, Context()))
+        found.append(prepare(cell, Context()))
     scaled, raw = found
     m = raw.relevant
     assert np.array_equal(scaled.X_train[:, m:], raw.X_train[:, m:])

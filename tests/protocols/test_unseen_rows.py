@@ -313,7 +313,7 @@ def test_classes_of_unlabeled_rows_do_not_affect_usmo(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [37, 50, 83])
-def test_the_number_of_labelled_positives_is_rounded_down(n, monkeypatch):
+def test_only_positives_are_labelled_and_their_number_is_rounded_down(n, monkeypatch):
     """floor(frequency n prior): a part of a row is not labelled."""
     X, y = np.random.default_rng(0).normal(size=(n, 2)), np.where(np.arange(n) < n // 2, 1, -1)
     monkeypatch.setattr(usmo, "read_rows", lambda *_: (X, y))
@@ -323,7 +323,7 @@ def test_the_number_of_labelled_positives_is_rounded_down(n, monkeypatch):
     }
     rows = usmo._rows(Cell("toy", {}, 0, "usmo", declared, "group"), Context())
     share = 0.2 * n * 0.47
-    assert share - 1 < rows.labelled.sum() < share
+    assert share - 1 < rows.labelled.sum() < share and np.all(y[rows.labelled] == 1)
 
 
 def test_the_prior_of_a_fit_is_that_of_its_own_unlabeled_rows(monkeypatch):

@@ -56,13 +56,6 @@ def test_a_decision_of_zero_counts_as_the_script_counts_it():
     assert f_of_class(truth, predicted[:4], -1) == pytest.approx(script_f((truth + 1) // 2, (predicted + 1) / 2))
 
 
-def test_only_positives_are_labelled():
-    y = np.array([1, -1] * 20)
-    labelled = usmo.label_positives(y, 7, np.random.default_rng(0))
-    assert labelled.sum() == 7
-    assert np.all(y[labelled] == 1)
-
-
 def toy(n=300):
     rng = np.random.default_rng(0)
     y = np.where(rng.random(n) < 0.5, 1, -1)

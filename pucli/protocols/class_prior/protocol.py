@@ -22,16 +22,8 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError
 from pucli.data.catalogue.datasets import Dataset
 from pucli.models.certificates import certificate, watched
-from pucli.protocols.common import (
-    Planner,
-    check_two_classes,
-    declared_method,
-    make,
-    seed_of,
-    standardised,
-    takes_seed,
-    timed,
-)
+from pucli.models.fitting import seeded
+from pucli.protocols.common import Planner, check_two_classes, declared_method, make, seed_of, standardised, timed
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
@@ -95,9 +87,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     """Fit the method, and compare its estimate with the share of positives among the unlabeled rows."""
     rows = context.shared(cell, prepare)
     method = cell.declared["method"]
-    params = dict(method["params"])
-    if takes_seed(method["name"]):
-        params.setdefault("random_state", seed_of(cell, "fit"))
+    params = seeded(method["name"], method["params"], seed_of(cell, "fit"))
     result = CellResult(params=params, seconds={"tune": 0.0})
     with watched() as seen, timed(result.seconds, "fit"):
         model = make(method, params).fit(rows.X, rows.s)

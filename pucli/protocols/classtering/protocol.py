@@ -13,7 +13,6 @@ The experiment's `options` are those of `Options`.
 from __future__ import annotations
 
 import functools
-import itertools
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,20 +25,13 @@ from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.errors import UsageError
 from pucli.core.seeding import seed_words, stream
 from pucli.models.certificates import certificate
-from pucli.protocols.common import (
-    Planner,
-    declared_method,
-    make,
-    read_rows,
-    seed_of,
-    standardised,
-    takes_seed,
-    timed,
-)
+from pucli.models.fitting import seeded
+from pucli.protocols.common import Planner, declared_method, make, read_rows, seed_of, standardised, timed
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope, resolved_grid
+from pucli.tuning.grids import expand
 
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
@@ -137,12 +129,10 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     rows = context.shared(cell, _prepare)
     method = cell.declared["method"]
     result = CellResult(seconds={"tune": 0.0})
+    result.params = dict(method["params"])
     if method["grid"]:
         with timed(result.seconds, "tune"):
-            searched = _searched(method, rows)
-    else:
-        searched = {}
-    result.params = {**method["params"], **searched}
+            result.params |= _searched(method, rows)
     with timed(result.seconds, "fit"):
         model = _fit(method, result.params, rows.X, rows.visible, seed_of(cell, "fit"))
     with timed(result.seconds, "predict"):
@@ -181,10 +171,9 @@ def _predictions(model: Any, X: Floats, *, labelled: bool) -> AnyArray:
 def _fit(method: Mapping[str, Any], params: Mapping[str, Any], X: Floats, visible: Ints, seed: int) -> Any:
     from sklearn.exceptions import ConvergenceWarning
 
-    seeded = {"random_state": seed, **params} if takes_seed(method["name"]) else params
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return make(method, seeded).fit(X, visible)
+        return make(method, seeded(method["name"], params, seed)).fit(X, visible)
 
 
 def _searched(method: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
@@ -195,8 +184,7 @@ def _searched(method: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
     """
     from sklearn.model_selection import StratifiedKFold
 
-    grid = method["grid"]
-    points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    points = expand(method["grid"])
     labelled = np.flatnonzero(rows.visible >= 0)
     y = rows.visible[labelled]
     folds = method["inner_folds"]

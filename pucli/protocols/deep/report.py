@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,8 +55,8 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
         for key, draw, title in (
             ("generated", plane, "Generated rows"),
             ("counts", histogram, "Generated rows of each mode"),
-            ("images", generated_images, "True and generated images"),
-            ("neighbours", neighbours, "True images and images of nearby codes"),
+            ("images", partial(image_panels, "images"), "True and generated images"),
+            ("neighbours", partial(image_panels, "neighbours"), "True images and images of nearby codes"),
         ):
             having = {label: details for label, details in own.items() if details.get(key)}
             if having:
@@ -117,17 +118,8 @@ def likelihood_curves(curves: Curves) -> Figure:
     return figure
 
 
-def generated_images(having: Details) -> Figure:
-    """Draw true images in the first column and generated ones in the others, a panel for each method."""
-    return _image_panels(having, "images")
-
-
-def neighbours(having: Details) -> Figure:
-    """Draw true images in the first column and images of perturbed codes in the others, a panel for each method."""
-    return _image_panels(having, "neighbours")
-
-
-def _image_panels(having: Details, key: str) -> Figure:
+def image_panels(key: str, having: Details) -> Figure:
+    """Draw true images in the first column and those of `key` in the others, a panel for each method."""
     figure, axes = _panels(len(having), 3.2)
     for ax, (label, details) in zip(axes, having.items(), strict=True):
         # (columns, images, 3 side^2), channels one after the other

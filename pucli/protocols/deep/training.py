@@ -173,8 +173,6 @@ class Speed:
         self.seen.append((iteration, time.perf_counter() if on_gpu else time.process_time()))
 
     def iterations_per_second(self) -> float:
-        """Return the rate between the first and the last record; NaN if there are fewer than two."""
-        if len(self.seen) < 2:
-            return float("nan")
+        """Return the rate between the first and the last of at least two records."""
         (first, began), (last, ended) = self.seen[0], self.seen[-1]
         return (last - first) / max(ended - began, 1e-9)

@@ -32,7 +32,8 @@ from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.data.catalogue.datasets import Dataset
 from pucli.models.certificates import certificate, watched
-from pucli.protocols.common import Planner, declared_method, make, seed_of, standardised, takes_seed, timed
+from pucli.models.fitting import seeded
+from pucli.protocols.common import Planner, declared_method, make, seed_of, standardised, timed
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
@@ -111,9 +112,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     """Fit the method to the rows of each fold, and score its predictions for the sites of all folds."""
     rows = context.shared(cell, prepare)
     method = cell.declared["method"]
-    params = dict(method["params"])
-    if takes_seed(method["name"]):
-        params.setdefault("random_state", seed_of(cell, "fit"))
+    params = seeded(method["name"], method["params"], seed_of(cell, "fit"))
     result = CellResult(params=params, seconds={"tune": 0.0})
     scores, signs = np.empty(len(rows.y_test)), np.empty(len(rows.y_test), dtype=np.int64)
     for train, test in rows.folds:

@@ -28,14 +28,8 @@ from pucli.data.catalogue.entries import dataset_entry
 from pucli.data.splits.labelling import LABELLINGS
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.models.certificates import certificate, watched
-from pucli.protocols.common import (
-    Planner,
-    declared_method,
-    make,
-    seed_of,
-    takes_seed,
-    timed,
-)
+from pucli.models.fitting import seeded
+from pucli.protocols.common import Planner, declared_method, make, seed_of, timed
 from pucli.protocols.options import read_options
 from pucli.protocols.pu.rows import SCENARIOS
 from pucli.protocols.pu.rows import Prepared as Prepared
@@ -187,9 +181,7 @@ def run_cell(cell: Cell, context: Context, prepare: Callable[[Cell, Context], Pr
     method = cell.declared["method"]
     if "copies" in method:
         rows = _with_copies(rows)
-    params = {**method["params"], **true_prior(method["params"], rows)}
-    if takes_seed(method["name"]):
-        params.setdefault("random_state", seed_of(cell, "fit"))
+    params = seeded(method["name"], {**method["params"], **true_prior(method["params"], rows)}, seed_of(cell, "fit"))
     result = CellResult(notes=list(rows.notes), seconds={"tune": 0.0})
     result.params = _tuned(cell, params, rows, result) if method["tuning"] else params
 
@@ -201,7 +193,7 @@ def run_cell(cell: Cell, context: Context, prepare: Callable[[Cell, Context], Pr
         with timed(result.seconds, "predict"):
             predictions = predicted_classes(model, rows.X_test)
             if "cut" in method:
-                predictions = called_at(rows.prior, model, rows.X_train[rows.s == 0], rows.X_test)
+                predictions = _called_at(rows.prior, model, rows.X_train[rows.s == 0], rows.X_test)
         decision = model.decision_function(rows.X_test) if hasattr(model, "decision_function") else None
     result.notes += seen["texts"]
     result.certificate = certificate(model)
@@ -244,35 +236,13 @@ def _scored(
     return metrics
 
 
-def prepared(cell: Cell, context: Context) -> Prepared:
-    """Return the rows of a cell, prepared once for its group."""
-    return context.shared(cell, prepare_rows)
-
-
 def predicted_classes(model: Any, X: Floats) -> Ints:
     """Return the predictions (n,) of a PU model as -1 and +1."""
     return np.where(np.asarray(model.predict(X)) == model.classes_[1], 1, -1)
 
 
-def called_at(share: float, model: Any, unlabeled: Floats, X: Floats) -> Ints:
-    """Return the classes of rows at the threshold that a given share of the unlabeled rows exceeds.
-
-    Parameters
-    ----------
-    share : float
-        Share of the unlabeled rows that are predicted positive.
-    model : estimator
-        A fitted model with `decision_function`.
-    unlabeled : array of shape (u, m)
-        The unlabeled training rows.
-    X : array of shape (n, m)
-        Rows to classify.
-
-    Returns
-    -------
-    array of shape (n,)
-        -1 or +1.
-    """
+def _called_at(share: float, model: Any, unlabeled: Floats, X: Floats) -> Ints:
+    """Return the classes (n,), -1 or +1, at the threshold that a share of the unlabeled training rows exceeds."""
     scores = np.sort(model.decision_function(unlabeled))
     cut = scores[len(scores) - 1 - round(share * len(scores))]
     return np.where(model.decision_function(X) > cut, 1, -1)

@@ -18,8 +18,6 @@ published tasks. With rows in the order of its files, pu-bench has the repositor
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -31,12 +29,14 @@ from pucli.data.splits.labelling import PU_BENCH, class_probabilities, drawn
 from pucli.metrics import pu_counts
 from pucli.metrics.pu import proxy_accuracy
 from pucli.models.certificates import watched
-from pucli.protocols.common import check_two_classes, make, read_rows, seed_of, standardised, takes_seed
+from pucli.models.fitting import seeded
+from pucli.protocols.common import check_two_classes, make, read_rows, seed_of, standardised
 from pucli.protocols.options import read_options
 from pucli.protocols.pu import protocol as pu
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
+from pucli.tuning.grids import expand
 
 # Raise it when the protocol changes what a cell of the sampling computes.
 VERSION = {"pu-bench": 2, "puicl": 1}
@@ -100,20 +100,13 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
                 n_fits = 1
                 if method["tuning"]:
                     method |= {"tuning": {"score": PROXY}}
-                    n_fits += len(_points(method["grid"]))
+                    n_fits += len(expand(method["grid"]))
                 if len(labellings) > 1:
                     setting["labelling"] = labelling
             how = ["pu_benchmarks", VERSION[sampling], pu.VERSION]
             declared = {**cell.declared, "method": method, "split": division, "protocol": how}
-            group = f"{sampling} {cell.group}"
-            new: dict[str, Any] = {
-                "declared": declared,
-                "setting": setting,
-                "group": group,
-                "n_fits": n_fits,
-                "open_ended": False,
-            }
-            planned.append(dataclasses.replace(cell, **new))
+            new: dict[str, Any] = {"declared": declared, "setting": setting, "group": f"{sampling} {cell.group}"}
+            planned.append(dataclasses.replace(cell, **new, n_fits=n_fits, open_ended=False))
     return planned
 
 
@@ -159,18 +152,13 @@ def warm_up(cell: Cell) -> None:
     pu.warm_up(cell)
 
 
-def _points(grid: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
-
-
 def _select(cell: Cell, context: Context) -> dict[str, Any]:
     """Return the point of the grid with the largest proxy accuracy on the validation rows, the first of equal ones."""
     rows, method = context.shared(cell, _prepare), cell.declared["method"]
     X, s = rows.shared["validation"]
     params = {**method["params"], **pu.true_prior(method["params"], rows)}
-    if takes_seed(method["name"]):
-        params.setdefault("random_state", seed_of(cell, "fit"))
-    points = _points(method["grid"])
+    params = seeded(method["name"], params, seed_of(cell, "fit"))
+    points = expand(method["grid"])
     best, chosen = -np.inf, points[0]
     for point in points:
         with watched():

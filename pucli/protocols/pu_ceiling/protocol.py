@@ -15,7 +15,6 @@ point; `details` has the score of every point.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,11 +25,14 @@ from pucli.core.errors import UsageError
 from pucli.methods import get_method
 from pucli.metrics.classification import f1
 from pucli.models.certificates import watched
-from pucli.protocols.common import make, seed_of, takes_seed, timed
+from pucli.models.fitting import seeded
+from pucli.protocols.common import make, seed_of, timed
 from pucli.protocols.pu import protocol as pu
+from pucli.protocols.pu.rows import prepare
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import Scope
+from pucli.tuning.grids import expand
 from pucli.tuning.routes import FoldedRows, Point, make_route
 
 # Raise it when the protocol changes what a cell computes.
@@ -57,13 +59,12 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
 def run_cell(cell: Cell, context: Context) -> CellResult:
     """Fit every point of the grid once and score it on the test rows."""
-    rows = pu.prepared(cell, context)
+    rows = context.shared(cell, prepare)
     method = cell.declared["method"]
     fixed = {**method["params"], **pu.true_prior(method["params"], rows)}
-    if takes_seed(method["name"]):
-        fixed.setdefault("random_state", seed_of(cell, "fit"))
+    fixed = seeded(method["name"], fixed, seed_of(cell, "fit"))
     result = CellResult(notes=list(rows.notes))
-    points = [dict(zip(method["grid"], values, strict=True)) for values in itertools.product(*method["grid"].values())]
+    points = expand(method["grid"])
     fits = _path_wise if method["tuning"]["route"] == "path" else _one_by_one
     with watched() as seen, timed(result.seconds, "fit"):
         # test labels are used for the diagnosis of this protocol

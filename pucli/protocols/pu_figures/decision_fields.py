@@ -7,68 +7,49 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pucli.protocols.pu_figures.protocol import FieldFigure, options_of
 from pucli.report.figures.style import NEGATIVE, POSITIVE, WIDE, colour, dots
-from pucli.report.protocol_parts import Extra, done_rows
+from pucli.report.protocol_parts import Extra
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
-from pucli.runner.store import StoredRows
+from pucli.runner.store import StoredRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pucli.protocols.pu_figures.protocol import FieldFigure
-
 # opacity of a region in the colour of its method
 SHADE = 0.3
 
 
-def draw(
-    experiment: Experiment, figures: Mapping[str, FieldFigure], cells: Sequence[Cell], rows: StoredRows
-) -> list[Extra]:
-    """Return each declared figure of the first repeat with a finished cell that has stored its field.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The declared experiment.
-    figures : mapping from str to FieldFigure
-        The declared figures by file name.
-    cells : sequence of Cell
-        The planned cells of the report.
-    rows : mapping from str to StoredRow
-        Stored rows by the key of their cell.
-    """
+def draw(experiment: Experiment, done: Sequence[tuple[Cell, StoredRow]]) -> list[Extra]:
+    """Return each declared figure with a finished cell."""
     drawn = []
-    for name, figure in figures.items():
-        chosen = [
-            cell
-            for cell, row in done_rows(cells, rows)
-            if cell.repeat == 0 and variant_name(cell.method) == figure.variant and row["details"]
-        ]
+    for name, figure in options_of(experiment).fields.items():
+        chosen = [(cell, row) for cell, row in done if variant_name(cell.method) == figure.variant]
         if chosen:
-            drawn.append(Extra(f"figures/{name}", figure.title, _draw(experiment, figure, chosen, rows)))
+            drawn.append(Extra(f"figures/{name}", figure.title, _draw(experiment, figure, chosen)))
     return drawn
 
 
-def _draw(experiment: Experiment, figure: FieldFigure, cells: Sequence[Cell], stored: StoredRows) -> Figure:
+def _draw(experiment: Experiment, figure: FieldFigure, chosen: Sequence[tuple[Cell, StoredRow]]) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    methods = list(dict.fromkeys(cell.method for cell in cells))
-    settings = list(dict.fromkeys(_setting(experiment, cell) for cell in cells))
+    methods = list(dict.fromkeys(cell.method for cell, _ in chosen))
+    settings = list(dict.fromkeys(_setting(experiment, cell) for cell, _ in chosen))
     drawn = Figure(figsize=(WIDE, 1.35 * len(methods) + 0.95))
     panels = drawn.subplots(len(methods), len(settings), squeeze=False, sharex="col", sharey="col")
     for ax in panels.ravel():
         ax.set_axis_off()
-    for cell in cells:
+    for cell, row in chosen:
         line, column = methods.index(cell.method), settings.index(_setting(experiment, cell))
         ax = panels[line, column]
         ax.set_axis_on()
-        _panel(ax, base_name(cell.method), stored[cell.key], figure.window)
+        _panel(ax, base_name(cell.method), row, figure.window)
         # methods at the left, settings above
-        f1 = f"F1 {100 * (stored[cell.key]['metrics']['f1'] or 0.0):.1f}"
+        f1 = f"F1 {100 * (row['metrics']['f1'] or 0.0):.1f}"
         ax.set_title(f1 if line else f"{settings[column]}\n{f1}", fontsize=8)
     for ax, method in zip(panels[:, 0], methods, strict=True):
         ax.set_ylabel(f"{base_name(method)}: feature 2")

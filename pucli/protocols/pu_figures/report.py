@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pucli.protocols.pu_figures import decision_fields, tsne_maps
-from pucli.protocols.pu_figures.protocol import options_of
-from pucli.report.protocol_parts import Extra
+from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.store import StoredRows
@@ -24,7 +23,5 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     rows : mapping from str to StoredRow
         Stored rows by the key of their cell.
     """
-    options = options_of(experiment)
-    if options.fields:
-        return decision_fields.draw(experiment, options.fields, cells, rows)
-    return tsne_maps.draw(experiment, options.maps, cells, rows)
+    done = [(cell, row) for cell, row in done_rows(cells, rows) if cell.repeat == 0 and row["details"]]
+    return decision_fields.draw(experiment, done) + tsne_maps.draw(experiment, done)

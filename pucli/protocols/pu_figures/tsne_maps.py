@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.models.advice import APART, BETWEEN
+from pucli.protocols.pu_figures.protocol import MapFigure, Panel, options_of
 from pucli.report.figures.style import FAINT, NEGATIVE, POSITIVE, WIDE, dots
-from pucli.report.protocol_parts import Extra, done_rows
+from pucli.report.protocol_parts import Extra
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
-from pucli.runner.store import StoredRows
+from pucli.runner.store import StoredRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from pucli.protocols.pu_figures.protocol import MapFigure, Panel
 
 COLUMNS = 3
 LABELLED: dict[str, Any] = {"s": 20, "c": POSITIVE, "marker": "^", "edgecolors": "black", "linewidths": 0.5}
@@ -26,27 +25,10 @@ WRONG: dict[str, Any] = {"s": 22, "c": "black", "marker": "x", "linewidths": 0.9
 Rows = Mapping[tuple[str, float, str], Mapping[str, Any]]
 
 
-def draw(
-    experiment: Experiment, figures: Mapping[str, MapFigure], cells: Sequence[Cell], rows: StoredRows
-) -> list[Extra]:
-    """Return the maps, the misclassified test rows of each method, and the table of measures.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The declared experiment.
-    figures : mapping from str to MapFigure
-        The declared figures by file name.
-    cells : sequence of Cell
-        The planned cells of the report.
-    rows : mapping from str to StoredRow
-        Stored rows by the key of their cell.
-    """
-    done: Rows = {
-        (cell.dataset, float(cell.setting["label_frequency"]), cell.method): row
-        for cell, row in done_rows(cells, rows)
-        if cell.repeat == 0 and row["details"]
-    }
+def draw(experiment: Experiment, cells: Sequence[tuple[Cell, StoredRow]]) -> list[Extra]:
+    """Return the maps, the misclassified test rows of each method, and the table of measures."""
+    figures = options_of(experiment).maps
+    done: Rows = {(cell.dataset, float(cell.setting["label_frequency"]), cell.method): row for cell, row in cells}
     methods = [label for label in experiment.methods if any(key[2] == label for key in done)]
     drawn: list[Extra] = []
     for name, figure in figures.items():

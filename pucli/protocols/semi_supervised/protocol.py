@@ -26,16 +26,8 @@ from pydantic import Field
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
-from pucli.protocols.common import (
-    Planner,
-    check_two_classes,
-    declared_method,
-    make,
-    read_rows,
-    standardised,
-    takes_seed,
-    timed,
-)
+from pucli.models.fitting import seeded
+from pucli.protocols.common import Planner, check_two_classes, declared_method, make, read_rows, standardised, timed
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Experiment, Strict, base_name, variant_name
@@ -125,7 +117,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
             break
         if role != SUPERVISED:
             with timed(result.seconds, "fit"):
-                model = _fit(cell.declared["method"], rows.X[:n], visible_classes(rows, n, role))
+                model = _fit(cell.declared["method"], rows.X[:n], _visible_classes(rows, n, role))
             not_converged += not getattr(model, "converged_", True)
         points.append(_measure(model, reference, rows, n))
     result.details = {
@@ -143,23 +135,8 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     return result
 
 
-def visible_classes(rows: Rows, n: int, role: str) -> AnyArray:
-    """Return the classes of the first training rows as the method sees them.
-
-    Parameters
-    ----------
-    rows : Rows
-        The rows of the cell, with the labelled ones first.
-    n : int
-        Number of training rows.
-    role : str
-        Role of the method; `ORACLE` sees all classes.
-
-    Returns
-    -------
-    array of shape (n,)
-        -1 for hidden classes.
-    """
+def _visible_classes(rows: Rows, n: int, role: str) -> AnyArray:
+    """Return the classes of the first n training rows as the method sees them, with -1 for hidden ones."""
     visible = rows.y[:n].copy()
     if role != ORACLE:
         visible[rows.n_labelled :] = -1
@@ -203,10 +180,10 @@ def _fit(method: Mapping[str, Any], X: Floats, y: AnyArray) -> Any:
     """Fit to classes 0 and 1, -1 for an unlabeled row; `run_cell` counts the fits that did not converge."""
     from sklearn.exceptions import ConvergenceWarning
 
-    seeded = {"random_state": 0, **method["params"]} if takes_seed(method["name"]) else method["params"]
+    params = seeded(method["name"], method["params"], 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return make(method, seeded).fit(X, y)
+        return make(method, params).fit(X, y)
 
 
 def _prepare(cell: Cell, context: Context) -> Rows:

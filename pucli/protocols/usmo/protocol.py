@@ -26,16 +26,8 @@ from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.metrics import compute
 from pucli.metrics.classification import f_of_class
-from pucli.protocols.common import (
-    Planner,
-    check_two_classes,
-    check_unscaled,
-    declared_method,
-    make,
-    read_rows,
-    takes_seed,
-    timed,
-)
+from pucli.models.fitting import seeded
+from pucli.protocols.common import Planner, check_two_classes, check_unscaled, declared_method, make, read_rows, timed
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Experiment, Strict
@@ -147,28 +139,6 @@ def _warm_up(name: str, kernel: str, solver: str) -> None:
         make_estimator(name, prior=0.3, kernel=kernel, **more).fit(X, np.arange(40) < 10)
 
 
-def label_positives(y: AnyArray, count: int, rng: np.random.Generator) -> Bools:
-    """Label positives at random.
-
-    Parameters
-    ----------
-    y : array of shape (n,)
-        True classes, -1 or +1.
-    count : int
-        Number of positives to label.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    array of bool, shape (n,)
-        Whether a row is labelled.
-    """
-    labelled = np.zeros(len(y), bool)
-    labelled[rng.choice(np.flatnonzero(y == 1), count, replace=False)] = True
-    return labelled
-
-
 def _rows(cell: Cell, context: Context) -> Rows:
     split = cell.declared["split"]
     X, y = read_rows(cell.dataset, context)
@@ -176,18 +146,19 @@ def _rows(cell: Cell, context: Context) -> Rows:
     frequency = split["label_frequency"]
     count = int(np.floor(frequency * len(y) * cell.declared["method"]["params"]["prior"]))
     rng = stream(split["seed"], "usmo labels", cell.dataset, frequency, split["repeat"])
-    return Rows(X, y, label_positives(y, count, rng))
+    labelled = np.zeros(len(y), bool)
+    labelled[rng.choice(np.flatnonzero(y == 1), count, replace=False)] = True
+    return Rows(X, y, labelled)
 
 
 def _fit(method: Mapping[str, Any], params: dict[str, Any], rows: Rows, context: Context) -> tuple[Any, float]:
     """Return the fitted model and its seconds, computed once per method and parameters in a group."""
     key = canonical_json([method["name"], params])
     if key not in context.cache:
-        seeded = {"random_state": 0, **params} if takes_seed(method["name"]) else params
         seconds: dict[str, float] = {}
         with timed(seconds, "fit"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = make(method, seeded).fit(rows.X, rows.labelled)
+            model = make(method, seeded(method["name"], params, 0)).fit(rows.X, rows.labelled)
         context.cache[key] = model, seconds["fit"]
     fitted: tuple[Any, float] = context.cache[key]
     return fitted

@@ -31,15 +31,8 @@ from pucli.core.arrays import AnyArray, Floats
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.metrics.classification import f_of_class
-from pucli.protocols.common import (
-    Planner,
-    check_two_classes,
-    declared_method,
-    make,
-    read_rows,
-    standardised,
-    takes_seed,
-)
+from pucli.models.fitting import seeded
+from pucli.protocols.common import Planner, check_two_classes, declared_method, make, read_rows, standardised
 from pucli.protocols.options import read_options
 from pucli.protocols.usmo.protocol import warm_up as warm_up  # same methods, same compiled functions
 from pucli.runner.cells import Cell, CellResult, Context
@@ -167,10 +160,7 @@ def _point(method: Mapping[str, Any], rows: Rows, n: int) -> tuple[Any, dict[str
     """Return the model fitted to the first `n` rows of the pool, and its point of the curve."""
     # the classes of these rows are used only for the prior; those of other rows are not used
     prior = float(np.clip((rows.pool_y[:n] == 1).mean(), 0.5 / n, 1.0 - 0.5 / n))
-    params = dict(method["params"])
-    if takes_seed(method["name"]):
-        params.setdefault("random_state", 0)
-    model = make(method, params, prior=prior)
+    model = make(method, seeded(method["name"], method["params"], 0), prior=prior)
     labelled = len(rows.X_labelled)
     X, s = np.concatenate([rows.X_labelled, rows.pool[:n]]), np.arange(labelled + n) < labelled
     with warnings.catch_warnings():

@@ -36,6 +36,8 @@ ACROSS = 6
 
 # The details of the finished repeats of a curve.
 Repeats: TypeAlias = list[dict[str, Any]]
+# By panel or data set, and column.
+Done: TypeAlias = dict[tuple[str, str], Repeats]
 
 KERNELS = {"linear": "linear", "rbf": "Gaussian", "polynomial": "polynomial"}
 CURVE_COLUMNS = ("dataset", "method", "repeat", "unlabeled", "seconds", "peak_mb", "f1", "objective", "dual_gap")
@@ -66,45 +68,29 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     found = [Extra("curves.csv", "The curves in figures: every fit", csv_text(head, _curve_lines(cells, rows)))]
     if any(len(details["curve"]["unlabeled"]) > 1 for repeats in done.values() for details in repeats):
         for kernel in dict.fromkeys(_kernel(cell) for cell in cells):
-            found += _figures(experiment, [cell for cell in cells if _kernel(cell) == kernel], rows, kernel)
-    elif (drawn := trace(cells, rows)) is not None:
-        found.append(Extra("figures/trace", "Time and objective over the iterations", drawn))
+            own = _done([cell for cell in cells if _kernel(cell) == kernel], rows)
+            found += _figures(experiment, own, kernel, in_panels=bool(keys)) if own else []
+    elif any(repeats[0]["trace"] for repeats in done.values()):
+        found.append(Extra("figures/trace", "Time and objective over the iterations", _trace(done)))
     return found
 
 
-def _figures(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows, kernel: str) -> list[Extra]:
-    """Return the figures of one kernel, without those of which no cell is finished."""
-    if any(cell.setting for cell in cells):
-        made = [(name, title, panels(cells, rows, (name, title, scale))) for name, title, scale in IN_PANELS]
+def _figures(experiment: Experiment, done: Done, kernel: str, *, in_panels: bool) -> list[Extra]:
+    """Return the figures of one kernel."""
+    if in_panels:
+        made = [(panel[0], panel[1], _panels(done, panel)) for panel in IN_PANELS]
     else:
-        made = [("curves", "Time, memory and test F", curves(experiment, cells, rows))]
+        made = [("curves", "Time, memory and test F", _curves(experiment, done))]
     against = f"against the number of unlabeled rows, {KERNELS[kernel]} kernel"
-    return [Extra(f"figures/{name}-{kernel}", f"{title} {against}", drawn) for name, title, drawn in made if drawn]
+    return [Extra(f"figures/{name}-{kernel}", f"{title} {against}", drawn) for name, title, drawn in made]
 
 
-def curves(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
+def _curves(experiment: Experiment, done: Done) -> Figure:
     """Draw seconds, peak memory and test F against n, with one row per data set and one line per method.
 
     Lines are means over repeats, with a band of two standard errors. A note of the experiment on a column stands in
     the panel of the metric where that column does not change.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The declared experiment.
-    cells : sequence of Cell
-        The planned cells of the report.
-    rows : mapping from str to StoredRow
-        Stored rows by the key of their cell.
-
-    Returns
-    -------
-    Figure or None
-        None if no cell is finished.
     """
-    done = _done(cells, rows)
-    if not done:
-        return None
     from matplotlib.figure import Figure
 
     datasets, labels = (list(dict.fromkeys(key[part] for key in done)) for part in (0, 1))
@@ -129,26 +115,8 @@ def curves(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> F
     return figure
 
 
-def panels(cells: Sequence[Cell], rows: StoredRows, panel: tuple[str, str, str]) -> Figure | None:
-    """Draw a metric against n, with one small panel per data set and class, all on the same axes.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        The planned cells of the report.
-    rows : mapping from str to StoredRow
-        Stored rows by the key of their cell.
-    panel : tuple of str
-        One of `PANELS`, as the metric, its label and its scale.
-
-    Returns
-    -------
-    Figure or None
-        None if no cell is finished.
-    """
-    done = _done(cells, rows)
-    if not done:
-        return None
+def _panels(done: Done, panel: tuple[str, str, str]) -> Figure:
+    """Draw one of `PANELS` against n, with one small panel per data set and class, all on the same axes."""
     from matplotlib.figure import Figure
 
     name, title, scale = panel
@@ -217,20 +185,15 @@ def _say_why(ax: Axes, reasons: Sequence[str]) -> None:
         ax.text(0.5, 0.55, text, transform=ax.transAxes, ha="center", va="center", fontsize=8)
 
 
-def trace(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
-    """Draw seconds per iteration and the dual objective (to be minimised) over iterations, of the first repeat.
-
-    Returns None if no cell with a trace is finished.
-    """
-    done = {key: found[0]["trace"] for key, found in _done(cells, rows).items() if found[0]["trace"]}
-    if not done:
-        return None
+def _trace(done: Done) -> Figure:
+    """Draw seconds per iteration and the dual objective (to be minimised) over iterations, of the first repeat."""
     from matplotlib.figure import Figure
 
+    traces = {key: repeats[0]["trace"] for key, repeats in done.items() if repeats[0]["trace"]}
     figure = Figure(figsize=(WIDE, 2.8))
     left, right = figure.subplots(1, 2)
-    names = {key: key[1] if len({dataset for dataset, _ in done}) == 1 else ", ".join(key) for key in done}
-    for number, (key, steps) in enumerate(done.items()):
+    names = {key: key[1] if len({dataset for dataset, _ in traces}) == 1 else ", ".join(key) for key in traces}
+    for number, (key, steps) in enumerate(traces.items()):
         seconds, dual, _ = np.array(steps).T
         # starts of one method: colours tell them apart, not the method
         ink = {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "markersize": 3}
@@ -243,9 +206,9 @@ def trace(cells: Sequence[Cell], rows: StoredRows) -> Figure | None:
     return figure
 
 
-def _done(cells: Sequence[Cell], rows: StoredRows) -> dict[tuple[str, str], Repeats]:
+def _done(cells: Sequence[Cell], rows: StoredRows) -> Done:
     """Return the details of the finished repeats with stored curves, by (panel or data set, column)."""
-    found: dict[tuple[str, str], Repeats] = {}
+    found: Done = {}
     for cell, row in done_rows(cells, rows):
         if "curve" in row["details"]:
             place = cell.setting.get("panel", cell.dataset)
