@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pucli.core.errors import unknown
 from pucli.core.json_values import json_values
 from pucli.report.cells_csv import cells_csv, read_cells_csv, write_cells_csv
-from pucli.report.files import PROVENANCE, output_folder, read_provenance, write
+from pucli.report.files import PROVENANCE, read_provenance, write
 from pucli.report.formats.render import FORMATS, rendered
 from pucli.report.gathering import Gathered, gather, rows_of_variants
 from pucli.report.model import FIRST, FIRST_TITLE, Report
@@ -101,7 +101,7 @@ def build_report(found: Gathered, *, formats: Iterable[str] = ("md", "csv", "tex
         if name not in FORMATS:
             raise unknown("format", name, FORMATS)
     report = assemble(found)
-    report.folder = _without_loss(found.folder, found.scope.profile_name, report.counts["done"])
+    report.folder = _output_folder(found.folder, found.scope.profile_name, report.counts["done"])
     if figures:
         _draw(report, found)
     _add_extras(report, found, figures)
@@ -147,13 +147,19 @@ def assemble(found: Gathered) -> Report:
     )
 
 
-def _without_loss(folder: Path, profile: str, done: int) -> Path:
-    """Return the folder for a report of `done` cells; the provenance or else cells.csv.gz says how many are there."""
-    if folder.is_dir() and not read_provenance(folder):
-        listed = sum(row["status"] == "done" for row in read_cells_csv(folder).values())
-        if listed > done:
-            return folder / f"{profile}-part"
-    return output_folder(folder, profile, done)
+def _output_folder(folder: Path, profile: str, done: int) -> Path:
+    """Return the folder for a report of `done` cells: a subfolder where `folder` has a report of more.
+
+    Those are of a larger profile or of more data sets. Its provenance, or else cells.csv.gz, says how many.
+    """
+    there = read_provenance(folder)
+    if there:
+        listed = there["cells"].get("done", 0)
+    else:
+        listed = sum(row["status"] == "done" for row in read_cells_csv(folder).values()) if folder.is_dir() else 0
+    if listed <= done:
+        return folder
+    return folder / (f"{profile}-part" if there.get("profile", profile) == profile else profile)
 
 
 def keep_recorded(report: Report, provenance: Mapping[str, Any]) -> None:

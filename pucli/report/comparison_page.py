@@ -27,18 +27,8 @@ def lines_of(scores: Scores) -> list[tuple[str, list[tuple[float, float]]]]:
     return found
 
 
-def text_of(mean: float, sd: float, sign: str = "±") -> str:
-    """Return a mean and a standard deviation as text, or a dash if the mean is NaN.
-
-    Parameters
-    ----------
-    mean : float
-        NaN if there is none.
-    sd : float
-        NaN if there is none; then the text is the mean alone.
-    sign : str, default="±"
-        The sign between them.
-    """
+def _text(mean: float, sd: float, sign: str = "±") -> str:
+    """Return a mean and a standard deviation, without which it stands alone; a dash if the mean is NaN."""
     if math.isnan(mean):
         return "–"
     return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} {sign} {sd:.2f}"
@@ -70,7 +60,7 @@ def comparison_page(scores: Scores, judgement: Judgement, made: Sequence[str]) -
         repeats=scores.values.shape[2],
         first="Data set" if len(scores.tasks) > 1 else "Table",
         methods=scores.methods,
-        lines=[(name, [text_of(*cell) for cell in cells]) for name, cells in lines_of(scores)],
+        lines=[(name, [_text(*cell) for cell in cells]) for name, cells in lines_of(scores)],
         p_text=p_text,
         made=made,
     )
@@ -93,25 +83,21 @@ def comparison_latex(scores: Scores, judgement: Judgement, made: Sequence[str]) 
     for name, cells in lines_of(scores):
         means = [mean for mean, _ in cells]
         best = (np.nanmax if better == "higher" else np.nanmin)(means) if np.isfinite(means).any() else math.nan
-        texts = [text_of(*cell, sign="$\\pm$").replace("–", "--") for cell in cells]
+        texts = [_text(*cell, sign="$\\pm$").replace("–", "--") for cell in cells]
         texts = [f"\\textbf{{{text}}}" if cell[0] == best else text for text, cell in zip(texts, cells, strict=True)]
         rows.append(" & ".join([escape(name), *texts]) + r" \\")
     if judgement.ranking is not None:
         ranks = [f"{rank:.2f}" for rank in judgement.ranking.ranks]
         rows.append("\\midrule average rank & " + " & ".join(ranks) + r" \\")
     caption = escape(f"{get_metric(scores.metric).heading}. {' '.join(judgement.verdict)} {'; '.join(made)}.")
-    return (
-        "\n".join(
-            [
-                "% Needs \\usepackage{booktabs}.",
-                "\\begin{table}\\centering",
-                f"\\caption{{{caption}}}",
-                f"\\begin{{tabular}}{{l{'r' * len(scores.methods)}}}",
-                "\\toprule & " + " & ".join(map(escape, scores.methods)) + r" \\ \midrule",
-                *rows,
-                "\\bottomrule",
-                "\\end{tabular}\\end{table}",
-            ]
-        )
-        + "\n"
-    )
+    lines = [
+        "% Needs \\usepackage{booktabs}.",
+        "\\begin{table}\\centering",
+        f"\\caption{{{caption}}}",
+        f"\\begin{{tabular}}{{l{'r' * len(scores.methods)}}}",
+        "\\toprule & " + " & ".join(map(escape, scores.methods)) + r" \\ \midrule",
+        *rows,
+        "\\bottomrule",
+        "\\end{tabular}\\end{table}",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""Atomic writing of report files, which never replaces a table made from more cells."""
+"""Atomic writing of report files, and reading of the provenance."""
 
 from __future__ import annotations
 
@@ -67,27 +67,6 @@ def _same_drawing(old: bytes, new: bytes) -> bool:
 def _named_in_order(svg: bytes) -> bytes:
     seen: dict[bytes, bytes] = {}
     return _MADE_NAME.sub(lambda found: seen.setdefault(found[0], b"name%d" % len(seen)), svg)
-
-
-def output_folder(folder: Path, profile: str, done: int) -> Path:
-    """Return the folder for a report of `done` finished cells.
-
-    It is `folder`, unless that has a report of more cells (from a larger profile or more data sets); then it is a
-    subfolder named after the profile.
-
-    Parameters
-    ----------
-    folder : Path
-        Results folder of the experiment.
-    profile : str
-        Name of the profile of the report.
-    done : int
-        Number of finished cells in the report.
-    """
-    there = read_provenance(folder)
-    if not there or there["cells"].get("done", 0) <= done:
-        return folder
-    return folder / (f"{profile}-part" if there["profile"] == profile else profile)
 
 
 def read_provenance(folder: Path) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import gzip
 import json
 import math
 import statistics
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from pucli.metrics import get_metric
 from pucli.report.cells_csv import read_cells_csv
 from pucli.report.files import read_provenance
-from pucli.report.tables.verdict import DEGENERATE, REPRODUCED, VERDICTS, plain
+from pucli.report.tables.verdict import DEGENERATE, REPRODUCED, counted, plain
 
 PAGE, TEMPLATE = "README.md", "README.md.j2"
 
@@ -34,16 +33,14 @@ def results_page(results: Path, **given: Any) -> str:
         loader=FileSystemLoader(results), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
     )
     environment.filters.update({f"f{digits}": functools.partial(_fixed, digits=digits) for digits in range(4)})
-    return environment.get_template(TEMPLATE).render(of=Figures(results), **given)
+    return environment.get_template(TEMPLATE).render(of=_Figures(results), **given)
 
 
-class Figures:
+class _Figures:
     """Figures that the template takes from the folder of all experiments.
 
-    Parameters
-    ----------
-    results : Path
-        The folder.
+    `name` is an experiment, `column` one of its columns, such as "glpual/rkhs" ("" for all), `metric` the name of a
+    metric, and `setting` one as written in table.csv. `where` are keys with the values that a row must have.
     """
 
     def __init__(self, results: Path) -> None:
@@ -60,26 +57,9 @@ class Figures:
         metric: str = "f1",
         datasets: Sequence[str] = (),
     ) -> float:
-        """Return the mean of the obtained or published means of a column over the rows of a table with both.
+        """Return the mean of the means of a column, obtained or published, over the rows with both.
 
-        Parameters
-        ----------
-        name : str
-            The experiment.
-        column : str
-            The column.
-        setting : str
-            Only rows with this setting.
-        of : str
-            obtained or published; all obtained figures count if none of the column is published.
-        metric : str
-            Name of the metric.
-        datasets : sequence of str
-            Only these data sets.
-
-        Returns
-        -------
-        float
+        All obtained figures count if none of the column is published.
         """
         rows = [row for row in self.rows(name, metric, column) if setting in ("", row["setting"])]
         rows = [row for row in rows if not datasets or row["dataset"] in datasets]
@@ -87,17 +67,7 @@ class Figures:
         return statistics.fmean(float(row[f"{of}_mean"]) for row in printed)
 
     def rows(self, name: str, metric: str, column: str = "") -> list[Row]:
-        """Return the rows of table.csv that have the given metric.
-
-        Parameters
-        ----------
-        name : str
-            Name of an experiment.
-        metric : str
-            Name of a metric.
-        column : str, default=""
-            Column of the experiment, e.g. "glpual/rkhs"; "" for all.
-        """
+        """Return the rows of table.csv that have the given metric."""
         found = []
         for row in self.lines(f"{name}/table.csv"):
             row["column"] = "/".join(filter(None, (row["method"], row["variant"])))
@@ -106,34 +76,12 @@ class Figures:
         return found
 
     def verdicts(self, name: str, column: str = "", metric: str = "f1") -> str:
-        """Return the counts of verdicts in words, e.g. "2 reproduced, 5 worse".
-
-        Parameters
-        ----------
-        name : str
-            Name of an experiment.
-        column : str, default=""
-            Column of the experiment; "" for all.
-        metric : str, default="f1"
-            Name of a metric.
-        """
-        counts = Counter(plain(row["verdict"]) for row in self.rows(name, metric, column))
-        return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+        """Return the counts of verdicts in words, e.g. "2 reproduced, 5 worse"."""
+        counts = counted(row["verdict"] for row in self.rows(name, metric, column))
+        return ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
 
     def count(self, name: str, column: str, *verdicts: str, metric: str = "f1") -> int:
-        """Return how many published figures of a column have one of the verdicts, or all of them.
-
-        Parameters
-        ----------
-        name : str
-            Name of an experiment.
-        column : str
-            Column of the experiment.
-        *verdicts : str
-            Verdicts; by default any.
-        metric : str, default="f1"
-            Name of a metric.
-        """
+        """Return how many published figures of a column have one of the verdicts, or all of them."""
         found = [plain(row["verdict"]) for row in self.rows(name, metric, column) if row["published_mean"]]
         return sum(not verdicts or verdict in verdicts for verdict in found)
 
@@ -141,18 +89,8 @@ class Figures:
         """Return the agreement of columns with the published figures, e.g. "2, 12 of 32, 7.0".
 
         That is: how many figures are reproduced by these columns themselves, how many obtained means are within two
-        standard errors and do not come from models of one class, and the mean absolute difference.
-
-        Parameters
-        ----------
-        name : str
-            Name of an experiment.
-        *columns : str
-            Columns of the experiment.
-        metric : str, default="f1"
-            Name of a metric.
-        like : str, default=""
-            Another experiment: only its data sets count.
+        standard errors and do not come from models of one class, and the mean absolute difference. With `like`, only
+        the data sets of that experiment count.
         """
         rows = [row for column in columns for row in self.rows(name, metric, column) if row["published_mean"]]
         if like:
@@ -173,33 +111,13 @@ class Figures:
         return abs(float(row["obtained_mean"]) - float(row["published_mean"])), error
 
     def ahead(self, name: str, a: str, b: str) -> str:
-        """Return in how many rows column `a` has the better mean than `b`, e.g. "22 of 32 rows".
-
-        Parameters
-        ----------
-        name : str
-            Name of an experiment.
-        a, b : str
-            Columns of the experiment, in the order of its comparisons.csv.
-        """
+        """Return in how many rows column `a` has the better mean than `b`, e.g. "22 of 32 rows"."""
         rows = [row for row in self.lines(f"{name}/comparisons.csv") if (row["a"], row["b"]) == (a, b)]
         gains = [get_metric(row["metric"]).gain(float(row["mean_difference"])) for row in rows]
         return f"{sum(gain > 0 for gain in gains)} of {len(rows)} rows"
 
     def not_ahead(self, name: str, metric: str, a: str, b: str, setting: str) -> list[str]:
-        """Return the data sets on which the mean of column `a`, to two digits, is not better than that of `b`.
-
-        Parameters
-        ----------
-        name : str
-            Name of an experiment.
-        metric : str
-            Name of a metric.
-        a, b : str
-            Columns of the experiment.
-        setting : str
-            The setting as written in table.csv.
-        """
+        """Return the data sets on which the mean of column `a`, to two digits, is not better than that of `b`."""
         means: dict[str, dict[str, float]] = {}
         for row in self.rows(name, metric):
             if row["setting"] == setting:
@@ -207,17 +125,7 @@ class Figures:
         return [dataset for dataset, of in means.items() if get_metric(metric).gain(of[a] - of[b]) <= 0]
 
     def bench(self, name: str, column: str, **where: Any) -> float:
-        """Return a value from the results of a benchmark.
-
-        Parameters
-        ----------
-        name : str
-            Name of the benchmark.
-        column : str
-            Key of the value.
-        **where : object
-            Keys and values that exactly one row has.
-        """
+        """Return a value of the one row of a benchmark's results that has the values `where`."""
         path = self.results / "bench" / f"{name}.json.gz"
         rows = json.loads(gzip.decompress(path.read_bytes()))["rows"]
         (row,) = [row for row in rows if all(row[key] == value for key, value in where.items())]
@@ -230,32 +138,12 @@ class Figures:
         return [value for value in values if value is not None]
 
     def seconds(self, name: str, column: str, *, tuned: bool = False) -> float:
-        """Return the median time of the final fit over all cells of a column, or the total time of tuning and fits.
-
-        Parameters
-        ----------
-        name : str
-            Name of an experiment.
-        column : str
-            Column of the experiment.
-        tuned : bool, default=False
-            Whether to return the total.
-        """
+        """Return the median time of the final fit over all cells of a column, or the total time of tuning and fits."""
         rows = [row["seconds"] for row in read_cells_csv(self.results / name).values() if row["method"] == column]
         return sum(row["tune"] + row["fit"] for row in rows) if tuned else statistics.median(row["fit"] for row in rows)
 
     def total(self, file: str, column: str, **where: str) -> float:
-        """Return the sum of a column of a CSV file over the lines with the values `where`.
-
-        Parameters
-        ----------
-        file : str
-            Path of the CSV file below the results folder.
-        column : str
-            Name of the column that is summed.
-        **where : object
-            Columns and the values that a line must have to count.
-        """
+        """Return the sum of a column of a CSV file over the lines with the values `where`."""
         lines = [line for line in self.lines(file) if all(line[key] == value for key, value in where.items())]
         return sum(float(line[column]) for line in lines)
 

@@ -2,7 +2,7 @@
 
 import json
 
-from pucli.report.files import PROVENANCE, output_folder, read_provenance, write
+from pucli.report.files import PROVENANCE, read_provenance, write
 from tests.helpers import ROOT
 
 DRAWING = b'<svg><g clip-path="url(#p%s)"/><clipPath id="p%s"/><use href="#m%s" x="%d"/></svg>'
@@ -38,4 +38,3 @@ def test_a_provenance_of_another_shape_is_as_good_as_none(tmp_path):
         for wrong in ({**content, name: "x"}, {key: value for key, value in content.items() if key != name}):
             path.write_text(json.dumps(wrong))
             assert read_provenance(tmp_path) == {}, name
-    assert output_folder(tmp_path, "quick", 1) == tmp_path

@@ -3,7 +3,7 @@
 import pytest
 
 from pucli.metrics import wilcoxon_paired
-from pucli.report.results_page import Figures
+from pucli.report.results_page import _Figures
 from pucli.report.tables.comparisons import Comparison, Pair, by_pair, compare_pairs
 from pucli.report.tables.samples import Samples
 from pucli.runner import load_experiment, plan
@@ -48,4 +48,4 @@ def test_the_page_of_results_counts_the_same_side(tmp_path):
     folder.mkdir()
     lines = ["a,b,metric,mean_difference", "x,y,error,-0.1", "x,y,error,0.1", "x,y,error,-0.2"]
     (folder / "comparisons.csv").write_text("\n".join(lines))
-    assert Figures(tmp_path).ahead("one", "x", "y") == "2 of 3 rows"
+    assert _Figures(tmp_path).ahead("one", "x", "y") == "2 of 3 rows"

@@ -217,10 +217,10 @@ def test_the_picture_of_published_and_obtained_stands_before_the_table(site):
 
 
 def test_every_verdict_has_a_sign_and_a_style():
-    from pucli.report.site.render import SIGNS, asset, legend
+    from pucli.report.site.render import LEGEND, SIGNS, asset
 
     assert set(SIGNS) == set(VERDICTS) and len(set(SIGNS.values())) == len(SIGNS)
-    assert all(f" {sign} " in legend() for sign in SIGNS.values())
+    assert all(f" {sign} " in LEGEND for sign in SIGNS.values())
     assert ".v-reproduced" in asset("style.css")
 
 

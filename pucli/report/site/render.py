@@ -18,6 +18,7 @@ from pucli.report.model import FIRST_TITLE, Report
 from pucli.report.site.diagram import critical_difference
 from pucli.report.tables.causes import CAUSES
 from pucli.report.tables.comparisons import by_pair
+from pucli.report.tables.published import setting_key
 from pucli.report.tables.summary import flags_in_words
 from pucli.report.tables.table import LINES, TableRow, blocks
 from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_RUN, REPRODUCED, plain
@@ -34,6 +35,15 @@ SHORT = {
     "not reproduced": "differs",
     "compared with another method": "compared",
 }
+# explains the verdicts
+LEGEND = (
+    "Means and sample standard deviations over repeats. The interval is the 90 % confidence interval of the "
+    "obtained minus the published mean. = reproduced: within two standard errors, and the interval lies within the "
+    "margin of the metric. ≈ by a variant: another form of the method agrees. ▲ better, ▼ worse: beyond two "
+    "standard errors. ? inconclusive: the interval is too wide to tell. ◌ degenerate: at least half of the models "
+    "predict one class only. ≠ differs: no repeat gave a value, or the metric has no better side. · not judged: "
+    "fewer than three repeats. ↔ compared: the published figure is that of another method. – not run."
+)
 # figures that are open at once; the others are folded, so that a page stays short
 OPEN_FIGURES = 4
 # pages of experiments with more cells do not show single repeats
@@ -148,12 +158,13 @@ def experiment_page(
         rest=[figure for figure in figures if figure["title"] != FIRST_TITLE],
         open_figures=OPEN_FIGURES,
         pairs=by_pair(report.comparisons),
-        listed=listed(report, cells, stored or {}),
-        choices=choices(report),
+        listed=_listed(report, cells, stored or {}),
+        choices=_choices(report),
         downloads=downloads,
         made=made,
-        legend=legend(),
-        notes=footnotes(report),
+        legend=LEGEND,
+        # letter and meaning of each cause of disagreement
+        notes={cause: (a, CAUSES[cause]) for a, cause in zip(ascii_lowercase, report.causes, strict=False)},
     )
 
 
@@ -170,28 +181,14 @@ def grids(rows: Sequence[TableRow]) -> list[Grid]:
     return found
 
 
-def listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[dict[str, Any]]:
-    """Return every row with its search terms and, up to `MOST_CELLS` cells, its repeats.
-
-    Parameters
-    ----------
-    report : Report
-        The report with the rows.
-    cells : sequence of Cell
-        The planned cells.
-    stored : mapping from str to StoredRow
-        Stored rows by the key of their cell.
-
-    Returns
-    -------
-    list of dict
-        For each row of the report `row`, `words` (the search terms, in lower case) and `repeats`.
-    """
+def _listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[dict[str, Any]]:
+    """Return every `row` with its search `words` in lower case and, up to `MOST_CELLS` cells, its `repeats`."""
     groups: dict[tuple[str, str, str], list[Cell]] = {}
     if len(cells) <= MOST_CELLS:
-        keys = [key for row in report.rows for key, _ in row.setting_key]
+        keys = {key for row in report.rows for key, _ in row.setting_key}
         for cell in cells:
-            groups.setdefault((cell.dataset, _setting(cell, set(keys)), cell.method), []).append(cell)
+            setting = _key(setting_key(cell.setting, [key for key in cell.setting if key in keys]))
+            groups.setdefault((cell.dataset, setting, cell.method), []).append(cell)
     found: list[dict[str, Any]] = []
     seen: set[tuple[str, str, str]] = set()
     for row in report.rows:
@@ -205,7 +202,7 @@ def listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[di
     return found
 
 
-def choices(report: Report) -> list[tuple[str, str, list[tuple[str, str]]]]:
+def _choices(report: Report) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """Return the filters of the list of every figure: name, attribute of a row, and each value with its text."""
     sets = list(dict.fromkeys(row.dataset for row in report.rows))
     verdicts = list(dict.fromkeys(plain(row.verdict) for row in report.rows if row.verdict))
@@ -214,29 +211,6 @@ def choices(report: Report) -> list[tuple[str, str, list[tuple[str, str]]]]:
         ("by-set", "set", [(name, name) for name in sets]),
     ]
     return [one for one in filters if len(one[2]) > 1]
-
-
-def legend() -> str:
-    """Return a paragraph that explains the verdicts."""
-    return (
-        "Means and sample standard deviations over repeats. The interval is the 90 % confidence interval of the "
-        "obtained minus the published mean. = reproduced: within two standard errors, and the interval lies within the "
-        "margin of the metric. ≈ by a variant: another form of the method agrees. ▲ better, ▼ worse: beyond two "
-        "standard errors. ? inconclusive: the interval is too wide to tell. ◌ degenerate: at least half of the models "
-        "predict one class only. ≠ differs: no repeat gave a value, or the metric has no better side. · not judged: "
-        "fewer than three repeats. ↔ compared: the published figure is that of another method. – not run."
-    )
-
-
-def footnotes(report: Report) -> dict[str, tuple[str, str]]:
-    """Return the letter and the meaning of each cause of disagreement in the report."""
-    return {cause: (letter, CAUSES[cause]) for letter, cause in zip(ascii_lowercase, report.causes, strict=False)}
-
-
-def _setting(cell: Cell, keys: set[str]) -> str:
-    from pucli.report.tables.published import setting_key
-
-    return _key(setting_key(cell.setting, [key for key in cell.setting if key in keys]))
 
 
 def _key(setting: Sequence[tuple[str, float | str]]) -> str:
