@@ -82,7 +82,7 @@ def evidence(route: Route, outcomes: Outcomes, rule: Rule, there: Bools | None =
     for p, scores in enumerate(outcomes):
         ranking[p] = np.mean([ranked(scores[r, upper], scores[r, lower]) for r, upper, lower in parts], axis=0)
         if rule.moves_cut:
-            cut[p] = best_cut(scores[marked], scores[others], rule)
+            cut[p] = _best_cut(scores[marked], scores[others], rule)
         for column, rows in ((0, marked), (2, others)):
             counts[p, :, column] = np.bincount(home[rows & (scores > cut[p])], minlength=counts.shape[1])
     return Evidence(counts.reshape(len(outcomes), *shape, 4), ranking[:, 0], ranking[:, 1], cut)
@@ -113,17 +113,10 @@ def ranked(upper: Floats, lower: Floats) -> tuple[float, float]:
     return float(shares[0].mean()), float(np.sqrt(variance))
 
 
-def best_cut(upper: Floats, lower: Floats, rule: Rule) -> float:
-    """Return the threshold with the greatest estimated F1.
+def _best_cut(upper: Floats, lower: Floats, rule: Rule) -> float:
+    """Return the threshold with the greatest estimated F1 for the scores of labelled (p,) and of unlabeled rows (u,).
 
     It lies between two scores. Ties are broken by the greatest recall.
-
-    Parameters
-    ----------
-    upper, lower : ndarray of shape (p,) and (u,)
-        Held-out scores of labelled and of unlabeled rows.
-    rule : Rule
-        The class prior and the population, which is that of the denominator of PUF.
     """
     upper, lower = np.sort(upper), np.sort(lower)
     below = np.searchsorted(upper, upper, side="left"), np.searchsorted(lower, upper, side="left")

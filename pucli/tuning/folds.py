@@ -50,11 +50,10 @@ def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1, groups: Int
         rng = stream(seed, "folds", repeat)
         if groups is not None:
             home = _grouped(s == 1, n_folds, rng, groups)
-            result.append([(np.flatnonzero(home != fold), np.flatnonzero(home == fold)) for fold in range(n_folds)])
-            continue
-        home = np.empty(len(s), dtype=np.int64)
-        home[rng.permutation(labelled)] = np.arange(len(labelled)) % n_folds
-        home[rng.permutation(unlabeled)] = np.arange(len(unlabeled)) % n_folds
+        else:
+            home = np.empty(len(s), dtype=np.int64)
+            home[rng.permutation(labelled)] = np.arange(len(labelled)) % n_folds
+            home[rng.permutation(unlabeled)] = np.arange(len(unlabeled)) % n_folds
         result.append([(np.flatnonzero(home != fold), np.flatnonzero(home == fold)) for fold in range(n_folds)])
     return result
 

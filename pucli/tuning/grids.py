@@ -17,19 +17,14 @@ SERIES: dict[str, list[float]] = {
 }
 
 
-def series(name: str) -> list[float]:
-    """Return the named series of values."""
-    if name not in SERIES:
-        raise unknown("grid series", name, SERIES)
-    return list(SERIES[name])
-
-
 def resolve(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Return the grid with named series replaced by their values; each parameter needs at least one value."""
     resolved = {}
     for key, values in grid.items():
         if isinstance(values, str):
-            values = series(values)
+            if values not in SERIES:
+                raise unknown("grid series", values, SERIES)
+            values = SERIES[values]
         elif not isinstance(values, Sequence):
             values = [values]
         if not values:

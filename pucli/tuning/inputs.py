@@ -115,12 +115,7 @@ def check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]
     fixed : mapping
         Parameters shared by all points.
     grid : mapping of {str: list}
-        Values to try of each further parameter.
-
-    Raises
-    ------
-    UsageError
-        If a parameter is unknown, a value is out of range, or the grid contains `cut`.
+        Values to try of each further parameter; `cut` is none.
     """
     if "cut" in grid:
         raise UsageError(

@@ -70,13 +70,6 @@ def empty_outcomes(n_points: int, folds: list[list[Fold]], n: int, scores: bool)
         Number of rows.
     scores : bool
         Whether outcomes are scores of rows, which start as NaN, in place of counts, which start as 0.
-
-    Returns
-    -------
-    outcomes : ndarray
-        Scores of shape (n_points, repeats, n), or counts of shape (n_points, repeats, folds, 4).
-    there : ndarray of bool of shape (n_points, repeats, folds)
-        Which outcomes are filled: none yet.
     """
     there = np.zeros((n_points, len(folds), len(folds[0])), dtype=bool)
     if scores:

@@ -123,10 +123,6 @@ class _Search:
     n_grid: int = 0
     choice: Choice | None = None
 
-    def leave_out(self, points: Sequence[Point], found: Evidence) -> None:
-        """Record points eliminated at an earlier stage, with the evidence on them."""
-        self.left_out.append((list(points), found))
-
     def seen(
         self, route: Route, points: Sequence[Point], progress: Progress | None, asked: Sequence[Point]
     ) -> Evidence:
@@ -371,7 +367,7 @@ def _in_stages(
         done += len(points)
         kept = staged.leading(points, found, stage.keep)
         out = sorted(set(range(len(points))) - set(kept))
-        search.leave_out([points[p] for p in out], found.of(out))
+        search.left_out.append(([points[p] for p in out], found.of(out)))
         points = [points[p] for p in kept]
     search.sample = ""
     route = staged.route(last, nested_sample(staged.s, len(staged.s), staged.seed))

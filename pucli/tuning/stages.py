@@ -123,11 +123,6 @@ def nested_sample(s: Ints, size: int, seed: int) -> Sample:
         Rows of the sample; n or more gives all rows.
     seed : int
         Seed of the order in which rows are added.
-
-    Returns
-    -------
-    Sample
-        Ascending indices of the rows, and the sampled shares of labelled, unlabeled and all rows.
     """
     n = len(s)
     if size >= n:
@@ -209,7 +204,7 @@ class StagedPoints:
         return found
 
     def leading(self, points: Sequence[Point], found: Evidence, keep: int) -> list[int]:
-        """Return the indices of the best points: the choice of the rule and the points with the highest scores.
+        """Return the ascending indices of the best points: the choice of the rule and those with the highest scores.
 
         Parameters
         ----------
@@ -219,11 +214,6 @@ class StagedPoints:
             Evidence on the points, in the same order.
         keep : int
             Number of points to return.
-
-        Returns
-        -------
-        list of int
-            Ascending indices.
         """
         scores = found.scores(self.rule)
         best = choose(points, scores, self.rule)

@@ -10,7 +10,7 @@ from pucli.solvers.kernels.low_rank import landmark_map, rbf_features, rbf_from_
 from pucli.tuning import stages, tune
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand
-from pucli.tuning.paths.glpual import labelled_last
+from pucli.tuning.paths.glpual import _labelled_last
 from pucli.tuning.paths.hinges import BSVMPath
 from pucli.tuning.routes import GenericRoute
 from pucli.tuning.scorers import Scores
@@ -156,8 +156,8 @@ def test_rotated_features_have_the_same_inner_products(features):
     rng = np.random.default_rng(4)
     Z, Z_valid = with_intercept(rng.normal(size=(30, features))), with_intercept(rng.normal(size=(9, features)))
     labelled = np.arange(30) % 6 == 0
-    assert labelled_last(Z, Z_valid, labelled, 1)[2] == 0  # it would not pay
-    turned, turned_valid, k = labelled_last(Z, Z_valid, labelled, 50)
+    assert _labelled_last(Z, Z_valid, labelled, 1)[2] == 0  # it would not pay
+    turned, turned_valid, k = _labelled_last(Z, Z_valid, labelled, 50)
     assert k == max(features - 5, 0) and not turned[labelled, :k].any()
     np.testing.assert_allclose(turned @ turned.T, Z @ Z.T, atol=1e-12)
     np.testing.assert_allclose(turned_valid @ turned.T, Z_valid @ Z.T, atol=1e-12)

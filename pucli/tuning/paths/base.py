@@ -74,7 +74,7 @@ class PathRoute(ABC):
 
     @abstractmethod
     def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
-        """Return the counts (n_points, 4) or the scores (n_points, n_valid) of complete points on one fold."""
+        """Return the counts (n_points, 4) or the scores (n_points, n_valid) of the points of a batch on one fold."""
 
     def empty(self, n_points: int, n_valid: int) -> Outcomes:
         """Return room for the outcomes of points on one fold."""
@@ -83,6 +83,13 @@ class PathRoute(ABC):
     def seen(self, f: Floats, s_valid: Ints) -> Any:
         """Return the outcome of one point on one fold from the scores f (n_valid,) of its validation rows."""
         return f if self.scores else count_positive(f > 0, s_valid)
+
+    def _from_loop(self, positive: Ints, scores: Floats, s_valid: Ints) -> Outcomes:
+        """Return scores, or the four counts from the numbers (n_points, 2) of rows of each kind predicted positive."""
+        if self.scores:
+            return scores
+        labelled = np.count_nonzero(s_valid == 1)
+        return np.insert(positive, [1, 2], [labelled, len(s_valid) - labelled], axis=1)
 
     def batch(self, point: Point) -> Hashable:
         """Return a key shared by points that must be evaluated together; by default, by all points."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from pucli.core.arrays import Floats
 from pucli.solvers.elastic.dual import solve_elastic
 from pucli.solvers.elastic.path import elastic_path
 from pucli.solvers.kernels.graph import Graph
@@ -30,37 +29,27 @@ class ElasticPath(PathRoute):
         """Return whether the solver is that of the route."""
         return bool(params.get("solver", "dual") == "dual")
 
-    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
-        """Return the counts or the scores; points with equal neighbours and tolerances form one path."""
-        result = self.empty(len(points), len(self.fold(place)[1]))
-        groups: dict[tuple[int, float, int], list[int]] = {}
-        for p in in_order(points, _path_order):
-            point = points[p]
-            key = (int(point["n_neighbors"]), float(point["tol"]), limit(solve_elastic, point))
-            groups.setdefault(key, []).append(p)
-        for (k, tol, max_iter), members in groups.items():
-            table = np.array([[points[p][name] for name in TABLE] for p in members], dtype=float)
-            result[members] = self._evaluate(place, k, table, tol, max_iter)
-        return result
+    def batch(self, point: Point) -> tuple[int, float, int]:
+        """Return neighbours and tolerances; points with the same ones form one path."""
+        return int(point["n_neighbors"]), float(point["tol"]), limit(solve_elastic, point)
 
-    def _evaluate(self, place: Place, k: int, table: Floats, tol: float, max_iter: int) -> Outcomes:
+    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+        """Return the counts or the scores of one path."""
         train, valid = self.fold(place)
+        k, tol, max_iter = self.batch(points[0])
+        order = in_order(points, _path_order)
+        table = np.array([[points[p][name] for name in TABLE] for p in order], dtype=float)
         if (k, place) not in self._graphs:
             self._graphs[k, place] = self.fold_graph(self.X, train, k)
         graph = self._graphs[k, place]
-        labelled_valid = self.s[valid] == 1
         scores = np.empty((len(table) if self.scores else 0, len(valid)))
         positive = elastic_path(
             with_intercept(self.X[train]), self.s[train] == 1, graph.i, graph.j, graph.squared_distance,
-            with_intercept(self.X[valid]), labelled_valid, table, tol, max_iter, scores,
+            with_intercept(self.X[valid]), self.s[valid] == 1, table, tol, max_iter, scores,
         )  # fmt: skip
-        if self.scores:
-            return scores
-        counts = np.empty((len(table), 4), dtype=np.int64)
-        counts[:, 0], counts[:, 2] = positive[:, 0], positive[:, 1]
-        counts[:, 1] = np.count_nonzero(labelled_valid)
-        counts[:, 3] = np.count_nonzero(~labelled_valid)
-        return counts
+        result = self.empty(len(points), len(valid))
+        result[order] = self._from_loop(positive, scores, self.s[valid])
+        return result
 
 
 def _path_order(point: Point) -> tuple[float, ...]:

@@ -85,28 +85,8 @@ class GlobalLocalPath(PathRoute):
         return point["form"], point["kernel"], None if point["kernel"] == "linear" else float(point["width"])
 
     def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
-        """Return the counts (n_points, 4) or the scores (n_points, n_valid)."""
-        data = self._fold_data(place)
-        result = self.empty(len(points), len(data.valid))
-        groups: dict[Group, list[int]] = {}
-        for p, point in enumerate(points):
-            groups.setdefault(self.batch(point), []).append(p)
-        for group, members in groups.items():
-            result[members] = self._evaluate(group, [points[p] for p in members], place, data)
-        return result
-
-    def _fold_data(self, place: Place) -> FoldData:
-        if place not in self._data:
-            train, valid = self.fold(place)
-            k = self.defaults["n_neighbors"]
-            if self.defaults["kernel"] == "linear" and len(self.X) > DENSE_ROWS:
-                graph = self.fold_graph(self.graph_rows, train, k)
-            else:
-                graph = graph_from_distances(self.distances, train, k)
-            self._data[place] = FoldData(train, valid, self.s[train] == 1, self.s[valid], graph)
-        return self._data[place]
-
-    def _evaluate(self, group: Group, points: list[Point], place: Place, data: FoldData) -> Outcomes:
+        """Return the counts or the scores of points with the same features."""
+        data, group = self._fold_data(place), self.batch(points[0])
         form, _, width = group
         if form == "thesis":
             assert width is not None
@@ -118,6 +98,17 @@ class GlobalLocalPath(PathRoute):
         else:
             Z, Z_valid = self._kernel_features(width, place, data)
         return self._large(group, points, place, data, Z, Z_valid)
+
+    def _fold_data(self, place: Place) -> FoldData:
+        if place not in self._data:
+            train, valid = self.fold(place)
+            k = self.defaults["n_neighbors"]
+            if self.defaults["kernel"] == "linear" and len(self.X) > DENSE_ROWS:
+                graph = self.fold_graph(self.graph_rows, train, k)
+            else:
+                graph = graph_from_distances(self.distances, train, k)
+            self._data[place] = FoldData(train, valid, self.s[train] == 1, self.s[valid], graph)
+        return self._data[place]
 
     def _kernel_features(self, width: float, place: Place, data: FoldData) -> tuple[Floats, Floats]:
         """Return low-rank features of training and validation rows, with the intercept column; the last are cached."""
@@ -132,7 +123,7 @@ class GlobalLocalPath(PathRoute):
             self._features[key] = (with_intercept(features.L), with_intercept(valid))
         return self._features[key]
 
-    def _small(self, points: list[Point], data: FoldData, Z: Floats, Z_valid: Floats) -> Outcomes:
+    def _small(self, points: Sequence[Point], data: FoldData, Z: Floats, Z_valid: Floats) -> Outcomes:
         order = in_order(points, _path_order)
         table = np.array([[points[p][k] for k in ("sigma", "lam", "c_u", "c_p")] for p in order], dtype=float)
         scores = np.empty((len(table) if self.scores else 0, len(Z_valid)))
@@ -141,13 +132,7 @@ class GlobalLocalPath(PathRoute):
             data.s_valid == 1, table, self.squared, self._tol, limit(solve_glpual, self.defaults), scores,
         )  # fmt: skip
         result = self.empty(len(points), len(Z_valid))
-        if self.scores:
-            result[order] = scores
-            return result
-        result[order, 0] = positive[:, 0]
-        result[order, 2] = positive[:, 1]
-        result[:, 1] = np.count_nonzero(data.s_valid == 1)
-        result[:, 3] = np.count_nonzero(data.s_valid != 1)
+        result[order] = self._from_loop(positive, scores, data.s_valid)
         return result
 
     @property
@@ -156,7 +141,7 @@ class GlobalLocalPath(PathRoute):
         return float(self.defaults.get("tol", 1e-6))
 
     def _large(
-        self, group: Group, points: list[Point], place: Place, data: FoldData, Z: Floats, Z_valid: Floats
+        self, group: Group, points: Sequence[Point], place: Place, data: FoldData, Z: Floats, Z_valid: Floats
     ) -> Outcomes:
         """Return outcomes with one LAPACK factorisation per point; a cache also keeps those of the other method."""
         result = self.empty(len(points), len(Z_valid))
@@ -170,7 +155,7 @@ class GlobalLocalPath(PathRoute):
             return result
         if (self.squared and self.scores) or np.count_nonzero(data.labelled) > max(MANY_LABELLED, Z.shape[1]):
             return self._from_sums(points, data, Z, Z_valid)
-        Z, Z_valid, k = labelled_last(Z, Z_valid, data.labelled, len(points))
+        Z, Z_valid, k = _labelled_last(Z, Z_valid, data.labelled, len(points))
         Zp, Zu = Z[data.labelled], Z[~data.labelled]
         rows, n_p = np.asfortranarray(Zp[:, k:].T), len(Zp)
         G_u, s_u = Zu.T @ Zu, Zu.sum(axis=0)
@@ -215,7 +200,7 @@ class GlobalLocalPath(PathRoute):
                     self.cache[squared, *keys[p][1:]] = outcome
         return result
 
-    def _from_sums(self, points: list[Point], data: FoldData, Z: Floats, Z_valid: Floats) -> Outcomes:
+    def _from_sums(self, points: Sequence[Point], data: FoldData, Z: Floats, Z_valid: Floats) -> Outcomes:
         """Return the outcomes from sums over the rows, without a matrix of all labelled rows."""
         result = self.empty(len(points), len(Z_valid))
         plain = RowSums.of(Z, data.labelled)
@@ -235,7 +220,7 @@ class GlobalLocalPath(PathRoute):
             result[p] = self.seen(Z_valid @ w, data.s_valid)
         return result
 
-    def _thesis(self, width: float, points: list[Point], data: FoldData) -> Outcomes:
+    def _thesis(self, width: float, points: Sequence[Point], data: FoldData) -> Outcomes:
         K_pp, k_pu, s_uu, K_vp, k_vu = self._thesis_sums(width, data)
         n_u = int(np.count_nonzero(~data.labelled))
         result = self.empty(len(points), len(data.valid))
@@ -287,29 +272,12 @@ class GLLCPath(GlobalLocalPath):
     squared = True
 
 
-def labelled_last(Z: Floats, Z_valid: Floats, labelled: Bools, n_points: int) -> tuple[Floats, Floats, int]:
-    """Rotate features so that labelled rows have zeros in all but the last; the intercept column stays.
+def _labelled_last(Z: Floats, Z_valid: Floats, labelled: Bools, n_points: int) -> tuple[Floats, Floats, int]:
+    """Rotate features so that the n_p labelled rows have zeros in the first k = r - n_p; the intercept column stays.
 
-    With a Cholesky factor C, C^-1 Zp' then only takes the end of C, instead of r^2 n_p operations for each point.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, r + 1)
-        Training rows with a last column of ones.
-    Z_valid : ndarray of shape (n_valid, r + 1)
-        Validation rows, with a last column of ones.
-    labelled : ndarray of shape (n,)
-        True for the n_p labelled training rows.
-    n_points : int
-        Number of points that use the features.
-
-    Returns
-    -------
-    Z, Z_valid : ndarray
-        New arrays; the given ones if there are as many labelled rows as features, or too few points to gain from the
-        rotation, which takes 4 n r n_p operations.
-    k : int
-        r - n_p, the number of features that are zero on labelled rows, 0 if nothing was rotated.
+    With a Cholesky factor C, C^-1 Zp' then only takes the end of C, instead of r^2 n_p operations for each point. The
+    rows (n, r + 1) are returned as they are, with k = 0, if there are as many labelled rows as features, or too few
+    points to gain from the rotation, which takes 4 n r n_p operations.
     """
     r, n_p = Z.shape[1] - 1, int(np.count_nonzero(labelled))
     if n_p >= r or n_points * r < 4 * len(Z):
