@@ -27,15 +27,7 @@ CASES = (("two workers", 2, False), ("one worker", 1, False), ("two workers, one
 
 
 def run(progress: Progress = silent, *, rows: int = 1_000_000) -> dict[str, Any]:
-    """Return the table of benchmark `blocks`.
-
-    Parameters
-    ----------
-    progress : callable, optional
-        Called with (cases done, cases in all).
-    rows : int
-        Number of rows, made on the workers in files of `BLOCK` rows.
-    """
+    """Return the table of benchmark `blocks`; the rows are made on the workers in files of `BLOCK` rows."""
     lines: list[dict[str, Any]] = []
     numbers = range(rows // BLOCK)
     with tempfile.TemporaryDirectory() as folder:

@@ -77,12 +77,7 @@ def draw(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return features, which rows are labelled, and which of the unlabeled rows, the last, are positive.
 
-    Parameters
-    ----------
-    source : rows to draw from; None for the generator.
-    prior : share of positives among the unlabeled rows.
-    labelled, rows : numbers of labelled and of unlabeled rows.
-    rng : source of the draws.
+    They come from `source`, None for the generator; `labelled` and `rows` are numbers of labelled and unlabeled rows.
     """
     positives = max(1, round(prior * rows))
     y = rng.permutation(np.arange(rows) < positives)

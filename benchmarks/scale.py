@@ -80,16 +80,7 @@ def run(
 ) -> dict[str, Any]:
     """Return the table of benchmark `scale`; after Ctrl-C, of the finished parts.
 
-    Parameters
-    ----------
-    progress : callable, optional
-        Called with (steps done, steps in all).
-    sizes : sequence of int
-        Numbers of rows.
-    most_seconds : float
-        What would take longer, by its time at the sizes before, is not run; what does is stopped.
-    only : sequence of str, optional
-        Names of the commands and peers to run; all by default.
+    What would take longer than `most_seconds`, by its time at the sizes before, is not run; what does is stopped.
     """
     names = [name for name in (*COMMANDS, *PEERS) if only is None or name in only]
     costs: dict[str, dict[int, Cost]] = {name: {} for name in names}
@@ -194,10 +185,7 @@ def _exponent(known: dict[int, Cost]) -> float:
 
 
 def _row(name: str, known: dict[int, Cost], sizes: Sequence[int], note: str) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "name": name,
-        **{f"{size:.0e}": known[size].cpu if size in known else None for size in sizes},
-    }
+    row: dict[str, Any] = {"name": name, **{f"{n:.0e}": known[n].cpu if n in known else None for n in sizes}}
     if known:
         last = known[max(known)]
         power = _exponent(known)

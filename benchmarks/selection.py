@@ -75,14 +75,7 @@ def run(
 class Candidates:
     """The points of a grid, with their held-out scores, the evidence at both thresholds, and the true F1 of each.
 
-    Parameters
-    ----------
-    name : str
-        Name of the method in the table.
-    X, s : ndarray of shape (n, m) and (n,)
-        Training rows and the indicator of labelled ones.
-    prior : float
-        Estimated share of positives among the unlabeled rows.
+    X (n, m) and s (n,) are training rows and which are labelled, `prior` is the estimated share of positives.
     """
 
     def __init__(self, name: str, X: np.ndarray, s: np.ndarray, prior: float) -> None:
@@ -129,17 +122,12 @@ class Candidates:
         elif criterion == RANKING:
             value = seen.ranking
         else:
-            value = np.array(
-                [
-                    np.mean(
-                        [
-                            likely_negative_auc(s == 1, row, ranks, self.rule.prior)
-                            for row, ranks in zip(of, reference, strict=True)
-                        ]
-                    )
-                    for of in self.held_out
-                ]
-            )
+            repeats = range(len(reference))
+            aucs = [
+                [likely_negative_auc(s == 1, of[r], reference[r], self.rule.prior) for r in repeats]
+                for of in self.held_out
+            ]
+            value = np.mean(aucs, axis=1)
         return Scores(np.nan_to_num(value, nan=-1.0), np.zeros(len(value)), found.constant)
 
 
@@ -195,11 +183,6 @@ def table(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         means = part[["F1", "regret", "regret to all"]].mean()
         worst = part.groupby("task")["regret to all"].mean()
         named: dict[str, Any] = {"tasks": half, "method": method, "criterion": criterion, "threshold": threshold}
-        lines.append(
-            {
-                **named,
-                **{str(key): float(value) for key, value in means.items()},
-                "worst task": f"{worst.idxmax()} {worst.max():.3f}",
-            }
-        )
+        found = {str(key): float(value) for key, value in means.items()}
+        lines.append({**named, **found, "worst task": f"{worst.idxmax()} {worst.max():.3f}"})
     return sorted(lines, key=lambda line: str(line["tasks"]))

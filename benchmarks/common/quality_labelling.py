@@ -20,13 +20,7 @@ LABELLINGS = {
 
 
 def labelled_split(labelling: str, X: np.ndarray, y: np.ndarray, frequency: float, rng: np.random.Generator) -> Split:
-    """Return a split with `frequency` of the positives of its training rows labelled.
-
-    Parameters
-    ----------
-    labelling : one of `LABELLINGS`. X, y : rows (n, m) and labels (n,). frequency : share of labelled positives.
-    rng : draws the split.
-    """
+    """Return a split of rows X (n, m) and labels y (n,) with `frequency` of the positives for training labelled."""
     scenario, mechanism = LABELLINGS[labelling]
     return make_split(scenario, y, frequency, rng=rng, tilt=labelling_tilt(mechanism, X, y, rng))
 

@@ -10,6 +10,7 @@ import importlib.util
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,22 +40,11 @@ class Prediction:
     probabilities: np.ndarray | None = None
 
 
-def auto(problem: Problem) -> Prediction:
-    """Fit `AutoPU` with the labelling scenario as its only information."""
+def auto(problem: Problem, **how: Any) -> Prediction:
+    """Fit `AutoPU` with the labelling scenario as its only information, or with further parameters."""
     from pucli.estimators.auto.auto_pu import AutoPU
 
-    return _auto(AutoPU(scenario=problem.scenario, random_state=problem.seed), problem)
-
-
-def auto_sar(problem: Problem) -> Prediction:
-    """Fit `AutoPU` with its model of labelling that is not random."""
-    from pucli.estimators.auto.auto_pu import AutoPU
-
-    return _auto(AutoPU(scenario=problem.scenario, labelling="sar", random_state=problem.seed), problem)
-
-
-def _auto(model: Any, problem: Problem) -> Prediction:
-    model.fit(problem.X, problem.labelled)
+    model = AutoPU(scenario=problem.scenario, random_state=problem.seed, **how).fit(problem.X, problem.labelled)
     scores = model.decision_function(problem.X_test)
     intervals = {name: (found.value, found.low, found.high) for name, found in model.estimates_.items()}
     return Prediction(scores, scores > 0, model.prior_, intervals, model.predict_proba(problem.X_test)[:, 1])
@@ -247,7 +237,7 @@ OF_LABELLING = ("auto, labelling sar", "SAR-EM")
 # Name in the table -> function, and the package that it needs.
 METHODS: dict[str, tuple[Callable[[Problem], Prediction], str]] = {
     "auto": (auto, ""),
-    "auto, labelling sar": (auto_sar, ""),
+    "auto, labelling sar": (partial(auto, labelling="sar"), ""),
     "SAR-EM": (sar_em, ""),
     "SVC, unlabeled as negative": (naive_svc, ""),
     "SVC, true prior": (svc_true_prior, ""),

@@ -55,11 +55,8 @@ def tasks(half: str = "all") -> list[str]:
 def at_hand(half: str, folder: Path | None) -> list[str]:
     """Return the tasks of a half whose rows can be had: see `load`.
 
-    Raises
-    ------
-    UsageError
-        None of them can or, without a folder, no more than those that come with scikit-learn; the message says why not
-        the first.
+    Raise UsageError, which says why not the first, if none of them can or, without a folder, no more than those that
+    come with scikit-learn.
     """
     found, missing = [], []
     for task in tasks(half):
@@ -76,17 +73,9 @@ def at_hand(half: str, folder: Path | None) -> list[str]:
 
 
 def load(task: str, folder: Path | None = None, most: int = MOST_ROWS) -> Rows:
-    """Return at most `most` rows of a task.
+    """Return at most `most` rows of a task; raise RunError if its file cannot be had, or is another one.
 
-    Parameters
-    ----------
-    task : its name.
-    folder : a mirror of the files, nothing is then downloaded; by default they come as those of `pucli fetch`.
-
-    Raises
-    ------
-    RunError
-        The file cannot be had, or is another one.
+    `folder` is a mirror of the files, and nothing is then downloaded; by default they come as those of `pucli fetch`.
     """
     rows = all_rows(PREFIX + task, folder)
     if task in COMPONENTS:
@@ -100,15 +89,7 @@ def load(task: str, folder: Path | None = None, most: int = MOST_ROWS) -> Rows:
 def each_task(
     half: str, folder: Path | None, progress: Progress, most: int = MOST_ROWS, left_out: Collection[str] = ()
 ) -> Iterator[tuple[str, Rows]]:
-    """Yield the name and the rows of each task of a half, and report progress after it.
-
-    Parameters
-    ----------
-    half : see `tasks`.
-    folder, most : see `load`.
-    progress : called with the number of finished tasks and their number.
-    left_out : names of tasks that are not wanted.
-    """
+    """Yield the name and the rows of each task of a half but those `left_out`, and report progress after it."""
     present = [task for task in at_hand(half, folder) if task not in left_out]
     for done, task in enumerate(present, start=1):
         yield task, load(task, folder, most)
@@ -136,14 +117,7 @@ class CaseControl(NamedTuple):
 
 
 def case_control(task: str, rows: Rows, frequency: float, repeat: int, seed: int = 7) -> CaseControl:
-    """Return a case-control split of the rows of a task.
-
-    Parameters
-    ----------
-    task, rows : name and rows of the task.
-    frequency : share of the training positives that are labelled.
-    repeat, seed : which of the splits.
-    """
+    """Return a case-control split of the rows of a task, `frequency` of whose positives for training are labelled."""
     split = make_split(
         "case-control", rows.y, frequency, rng=split_stream(seed, task, "case-control", frequency, repeat)
     )

@@ -18,36 +18,16 @@ COMPONENTS = 50
 
 @dataclass(frozen=True)
 class RealTable:
-    """A table below the data folder.
-
-    Attributes
-    ----------
-    name : str
-        Name of the table.
-    files : tuple of str
-        Its files, whose rows are put together.
-    separator : str
-        Separator of its cells.
-    header : bool
-        Whether its first line names the columns.
-    label : int
-        Column of the label.
-    positive : frozenset of str
-        Labels of the positives.
-    design : bool
-        Whether defaults may be decided on it; the others are looked at once.
-    most : int
-        The most rows, drawn at random.
-    """
+    """A table below the data folder."""
 
     name: str
-    files: tuple[str, ...]
+    files: tuple[str, ...]  # whose rows are put together
     separator: str
-    header: bool
-    label: int
-    positive: frozenset[str]
-    design: bool
-    most: int = 1_000_000
+    header: bool  # whether the first line names the columns
+    label: int  # its column
+    positive: frozenset[str]  # labels of the positives
+    design: bool  # whether defaults may be decided on it; the others are looked at once
+    most: int = 1_000_000  # rows, drawn at random
 
     def present(self, folder: Path) -> bool:
         """Return whether all files are there."""

@@ -76,21 +76,10 @@ def sar_em(X: Floats, labelled: Bools, *, ridge: float = 1.0, max_iter: int = 10
 
 
 def expected_class(Z: Floats, labelled: Bools, classifier: Floats, propensity: Floats) -> Floats:
-    """Return the probability of a positive given features and label, f (1 - e) / (1 - f e) if unlabeled.
+    """Return the probabilities (n,) of a positive given features and label, f (1 - e) / (1 - f e) if unlabeled.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, m + 1)
-        Rows, with a last column of ones.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives, whose probability is 1.
-    classifier, propensity : ndarray of shape (m + 1,)
-        Coefficients of the log-odds of f and of e.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Probabilities.
+    Z (n, m + 1) are the rows with a last column of ones; classifier and propensity (m + 1,) are the coefficients of the
+    log-odds of f and of e.
     """
     f, e = expit(Z @ classifier), expit(Z @ propensity)
     result: Floats = np.where(labelled, 1.0, f * (1.0 - e) / np.maximum(1.0 - f * e, 1e-300))
@@ -98,19 +87,7 @@ def expected_class(Z: Floats, labelled: Bools, classifier: Floats, propensity: F
 
 
 def penalised_likelihood(Z: Floats, labelled: Bools, classifier: Floats, propensity: Floats, ridge: float) -> float:
-    """Return the log-likelihood of the labels less the penalty.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, m + 1)
-        Rows, with a last column of ones.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    classifier, propensity : ndarray of shape (m + 1,)
-        Coefficients of the log-odds of f and of e.
-    ridge : float
-        Weight of half the squared coefficients, the constants excepted.
-    """
+    """Return the log-likelihood of the labels less the penalty; see `expected_class` and `sar_em`."""
     both = log_expit(Z @ classifier) + log_expit(Z @ propensity)
     fit = np.where(labelled, both, np.log1p(-np.minimum(np.exp(both), 1.0 - 1e-15)))
     return float(fit.sum()) - _penalty(classifier, ridge) - _penalty(propensity, ridge)
@@ -119,22 +96,9 @@ def penalised_likelihood(Z: Floats, labelled: Bools, classifier: Floats, propens
 def logistic_regression(
     Z: Floats, targets: Floats, weights: Floats, ridge: float, start: Floats, max_iter: int = 50
 ) -> Floats:
-    """Return the coefficients that minimise sum w (log(1 + exp(t)) - y t) plus the penalty, by Newton's method.
+    """Return the coefficients c that minimise sum w (log(1 + exp(t)) - y t) plus the penalty, by Newton's method.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, m + 1)
-        Rows, with a last column of ones; t = Z c.
-    targets : ndarray of shape (n,)
-        y, from 0 to 1.
-    weights : ndarray of shape (n,)
-        w, not negative.
-    ridge : float
-        Weight of half the squared coefficients, the constant excepted.
-    start : ndarray of shape (m + 1,)
-        Coefficients to start from.
-    max_iter : int, default=50
-        Largest number of Newton steps.
+    t = Z c; the targets y are from 0 to 1, the weights w not negative.
     """
     penalty = np.full(Z.shape[1], ridge)
     penalty[-1] = _CONSTANT_RIDGE

@@ -22,13 +22,8 @@ def row(
 ) -> dict[str, Any]:
     """Return a row of a table of times, without what is not given.
 
-    Parameters
-    ----------
-    name : what was timed.
-    seconds : its time.
-    target : what the time or the ratio should be.
-    note : further words.
-    ratio : time of the baseline over ours, unless the name states another.
+    `target` is what the time or the ratio should be; the ratio is that of the baseline over ours, unless the name
+    states another.
     """
     given = {"seconds": seconds, "ratio": ratio, "target": target, "note": note or None}
     return {"name": name, **{key: value for key, value in given.items() if value is not None}}
