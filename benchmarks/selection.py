@@ -137,7 +137,7 @@ def _cells(task: str, rows: Rows, frequency: float, methods: Sequence[str]) -> l
     pools: dict[str, list[tuple[Candidates, dict[str, np.ndarray]]]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        prior = share_of_positives(X, s == 1, "unlabeled", 0)
+        prior = share_of_positives(X, s == 1, 0)
         for name in methods:
             of = Candidates(name, X, s, prior)
             pools[name] = [(of, of.true_f1(X, s, X_test, y))]

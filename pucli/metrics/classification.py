@@ -35,11 +35,6 @@ def confusion(truth: ArrayLike, predictions: ArrayLike, positive: object) -> Con
     positive : object
         The positive class.
 
-    Returns
-    -------
-    Confusion
-        Counts of true and false positives, false negatives and true negatives.
-
     Raises
     ------
     ValueError
@@ -178,11 +173,6 @@ def f_of_class(truth: ArrayLike, signs: ArrayLike, wanted: int) -> float:
     wanted : {-1, 1}
         The class that is scored.
 
-    Returns
-    -------
-    float
-        F measure, from 0 to 1.
-
     Notes
     -----
     As in the script released with the paper, every row of the other class that is not predicted as such, a 0 included,
@@ -215,11 +205,6 @@ def f_published(unlabeled_truth: ArrayLike, signs: ArrayLike) -> float:
         True classes of the unlabeled rows in {-1, +1}.
     signs : array-like of shape (n,), n >= n_unlabeled
         Predicted signs of all rows in the order of the file, labelled ones included.
-
-    Returns
-    -------
-    float
-        F measure, in per cent.
 
     Notes
     -----

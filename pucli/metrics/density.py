@@ -25,11 +25,6 @@ def modes_found(mode_counts: ArrayLike) -> float:
     ----------
     mode_counts : array-like of shape (n_modes,)
         Generated rows of each mode.
-
-    Returns
-    -------
-    float
-        Number of modes.
     """
     counts = np.asarray(mode_counts)
     return float(np.sum(counts >= max(1.0, FAIR_SHARE * counts.sum() / len(counts))))
@@ -46,11 +41,6 @@ def share_near(generated: ArrayLike, centres: ArrayLike, sd: float) -> float:
         Centres of the modes.
     sd : float
         Standard deviation of a mode in each dimension that the modes spread in.
-
-    Returns
-    -------
-    float
-        Share, from 0 to 1.
     """
     _, distance = nearest_centres(generated, centres)
     dimensions = np.linalg.matrix_rank(np.asarray(centres))

@@ -189,7 +189,7 @@ def boyce(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:
         Between -1 and 1. NaN without a positive row, or where a score is not finite or all are equal.
     """
     marked, scores = _checked(truth, decision, positive)
-    return boyce_of(scores[marked], scores)
+    return _boyce(scores[marked], scores)
 
 
 def boyce_labelled(labelled: ArrayLike, decision: ArrayLike, denominator: str) -> float:
@@ -207,26 +207,14 @@ def boyce_labelled(labelled: ArrayLike, decision: ArrayLike, denominator: str) -
         The rows that are a sample of the population.
     """
     marked, scores = np.asarray(labelled, dtype=bool).ravel(), np.asarray(decision, dtype=float).ravel()
-    return boyce_of(scores[marked], scores if denominator == "all" else scores[~marked])
+    return _boyce(scores[marked], scores if denominator == "all" else scores[~marked])
 
 
-def boyce_of(presences: Floats, background: Floats) -> float:
-    """Return the continuous Boyce index of two samples of scores (Hirzel et al. 2006).
+def _boyce(presences: Floats, background: Floats) -> float:
+    """Return the continuous Boyce index (Hirzel et al. 2006) of scores of positives (p,) and of the population (n,).
 
-    Parameters
-    ----------
-    presences : ndarray of shape (p,)
-        Scores of the positives.
-    background : ndarray of shape (n,)
-        Scores of the population.
+    It is NaN if a sample is empty, a score is not finite, or all scores or all ratios are equal.
 
-    Returns
-    -------
-    float
-        NaN if a sample is empty, a score is not finite, or all scores or all ratios are equal.
-
-    Notes
-    -----
     `WINDOWS` closed windows, each a tenth of the range wide, run from the least to the largest score. The ratio of a
     window is the share of presences in it over the share of the background. Windows without background have none;
     all others count, also neighbours with the same ratio, whose ranks are averaged. Common implementations in R drop

@@ -206,7 +206,7 @@ def seed_of(cell: Cell, purpose: str) -> int:
 
 
 def read_rows(name: str, context: Context, *, multiclass: bool = False) -> tuple[Floats, AnyArray]:
-    """Return the read-only X and y of a declared data set, which are read once per process.
+    """Return the read-only X (n, m) and y (n,) of a declared data set, which are read once per process.
 
     Parameters
     ----------
@@ -216,13 +216,6 @@ def read_rows(name: str, context: Context, *, multiclass: bool = False) -> tuple
         Sources of data files.
     multiclass : bool, default=False
         Whether y has the classes of the source instead of -1 and +1.
-
-    Returns
-    -------
-    X : array of shape (n_rows, n_features)
-        Features.
-    y : array of shape (n_rows,)
-        Classes.
     """
     return _read(name, multiclass, context.mirror, context.offline)
 
@@ -264,11 +257,6 @@ def standardised(how: str, X_train: Floats, *others: Floats) -> list[Floats]:
         Training rows.
     *others : arrays of shape (k, m)
         Other rows, of any number.
-
-    Returns
-    -------
-    list of arrays
-        `X_train` and `others`, in this order.
     """
     if how == "none":
         return [X_train, *others]

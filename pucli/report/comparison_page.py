@@ -43,11 +43,6 @@ def comparison_page(scores: Scores, judgement: Judgement, made: Sequence[str]) -
         What was measured, and what follows.
     made : sequence of str
         How it was made, in words.
-
-    Returns
-    -------
-    str
-        HTML.
     """
     names = " and ".join(scores.methods) if len(scores.methods) < 4 else f"{len(scores.methods)} methods"
     return render(

@@ -153,9 +153,9 @@ PRIOR_ROWS, PRIOR_RANGE = 800, (0.02, 0.98)
 
 
 def share_of_positives(
-    X: Any, labelled: Bools, denominator: str, seed: int, estimator: str = "auto", groups: Ints | None = None
+    X: Any, labelled: Bools, seed: int, estimator: str = "auto", groups: Ints | None = None
 ) -> float:
-    """Return the estimated share of positives among the unlabeled rows, or among all rows (denominator "all").
+    """Return the estimated share of positives among the unlabeled rows.
 
     Parameters
     ----------
@@ -163,8 +163,6 @@ def share_of_positives(
         Rows; at most `PRIOR_ROWS` of each kind are used.
     labelled : ndarray of shape (n,)
         True for labelled positives.
-    denominator : {"unlabeled", "all"}
-        The rows whose positives are counted.
     seed : int
         Seed of the sample and of the folds.
     estimator : str, default "auto"
@@ -182,8 +180,7 @@ def share_of_positives(
         found = hidden_share_of(few, labelled[rows], seed, None if groups is None else groups[rows]).prior
     else:
         found = estimate_prior(few, labelled[rows], estimator, random_state=seed).prior
-    hidden = float(np.clip(found, low, high))
-    return in_population(hidden, labelled, denominator)
+    return float(np.clip(found, low, high))
 
 
 def in_population(hidden: float, labelled: Bools, denominator: str) -> float:

@@ -302,14 +302,14 @@ def tune(  # noqa: PLR0913
     by = rule_for(entry, rule, denominator, fixed)
     pooled, estimator = by.name in ("f1", RANKING), estimator_of_prior(entry, fixed, grid)
     if pooled or estimator == "auto":
-        hidden = share_of_positives(X, s == 1, "unlabeled", seed, groups=together)
+        hidden = share_of_positives(X, s == 1, seed, groups=together)
     if pooled:
         by = by._replace(prior=in_population(hidden, s == 1, by.denominator))
     if estimator == "auto":
         fixed["prior"] = hidden  # in every fit it would take its time
     elif estimator and pooled:
         # with priors of their own, the scores of two folds could not be compared
-        fixed["prior"] = share_of_positives(X, s == 1, "unlabeled", seed, estimator)
+        fixed["prior"] = share_of_positives(X, s == 1, seed, estimator)
     if cv_repeats is None:
         cv_repeats = DEFAULT_REPEATS if X.shape[0] <= REPEATED_ROWS else 1
     search = _Search(dict(fixed), grid, by, started, about_rows=notes)

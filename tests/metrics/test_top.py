@@ -17,11 +17,11 @@ from pucli.metrics.probabilities import brier, calibration_error
 from pucli.metrics.pu import lift_labelled_at, proxy_accuracy, recall_labelled_at
 from pucli.metrics.ranking import likely_negative_auc
 from pucli.metrics.top import (
+    _boyce,
     average_precision,
     bedroc,
     boyce,
     boyce_labelled,
-    boyce_of,
     lift_at,
     precision_at,
     recall_at,
@@ -93,16 +93,16 @@ def test_boyce_index_counts_every_window(decimals):
     y, f = drawn(7, n=150, decimals=decimals)
     f = f + 0.003 * np.pi  # no score on the edge of a window
     assert boyce(y, f, 1) == pytest.approx(boyce_by_definition(f[y == 1].tolist(), f.tolist()))
-    assert boyce_labelled(y == 1, f, "unlabeled") == pytest.approx(boyce_of(f[y == 1], f[y == 0]))
+    assert boyce_labelled(y == 1, f, "unlabeled") == pytest.approx(_boyce(f[y == 1], f[y == 0]))
 
 
 def test_boyce_index_keeps_the_windows_of_the_highest_scores():
     # the ratio rises, then is the same, and 0, in the last windows, which dropping equal neighbours leaves out
     background = np.linspace(0.0, 1.0, 2001)
     presences = np.concatenate([np.linspace(0.0, 0.3, 300), np.linspace(0.3, 0.5, 600)])
-    assert boyce_of(presences, background) < 0.0
-    assert boyce_of(background**0.5, background) == pytest.approx(1.0, abs=0.01)
-    assert math.isnan(boyce_of(background, background)) and math.isnan(boyce_of(np.ones(3), np.ones(9)))
+    assert _boyce(presences, background) < 0.0
+    assert _boyce(background**0.5, background) == pytest.approx(1.0, abs=0.01)
+    assert math.isnan(_boyce(background, background)) and math.isnan(_boyce(np.ones(3), np.ones(9)))
 
 
 def test_calibration_error_by_bins():

@@ -217,8 +217,8 @@ def test_the_estimator_of_the_prior_that_is_asked_for_is_taken_in_tuning_as_well
             by_fold = [puf_scorer(model.fit(X[train], s[train]), X[valid], s[valid]) for train, valid in folds]
             assert score == pytest.approx(np.mean(by_fold))
         pooled = tune("cpb-glpual", X, s, params=km2, grid={"lam": [0.01, 0.1]})
-    assert pooled.params["prior"] == share_of_positives(X, s == 1, "unlabeled", 0, "km2")
-    assert pooled.params["prior"] != share_of_positives(X, s == 1, "unlabeled", 0)
+    assert pooled.params["prior"] == share_of_positives(X, s == 1, 0, "km2")
+    assert pooled.params["prior"] != share_of_positives(X, s == 1, 0)
 
 
 def test_a_method_without_a_cut_is_tuned_by_the_estimated_f1(monkeypatch):

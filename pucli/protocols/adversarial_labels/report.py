@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.report.figures.style import BLUE, DASHES, NARROW, PALETTE, RED, WIDE
+from pucli.report.figures.style import BLUE, DASHES, NARROW, PALETTE, RED, WIDE, drawing
 from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
@@ -56,10 +56,7 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
 
 
 def _figure(rows: int, columns: int) -> tuple[Figure, np.ndarray]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDE if columns > 1 else NARROW, 2.5 * rows))
-    return figure, figure.subplots(rows, columns, squeeze=False)
+    return drawing(WIDE if columns > 1 else NARROW, 2.5 * rows, rows, columns)
 
 
 def _densities(found: Mapping[str, Any]) -> Figure:

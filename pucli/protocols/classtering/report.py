@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.metrics import get_metric
-from pucli.report.figures.style import NARROW, PALETTE, WIDE, band, dots, end_labels, spread_of, strokes
+from pucli.report.figures.style import NARROW, PALETTE, WIDE, band, dots, drawing, end_labels, spread_of, strokes
 from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
@@ -41,7 +41,7 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     done = done_rows(cells, rows)
     for dataset in dict.fromkeys(cell.dataset for cell, _ in done):
         own = [(cell, row) for cell, row in done if cell.dataset == dataset]
-        found.append(Extra(f"figures/labels-{dataset}", f"{metric} on {dataset}", curves(metric, dataset, own)))
+        found.append(Extra(f"figures/labels-{dataset}", f"{metric} on {dataset}", _curves(metric, dataset, own)))
         maps = [(cell, row) for cell, row in own if row["details"].get("X")]
         if maps:
             title = f"Predictions of each method on {dataset}"
@@ -49,22 +49,9 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     return found
 
 
-def curves(metric: str, dataset: str, rows: Rows) -> Figure:
-    """Draw the mean of `metric` over repeats, with two standard errors, against the number of labels per class.
-
-    Parameters
-    ----------
-    metric : str
-        Name of the metric.
-    dataset : str
-        Name of the data set, for the title.
-    rows : list of (Cell, StoredRow)
-        The finished cells of the data set with their stored rows.
-    """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(NARROW, 2.8))
-    ax = figure.subplots()
+def _curves(metric: str, dataset: str, rows: Rows) -> Figure:
+    """Draw the mean of `metric` over repeats, with two standard errors, against the number of labels per class."""
+    figure, ax = drawing(NARROW, 2.8)
     lines = strokes(list(dict.fromkeys(cell.method for cell, _ in rows)))
     last: dict[str, float] = {}
     for label, stroke in lines.items():
@@ -117,8 +104,6 @@ def predictions(dataset: str, rows: Rows) -> Figure:
     The predictions shown are those with the most labels. A predicted cluster has the colour of the class with which it
     shares the most rows; further clusters have further colours.
     """
-    from matplotlib.figure import Figure
-
     most = max(cell.setting["labels"] for cell, _ in rows)
     shown = [(cell.method, row["details"]) for cell, row in rows if cell.setting["labels"] == most]
     truth = np.unique(shown[0][1]["truth"], return_inverse=True)[1]
@@ -126,8 +111,8 @@ def predictions(dataset: str, rows: Rows) -> Figure:
     points = np.array(shown[0][1]["X"])
     solid = points.shape[1] == 3
     lines = -(-len(panels) // ACROSS)
-    figure = Figure(figsize=(WIDE, 2.55 * lines + 0.2))
-    axes = figure.subplots(lines, ACROSS, squeeze=False, subplot_kw={"projection": "3d"} if solid else {}).ravel()
+    figure, grid = drawing(WIDE, 2.55 * lines + 0.2, lines, ACROSS, subplot_kw={"projection": "3d"} if solid else {})
+    axes = grid.ravel()
     for ax in axes[len(panels) :]:
         ax.remove()
     for ax, (title, classes) in zip(axes, panels, strict=False):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.report.figures.style import NARROW, WIDE, band, colour, dots, end_labels, plain, spread_of, strokes
+from pucli.report.figures.style import NARROW, WIDE, band, colour, dots, drawing, end_labels, plain, spread_of, strokes
 from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
@@ -67,17 +67,10 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     return found
 
 
-def _panels(count: int, height: float, *, share: bool = False) -> tuple[Figure, Any]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDE, height))
-    return figure, figure.subplots(1, count, squeeze=False, sharey=share)[0]
-
-
 def plane(having: Details) -> Figure:
     """Draw true and generated rows of the plane, a panel for each method."""
-    figure, axes = _panels(len(having), 7.0 / len(having) + 0.4)
-    for ax, (label, details) in zip(axes, having.items(), strict=True):
+    figure, axes = drawing(WIDE, 7.0 / len(having) + 0.4, 1, len(having))
+    for ax, (label, details) in zip(axes[0], having.items(), strict=True):
         dots(ax, np.array(details["generated"]), colour(label), 1.5)
         dots(ax, np.array(details["true"]), "black", 1.2)
         ax.set_title(label)
@@ -89,23 +82,20 @@ def plane(having: Details) -> Figure:
 
 def histogram(having: Details) -> Figure:
     """Draw the number of generated rows of each mode, a panel for each method."""
-    figure, axes = _panels(len(having), 1.8, share=True)
-    for ax, (label, details) in zip(axes, having.items(), strict=True):
+    figure, axes = drawing(WIDE, 1.8, 1, len(having), sharey=True)
+    for ax, (label, details) in zip(axes[0], having.items(), strict=True):
         ax.bar(range(len(details["counts"])), details["counts"], color=colour(label))
         ax.set_title(label)
         ax.set_xlabel("mode")
         ax.locator_params(nbins=4, integer=True)
         ax.grid(axis="x", visible=False)
-    axes[0].set_ylabel("generated rows")
+    axes[0, 0].set_ylabel("generated rows")
     return figure
 
 
 def likelihood_curves(curves: Curves) -> Figure:
     """Draw the log-likelihood of the test rows against the iterations, a line for each method with its spread."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(NARROW, 2.8))
-    ax = figure.subplots()
+    figure, ax = drawing(NARROW, 2.8)
     for label, stroke in strokes(list(curves)).items():
         iterations = [look["iterations"] for look in curves[label][0]]
         values = [[look["log_likelihood"] for look in curve] for curve in curves[label]]
@@ -120,8 +110,8 @@ def likelihood_curves(curves: Curves) -> Figure:
 
 def image_panels(key: str, having: Details) -> Figure:
     """Draw true images in the first column and those of `key` in the others, a panel for each method."""
-    figure, axes = _panels(len(having), 3.2)
-    for ax, (label, details) in zip(axes, having.items(), strict=True):
+    figure, axes = drawing(WIDE, 3.2, 1, len(having))
+    for ax, (label, details) in zip(axes[0], having.items(), strict=True):
         # (columns, images, 3 side^2), channels one after the other
         columns = np.array(details[key], dtype=float)[:, :IMAGE_ROWS]
         side = round((columns.shape[2] / 3) ** 0.5)

@@ -97,11 +97,6 @@ class Training:
             Iterations after which the model is measured; those not below `iterations` are ignored.
         look : callable
             Function from the model to named measures.
-
-        Returns
-        -------
-        estimator
-            The model after `iterations` iterations.
         """
         taken = {int(seen["iterations"]) for seen in self.curve}
         stages = [n for n in sorted(set(looks)) if n < iterations and n not in taken]
@@ -129,11 +124,6 @@ class Training:
             Number of iterations from the start of the training.
         block : int
             Number of iterations between two checkpoints.
-
-        Returns
-        -------
-        estimator
-            The fitted model.
 
         Raises
         ------

@@ -34,7 +34,6 @@ from pucli.protocols.options import read_options
 from pucli.protocols.pu.rows import SCENARIOS
 from pucli.protocols.pu.rows import Prepared as Prepared
 from pucli.protocols.pu.rows import prepare as prepare_rows
-from pucli.protocols.pu.rows import split_of as split_of
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import TRUE_ODDS, TRUE_PRIOR, Experiment, Strict
 from pucli.runner.profiles import Scope, data_settings, resolved_grid, tuning_settings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.protocols.pu_figures.protocol import FieldFigure, options_of
-from pucli.report.figures.style import NEGATIVE, POSITIVE, WIDE, colour, dots
+from pucli.report.figures.style import NEGATIVE, POSITIVE, WIDE, colour, dots, drawing
 from pucli.report.protocol_parts import Extra
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
@@ -33,14 +33,13 @@ def draw(experiment: Experiment, done: Sequence[tuple[Cell, StoredRow]]) -> list
 
 
 def _draw(experiment: Experiment, figure: FieldFigure, chosen: Sequence[tuple[Cell, StoredRow]]) -> Figure:
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     methods = list(dict.fromkeys(cell.method for cell, _ in chosen))
     settings = list(dict.fromkeys(_setting(experiment, cell) for cell, _ in chosen))
-    drawn = Figure(figsize=(WIDE, 1.35 * len(methods) + 0.95))
-    panels = drawn.subplots(len(methods), len(settings), squeeze=False, sharex="col", sharey="col")
+    size = WIDE, 1.35 * len(methods) + 0.95
+    drawn, panels = drawing(*size, len(methods), len(settings), sharex="col", sharey="col")
     for ax in panels.ravel():
         ax.set_axis_off()
     for cell, row in chosen:

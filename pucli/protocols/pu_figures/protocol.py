@@ -23,6 +23,7 @@ from pucli.protocols.common import make, read_rows
 from pucli.protocols.options import read_options
 from pucli.protocols.pu import protocol as pu
 from pucli.protocols.pu.protocol import warm_up as warm_up  # same methods and tuning
+from pucli.protocols.pu.rows import split_of
 from pucli.runner.cells import Cell, CellResult, Context, canonical_json
 from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope
@@ -183,5 +184,5 @@ def _map(cell: Cell, context: Context, rows: pu.Prepared) -> dict[str, Any]:
 def _training_classes(cell: Cell, context: Context) -> AnyArray:
     """Return the true classes of the training rows, which are used only in the figure."""
     X, y = read_rows(cell.dataset, context)
-    classes: AnyArray = y[pu.split_of(cell, X, y).train]
+    classes: AnyArray = y[split_of(cell, X, y).train]
     return classes

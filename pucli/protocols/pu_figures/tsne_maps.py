@@ -9,7 +9,7 @@ import numpy as np
 
 from pucli.models.advice import APART, BETWEEN
 from pucli.protocols.pu_figures.protocol import MapFigure, Panel, options_of
-from pucli.report.figures.style import FAINT, NEGATIVE, POSITIVE, WIDE, dots
+from pucli.report.figures.style import FAINT, NEGATIVE, POSITIVE, WIDE, dots, drawing
 from pucli.report.protocol_parts import Extra
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
@@ -53,12 +53,10 @@ def _details(done: Rows, panel: Panel) -> Mapping[str, Any] | None:
 
 
 def _classes(figure: MapFigure, panels: Sequence[Panel], done: Rows) -> Figure:
-    from matplotlib.figure import Figure
-
     columns = 2 if len(panels) == 4 else min(COLUMNS, len(panels))
     lines = -(-len(panels) // columns)
-    drawn = Figure(figsize=(WIDE, WIDE / columns * 0.85 * lines + 0.3))
-    places = drawn.subplots(lines, columns, squeeze=False).ravel()
+    drawn, grid = drawing(WIDE, WIDE / columns * 0.85 * lines + 0.3, lines, columns)
+    places = grid.ravel()
     for place in places[len(panels) :]:
         place.set_axis_off()
     for place, panel in zip(places, panels, strict=False):
@@ -77,10 +75,7 @@ def _classes(figure: MapFigure, panels: Sequence[Panel], done: Rows) -> Figure:
 
 def _wrong(panels: Sequence[Panel], methods: Sequence[str], done: Rows) -> Figure:
     """Draw test rows with crosses on misclassified ones, one row per map and one column per method."""
-    from matplotlib.figure import Figure
-
-    drawn = Figure(figsize=(WIDE, 2.2 * len(panels) + 0.3))
-    places = drawn.subplots(len(panels), len(methods), squeeze=False)
+    drawn, places = drawing(WIDE, 2.2 * len(panels) + 0.3, len(panels), len(methods))
     for line, panel in enumerate(panels):
         for column, method in enumerate(methods):
             place = places[line, column]

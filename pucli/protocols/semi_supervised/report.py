@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pucli.report.figures.style import WIDE, band, spread_of, strokes, ticks_at
+from pucli.report.figures.style import WIDE, band, drawing, spread_of, strokes, ticks_at
 from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
@@ -112,12 +112,9 @@ def harm_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def curve_figure(dataset: str, curves: Curves) -> Figure:
     """Draw test error and own loss, mean with two standard errors, against unlabeled rows, one column per family."""
-    from matplotlib.figure import Figure
-
     labels = [label for name, label in curves if name == dataset]
     families = list(dict.fromkeys(map(base_name, labels)))
-    figure = Figure(figsize=(WIDE, 4.4))
-    axes = figure.subplots(2, len(families), squeeze=False)
+    figure, axes = drawing(WIDE, 4.4, 2, len(families))
     lines = strokes(list(dict.fromkeys(map(variant_name, labels))))
     for name, marker, dashes in (("supervised", "", "--"), ("oracle", "", ":")):
         if name in lines:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.report.figures.style import BLUE, FAINT, RED, WIDE
+from pucli.report.figures.style import BLUE, FAINT, RED, WIDE, drawing
 from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
@@ -35,10 +35,8 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     found = [(float(cell.setting["u"]), row) for cell, row in done_rows(cells, rows) if row["details"]]
     if not found:
         return []
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDE, 2.9))
-    axes = figure.subplots(1, len(found), sharex=True, sharey=True, squeeze=False)[0]
+    figure, grid = drawing(WIDE, 2.9, 1, len(found), sharex=True, sharey=True)
+    axes = grid[0]
     ends = np.array([u for u, _ in found] + [x for _, row in found for x in row["details"]["labelled"]])
     across = np.array([ends.min() - 0.5, ends.max() + 0.5])
     for ax, (u, row) in zip(axes, found, strict=True):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from pucli.report.figures.style import MARKERS, PALETTE, WIDE, band, plain, spread_of, strokes, ticks_at
+from pucli.report.figures.style import MARKERS, PALETTE, WIDE, band, drawing, plain, spread_of, strokes, ticks_at
 from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
@@ -91,11 +91,8 @@ def _curves(experiment: Experiment, done: Done) -> Figure:
     Lines are means over repeats, with a band of two standard errors. A note of the experiment on a column stands in
     the panel of the metric where that column does not change.
     """
-    from matplotlib.figure import Figure
-
     datasets, labels = (list(dict.fromkeys(key[part] for key in done)) for part in (0, 1))
-    figure = Figure(figsize=(WIDE, 1.75 * len(datasets) + 0.5))
-    grid = figure.subplots(len(datasets), len(PANELS), squeeze=False)
+    figure, grid = drawing(WIDE, 1.75 * len(datasets) + 0.5, len(datasets), len(PANELS))
     lines: dict[str, Line2D] = {}
     for row, dataset in zip(grid, datasets, strict=True):
         own = {label: done[dataset, label] for label in labels if (dataset, label) in done}
@@ -117,13 +114,11 @@ def _curves(experiment: Experiment, done: Done) -> Figure:
 
 def _panels(done: Done, panel: tuple[str, str, str]) -> Figure:
     """Draw one of `PANELS` against n, with one small panel per data set and class, all on the same axes."""
-    from matplotlib.figure import Figure
-
     name, title, scale = panel
     places, labels = (list(dict.fromkeys(key[part] for key in done)) for part in (0, 1))
     columns = min(ACROSS, len(places))
-    figure = Figure(figsize=(WIDE, 1.15 * math.ceil(len(places) / columns) + 0.8))
-    grid = figure.subplots(math.ceil(len(places) / columns), columns, squeeze=False, sharex=True, sharey=True)
+    number = math.ceil(len(places) / columns)
+    figure, grid = drawing(WIDE, 1.15 * number + 0.8, number, columns, sharex=True, sharey=True)
     lines: dict[str, Line2D] = {}
     for ax, place in zip(grid.flat, places, strict=False):
         own = {label: done[place, label] for label in labels if (place, label) in done}
@@ -187,11 +182,9 @@ def _say_why(ax: Axes, reasons: Sequence[str]) -> None:
 
 def _trace(done: Done) -> Figure:
     """Draw seconds per iteration and the dual objective (to be minimised) over iterations, of the first repeat."""
-    from matplotlib.figure import Figure
-
     traces = {key: repeats[0]["trace"] for key, repeats in done.items() if repeats[0]["trace"]}
-    figure = Figure(figsize=(WIDE, 2.8))
-    left, right = figure.subplots(1, 2)
+    figure, axes = drawing(WIDE, 2.8, 1, 2)
+    left, right = axes[0]
     names = {key: key[1] if len({dataset for dataset, _ in traces}) == 1 else ", ".join(key) for key in traces}
     for number, (key, steps) in enumerate(traces.items()):
         seconds, dual, _ = np.array(steps).T

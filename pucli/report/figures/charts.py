@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
-from pucli.report.figures.style import FAINT, NARROW, WIDE, colour, look, plain
+from pucli.report.figures.style import FAINT, NARROW, WIDE, colour, drawing, look, plain
 from pucli.report.tables.published import setting_key
 from pucli.report.tables.samples import Samples, setting_text
 from pucli.runner.cells import Cell
@@ -84,11 +84,8 @@ def timing(cells: Sequence[Cell], stored: StoredRows, processes: Sequence[int] =
                     seconds.setdefault(cell.method, {}).setdefault(part, []).append(row["seconds"][part])
     if not seconds:
         return None
-    from matplotlib.figure import Figure
-
     labels = list(seconds)
-    figure = Figure(figsize=(NARROW, 0.26 * len(labels) + 1.2))
-    ax = figure.subplots()
+    figure, ax = drawing(NARROW, 0.26 * len(labels) + 1.2)
     for y, label in enumerate(labels):
         means = {part: statistics.fmean(values) for part, values in seconds[label].items()}
         ax.plot([min(means.values()), max(means.values())], [y, y], color=FAINT, linewidth=1.5, zorder=1)
@@ -129,11 +126,8 @@ def paired_difference(spec: FigureSpec, samples: Samples) -> Figure | None:
                 boxes.append((statistics.median(differences), name or dataset, differences))
     if not boxes:
         return None
-    from matplotlib.figure import Figure
-
     boxes.sort(key=lambda box: box[:2])
-    figure = Figure(figsize=(WIDE if len(boxes) > 8 else NARROW, 3.0))
-    ax = figure.subplots()
+    figure, ax = drawing(WIDE if len(boxes) > 8 else NARROW, 3.0)
     ax.axhline(0, color="0.3", linewidth=0.8)
     ink = {"color": colour(spec.a)}
     ax.boxplot(

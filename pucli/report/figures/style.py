@@ -19,6 +19,7 @@ from pucli.runner.experiment import base_name, variant_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 # inches across two columns of a page, and across one
 WIDE, NARROW = 7.2, 4.6
@@ -55,6 +56,24 @@ def look() -> Iterator[None]:
 
     with matplotlib.style.context(["default", {**STYLE, "axes.prop_cycle": cycler(color=PALETTE)}]):
         yield
+
+
+def drawing(width: float, height: float, *grid: int, **how: Any) -> tuple[Figure, Any]:
+    """Return a new figure and its axes.
+
+    Parameters
+    ----------
+    width, height : float
+        Its size in inches.
+    *grid : int
+        Rows and columns of panels; without them, there is one, and its axes are no array.
+    **how : object
+        As for `Figure.subplots`.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height))
+    return figure, figure.subplots(*grid, squeeze=not grid, **how)
 
 
 def colour(column: str) -> str:
@@ -96,7 +115,7 @@ def strokes(columns: Sequence[str]) -> dict[str, dict[str, Any]]:
 def band(
     ax: Axes, x: Sequence[float], repeats: Sequence[Sequence[float]], label: str, stroke: Mapping[str, Any]
 ) -> Any:
-    """Draw the mean over repeats with a band of two standard errors, clipped to the smallest and the largest value.
+    """Draw and return the mean over repeats, with a band of two standard errors within the smallest and largest value.
 
     Parameters
     ----------
@@ -110,11 +129,6 @@ def band(
         Name of the line.
     stroke : mapping
         See `strokes`.
-
-    Returns
-    -------
-    Line2D
-        The line of the means.
     """
     mean, error = (np.array([of(v) for v in repeats]) for of in (np.mean, _two_standard_errors))
     low = np.maximum(mean - error, [min(v) for v in repeats])

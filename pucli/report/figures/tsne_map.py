@@ -10,7 +10,7 @@ import numpy as np
 from pucli.core.arrays import Bools, Floats
 from pucli.core.atomic_files import replacing
 from pucli.data.encode.standardise import Standardiser
-from pucli.report.figures.style import NARROW, POSITIVE, look
+from pucli.report.figures.style import NARROW, POSITIVE, drawing, look
 
 # Larger data sets are subsampled at random to this number of rows.
 LARGEST_MAP = 3000
@@ -38,7 +38,6 @@ def write_row_map(path: Path, X: Floats, labelled: Bools, *, title: str, seed: i
     UsageError, RunError
         The file cannot be written; the disk is full.
     """
-    from matplotlib.figure import Figure
     from sklearn.manifold import TSNE
 
     chosen = np.sort(np.random.default_rng(seed).permutation(len(X))[:LARGEST_MAP])
@@ -48,8 +47,7 @@ def write_row_map(path: Path, X: Floats, labelled: Bools, *, title: str, seed: i
     start = "random" if rows.shape[1] < 2 else "pca"
     points = TSNE(perplexity=perplexity, init=start, random_state=seed).fit_transform(rows)
     with look(), replacing(path) as partial:
-        figure = Figure(figsize=(NARROW, 4.2))
-        ax = figure.subplots()
+        figure, ax = drawing(NARROW, 4.2)
         ax.scatter(points[~marked, 0], points[~marked, 1], s=8, c="0.6", linewidths=0, label="unlabeled")
         ink: dict[str, Any] = {"c": POSITIVE, "marker": "^", "edgecolors": "black", "linewidths": 0.4}
         ax.scatter(points[marked, 0], points[marked, 1], s=20, **ink, label="labelled positive")

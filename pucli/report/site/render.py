@@ -100,10 +100,6 @@ def render(template: str, *, root: str = "", standalone: bool = False, **values:
         Whether to embed style and script, for a page outside of a site.
     **values : object
         Values for the template.
-
-    Returns
-    -------
-    str
     """
     from pucli.core.version import __version__
 
@@ -143,10 +139,6 @@ def experiment_page(
         See `render`.
     standalone : bool, default=False
         See `render`.
-
-    Returns
-    -------
-    str
     """
     return render(
         "experiment.html",

@@ -43,7 +43,7 @@ CAUSES = {
 
 
 def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool, protocols: Collection[str] = ()) -> str:
-    """Return the cause inferred from the cells and the catalogue, or "" if there is nothing to explain.
+    """Return the key of `CAUSES` inferred from the cells and the catalogue, or "" if there is nothing to explain.
 
     Parameters
     ----------
@@ -55,11 +55,6 @@ def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool, protoco
         Whether the row has fewer cells than in the whole experiment.
     protocols : collection of str
         Names of variants that are other protocols.
-
-    Returns
-    -------
-    str
-        A key of `CAUSES`, or "".
     """
     if verdict in ("", REPRODUCED, NOT_JUDGED, NOT_RUN) or verdict.startswith(COMPARED):
         return ""

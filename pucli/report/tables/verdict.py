@@ -116,10 +116,6 @@ def judge(
     random : bool
         Whether repeats differ; if not, a single one is judged.
 
-    Returns
-    -------
-    Judgement
-
     Examples
     --------
     >>> judge(Sample(80.5, 2.0, 10), Sample(80.0, 2.0, 10), "f1").verdict
