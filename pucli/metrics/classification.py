@@ -55,10 +55,8 @@ def f1(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-        True classes.
-    predictions : array-like of shape (n,)
-        Predicted classes.
+    truth, predictions : array-like of shape (n,)
+        True and predicted classes.
     positive : object
         The class that counts as positive; all others are negative.
     """
@@ -71,10 +69,8 @@ def precision(truth: ArrayLike, predictions: ArrayLike, positive: object) -> flo
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-        True classes.
-    predictions : array-like of shape (n,)
-        Predicted classes.
+    truth, predictions : array-like of shape (n,)
+        True and predicted classes.
     positive : object
         The class that counts as positive; all others are negative.
     """
@@ -87,10 +83,8 @@ def recall(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-        True classes.
-    predictions : array-like of shape (n,)
-        Predicted classes.
+    truth, predictions : array-like of shape (n,)
+        True and predicted classes.
     positive : object
         The class that counts as positive; all others are negative.
     """
@@ -105,10 +99,8 @@ def count(which: str, truth: ArrayLike, predictions: ArrayLike, positive: object
     ----------
     which : {"tp", "fp", "fn", "tn"}
         Its name.
-    truth : array-like of shape (n,)
-        True classes.
-    predictions : array-like of shape (n,)
-        Predicted classes.
+    truth, predictions : array-like of shape (n,)
+        True and predicted classes.
     positive : object
         The class that counts as positive; all others are negative.
     """
@@ -134,10 +126,8 @@ def auc(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-        True classes.
-    decision : array-like of shape (n,)
-        Scores that rank the rows; greater means more positive.
+    truth, decision : array-like of shape (n,)
+        True classes, and scores that rank the rows; greater means more positive.
     positive : object
         The positive class.
 

@@ -13,10 +13,8 @@ def brier(truth: ArrayLike, probability: ArrayLike, positive: object) -> float:
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-        True classes.
-    probability : array-like of shape (n,)
-        Probabilities of the positive class.
+    truth, probability : array-like of shape (n,)
+        True classes, and probabilities of the positive class.
     positive : object
         The positive class.
     """
@@ -29,10 +27,8 @@ def calibration_error(truth: ArrayLike, probability: ArrayLike, positive: object
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-        True classes.
-    probability : array-like of shape (n,)
-        Probabilities of the positive class.
+    truth, probability : array-like of shape (n,)
+        True classes, and probabilities of the positive class.
     positive : object
         The positive class.
 

@@ -38,10 +38,8 @@ def average_precision(truth: ArrayLike, decision: ArrayLike, positive: object) -
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-        True classes.
-    decision : array-like of shape (n,)
-        Scores that rank the rows; greater means more positive. Rows with the same score are one step.
+    truth, decision : array-like of shape (n,)
+        True classes, and scores that rank the rows; greater means more positive. Rows with the same score are one step.
     positive : object
         The positive class.
 
@@ -63,10 +61,8 @@ def precision_at(truth: ArrayLike, decision: ArrayLike, positive: object, place:
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-        True classes.
-    decision : array-like of shape (n,)
-        Scores that rank the rows.
+    truth, decision : array-like of shape (n,)
+        True classes, and scores that rank the rows.
     positive : object
         The positive class.
     place : str
@@ -87,10 +83,8 @@ def recall_at(truth: ArrayLike, decision: ArrayLike, positive: object, place: st
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-        True classes.
-    decision : array-like of shape (n,)
-        Scores that rank the rows.
+    truth, decision : array-like of shape (n,)
+        True classes, and scores that rank the rows.
     positive : object
         The positive class.
     place : str
@@ -112,10 +106,8 @@ def lift_at(truth: ArrayLike, decision: ArrayLike, positive: object, place: str)
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-        True classes.
-    decision : array-like of shape (n,)
-        Scores that rank the rows.
+    truth, decision : array-like of shape (n,)
+        True classes, and scores that rank the rows.
     positive : object
         The positive class.
     place : str
@@ -137,10 +129,8 @@ def bedroc(truth: ArrayLike, decision: ArrayLike, positive: object, alpha: str =
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-        True classes.
-    decision : array-like of shape (n,)
-        Scores that rank the rows.
+    truth, decision : array-like of shape (n,)
+        True classes, and scores that rank the rows.
     positive : object
         The positive class.
     alpha : str, default="20"
@@ -176,10 +166,8 @@ def boyce(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-        True classes.
-    decision : array-like of shape (n,)
-        Scores. Their scale matters, not only their order: windows have the same width.
+    truth, decision : array-like of shape (n,)
+        True classes and scores, whose scale matters, not only their order: windows have the same width.
     positive : object
         The positive class.
 

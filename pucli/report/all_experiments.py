@@ -16,10 +16,9 @@ from pucli.report.gathering import has_results
 from pucli.report.model import Report
 from pucli.report.results_page import PAGE, TEMPLATE, results_page
 from pucli.report.tables.causes import CAUSES, REDUCED, UNEXPLAINED
-from pucli.report.tables.leaderboard import leaders
 from pucli.report.tables.published import figures_of_metrics
 from pucli.report.tables.standing import FILE as STANDING
-from pucli.report.tables.standing import standings
+from pucli.report.tables.standing import leaders, standings
 from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_JUDGED, NOT_RUN, REPRODUCED, VERDICTS, counted, plain
 from pucli.runner.experiment import base_name
 from pucli.runner.loading import experiment_names, load_experiment

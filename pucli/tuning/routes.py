@@ -102,14 +102,10 @@ def put(outcomes: Outcomes, points: Any, place: tuple[int, int], folds: list[lis
 
 
 class Route(Protocol):
-    """Object that computes the outcomes of points; see `pucli.tuning.scorers` for the counts.
+    """Object that computes the outcomes of points on `FoldedRows`; see `pucli.tuning.scorers` for the counts.
 
     Attributes
     ----------
-    s : ndarray of shape (n,)
-        1 for labelled, 0 for unlabeled rows.
-    folds : list of lists of (training rows, validation rows)
-        One list for each repeat of the cross-validation.
     scores : bool
         Whether the outcomes are scores of held-out rows in place of counts.
     """

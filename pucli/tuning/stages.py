@@ -141,9 +141,8 @@ class StagedPoints:
 
     Parameters
     ----------
-    method : Method
-    X : ndarray of shape (n, m)
-    s : ndarray of shape (n,)
+    method, X, s, n_jobs, groups : Method, ndarray of shape (n, m), ndarray of shape (n,), int, ndarray or None
+        As in `tune`.
     fixed : mapping
         Parameters shared by all points, with numbers in place of words.
     cut : tuple of (folds, repeats)
@@ -152,9 +151,6 @@ class StagedPoints:
         Seed of samples and folds.
     rule : Rule
         Rule by which points are compared.
-    n_jobs : int
-    groups : ndarray of int of shape (n,), optional
-        Group of each row; rows of one group are in one fold.
     """
 
     method: Method

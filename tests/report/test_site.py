@@ -14,8 +14,7 @@ from pucli.report.site import write_site
 from pucli.report.site.diagram import critical_difference, joined
 from pucli.report.site.prose import to_html
 from pucli.report.tables.comparisons import Ranking
-from pucli.report.tables.leaderboard import Leader, leaders
-from pucli.report.tables.standing import read_standings, standings
+from pucli.report.tables.standing import Leader, leaders, read_standings, standings
 from pucli.report.tables.verdict import VERDICTS
 from pucli.runner import load_experiment
 from tests.helpers import ROOT

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
+from pathlib import Path
 
 from pucli.metrics import get_metric
 from pucli.report.files import csv_text
@@ -34,9 +36,7 @@ def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
 
         found["table.tex"] = latex(report)
     if "html" in formats:
-        from pucli.report.formats.page import page
-
-        found["table.html"] = page(report)
+        found["table.html"] = _page(report)
     lines = [[comparison.to_json()[name] for name in COMPARISON_COLUMNS] for comparison in report.comparisons]
     found["comparisons.csv"] = csv_text(COMPARISON_COLUMNS, lines)
     return found
@@ -51,3 +51,19 @@ def table_csv(rows: Sequence[TableRow]) -> str:
             for row in rows
         ),
     )
+
+
+def _page(report: Report) -> str:
+    """Return table.html of a report whose figures have already been written to its folder."""
+    from pucli.report.site.render import experiment_page
+
+    figures = [_figure(report.folder / path, title) for path, title in report.figures]
+    return experiment_page(report, figures=figures, standalone=True)
+
+
+def _figure(path: Path, title: str) -> dict[str, str]:
+    """Return a figure as a part of the page: SVG as it is, PNG as a data URL."""
+    if path.suffix == ".svg":
+        svg = path.read_text(encoding="utf-8")
+        return {"title": title, "drawing": svg[svg.index("<svg") :], "path": ""}
+    return {"title": title, "drawing": "", "path": f"data:image/png;base64,{b64encode(path.read_bytes()).decode()}"}

@@ -21,7 +21,7 @@ from pucli.report.model import Report
 from pucli.report.site.best import CEILING, best_on, lead
 from pucli.report.site.prose import folded, guide, to_html
 from pucli.report.site.render import asset, experiment_page, render
-from pucli.report.tables.leaderboard import leaders
+from pucli.report.tables.standing import leaders
 from pucli.report.tables.verdict import COMPARED, VERDICTS, counted
 from pucli.runner.experiment import Experiment
 from pucli.runner.loading import load_experiment
