@@ -16,8 +16,8 @@ from scipy.special import expit, log_expit
 
 from pucli.core.arrays import Bools, Floats
 
-# Tolerance of a Newton step's promised decrease, and a weak penalty of the constant, for separable rows.
-_TOLERANCE, _CONSTANT_RIDGE = 1e-10, 1e-6
+# Tolerance of a Newton step's promised decrease, most steps, and a weak penalty of the constant, for separable rows.
+_TOLERANCE, _STEPS, _CONSTANT_RIDGE = 1e-10, 50, 1e-6
 
 
 class SarEM(NamedTuple):
@@ -93,9 +93,7 @@ def penalised_likelihood(Z: Floats, labelled: Bools, classifier: Floats, propens
     return float(fit.sum()) - _penalty(classifier, ridge) - _penalty(propensity, ridge)
 
 
-def logistic_regression(
-    Z: Floats, targets: Floats, weights: Floats, ridge: float, start: Floats, max_iter: int = 50
-) -> Floats:
+def logistic_regression(Z: Floats, targets: Floats, weights: Floats, ridge: float, start: Floats) -> Floats:
     """Return the coefficients c that minimise sum w (log(1 + exp(t)) - y t) plus the penalty, by Newton's method.
 
     t = Z c; the targets y are from 0 to 1, the weights w not negative.
@@ -108,7 +106,7 @@ def logistic_regression(
         return float(weights @ (np.logaddexp(0.0, t) - targets * t)) + _penalty(c, ridge)
 
     coefficients, current = start, value(start)
-    for _ in range(max_iter):
+    for _ in range(_STEPS):
         p = expit(Z @ coefficients)
         gradient = Z.T @ (weights * (p - targets)) + penalty * coefficients
         hessian = (Z * (weights * p * (1.0 - p))[:, None]).T @ Z

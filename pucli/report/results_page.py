@@ -80,22 +80,18 @@ class _Figures:
         counts = counted(row["verdict"] for row in self.rows(name, metric, column))
         return ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
 
-    def count(self, name: str, column: str, *verdicts: str, metric: str = "f1") -> int:
+    def count(self, name: str, column: str, *verdicts: str) -> int:
         """Return how many published figures of a column have one of the verdicts, or all of them."""
-        found = [plain(row["verdict"]) for row in self.rows(name, metric, column) if row["published_mean"]]
+        found = [plain(row["verdict"]) for row in self.rows(name, "f1", column) if row["published_mean"]]
         return sum(not verdicts or verdict in verdicts for verdict in found)
 
-    def agreement(self, name: str, *columns: str, metric: str = "f1", like: str = "") -> str:
+    def agreement(self, name: str, *columns: str, metric: str = "f1") -> str:
         """Return the agreement of columns with the published figures, e.g. "2, 12 of 32, 7.0".
 
         That is: how many figures are reproduced by these columns themselves, how many obtained means are within two
-        standard errors and do not come from models of one class, and the mean absolute difference. With `like`, only
-        the data sets of that experiment count.
+        standard errors and do not come from models of one class, and the mean absolute difference.
         """
         rows = [row for column in columns for row in self.rows(name, metric, column) if row["published_mean"]]
-        if like:
-            datasets = {row["dataset"] for row in self.rows(like, metric)}
-            rows = [row for row in rows if row["dataset"] in datasets]
         margins = [self._difference(row) for row in rows]
         near = sum(
             d <= 2 * s + 0.005 and row["verdict"] != DEGENERATE for row, (d, s) in zip(rows, margins, strict=True)

@@ -32,15 +32,7 @@ from pucli.tuning.inputs import (
 from pucli.tuning.notes import degenerate, edge_notes
 from pucli.tuning.refinement import Choice, refined
 from pucli.tuning.routes import FoldedRows, Partial, Point, Progress, Route, make_route
-from pucli.tuning.scorers import (
-    DEFAULT_REPEATS,
-    RANKING,
-    REPEATED_ROWS,
-    Rule,
-    choose,
-    estimated_f1,
-    most_f1,
-)
+from pucli.tuning.scorers import DEFAULT_REPEATS, RANKING, REPEATED_ROWS, Rule, choose, estimated_f1, most_f1
 from pucli.tuning.stages import StagedPoints, nested_sample, plan_stages
 from pucli.tuning.trials import Trials
 

@@ -84,11 +84,7 @@ class Trials(Sequence[dict[str, Any]]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         row = {k: v[index].item() if hasattr(v[index], "item") else v[index] for k, v in self.columns.items()}
-        return {
-            "stage": STAGES[row.pop("stage")],
-            "params": {k: row.pop(k) for k in self.parameters},
-            **row,
-        }
+        return {"stage": STAGES[row.pop("stage")], "params": {k: row.pop(k) for k in self.parameters}, **row}
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (self[i] for i in range(len(self)))

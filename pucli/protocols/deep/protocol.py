@@ -112,11 +112,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
         result.seconds = {"tune": 0.0, **training.seconds}
         if model.precision_ != "float32":  # on a GPU
             result.params["precision"] = model.precision_
-        result.certificate = {
-            "objective": model.objective_,
-            "residual": model.residual_,
-            "converged": model.converged_,
-        }
+        result.certificate = {"objective": model.objective_, "residual": model.residual_, "converged": model.converged_}
         if options["generate"]:
             with timed(result.seconds, "predict"):
                 _judge(model, drawn, options, seed, result, shown=cell.repeat == 0)

@@ -22,13 +22,7 @@ from pucli.solvers.glpual.interior import box_interior
 from pucli.solvers.glpual.path import linear_path
 from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums
 from pucli.solvers.glpual.thesis import gllc_thesis, glpual_thesis
-from pucli.solvers.kernels.graph import (
-    Graph,
-    edge_weights,
-    graph_from_distances,
-    laplacian_product,
-    squared_distances,
-)
+from pucli.solvers.kernels.graph import Graph, edge_weights, graph_from_distances, laplacian_product, squared_distances
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.low_rank import pivoted_cholesky, rbf_features, rbf_from_distances
 from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
