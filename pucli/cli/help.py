@@ -90,8 +90,9 @@ def whole_words(text: str) -> str:
 
 
 def _described(text: str) -> str:
-    """Return the text about an option with its range in words."""
-    return re.sub(r"x>=(\d+)", r"at least \1", text.replace("  [x>=0]", "").replace("; x>=0", ""))
+    """Return the text about an option with its range in words, and no brackets around a default in words."""
+    text = re.sub(r"default: \((.+?)\)", r"default: \1", text.replace("  [x>=0]", "").replace("; x>=0", ""))
+    return re.sub(r"x>=(\d+)", r"at least \1", text)
 
 
 class HelpfulCommand(TyperCommand):

@@ -38,6 +38,11 @@ ORDER = [
     "prior", "compare", "split", "reproduce", "merge", "status", "report", "new",
 ]  # fmt: skip
 
+ENVIRONMENT = (
+    "PUCLI_SEED, PUCLI_N_JOBS, PUCLI_MIRROR, PUCLI_OFFLINE, PUCLI_PROFILE, PUCLI_BACKEND and PUCLI_RESULTS_DIR stand "
+    "for the options of these names; PUCLI_DATA_DIR is the folder of downloaded data; PUCLI_DATASETS adds catalogues."
+)
+
 
 def command_names() -> list[str]:
     """Return the names of all commands, one per module of `pucli.cli.commands`."""
@@ -57,6 +62,7 @@ def _runner(function: Callable[..., int | None], name: str) -> Callable[..., int
     for parameter in parameters:
         kind, option = get_args(parameter.annotation)[:2]
         option.metavar = option.metavar or plain_metavar(kind)
+        option.show_envvar = False  # the help of `pucli` alone lists these
 
     def run(*, json_document: bool, quiet: bool, **options: Any) -> int | None:
         for group, kind in groups.items():
@@ -134,6 +140,8 @@ class CommandGroup(TyperGroup):
         records = [record for one in self.get_params(ctx) if (record := one.get_help_record(ctx)) is not None]
         with formatter.section("Options"):
             formatter.write_dl(records)
+        with formatter.section("Environment variables"):
+            formatter.write_text(ENVIRONMENT)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command named by `args`; the error suggests the nearest names."""
@@ -178,7 +186,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Learning when labels are missing: train and compare methods, reproduce published tables."""
+    """Rank rows of a table in which some are known to be positive, compare methods, run published experiments again."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -276,7 +284,11 @@ def _of_option(error: Any) -> str:
         return ""
     command = getattr(getattr(error, "ctx", None), "command", None)
     names = [word[2:] for one in getattr(command, "params", ()) for word in one.opts if word.startswith("--")]
-    near = nearest(error.option_name.lstrip("-"), names, 2)
+    given = error.option_name.lstrip("-")
+    places = [one.metavar for one in getattr(command, "params", ()) if one.param_type_name == "argument"]
+    if (place := next((name for name in places if (name or "").lower() == given), None)) is not None:
+        return f"unknown option {error.option_name}; give {place} without it."
+    near = nearest(given, names, 2)
     return f"unknown option {error.option_name}" + (f"; did you mean --{' or --'.join(near)}?" if near else ".")
 
 

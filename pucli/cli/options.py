@@ -118,7 +118,8 @@ PositiveValue = Annotated[
     typer.Option(
         "--positive",
         metavar="VALUE",
-        help="Label of positives; other rows are unlabeled. Default: the larger of two numbers, or the word for yes.",
+        help="Label of positives; all other rows are unlabeled. Default, if every row has one of two labels: the "
+        "larger number, or the word for yes.",
     ),
 ]
 UnlabeledValue = Annotated[

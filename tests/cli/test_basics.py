@@ -83,6 +83,14 @@ def test_help_names_values_by_plain_words(pucli, name):
     assert all(re.fullmatch(r"[A-Z][A-Z0-9=|,./]*", word) for word in options), options
 
 
+def test_only_the_first_page_lists_environment_variables(pucli):
+    group, used = typer.main.get_command(app), set()
+    for name in command_names():
+        used |= {one.envvar for one in group.get_command(None, name).params if one.envvar}
+        assert "env var" not in pucli(name, "--help").out
+    assert set(re.findall(r"PUCLI_\w+", pucli("--help").out)) == used | {"PUCLI_DATA_DIR", "PUCLI_DATASETS"}
+
+
 def test_a_file_without_its_option_is_explained(pucli):
     done = pucli("auto", "customers.csv", "--label", "bought")
     assert done.code == 2

@@ -340,4 +340,5 @@ def test_what_is_missing_is_named_as_on_the_help_page(pucli):
 
 def test_only_near_options_are_suggested(pucli):
     refused(pucli("auto", "--dta", "x"), "unknown option --dta; did you mean --data?")
+    refused(pucli("show", "--model", "x"), "unknown option --model; give MODEL without it.")
     assert "did you mean" not in refused(pucli("tune", "--verbose"), "unknown option --verbose.")

@@ -78,7 +78,7 @@ def command(  # noqa: C901, PLR0913, PLR0915
     safe: opt.SpreadsheetSafe = False,
     n_jobs: opt.Jobs = 1,
 ) -> None:
-    """Train and judge a classifier without choosing a method.
+    """Rank the unlabeled rows, and estimate how good the ranking is.
 
     `pucli auto` trains an ensemble and estimates its quality on held-out rows, with 90 % intervals. The estimates hold
     if the labelled rows are a random sample of the positives. The class prior is the share of positives among the
