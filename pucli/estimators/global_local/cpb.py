@@ -48,7 +48,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     Parameters
     ----------
     prior : float in (0, 1) or None, default=None
-        Share of positives among the unlabeled rows; None estimates it.
+        Share of positives among the unlabeled rows; None estimates it by `prior_estimator`.
     lam : float or "scale", default="scale"
         Ridge; "scale" is 1 / n. Not used by ``form="thesis"``.
     sigma : float, default=1.0

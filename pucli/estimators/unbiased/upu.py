@@ -118,7 +118,7 @@ class NNPU(_NetworkPU):
     Parameters
     ----------
     prior : float in (0, 1) or None, default=None
-        Share of positives among the unlabeled rows; None estimates it (best bins).
+        Share of positives among the unlabeled rows; None estimates it by `prior_estimator`.
     hidden : int, default=100
         Units of the hidden layer.
     n_epochs : int or None, default=None
@@ -248,7 +248,7 @@ class UPU(_NetworkPU, FeatureModel):
     Parameters
     ----------
     prior : float in (0, 1) or None, default=None
-        Share of positives among the unlabeled rows; None estimates it (best bins).
+        Share of positives among the unlabeled rows; None estimates it by `prior_estimator`.
     loss : {"sigmoid", "squared", "double-hinge"}, default="sigmoid"
         Sparse rows stay sparse with the double hinge and the linear kernel, and are made dense otherwise.
     lam : float or "scale", default="scale"

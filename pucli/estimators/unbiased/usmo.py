@@ -48,7 +48,7 @@ class USMO(KernelPU):
     Parameters
     ----------
     prior : float in (0, 1) or None, default=None
-        Share of positives among the unlabeled rows; None estimates it (best bins).
+        Share of positives among the unlabeled rows; None estimates it by `prior_estimator`.
     lam : float or "scale", default="scale"
         Weight of the ridge on g; the bias is not regularised. "scale" is 1 / (2 N), N the number of rows.
     kernel : {"rbf", "linear", "polynomial"}, default="rbf"
