@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 # Name of the label column if the file has no name for it (MAT, IDX, LIBSVM, scikit-learn).
 LABEL = "label"
 # Words that mean yes and no in the languages of spreadsheets, in lower case.
 YES = frozenset(
     {"positive", "pos", "p", "yes", "y", "true", "t", "labelled", "labeled", "1", "on", "present", "ja", "j", "wahr",
      "oui", "o", "vrai", "si", "sí", "sì", "verdadero", "vero", "sim", "verdadeiro", "waar", "jo", "sand", "tak", "ano",
-     "да", "истина", "positiv", "positif", "positivo"}
+     "да", "истина", "positiv", "positif", "positivo", "evet", "kyllä", "igen", "ναι", "是", "はい", "예", "✓", "✔",
+     ".t."}
 )  # fmt: skip
 NO = frozenset(
     {"negative", "neg", "no", "n", "false", "f", "0", "off", "absent", "nein", "falsch", "non", "faux", "falso", "não",
-     "nao", "nee", "onwaar", "nej", "falsk", "nie", "ne", "нет", "ложь", "negativ", "négatif", "negatif", "negativo"}
+     "nao", "nee", "onwaar", "nej", "falsk", "nie", "ne", "нет", "ложь", "negativ", "négatif", "negatif", "negativo",
+     "hayır", "ei", "nem", "όχι", "否", "いいえ", "아니요", "✗", "✘", ".f."}
 )  # fmt: skip
 # Words that can only mean that nobody has labelled the row, in lower case.
 PLAINLY_NOT_LABELLED = frozenset({"unlabeled", "unlabelled", "not labeled", "not labelled", "unl"})
@@ -54,13 +58,19 @@ def is_negative(label: str, other: str) -> bool:
 def positive_of_two(first: str, second: str) -> str | None:
     """Return which of two words marks positives, None if neither or both could.
 
-    The positive word means yes (`YES`), or the other is negative (`is_negative`); it is never itself negative.
+    The positive word means yes (`YES`), or the other is negative (`is_negative`); it is never itself negative. A single
+    letter means yes or no beside its opposite alone: M and F, or I and O, are no answers.
 
     Examples
     --------
     >>> positive_of_two("fraud", "unlabeled"), positive_of_two("P", "U"), positive_of_two("legit", "fraud")
     ('fraud', 'P', None)
+    >>> positive_of_two("Y", "N"), positive_of_two("M", "F")
+    ('Y', None)
     """
+    known = [_plain(word) in YES or is_negative(word, other) for word, other in ((first, second), (second, first))]
+    if known.count(True) == 1 and re.fullmatch(r"[^\W\d_]", _plain((first, second)[known.index(True)])):
+        return None
     found = []
     for word, other in ((first, second), (second, first)):
         if is_negative(word, other):

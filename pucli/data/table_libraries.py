@@ -204,3 +204,5 @@ def _check_numeric(column: pd.Series, name: Any, estimator: str) -> None:
             raise TableError(
                 f"column {name!r} holds {str(cell)[:40]!r}, and {estimator} takes numbers alone; {way_out}."
             ) from None
+        except OverflowError:
+            raise TableError(f"column {name!r} holds a number of too many digits; correct it.") from None

@@ -160,3 +160,27 @@ def test_a_star_imports_the_estimators() -> None:
     names: dict[str, Any] = {}
     exec("from pucli.estimators import *", names)
     assert names["GLPUAL"] is GLPUAL
+
+
+@pytest.mark.parametrize(
+    ("cell", "error", "said"),
+    [
+        (pd.Timestamp("2020-01-01"), TypeError, "row 7, feature 2: .*Convert it to a number first"),
+        (10**400, ValueError, "too many digits in row 7 and feature 2"),
+    ],
+)
+def test_objects_that_are_no_numbers_are_named(cell: Any, error: type[Exception], said: str) -> None:
+    rows = X.astype(object)
+    rows[7, 2] = cell
+    for given in (rows, rows.tolist()):
+        with pytest.raises(error, match=said):
+            BLSSVM().fit(given, S)
+    with pytest.raises(ValueError, match=r"column '?2'? holds"):
+        BLSSVM().fit(pd.DataFrame(rows), S)
+
+
+def test_labels_of_too_many_digits_and_letters_without_a_meaning_are_refused() -> None:
+    with pytest.raises(ValueError, match="too many digits as labels"):
+        BLSSVM().fit(X, np.array([10**400 if one else 0 for one in S], dtype=object))
+    with pytest.raises(ValueError, match="pos_label"):
+        BLSSVM().fit(X, np.where(S, "M", "F"))

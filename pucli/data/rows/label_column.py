@@ -166,7 +166,7 @@ class LabelColumn:
             value for value in self.present if value.casefold() not in {word.casefold() for word in (marked, *named)}
         ]
         known = [value for value in rest if not says_not_labelled(value)]
-        if known and (self.empty.any() or len(rest) > 1):
+        if known and (self.empty.any() or named or len(rest) > 1):
             count = sum(int(np.sum(self.text == value)) for value in known)
             shown = ", ".join(map(repr, known[:3])) + (", ..." if len(known) > 3 else "")
             one = shlex.quote(known[0]) if len(known) == 1 else "CLASS"

@@ -60,6 +60,8 @@ def validated(
     how = {"dtype": np.float64, "order": "C", "accept_sparse": sparse, "ensure_min_samples": least_rows, **how}
     try:
         return validate_data(estimator, rows, y, reset=reset, **how)
+    except (TypeError, OverflowError) as error:
+        raise _of_no_number(X, error) from error
     except ValueError as error:
         text = str(error)
     name = type(estimator).__name__
@@ -76,6 +78,23 @@ def validated(
         first, *_, last = text.splitlines()
         raise ValueError(f"{first.removesuffix(' instead:')}. {last}")
     raise ValueError(text)
+
+
+def _of_no_number(X: Any, error: Exception) -> Exception:
+    """Return the error about the first cell of X that is no number, or too large for one; else `error`."""
+    for row, cells in enumerate(X.to_numpy() if hasattr(X, "iloc") else X if isinstance(X, np.ndarray | list) else ()):
+        for column, cell in enumerate(cells if isinstance(cells, np.ndarray | list | tuple) else ()):
+            try:
+                float(cell)
+            except OverflowError:
+                return ValueError(
+                    f"Input X has a number of too many digits in row {row} and feature {column}; correct it."
+                )
+            except TypeError as found:  # scikit-learn's tests ask for this type
+                return TypeError(f"row {row}, feature {column}: {found}. Convert it to a number first.")
+            except ValueError:
+                return error
+    return error
 
 
 def _first(rows: Any, bad: Callable[[Floats], Bools]) -> str:

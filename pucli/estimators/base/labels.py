@@ -83,7 +83,10 @@ def plain_labels(y: Any) -> Any:
         return values.astype(object)
     kinds = {type(label) for label in values.ravel().tolist()} if values.dtype.kind == "O" else set()
     if kinds == {bool} or (kinds and all(issubclass(kind, int) and kind is not bool for kind in kinds)):
-        return values.astype(bool if kinds == {bool} else np.int64)
+        try:
+            return values.astype(bool if kinds == {bool} else np.int64)
+        except OverflowError as error:
+            raise ValueError(f"y has whole numbers of too many digits as labels. {MARKS}") from error
     return values.astype(np.float64) if kinds == {Decimal} else y
 
 
