@@ -94,7 +94,10 @@ def cell_text(cell: Any) -> str:
     if isinstance(cell, float | np.floating):
         return str(int(cell)) if np.isfinite(cell) and float(cell).is_integer() else repr(float(cell))
     if isinstance(cell, bytes):
-        return trimmed(cell.decode("utf-8", "replace"))
+        try:
+            return trimmed(cell.decode())
+        except UnicodeDecodeError:  # such as the 16 bytes of a UUID
+            return cell.hex()
     return cell.isoformat() if hasattr(cell, "isoformat") else trimmed(str(cell))
 
 

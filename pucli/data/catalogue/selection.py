@@ -9,6 +9,7 @@ import numpy as np
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import RunError
 from pucli.data.blanks import trimmed
+from pucli.data.frames import cell_text
 from pucli.data.labels import LABEL
 from pucli.data.schema import Column, Entry, Features, Rows, Sort, Target
 from pucli.data.splits.groups import row_groups
@@ -123,7 +124,7 @@ def class_text(column: pd.Series) -> AnyArray:
         values = column.to_numpy()
         unique, inverse = np.unique(values, return_inverse=True)
         return np.array([str(int(v)) if float(v).is_integer() else str(v) for v in unique], dtype=object)[inverse]
-    return np.array([trimmed(str(value)) for value in column], dtype=object)
+    return np.array([cell_text(value) if isinstance(value, bytes) else trimmed(str(value)) for value in column], object)
 
 
 def _wanted_classes(label: AnyArray, target: Target) -> Bools:

@@ -18,6 +18,7 @@ from pucli.data.ids import with_ids
 if TYPE_CHECKING:
     import pandas as pd
 
+EXACT = 2**53  # largest integer up to which all are floats
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 
 
@@ -169,7 +170,7 @@ def _blocks(file: Any, names: Sequence[str], ids: Collection[str], rows: int | N
         exact = {
             name: part.column(name).to_pandas(types_mapper=_exact_type)
             for name in stored
-            if name in ids and pa.types.is_integer(part.schema.field(name).type)
+            if pa.types.is_integer(part.schema.field(name).type) and (name in ids or _loses_digits(part.column(name)))
         }
         found = found.assign(**exact) if exact else found
         if counted is not None and counted.name in names and counted.name not in stored:
@@ -189,6 +190,16 @@ def _blocks(file: Any, names: Sequence[str], ids: Collection[str], rows: int | N
             kept = [whole.iloc[rows:]]
     if sum(map(len, kept)):
         yield pd.concat(kept, ignore_index=True)
+
+
+def _loses_digits(column: Any) -> bool:
+    """Return whether integers beside empty cells would become floats that are other numbers."""
+    import pyarrow.compute as pc
+
+    if not column.null_count:
+        return False
+    ends = pc.min_max(column).as_py()
+    return ends["min"] is not None and max(-ends["min"], ends["max"]) > EXACT
 
 
 def _exact_type(kind: Any) -> Any:

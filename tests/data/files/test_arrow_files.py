@@ -10,6 +10,7 @@ import pytest
 
 from pucli.core.errors import UsageError
 from pucli.data.files.formats import open_table
+from pucli.data.rows.user_file import fit_file
 
 pa = pytest.importorskip("pyarrow")
 feather = pytest.importorskip("pyarrow.feather")
@@ -45,3 +46,17 @@ def test_the_first_version_of_feather_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"FEA1" + bytes(400) + b"FEA1")
     with pytest.raises(UsageError, match="version 1"):
         open_table(path, "y")
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather"])
+def test_bytes_and_long_integers_beside_empty_cells_stay_apart(tmp_path: Path, name: str) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    long = [None if row % 5 == 0 else 2**53 + row for row in range(40)]
+    labels = [b"yes" if row % 3 == 0 else b"no" for row in range(40)]
+    uuids = [bytes([200 + row % 4, row]) for row in range(40)]
+    table = pa.table({"long": long, "uuid": uuids, "a": np.arange(40.0) % 7, "y": labels})
+    (pq.write_table if name == "t.parquet" else feather.write_feather)(table, tmp_path / name)
+    file = fit_file(tmp_path / name, "y")
+    assert file.labels is not None and file.labels.present == ["no", "yes"]
+    kinds = {column.name: (column.kind, column.n_distinct) for column in file.encoder.columns_}
+    assert kinds["long"] == ("identifier", 32) and kinds["uuid"] == ("identifier", 40)
