@@ -327,3 +327,25 @@ def test_names_in_single_quotes_are_told(tmp_path):
     path.write_text("'a','y'\n1,0\n2,1\n")
     with pytest.raises(UsageError, match="no column 'y'; the quotes in 'y' belong to its name"):
         fit_file(path, "y")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", " "])
+def test_a_rule_of_dashes_below_the_header_is_no_row(tmp_path, separator):
+    lines = ["age city y", "---- ---- --", *(f"{age} Oslo {age % 2}" for age in range(30))]
+    with pytest.warns(UserWarning, match="line 2 is a comment or a rule; skipped"):
+        frame = read(tmp_path, "\n".join(lines).replace(" ", separator) + "\n", name="rows.txt")
+    assert frame["age"].tolist() == list(range(30))
+
+
+def test_a_row_of_dashes_for_empty_cells_stays(tmp_path):
+    frame = read(tmp_path, "age,city,y\n-,-,-\n" + "1,Oslo,0\n" * 9 + "-5,-,-\n")
+    assert len(frame) == 11
+
+
+def test_rows_without_any_cell_of_the_model_are_told(tmp_path):
+    path = tmp_path / "new.csv"
+    beside = [f"{row},{row % 3}.5,,{row}" if row < 5 else f",,,{row}" for row in range(20)]
+    path.write_text("a,b,,z\n" + "\n".join(beside) + "\n")
+    with pytest.warns(UserWarning, match=r"15 rows have no cell in any column of the model \(first in line 7\)"):
+        blocks = list(read_blocks(path, ["a", "b"], rows=4))
+    assert sum(len(block.frame) for block in blocks) == 20

@@ -13,6 +13,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from pucli.data.encode.doubtful_rows import inner_header, last_row, second_header, subtotals
 from pucli.data.files.disguises import check_is_text, recognised
 from pucli.data.files.formats import Table, check_content, file_kind, open_table, reading
@@ -89,13 +91,21 @@ def read_blocks(
     columns = _Columns(tuple(needed), frozenset(as_text), frozenset(keep), frozenset(optional))
     start = 0
     for file in files:
-        n_rows = 0
+        n_rows, empty, first = 0, 0, ""
         for table in _blocks(file, columns, rows, how):
             frame = columns.completed(without_missing(table.frame, how.missing, keep))
+            without = columns.empty_rows(frame)
+            if without.any():
+                first = first or table.place(n_rows + int(without.argmax()))
+                empty += int(without.sum())
             n_rows += len(frame)
             yield table._replace(
                 frame=frame, place=_place_in(table.place, file, start) if len(files) > 1 else table.place
             )
+        if empty and n_rows > empty:
+            rows_are = "1 row has" if empty == 1 else f"{empty} rows have"
+            text = f"{rows_are} no cell in any column of the model (first in {first}); remove what is of another table"
+            note(f"{shown(file)}: {text}")
         start += n_rows
 
 
@@ -118,6 +128,16 @@ class _Columns(NamedTuple):
         return [
             existing_column(path, table, name) for name in self.needed if name in there or name not in self.optional
         ]
+
+    def empty_rows(self, frame: pd.DataFrame) -> Any:
+        """Return which rows (n,) of a block have no cell in any required column that is no identifier."""
+        names = [name for name in self.required if name not in self.ids]
+        found = np.full(len(frame), len(names) > 1)
+        for name in names:
+            if not found.any():  # as nearly always after the first column
+                break
+            found &= frame[name].isna().to_numpy()
+        return found
 
     def completed(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a block with the optional columns that it lacks, empty."""

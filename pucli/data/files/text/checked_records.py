@@ -59,8 +59,9 @@ class CheckedRecords:
         self._skipped = SkippedLines(path, shape.n_fields)
         n_delimiters = shape.n_fields - (shape.separator != " ")  # between blanks, beginnings of cells
         sign = shape.separator.encode()
-        self._empty_line = re.compile(rb'[ "]*(?:' + re.escape(sign) + rb'[ "]*)+\r?')
-        self._of_empty_lines = _table(sign + b' "\r\n')
+        separators = rb'[ "]*(?:' + re.escape(sign) + rb'[ "]*)+\r?|' if sign != b" " else b""
+        self._empty_line = re.compile(separators + rb"[- " + re.escape(sign) + rb"]+\r?")  # or a rule of dashes
+        self._of_empty_lines = _table(sign + b' "\r\n-')
         self._line_of_delimiters = shape.separator.encode() * n_delimiters + b"\n"
         cells = [cell.encode() for cell in shape.header_cells if cell]
         self._longest_name = max((cell for cell in cells if b'"' not in cell), key=len, default=b"")
@@ -181,8 +182,6 @@ class CheckedRecords:
             alike = self._begins_header[first] & self._ends_header[last] & (ends - begins >= self._least_header)
             if alike.any() and self._has_header(block, begins[alike], ends[alike]):
                 return True
-        if self._shape.separator == " ":
-            return False
         doubtful = self._of_empty_lines[first] & self._of_empty_lines[last]
         places = zip(begins[doubtful].tolist(), ends[doubtful].tolist(), strict=True)
         return any(self._empty_line.fullmatch(block, begin, end) for begin, end in places)
