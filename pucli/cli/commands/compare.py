@@ -135,7 +135,7 @@ def command(  # noqa: PLR0913
 def _remark(out: Output, tasks: list[Task]) -> None:
     for task in tasks:
         for note in task.notes:
-            out.remark(f"note: {task.name}: {note}")
+            out.remark(f"note: {note}" if note.startswith(task.name) else f"note: {task.name}: {note}")
 
 
 def _splits(tasks: list[Task], scores: Scores, label_frequency: float, seed: int) -> str:

@@ -192,7 +192,11 @@ def existing_column(path: Path, table: Table, name: str) -> str:
         hint = f'the quotes in {quoted[0]} belong to its name, as only double quotes (") enclose cells; replace them'
     if len(columns) == 1 and (sign := _sign_beside(name, columns[0])):
         whole = "each line is quoted as one cell; remove the quotes around the lines"
-        hint = whole if sign == "," else f"the only column is {columns[0]!r}; --sep {shlex.quote(sign)} splits it"
+        hint = (
+            whole
+            if sign == "," and not table.reading.separator
+            else f"the only column is {columns[0]!r}; --sep {shlex.quote(sign)} splits it"
+        )
     raise MissingColumn(f"{path}: no column {name!r}; {hint}{table.naming}", path, name)
 
 
