@@ -38,6 +38,11 @@ def encoded(cells, kind=None, decimal="", new=None):
         (["−5", "4", "−0.5"], [-5, 4, -0.5]),
         (["12.3 kg", "4 kg", "5.5 kg"], [12.3, 4, 5.5]),
         (["1,23,456", "12,34,567.5", "99"], [123456, 1234567.5, 99]),
+        (["$(230.97)", "$4,403.18", "-$2"], [-230.97, 4403.18, -2]),
+        (["１２．５", "－３", "4"], [12.5, -3, 4]),
+        (["3·14", "0·5", "2"], [3.14, 0.5, 2]),
+        (["4726٫8", "12", "0٫5"], [4726.8, 12, 0.5]),
+        (["90.7° E", "3° E", "12.5°E"], [90.7, 3, 12.5]),
     ],
 )
 def test_numbers_of_any_form_are_read_and_said(cells, values):
@@ -63,6 +68,8 @@ def test_the_form_of_the_training_rows_holds_for_new_rows():
         UserWarning, match=r"'a': 1 cell not a number with the decimal sign , of the training rows, treated as empty"
     ):
         encoded(["5 kg", "6 kg", "8,5 kg"] * 9, new=["5 lb", "6 kg", "7"])
+    with pytest.warns(UserWarning, match=r"treated as empty; --decimal , reads them"):
+        encoded(["36.1%", "5%", "8.5%"] * 9, new=["36,1%", "5,25%", "7,5%"])
 
 
 def test_two_units_and_two_decimal_signs_are_refused_by_name():

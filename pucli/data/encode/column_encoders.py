@@ -106,7 +106,7 @@ class Number:
             values, wrong = self._with_words(cells, values, wrong, tally)
         if wrong.any():
             written = f" with the decimal sign {self.decimal} of the training rows" if self.decimal else ""
-            meant = "" if self.decimal else _as_formed(coded(cells[wrong])[1])
+            meant = _as_formed(coded(cells[wrong])[1], self)
             what = f"not a number{written}, treated as empty{meant}"
             tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
         self._refuse_large(values, tally)
@@ -281,12 +281,12 @@ class Category:
         return place.get(cell_text(value), -1) if np.isfinite(value) else -1
 
 
-def _as_formed(texts: Sequence[str]) -> str:
-    """Return the way out if texts that programs do not read as numbers are some all the same, else ""."""
+def _as_formed(texts: Sequence[str], column: Number) -> str:
+    """Return the way out if texts that a column does not read as numbers are some all the same, else ""."""
     form = number_form(texts[:SAMPLE])
-    if form is None:
+    if form is None or (column.decimal and form.decimal == column.decimal):
         return ""
-    if form.unit:
+    if form.unit not in ("", column.unit):
         return f"; in training there was no {form.unit}, so write them alike"
     return f"; --decimal {form.decimal if form.sure else '. or ,'} reads them"
 

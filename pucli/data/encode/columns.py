@@ -24,9 +24,9 @@ from pucli.data.encode.doubtful_cells import (
     decorated,
     doubtful_dates,
     doubtful_numbers,
-    form_of_date,
     is_placeholder,
     is_time,
+    na_among_codes,
     odd_form,
     padded,
     padded_cell,
@@ -37,8 +37,8 @@ from pucli.data.encode.number_forms import (
     NumberForm,
     formed_numbers,
     is_decorated,
-    mixed_shares,
     number_form,
+    of_other_scale,
     units_of,
 )
 from pucli.data.frames import (
@@ -325,6 +325,8 @@ def _texts(column: pd.Series, decimal: str = "") -> Column:
     found = _words(seen, texts, n_filled)
     use = "not used" if found.kind == "identifier" else "used as words"
     warning = _numbers_and_words(found, as_number, texts, counts) or _of_other_form(texts, use)
+    if not warning and n_empty and na_among_codes(texts) and column.isin(["NA"]).any():
+        warning = padded("NA")
     if not warning and found.kind == "category":
         warning = _of_words(texts, bool(codes[0] >= 0 and 3 <= n_filled == n_distinct <= n_empty))
     return replace(found, warning=warning) if warning else found
@@ -370,11 +372,10 @@ def _numbers_and_words(found: Column, as_number: np.ndarray, texts: Sequence[str
 
 def _of_other_form(texts: Sequence[str], use: str) -> str:
     """Return a warning if the texts are dates or numbers of a form that is not read, else ""."""
-    if example := unread_date(texts):
-        return (
-            f"holds dates of a form that is not read, e.g. {example!r}, and is {use}; "
-            f"--as COLUMN=date:{form_of_date(example)} names their form"
-        )
+    if dated := unread_date(texts):
+        example, form = dated
+        way_out = f"--as COLUMN=date:{form} reads them" if form else "write them as 2024-12-31"
+        return f"holds dates of a form that is not read, e.g. {example!r}, and is {use}; {way_out}"
     if found_number := coded_number(texts):
         example, value = found_number
         return f"holds numbers as programs write them, e.g. {example!r}, and is {use}; write them as {value}"
@@ -447,12 +448,11 @@ def _formed(
     if form is None:
         return None
     values, _ = text_numbers(codes, texts, form.decimal, form.unit)
-    plain = parsed_numbers(texts)
-    example = texts[int(np.argmax(np.isnan(plain) & like))]
+    example = texts[int(np.argmax(np.isnan(parsed_numbers(texts)) & like))]
     means = cell_text(float(formed_numbers([example], form.decimal, form.unit)[0]))
     doubt = "" if form.sure else "; if the comma is a decimal sign, give --decimal ,"
-    if share := mixed_shares(alike, form):
-        doubt += f"; {share!r}, without {form.unit}, is read as it stands and may mean a share: write all cells alike"
+    if plain := of_other_scale(alike, form):
+        doubt += f"; {plain!r}, without {form.unit}, is read as it stands, maybe of another scale: write them alike"
     warning = f"holds numbers with signs or units: {example!r} is read as {means}{doubt}"
     found = replace(_number(name, values), decimal=form.decimal, unit=form.unit)
     if found.kind == "number":
@@ -510,6 +510,11 @@ def _dates(name: str, codes: np.ndarray, texts: list[str], counts: np.ndarray, b
     if two_forms and not warning:
         year_first = next(text for text in dated if is_year_first(text))
         warning = f"has dates of two forms, {other[0]!r} and {year_first!r}; both are read"
+        if _days_exchanged(days, np.array([is_year_first(text) for text in texts])):
+            warning += (
+                ", but the second have days up to 12 and the first have not, as where a spreadsheet has exchanged day "
+                "and month: export them as text"
+            )
     short = [text for text in dated if is_month_alone(text)] if written == DATE_FORMATS[0] else []
     if 0 < len(short) < len(dated) and not warning:
         warning = f"has dates without a day, e.g. {short[0]!r}, which is read as the first one; write all days"
@@ -519,6 +524,18 @@ def _dates(name: str, codes: np.ndarray, texts: list[str], counts: np.ndarray, b
         warning = f"has day numbers of a spreadsheet among its dates: {example!r} is read as {day}"
     found = Column(name, "date", n_distinct=len(texts), written=written, serials=serials, warning=warning)
     return _with_unread(found, read, texts, counts, "not dates")
+
+
+def _days_exchanged(days: np.ndarray, year_first: np.ndarray) -> bool:
+    """Return whether dates (k,), in days since 1970, are up to the 12th of a month if and only if `year_first`."""
+    of_month = np.array([np.nan if np.isnan(day) else _day_of_month(day) for day in days])
+    converted, left = of_month[year_first], of_month[~year_first & ~np.isnan(of_month)]
+    return bool(min(len(converted), len(left)) >= MIN_NUMBERS and np.nanmax(converted) <= 12 < left.min())
+
+
+def _day_of_month(days: float) -> int:
+    day = np.datetime64(int(days // 1), "D")
+    return int((day - day.astype("datetime64[M]")).astype(int)) + 1
 
 
 def _words(seen: Column, texts: list[str], n_filled: int) -> Column:

@@ -13,10 +13,12 @@ from pucli.data.frames import DATE_FORMATS, parsed_dates, parsed_numbers, zoned_
 FEW_WORDS = 3  # number of different words for "empty" among at least as many different numbers or dates times ten
 MOSTLY = 0.95  # minimum share of numbers or dates for the other cells of a column to be treated as empty
 LOOKED_AT = 200  # texts by which the date format of a column is guessed
+FEW_LOOKED_AT = 20  # those that exclude it
 # numbers that often mean "empty"
 CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 99999999.0)
 ANSWER_CODES = ((96.0, 97.0, 98.0, 99.0), (-9.0, -8.0, -7.0))  # the same in surveys, beside the steps of a scale
 LAST_STEP = 20.0
+LONGEST = 200  # characters of a cell with numbers
 SECONDS = (9.4e8, 2.1e9)  # since 1970, from 1999 to 2036; milliseconds are a thousand times as many
 MIN_CODES = 3  # fewest cells with such a number
 FAR = 1e4  # a repeated number is doubtful if its distance to the others exceeds this multiple of their range
@@ -38,10 +40,12 @@ _TAGGED = re.compile(r"\.[a-z_]")  # missing values of Stata and SAS: .a to .z a
 SHOWN_DIGITS, LONG_NUMBER = 6, 1e10  # a spreadsheet shows 4917631234567 as 4.91763E+12, and saves that as CSV
 _CODED = re.compile(r"[+-]?(0x[0-9a-f]+|0b[01]+|0o[0-7]+|\d{1,3}(_\d{3})+)", re.IGNORECASE)
 _WITH_E = re.compile(r"\d{1,5}[eE]\d{1,3}")
+_VERSION = re.compile(r"\d+(\.(0|[1-9]\d?))?")
+_OF_TWO = re.compile(r"[A-Z]{2}")
 _OF_NAME = re.compile(
     r"\d{1,2}-(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mrz|Mai|Okt|Dez)|\d{1,2}\. ?(Mrz|Okt|Dez)"
 )
-_TIME = re.compile(r"\d{1,2}(:\d{2}){1,2}(\s?[AaPp]\.?[Mm]\.?)?")
+_TIME = re.compile(r"\d{1,2}(:\d{2}){1,2}(\.\d{1,9})?(\s?[AaPp]\.?[Mm]\.?)?")
 LAST_DAYS = {  # days since 1970-01-01 that often mean "never" or "not known"
     float(np.datetime64(day).astype(int)): day
     for day in ("9999-12-31", "9999-01-01", "2999-12-31", "2099-12-31", "1900-01-01", "1899-12-30", "1899-12-31",
@@ -59,28 +63,67 @@ _DATED = re.compile(
 )
 
 
-_ODD = (
-    (re.compile(r"(\d+[ -])?\d+/[1-9]\d*|\d* ?[¼-¾⅐-⅞]|\d+"), "fractions", "write them as 0.5"),
-    (re.compile(r"[<>~≈≤≥]=? ?\d[\d.,]*|\d+([.,]\d+)?"), "numbers with signs such as < or ~", "write them as 12.5"),
-    (re.compile(r"\d[\d.,]* ?(±|\+/?-) ?\d[\d.,]*"), "numbers with their errors", "write each of both as a column"),
-    (re.compile(r"[+−-]?\d[\d.,]* ?[x×*·] ?10\^?[+−-]?\d+"), "numbers as powers of ten", "write them as 1.2e5"),
-    (re.compile(r"\d+ ?['′]( ?\d[\d.,]* ?(\"|″|''))?"), "feet and inches", "write them in one unit"),
+_OTHER_FORMATS = (
+    *("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%d-%b-%y", "%b-%y", "%b %Y", "%B %Y", "%m/%Y", "%m.%Y"),
+    *("%d. %B %Y", "%A, %d. %B %Y", "%A, %d %B %Y", "%A, %B %d, %Y", "%a, %d %b %Y", "%a %Y-%m-%d", "%Y年%m月%d日"),
+    *("%d.%m.%y %H:%M", "%m/%d/%y %H:%M", "%d/%m/%y %H:%M", "%d.%m.%Y %H.%M", "%G-W%V-%u"),
+    *("%a, %d %b %Y %H:%M:%S %z", "%d/%b/%Y:%H:%M:%S %z", "%d-%b-%y %I.%M.%S.%f %p"),  # mail, web servers, Oracle
+)
+_TWO_DIGITS = re.compile(r"\d.*\d")
+_NUMBER = r"[+−-]?\d+(\.\d+)?"
+_OF_UNIT = rf"{_NUMBER} ?[^\W\d_]{{1,12}}\.?"
+_MARK = r" ?(\*{1,3}|[†‡]|\[\w{1,3}\]|\([a-z]\))"
+_SIGN = re.compile(r"[^\d.,+−-]")
+_ODD = (  # the form, also of plain numbers among such cells, what an example has, and words for both
     (
-        re.compile(r"[+−-]?\d[\d.,]* ?(percent|per cent|pct|prozent|pour cent|por ciento)", re.IGNORECASE),
-        "numbers with words",
+        re.compile(r"(\d+[ -])?\d+/[1-9]\d*|\d* ?[¼-¾⅐-⅞]|\d+"),
+        _SIGN,
+        "fractions, or pairs of numbers",
+        "write them as 0.5, or each of both as a column",
+    ),
+    (
+        re.compile(rf"[<>~≈≤≥]=? ?\d[\d.,]*|[+−-]?\d+([.,]\d+)?({_MARK})?"),
+        _SIGN,
+        "numbers with signs such as <, ~ or *",
         "write them as 12.5",
     ),
-    (re.compile(r"\[.*\]|\{.*\}", re.DOTALL), "lists or objects as text", "write each of their parts as a column"),
+    (
+        re.compile(r"\d[\d.,]* ?(±|\+/?-) ?\d[\d.,]*"),
+        _SIGN,
+        "numbers with their errors",
+        "write each of both as a column",
+    ),
+    (re.compile(r"[+−-]?\d[\d.,]* ?[x×*·] ?10\^?[+−-]?\d+"), _SIGN, "numbers as powers of ten", "write them as 1.2e5"),
+    (re.compile(r"\d+ ?['′]( ?\d[\d.,]* ?(\"|″|''))?"), _SIGN, "feet and inches", "write them in one unit"),
+    (
+        re.compile(
+            rf"\w{{0,12}} ?\(?{_NUMBER}( ?[,;:x×|] ?{_NUMBER})+( [^\W\d]{{1,4}}|[cm]m|px)?\)?"
+            rf"|\w{{1,12}} ?\({_NUMBER}( {_NUMBER})+\)|({_OF_UNIT}[\s,]+)*{_OF_UNIT}"
+            rf"|{_NUMBER} ?° ?{_NUMBER} ?['′’] ?({_NUMBER} ?(\"|″|''|”) ?)?[NESWO]?"
+        ),
+        re.compile(r"\d[^\d.]+\d"),
+        "several numbers in a cell",
+        "write each of them as a column",
+    ),
+    (re.compile(rf"{_OF_UNIT}|{_NUMBER} (per|pour|por) c[^\W\d]+"), _SIGN, "numbers with words", "write them as 12.5"),
+    (
+        re.compile(r"\[.*\]|\{.*\}", re.DOTALL),
+        re.compile(""),
+        "lists or objects as text",
+        "write each of their parts as a column",
+    ),
 )
 
 
 def odd_form(texts: Sequence[str]) -> tuple[str, str, str] | None:
     """Return what nearly all texts are if no column should be written so, an example, and the way out."""
     sample = texts[:1000]
-    for form, what, way_out in _ODD:
-        like = [text for text in sample if form.fullmatch(text)]
-        if len(like) >= max(FEW_WORDS, MOSTLY * len(sample)):
-            return what, next((text for text in like if not text.isdigit()), like[0]), way_out
+    for form, sign, what, way_out in _ODD:
+        like = [text for text in sample if len(text) <= LONGEST and form.fullmatch(text)]
+        if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
+            continue
+        if example := next((text for text in like if sign.search(text)), ""):
+            return what, example, way_out
     return None
 
 
@@ -113,19 +156,32 @@ def coded_number(texts: Sequence[str]) -> tuple[str, int] | None:
 
 
 def padded_cell(texts: Iterable[str]) -> str:
-    """Return the least of texts that are equally many digits, some with a leading zero, or like 12E4; else "".
+    """Return an example if texts are numbers that may be codes: "007", "12E4", or "3.10" beside "3.9"; else "".
 
-    Codes are written so; a program writes 1e+05 or 1.2E5.
+    Equally many digits, some with a leading zero, are codes, as is 12E4, since programs write 1e+05 or 1.2E5. Parts of
+    versions have no leading zero, and some end with one though others have fewer digits, as no program writes numbers.
     """
     texts = sorted(texts)
     if texts and all(_WITH_E.fullmatch(text) for text in texts):
         return texts[0]
-    padded = bool(texts) and len(texts[0]) > 1 and texts[0].startswith("0")
-    return texts[0] if padded and all(text.isdecimal() and len(text) == len(texts[0]) for text in texts) else ""
+    if texts and len(texts[0]) > 1 and texts[0].startswith("0"):
+        return texts[0] if all(text.isdecimal() and len(text) == len(texts[0]) for text in texts) else ""
+    parts = [text.partition(".")[2] for text in texts]
+    tens = [text for text, part in zip(texts, parts, strict=True) if len(part) == 2 and part.endswith("0")]
+    versions = tens and any(len(part) == 1 for part in parts) and all(_VERSION.fullmatch(text) for text in texts)
+    return tens[0] if versions else ""
+
+
+def na_among_codes(texts: Iterable[str]) -> bool:
+    """Return whether texts are codes of two capitals, such as countries, so that "NA" may be one, too."""
+    codes = set(texts) - {"NA"}
+    return len(codes) >= FEW_WORDS and all(_OF_TWO.fullmatch(code) for code in codes)
 
 
 def padded(example: str) -> str:
-    """Return the warning about a column of numbers with an example of `padded_cell`."""
+    """Return the warning about a column with an example of `padded_cell`, or "NA" of `na_among_codes`."""
+    if example == "NA":
+        return "has NA beside codes of two letters, which is read as empty: if it is a code, write it another way"
     return (
         f"is read as a number, but has cells like {example}: if they are codes, --as COLUMN=category keeps them apart"
     )
@@ -183,17 +239,22 @@ def usual_date_format(texts: Sequence[str], counts: np.ndarray) -> str:
     return written if share >= MOSTLY or few else ""
 
 
-def unread_date(texts: Sequence[str]) -> str:
-    """Return an example if nearly all texts look like dates, which no single format reads."""
-    sample = [text for text in texts[:1000] if len(text) <= 40]
-    like = [text for text in sample if _DATED.match(text)]
-    return like[0] if len(like) >= max(FEW_WORDS, 0.8 * len(texts[:1000])) else ""
+def unread_date(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Return an example and its format, "" if not known, if nearly all texts look like dates of no form that is read.
 
-
-def form_of_date(example: str) -> str:
-    """Return the form of a date of numbers as `--as COLUMN=date:FORM` takes it, for others that of 31.12.2024."""
-    found = re.match(r"(\d{1,2})([-./])\d{1,2}[-./](\d{4}|\d{2})(?!\d)", example)
-    return f"%d{found[2]}%m{found[2]}{'%Y' if len(found[3]) == 4 else '%y'}" if found else "%d.%m.%Y"
+    The format is as `--as COLUMN=date:FORMAT` takes it.
+    """
+    few = [text for text in texts[:FEW_LOOKED_AT] if len(text) <= 60]
+    if len(few) < FEW_WORDS or sum(_TWO_DIGITS.search(text) is not None for text in few) < 0.8 * len(few):
+        return None
+    sample = texts[:LOOKED_AT]
+    for written in _OTHER_FORMATS:
+        if not np.isnan(parsed_dates(few[:1], written))[0] or not np.isnan(parsed_dates(few[-1:], written))[0]:
+            read = ~np.isnan(parsed_dates(sample, written))
+            if read.mean() >= MOSTLY:
+                return sample[int(read.argmax())], written
+    like = [text for text in sample if len(text) <= 60 and _DATED.match(text)]
+    return (like[0], "") if len(like) >= max(FEW_WORDS, 0.8 * len(sample)) else None
 
 
 def ambiguous(texts: Sequence[str], written: str) -> str:
@@ -223,8 +284,6 @@ def doubtful_numbers(filled: np.ndarray) -> str:
         return f"holds numbers like {high:.0f}, which look like months; --as COLUMN=date:%Y%m reads them as such"
     if len(filled) >= ENOUGH and 100101 <= low < high <= 991231 and _are_days(filled):
         return f"holds numbers like {high:06.0f}, which look like dates; --as COLUMN=date:%y%m%d reads them as such"
-    if moments := _moments(filled):
-        return moments
     if _have_dots_for_thousands(filled):
         return "has whole numbers and smaller ones with three decimals: if 1.915 means 1915, leave out the dot"
     if low >= LONG_NUMBER and low < high < np.inf and _are_cut(filled):
@@ -232,6 +291,8 @@ def doubtful_numbers(filled: np.ndarray) -> str:
             f"holds whole numbers like {low:.5E}, whose last digits are all zero, as after a spreadsheet has cut them: "
             "if they are identifiers, save the column as text"
         )
+    if moments := _moments(filled):
+        return moments
     for code in (low, high):
         rest = filled[filled != code]
         n = len(filled) - len(rest)
@@ -248,9 +309,10 @@ def doubtful_numbers(filled: np.ndarray) -> str:
 
 
 def _moments(filled: np.ndarray) -> str:
-    """Return a warning if the numbers (n,) may be seconds or milliseconds since 1970, otherwise ""."""
+    """Return a warning if the numbers (n,) may be seconds since 1970, or thousandths and so on, otherwise ""."""
     low, high = float(filled.min()), float(filled.max())
-    for unit, each, least in (("seconds", 1.0, ENOUGH), ("milliseconds", 1000.0, 1)):
+    units = (("seconds", 1.0, ENOUGH), ("milliseconds", 1e3, 1), ("microseconds", 1e6, 1), ("nanoseconds", 1e9, 1))
+    for unit, each, least in units:
         here = SECONDS[0] * each <= low < high <= SECONDS[1] * each and len(filled) >= least
         if here and (filled == np.floor(filled)).all():
             day = np.datetime64("1970-01-01") + int(high // (86_400 * each))

@@ -13,12 +13,17 @@ from typing import NamedTuple
 import numpy as np
 
 _SPACES = dict.fromkeys(map(chr, (0xA0, 0x202F, 0x3000, *range(0x2000, 0x200B))), " ")
-_BLANKS = str.maketrans(_SPACES | {"−": "-", "–": "-", "’": "'", "‘": "'"})
+_WIDE = {chr(0xFF01 + place): chr(0x21 + place) for place in range(94)}  # of East Asian keyboards
+_BLANKS = str.maketrans(
+    _SPACES | _WIDE | {"−": "-", "–": "-", "’": "'", "‘": "'", "٫": ".", "٬": ",", "·": "."}  # 3·14
+)
 _CURRENCY = r"(?:US\$|A\$|C\$|R\$|[$€£¥₹₽₺₩]|EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|Fr\.|Rs\.?|kr\.?|zł)"
-_UNIT = r"[^\W\d_°µ%‰][^\W\d_/²³]{0,4}(?:/[^\W\d_]{1,4})?[²³]?|[%‰°µ$€£¥₹₽₺₩][^\W\d_]{0,2}|" + _CURRENCY
+_UNIT = r"°\s?[A-Z]|[^\W\d_°µ%‰][^\W\d_/²³]{0,4}(?:/[^\W\d_]{1,4})?[²³]?|[%‰°µ$€£¥₹₽₺₩][^\W\d_]{0,2}|" + _CURRENCY
+_MULTIPLES = ("K", "k", "M", "B", "T", "bn", "mn", "tn", "Mio", "Mrd", "Tsd", "tsd")
 _DIGITS = r"\d[\d.,' ]*(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"
 _DECORATED = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>{_CURRENCY})?\s*(?P<sign2>[+-])?(?P<digits>{_DIGITS})\s*"
+    rf"(?P<first>{_CURRENCY})?\s*(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>{_CURRENCY})?\s*(?P<sign2>[+-])?"
+    rf"(?P<digits>{_DIGITS})\s*"
     rf"(?P<after>{_UNIT})?\s*(?P<sign3>-)?(?P<close>\))?"
 )
 _OF_SIGN = {
@@ -76,8 +81,8 @@ def number_form(texts: Sequence[str], decimal: str = "") -> NumberForm | None:
     return NumberForm(sign, units.pop() if units else "", sure)
 
 
-def mixed_shares(texts: Sequence[str], form: NumberForm) -> str:
-    """Return a number without unit if all such numbers are shares from 0 to 1 beside percentages, else "".
+def of_other_scale(texts: Sequence[str], form: NumberForm) -> str:
+    """Return a number without unit if it seems to be of another scale: a share beside percentages, 900 beside 1.2K.
 
     Parameters
     ----------
@@ -85,11 +90,13 @@ def mixed_shares(texts: Sequence[str], form: NumberForm) -> str:
         Numbers of this form.
     form : NumberForm
     """
-    if form.unit not in ("%", "‰"):
+    if form.unit not in ("%", "‰", *_MULTIPLES):
         return ""
     values = formed_numbers(texts, form.decimal, form.unit)
     plain = np.array([not (parts := _parts(text)) or not parts.unit for text in texts])
     shares = values[plain]
+    if form.unit in _MULTIPLES:
+        return texts[int((plain & (values != 0.0)).argmax())] if shares.any() else ""
     if not plain.any() or shares.min() < 0.0 or shares.max() > 1.0 or values[~plain].max(initial=0.0) <= 1.0:
         return ""
     return texts[int(plain.argmax())]
@@ -147,9 +154,10 @@ def _parts(text: str) -> _Parts | None:
     if found is None or bool(found["open"]) != bool(found["close"]):
         return None
     signs = [found[name] for name in ("sign", "sign2", "sign3") if found[name]]
-    if len(signs) + bool(found["open"]) > 1 or (found["before"] and found["after"]):
+    units = [found[name] for name in ("first", "before", "after") if found[name]]
+    if len(signs) + bool(found["open"]) > 1 or len(units) > 1:
         return None
-    digits, unit = found["digits"].strip(), found["before"] or found["after"] or ""
+    digits, unit = found["digits"].strip(), "".join("".join(units).split())
     return None if unit[:1].isnumeric() else _Parts(bool(found["open"]) or signs == ["-"], digits, unit)  # 3½
 
 

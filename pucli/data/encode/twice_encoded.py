@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ _LEADS = "\u00c2-\u00c5\u00ce-\u00d1\u00e2"  # of Latin, Greek and Cyrillic lett
 _SUSPICIOUS = re.compile(f"[{_LEADS}]{_FOLLOWS}")
 _SURE = re.compile(f"[\u00c2\u00c3]{_FOLLOWS}|\u00e2[\u20ac\u201a\u0080\u0082]|([{_LEADS}]{_FOLLOWS}){{2}}")
 LOST = "\ufffd"  # what a program writes for bytes that it cannot read
+_ENTITY = re.compile(r"&(#\d+|#x[0-9A-Fa-f]+|[A-Za-z]+\d*);")
 WAY_OUT = "export the file again, or undo it with `iconv -f UTF-8 -t CP1252 OLD > NEW`"
 
 
@@ -48,7 +50,7 @@ def _decoded(text: str) -> str:
 
 
 def garbled(column: pd.Series, texts: Sequence[str], place: Callable[[int], str]) -> str:
-    """Return a warning if texts of a column were encoded twice, or if characters of them were lost, else "".
+    """Return a warning if texts were encoded twice, are written for HTML, or have lost characters, else "".
 
     Parameters
     ----------
@@ -68,9 +70,15 @@ def garbled(column: pd.Series, texts: Sequence[str], place: Callable[[int], str]
     if lost:
         where = place(_row_of(column, lost))
         return f"has the sign {LOST} for characters that were lost: {lost[:40]!r} ({where}); export the file again"
+    if entity := next((text for text in texts if _ENTITY.search(text) and html.unescape(text) != text), ""):
+        where = place(_row_of(column, entity))
+        return (
+            f"has characters written for HTML: {entity[:40]!r} ({where}) is probably {html.unescape(entity)[:40]!r}; "
+            "export the file again"
+        )
     return ""
 
 
 def _row_of(column: pd.Series, text: str) -> int:
     """Return the position of the first cell with a text."""
-    return next(row for row, cell in enumerate(column.tolist()) if isinstance(cell, str) and cell_text(cell) == text)
+    return next(row for row, cell in enumerate(column.tolist()) if cell_text(cell) == text)

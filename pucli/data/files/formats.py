@@ -40,13 +40,13 @@ from pucli.data.files.text.text_files import (
     SUFFIXES,
     UNNAMED,
     check_names,
+    doubtful_texts,
     is_plain,
     is_text_table,
     line_of,
     read_text,
     text_head,
     text_layout,
-    zero_padded,
 )
 from pucli.data.files.unpacking import PACKED_SUFFIXES, is_packed, member_name, opened, plain_text
 from pucli.data.files.workbooks import read_sheet
@@ -72,8 +72,8 @@ class Table(NamedTuple):
         Note for messages on how columns are named.
     decimal_commas : set of str
         The columns that are written with decimal commas.
-    zero_padded : dict of str to str
-        Columns of digits with leading zeros, each with an example.
+    doubtful_texts : dict of str to str
+        Columns that may be codes, though read as numbers or empty cells, each with an example.
     reading : Reading
         How the file was read, to read the next one alike.
     """
@@ -82,7 +82,7 @@ class Table(NamedTuple):
     place: Callable[[int], str]
     naming: str = ""
     decimal_commas: frozenset[str] = frozenset()
-    zero_padded: Mapping[str, str] = MappingProxyType({})
+    doubtful_texts: Mapping[str, str] = MappingProxyType({})
     reading: Reading = Reading()
 
 
@@ -182,7 +182,7 @@ def _table(
         frame = _without_empty(path, frame, known)
         inferred = layout.separator != "," and not how.decimal
         commas = with_decimal_points(frame, as_text, as_number) if inferred else frozenset()
-        codes = zero_padded(head, layout)
+        codes = doubtful_texts(head, layout)
         return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming, commas, codes)
     if kind in SHEETS:
         return _sheet(path, known, label, how, as_text, ids)

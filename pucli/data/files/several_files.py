@@ -96,5 +96,5 @@ def _joined(files: Sequence[Path], tables: list[Table]) -> Table:
         frame=pd.concat(frames, ignore_index=True),
         place=place,
         decimal_commas=frozenset().union(*(table.decimal_commas for table in tables)),
-        zero_padded={name: text for table in reversed(tables) for name, text in table.zero_padded.items()},
+        doubtful_texts={name: text for table in reversed(tables) for name, text in table.doubtful_texts.items()},
     )

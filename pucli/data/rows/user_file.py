@@ -194,8 +194,9 @@ def fit_file(
 def _noted(column: Column, table: Table) -> Column:
     """Return the description of a column with what its text tells: decimal commas, and zeros in front of numbers."""
     more = ""
-    if column.kind == "number" and column.name in table.zero_padded:
-        more = padded(table.zero_padded[column.name])
+    example = table.doubtful_texts.get(column.name, "")
+    if example and (column.kind == "number") != (example == "NA"):
+        more = padded(example)
     elif column.values:
         more = garbled(table.frame[column.name], column.values, table.place)
     if more and more != column.warning:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pucli.data.encode.columns import column_kinds
-from pucli.data.encode.doubtful_cells import form_of_date
+from pucli.data.encode.doubtful_cells import odd_form, unread_date
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.label_leakage import leaks
 from pucli.data.rows.label_column import LabelColumn
@@ -58,7 +58,18 @@ def test_values_that_nearly_only_labelled_rows_have_are_suspected():
         (["14:05", "25:00", "23:59", "10:10"], "holds times"),
         (["1/2", "3/4", "1 1/2", "2"], "holds fractions"),
         (["3½", "4", "1½", "2½"], "holds fractions"),
-        (["~5", "~6", "<3", ">100"], "signs such as < or ~"),
+        (["~5", "~6", "<3", ">100"], "signs such as <, ~ or *"),
+        (["12.3*", "5", "8.5†", "7.1"], "signs such as <, ~ or *"),
+        (["12.3[1]", "5", "8.5[2]", "7.1"], "signs such as <, ~ or *"),
+        (["15:37:00.125", "20:05:00.5", "1:02:03.25", "9:00:00.0"], "holds times"),
+        (["2h 50m", "19h", "3h 5m", "12h 1m"], "holds several numbers"),
+        (["5 ft 3 in", "6 ft 0 in", "5 ft 11 in", "6 ft 2 in"], "holds several numbers"),
+        (["1.86,58.97", "30.01,0.99", "52.33,68.03", "4.5,6.25"], "holds several numbers"),
+        (["POINT (44.75 46.72)", "POINT (2 1)", "POINT (3 4.5)", "POINT (-1 0)"], "holds several numbers"),
+        (["32°4'10\"N", "52°54'0\"N", "61°35'31\"S", "1°0'9\"N"], "holds several numbers"),
+        (["41.8° W", "86.4° E", "115.5° E", "3.2° W"], "signs or units (°W and °E)"),
+        (["12 months", "24 months", "6 months", "3 months"], "numbers with words"),
+        (["Nov-22", "Jan-23", "Apr-22", "Dec-21"], "--as COLUMN=date:%b-%y reads them"),
         (["[1, 2]", "[3]", "[]", "[2, 2]"], "lists or objects"),
         (['{"a": 1}', '{"a": 2}', "{}"], "lists or objects"),
         (["2020-W05", "2020-W06", "2021-W01"], "dates of a form that is not read"),
@@ -131,6 +142,8 @@ def test_other_spellings_of_the_positive_class_count_and_are_named():
     spelled, other = labels.doubts("yes")
     assert "'YES' (2 rows), 'Yes' (3 rows) counted as 'yes' too" in spelled
     assert "4 rows with another class ('no') count as unlabeled too" in other
+    three = LabelColumn.of("t", pd.Series(["yes", "no", "unknown"]), str)
+    assert "1 rows with another class ('no')" in three.doubts("yes", ["unknown"])[0]
     assert other.endswith("`pucli auto --negative no` learns from that")  # prior and compare have no use of it
     cells = pd.Series(["sepsis"] * 4 + ["no sepsis"] * 1200 + ["not reviewed"] * 3)
     (other,) = LabelColumn.of("file", cells, lambda row: "").doubts("sepsis")
@@ -434,11 +447,34 @@ def test_moments_as_numbers_are_said(cells, said):
 
 
 @pytest.mark.parametrize(
-    ("example", "form"),
-    [("1.1.20", "%d.%m.%y"), ("1/31/2024", "%d/%m/%Y"), ("01-02-24 10:00", "%d-%m-%y"), ("3 mars 2024", "%d.%m.%Y")],
+    "cells", [["1.9.1", "1.6.5"], ["10.0.1.209", "10.0.0.1"], ["555-1234", "555-3333"], ["A5", "B7"]]
 )
-def test_the_form_of_unread_dates_is_that_of_the_example(example, form):
-    assert form_of_date(example) == form
+def test_codes_are_not_numbers_of_another_form(cells):
+    assert odd_form(cells * 3) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "form"),
+    [
+        (["27.11.23", "3.1.24", "31.12.24"], "%d.%m.%y"),
+        (["4/21/23", "5/7/21", "12/31/22"], "%m/%d/%y"),
+        (["08-APR-21", "30-Jun-22", "01-DEC-21"], "%d-%b-%y"),
+        (
+            ["21/Sep/2021:16:27:00 +0100", "01/Oct/2021:00:00:01 +0000", "30/Dec/2022:23:59:59 -0500"],
+            "%d/%b/%Y:%H:%M:%S %z",
+        ),
+        (["2021年4月5日", "2021年12月31日", "2022年1月1日"], "%Y年%m月%d日"),
+        (["3. März 2024", "19. Dezember 2021", "1. Mai 2022"], ""),
+        (["2021-03-16 23:12:00 EST", "2023-07-07 05:14:00 EST", "2021-06-30 15:19:00 EST"], ""),
+    ],
+)
+def test_the_form_of_unread_dates_is_one_that_reads_them(texts, form):
+    assert unread_date(texts) == (texts[0], form)
+
+
+@pytest.mark.parametrize("texts", [["A12-7", "B3-11", "C4-2"], ["1/2", "3/4", "7/10"], ["Oslo", "Rome", "Bern"]])
+def test_other_texts_are_no_unread_dates(texts):
+    assert unread_date(texts) is None
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 
 from pucli.data import TableEncoder
 from pucli.data.encode.columns import Column, column_kinds
+from pucli.data.rows.user_file import fit_file
 
 N = 40
 DAYS = pd.Timestamp("2021-01-05") + pd.to_timedelta(np.arange(N) * 17, unit="D")
@@ -89,9 +91,11 @@ def test_the_exponent_of_double_precision_is_read() -> None:
 
 def test_percentages_beside_shares_are_told() -> None:
     mixed = [f"{number % 7 + 50}%" if number % 2 else f"0.{number % 7}" for number in range(N)]
-    assert "'0.0', without %, is read as it stands and may mean a share" in described(mixed).warning
+    assert "'0.0', without %, is read as it stands, maybe of another scale" in described(mixed).warning
     whole = [f"{number % 7 + 50}%" if number % 2 else f"{number % 7 + 50}" for number in range(N)]
-    assert "share" not in described(whole).warning
+    assert "scale" not in described(whole).warning
+    few = [f"{number % 7}.5K" if number % 2 else f"{number * 13}" for number in range(N)]
+    assert "'26', without K, is read as it stands" in described(few).warning
 
 
 def test_integers_of_too_many_digits_are_identifiers_not_one_number() -> None:
@@ -120,6 +124,44 @@ def test_text_of_digits_with_leading_zeros_is_told() -> None:
     column = described([f"0{1000 + number % 9}" for number in range(N)])
     assert column.kind == "number"
     assert "cells like 01000: if they are codes" in column.warning
+
+
+@pytest.mark.parametrize(
+    ("cells", "example"),
+    [(["3.8", "3.9", "3.10", "3.11"], "3.10"), (["1.5", "2.25", "1.05"], ""), (["1.50", "2.25"], "")],
+)
+def test_versions_are_told_and_amounts_are_not(cells: list[str], example: str, tmp_path: Path) -> None:
+    warning = described(cells * 10).warning
+    assert (f"cells like {example}: if they are codes" in warning) if example else not warning
+    path = tmp_path / "a.csv"
+    path.write_text("x,a,y\n" + "".join(f"{cell},{row % 7}.5,{row % 2}\n" for row, cell in enumerate(cells * 10)))
+    assert fit_file(path, "y").encoder.columns_[0].warning == warning
+
+
+@pytest.mark.parametrize(("others", "told"), [(["DE", "FR", "IT"], True), (["Oslo", "Rome", "Bern"], False)])
+def test_na_among_codes_of_two_letters_is_told(others: list[str], told: bool, tmp_path: Path) -> None:
+    cells = [*others, "NA"] * 10
+    path = tmp_path / "a.csv"
+    path.write_text("x,a,y\n" + "".join(f"{cell},{row % 7}.5,{row % 2}\n" for row, cell in enumerate(cells)))
+    for column in (described(cells), fit_file(path, "y").encoder.columns_[0]):
+        assert ("has NA beside codes of two letters" in column.warning) is told
+
+
+def test_days_and_months_that_a_spreadsheet_exchanged_are_told() -> None:
+    texts = [day.strftime("%m/%d/%Y") if day.day > 12 else day.strftime("%Y-%d-%m 00:00:00") for day in DAYS]
+    assert "exchanged day and month" in described(texts).warning
+    kept = [day.strftime("%m/%d/%Y" if row % 2 else "%Y-%m-%d") for row, day in enumerate(DAYS)]
+    assert "exchanged" not in described(kept).warning
+
+
+@pytest.mark.parametrize("each", [1e6, 1e9])
+def test_small_parts_of_seconds_since_1970_are_told(each: float) -> None:
+    cells = np.random.default_rng(0).permutation((1_700_000_000 + 86_399 * np.arange(N)) * int(each))
+    assert "seconds since 1970 (2023-" in described(cells).warning
+
+
+def test_bytes_that_are_no_text_stay_apart() -> None:
+    assert described([b"\xff\x01", b"\xfe\x01", b"plain"] * 20).values == ("ff01", "fe01", "plain")
 
 
 def test_a_column_that_is_left_out_or_doubtful_is_told_in_python() -> None:

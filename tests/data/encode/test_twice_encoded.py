@@ -62,3 +62,11 @@ def test_characters_that_were_lost_are_told_with_their_place(tmp_path):
     path.write_text("\n".join(["town,y", *(f"{towns[i % 2]},{i % 3}" for i in range(30))]) + "\n")
     (said,) = fit_file(path, "y").warnings
     assert "has the sign \ufffd for characters that were lost: 'Orl\ufffdans' (line 3)" in said
+
+
+def test_characters_written_for_html_are_told(tmp_path):
+    path = tmp_path / "t.csv"
+    parts = ("R&amp;D", "Sales", "A&B; C")
+    path.write_text("\n".join(["part,y", *(f"{parts[i % 3]},{i % 2}" for i in range(30))]) + "\n")
+    (said,) = fit_file(path, "y").warnings
+    assert "written for HTML: 'R&amp;D' (line 2) is probably 'R&D'" in said

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from pucli.core.errors import UsageError
-from pucli.data.encode.doubtful_cells import padded_cell
+from pucli.data.encode.doubtful_cells import na_among_codes, padded_cell
 from pucli.data.files.readers import read_csv
 from pucli.data.files.table_size import check_columns
 from pucli.data.files.text.checked_records import CheckedRecords
@@ -50,7 +50,7 @@ UNNAMED = "Unnamed: "
 """Beginning of the name of a column without a name, before its position from 0, as pandas has it."""
 EVEN = 0.5  # share of the first records that must have the same number of fields
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,14}")
-_PADDED = re.compile(r"(?<![\d.])(?:0\d|\d+[eE]\d)")  # after a leading zero, not after a decimal point; or 12E4
+_PADDED = re.compile(r"(?<![\d.])(?:0\d|\d+[eE]\d)|\.\d0|NA")  # what `doubtful_texts` looks for
 _RECORDS = 2000  # from which the layout is inferred
 _AS_IT_IS = Reading()
 _NA = [
@@ -302,10 +302,10 @@ def is_plain(head: str, layout: TextLayout, name: str) -> bool:
     return all(cell in _NA or _WHOLE.fullmatch(cell) for cell in cells)
 
 
-def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
-    """Return the columns of equally many digits with leading zeros, or like 12E4, with an example: maybe codes.
+def doubtful_texts(head: str, layout: TextLayout) -> dict[str, str]:
+    """Return the columns that may be codes, though read as numbers or empty cells, with an example each.
 
-    Only the first lines are looked at.
+    Only the first lines are looked at, see `padded_cell` and `na_among_codes`.
     """
     if not _PADDED.search(head):
         return {}
@@ -318,8 +318,9 @@ def zero_padded(head: str, layout: TextLayout) -> dict[str, str]:
     ]
     found = {}
     for position, name in enumerate(layout.names):
-        filled = {record[position].strip() for record in records if len(record) > position} - EMPTY
-        if cell := padded_cell(filled):
+        cells = {record[position].strip() for record in records if len(record) > position}
+        filled = cells - EMPTY
+        if cell := "NA" if "NA" in cells and na_among_codes(filled) else padded_cell(filled):
             found[name] = cell
     return found
 
