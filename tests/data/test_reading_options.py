@@ -117,6 +117,12 @@ def test_a_byte_order_mark_names_the_encoding(tmp_path, encoding):
     same_as_plain(written(tmp_path / "rows.csv", encoding=encoding, sep="\t" if encoding == "utf-16" else ","))
 
 
+def test_an_encoding_that_the_file_has_not_is_told(tmp_path):
+    path = written(tmp_path / "rows.csv", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"is not utf-16 text \(byte 1\); give its encoding"):
+        same_as_plain(path, Reading(encoding="utf-16"))
+
+
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16-le", "cp437"])
 def test_an_encoding_can_be_given(tmp_path, encoding):
     path = written(tmp_path / "rows.csv", encoding=encoding)

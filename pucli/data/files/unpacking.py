@@ -275,10 +275,10 @@ class _Recoded(io.RawIOBase):
             held = len(self._decoder.getstate()[0])
             try:
                 self._ready = self._decoder.decode(raw, final=self._ended).encode()
-            except UnicodeDecodeError as error:
+            except UnicodeError as error:  # also of UTF-16 without a byte-order mark
+                place = self._place - held + getattr(error, "start", 0) + 1
                 raise UsageError(
-                    f"{self._path} is not {self._encoding} text (byte {self._place - held + error.start + 1}); give "
-                    "its encoding with --encoding"
+                    f"{self._path} is not {self._encoding} text (byte {place}); give its encoding with --encoding"
                 ) from error
             self._place += len(raw)
         chunk = self._ready[: len(buffer)]

@@ -82,7 +82,7 @@ def validated(
 
 def _of_no_number(X: Any, error: Exception) -> Exception:
     """Return the error about the first cell of X that is no number, or too large for one; else `error`."""
-    for row, cells in enumerate(X.to_numpy() if hasattr(X, "iloc") else X if isinstance(X, np.ndarray | list) else ()):
+    for row, cells in enumerate(X.to_numpy() if hasattr(X, "iloc") else X if type(X) in (np.ndarray, list) else ()):
         for column, cell in enumerate(cells if isinstance(cells, np.ndarray | list | tuple) else ()):
             try:
                 float(cell)
