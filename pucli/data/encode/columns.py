@@ -77,6 +77,7 @@ _ID_NAME = re.compile(
     r"(?i:(.*[ _.-])?(id|ids|uid|uuid|guid|rowid|row|index|key)|unnamed: 0|row_?names?|row_?num(ber)?)|.*[a-z]I[Dd]"
 )
 _MAYBE_QUANTITY = re.compile(r"(?i:.+[ _.-](row|index))")  # as heat_index; a number unless nearly all differ
+_ORDINALS = frozenset(("st", "nd", "rd", "th"))  # of 1st, 2nd, 3rd and 4th; a few are classes, not quantities
 _UNNAMED = "Unnamed: "  # followed by the position, as pandas names a column without a name
 _GROUPS = (
     "has each of its values once, and more empty cells: if a value holds for the rows below it, as in a pivot table, "
@@ -383,6 +384,8 @@ def _of_other_form(texts: Sequence[str], use: str) -> str:
         if is_time(example):
             return f"holds times, e.g. {example!r}, and is {use}; write them as a number of hours, minutes or seconds"
         units = units_of(texts)
+        if _ORDINALS.issuperset(units):
+            return f"holds ordinal numbers, e.g. {example!r}, and is {use}; write them as 1" if len(texts) > 9 else ""
         why = f" ({' and '.join(units[:2])})" if len(units) > 1 else ""
         return f"holds numbers with signs or units{why}, e.g. {example!r}, and is {use}; write them as 12.5"
     if odd := odd_form(texts):

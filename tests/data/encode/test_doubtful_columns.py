@@ -535,3 +535,9 @@ def test_codes_that_read_as_numbers_are_said(tmp_path, codes, said):
     path.write_text("\n".join(["code,y", *(f"{codes[i % len(codes)]},{i % 2}" for i in range(40))]) + "\n")
     warnings = " ".join(fit_file(path, "y").warnings)
     assert said in warnings and bool(said) == ("codes" in warnings)
+
+
+def test_a_few_ordinal_numbers_are_classes_and_many_are_named():
+    assert column(["1st", "2nd", "3rd"] * 10).warning == ""
+    found = column(["1st", "2nd", "3rd", *(f"{day}th" for day in range(4, 20))] * 3).warning
+    assert "ordinal numbers, e.g. '1st'" in found and found.endswith("write them as 1")
