@@ -38,12 +38,14 @@ def without_effect(method: str, given: Collection[str], params: Mapping[str, Any
     found = []
     for name in given:
         conditions = entry.needs.get(name, ())
-        if conditions and not any(_holds(condition, values) for condition in conditions):
+        if conditions and not any(all(_meets(one, other, values) for other in one) for one in conditions):
             needed = " or ".join(_words(condition, values) for condition in conditions)
             others = dict.fromkeys(
                 other for condition in conditions for other in condition if not _meets(condition, other, values)
             )
-            present = ", ".join(f"{other} is {_text(values[other])}" for other in others)
+            present = ", ".join(
+                f"{other} is {'not given' if values[other] is None else values[other]}" for other in others
+            )
             found.append(f"{name} has no effect: {method} uses it only with {needed}, and {present}.")
     return found
 
@@ -58,10 +60,6 @@ def _meets(condition: Mapping[str, tuple[Any, ...]], other: str, values: Mapping
     return any(one in condition[other] for one in (value if isinstance(value, list) else [value]))
 
 
-def _holds(condition: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> bool:
-    return all(_meets(condition, other, values) for other in condition)
-
-
 def _words(condition: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> str:
     parts = []
     for other, allowed in condition.items():
@@ -69,7 +67,3 @@ def _words(condition: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) 
             words = {(None,): f"no {other}", GIVEN: f"a {other}"}
             parts.append(words.get(allowed) or f"{other}={' or '.join(map(str, allowed))}")
     return " and ".join(parts)
-
-
-def _text(value: Any) -> str:
-    return "not given" if value is None else str(value)

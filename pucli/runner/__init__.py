@@ -15,27 +15,8 @@ from pucli.runner.run import Event, Interrupted, RunSummary, merge_stores, run
 from pucli.runner.store import StoredRow, StoredRows, read_rows, read_trials
 
 __all__ = [
-    "Cell",
-    "CellResult",
-    "Context",
-    "DryRun",
-    "Event",
-    "Experiment",
-    "Interrupted",
-    "RunSummary",
-    "StoredRow",
-    "StoredRows",
-    "check_committed",
-    "describe",
-    "dry_run",
-    "experiment_names",
-    "experiment_schema",
-    "load_experiment",
-    "merge_stores",
-    "parse_experiment",
-    "plan",
-    "read_rows",
-    "read_trials",
-    "results_folder",
+    "Cell", "CellResult", "Context", "DryRun", "Event", "Experiment", "Interrupted", "RunSummary", "StoredRow",
+    "StoredRows", "check_committed", "describe", "dry_run", "experiment_names", "experiment_schema",
+    "load_experiment", "merge_stores", "parse_experiment", "plan", "read_rows", "read_trials", "results_folder",
     "run",
-]
+]  # fmt: skip

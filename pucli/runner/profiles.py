@@ -16,13 +16,6 @@ from pucli.runner.experiment import Experiment, MethodEntry, Profile, base_name
 COARSE_VALUES = 3
 
 
-def get_profile(experiment: Experiment, name: str) -> Profile:
-    """Return the profile `name`; the error suggests the nearest names."""
-    if name not in experiment.profiles:
-        raise unknown("profile", name, experiment.profiles, of=experiment.name)
-    return experiment.profiles[name]
-
-
 def coarse(values: list[Any]) -> list[Any]:
     """Return the first, the middle and the last of `values`, or all if there are at most three."""
     if len(values) <= COARSE_VALUES:
@@ -80,8 +73,9 @@ def scope(
     Scope
         What runs, with the reductions by the profile as texts.
     """
-    chosen = get_profile(experiment, profile)
-    split = experiment.split
+    if profile not in experiment.profiles:
+        raise unknown("profile", profile, experiment.profiles, of=experiment.name)
+    chosen, split = experiment.profiles[profile], experiment.split
     everything = experiment.dataset_names + _generated(experiment)
     data = list(chosen.data) if chosen.data is not None else experiment.dataset_names
     if datasets:

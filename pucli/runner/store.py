@@ -20,23 +20,9 @@ from typing import Any, TypeAlias, TypedDict, cast
 
 from pucli.core.errors import RunError, UsageError
 from pucli.core.json_values import json_values
+from pucli.runner import store_files as files
 from pucli.runner.cells import Cell, CellResult
 from pucli.runner.salvage import salvaged
-from pucli.runner.store_files import (
-    SCHEMA,
-    STORE,
-    connect_read_only,
-    file_errors,
-    free_name,
-    has_checksums,
-    has_foreign_log,
-    has_tables,
-    identity,
-    means_damage,
-    set_aside,
-    take_lock,
-    text_of,
-)
 from pucli.runner.stored_rows import DamagedRowError, check_row, checksum
 
 MOST_TRIALS = 2**28  # bytes to which the trials of a cell may unpack
@@ -101,12 +87,12 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.path = folder / STORE
-        with file_errors(folder):
+        self.path = folder / files.STORE
+        with files.file_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            self._lock = take_lock(folder)
+            self._lock = files.take_lock(folder)
         try:
-            with file_errors(folder):
+            with files.file_errors(folder):
                 self._db = self._open()
         except BaseException:
             self._lock.close()
@@ -114,27 +100,27 @@ class Store:
 
     def _open(self) -> sqlite3.Connection:
         existed = self.path.exists()
-        if existed and has_foreign_log(self.path, writer=True):
-            kept = free_name(self.path.with_name(f"{STORE}-wal"))
-            self.path.with_name(f"{STORE}-wal").rename(kept)
-            what = f"{STORE}-wal in {self.folder} is the log of another store; it was renamed to {kept.name}."
+        if existed and files.has_foreign_log(self.path, writer=True):
+            kept = files.free_name(self.path.with_name(f"{files.STORE}-wal"))
+            self.path.with_name(f"{files.STORE}-wal").rename(kept)
+            what = f"{files.STORE}-wal in {self.folder} is the log of another store; it was renamed to {kept.name}."
             warnings.warn(what, stacklevel=3)
         db = sqlite3.connect(self.path, isolation_level=None, timeout=30)
-        db.text_factory = text_of
+        db.text_factory = files.text_of
         try:
-            complete = existed and has_tables(db, self.path)
+            complete = existed and files.has_tables(db, self.path)
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=FULL")
             if not complete:
-                db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
-            elif not has_checksums(db):
+                db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={files.SCHEMA}; COMMIT;")
+            elif not files.has_checksums(db):
                 db.executescript(f"BEGIN; {' '.join(_ADDED)} COMMIT;")
-            self._file = identity(self.path)
+            self._file = files.identity(self.path)
         except BaseException as error:
             db.close()
-            if not (isinstance(error, sqlite3.DatabaseError) and means_damage(error)):
+            if not (isinstance(error, sqlite3.DatabaseError) and files.means_damage(error)):
                 raise
-            kept = set_aside(self.path)
+            kept = files.set_aside(self.path)
             raise UsageError(
                 f"the store {self.path} is damaged ({error}). It was renamed to {kept.name} without changes. Run the "
                 f"same command again to start with {self._salvage(kept)}, or put a good copy in its place first."
@@ -147,8 +133,8 @@ class Store:
         if not rows:
             return "an empty store"
         with contextlib.closing(sqlite3.connect(self.path, isolation_level=None)) as self._db:
-            self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
-            self._file = identity(self.path)
+            self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={files.SCHEMA}; COMMIT;")
+            self._file = files.identity(self.path)
             self._db.execute("BEGIN")
             for row, content in rows:
                 self._insert({**row, "provenance": self.provenance_id(json.loads(content))})
@@ -173,23 +159,23 @@ class Store:
 
         SQLite would go on with the file that no longer has a name, and lose everything at the end.
         """
-        if identity(self.path) == self._file:
+        if files.identity(self.path) == self._file:
             return
-        with file_errors(self.folder):
+        with files.file_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            kept = free_name(self.folder / "store.rescued.sqlite")
+            kept = files.free_name(self.folder / "store.rescued.sqlite")
             with contextlib.closing(sqlite3.connect(kept)) as copy:
                 self._db.backup(copy)
         raise RunError(
             f"the store {self.path} was removed or replaced during the run. All finished cells are kept in {kept.name} "
-            f"there; rename it to {STORE} and run the same command again to continue."
+            f"there; rename it to {files.STORE} and run the same command again to continue."
         )
 
     def provenance_id(self, content: Mapping[str, Any]) -> int:
         """Store a provenance once and return its number."""
         text = json.dumps(content, sort_keys=True)
         self.check_place()
-        with file_errors(self.folder):
+        with files.file_errors(self.folder):
             self._db.execute("INSERT OR IGNORE INTO provenance(content) VALUES (?)", (text,))
             return int(self._db.execute("SELECT id FROM provenance WHERE content = ?", (text,)).fetchone()[0])
 
@@ -216,7 +202,7 @@ class Store:
     def _insert(self, values: dict[str, Any]) -> None:
         """Write a row, with its checksum, in one transaction."""
         self.check_place()
-        with file_errors(self.folder):
+        with files.file_errors(self.folder):
             query = "SELECT content FROM provenance WHERE id = ?"
             (made_by,) = self._db.execute(query, (values["provenance"],)).fetchone()
             values = {**values, "checksum": checksum(values, made_by)}
@@ -243,7 +229,7 @@ class Store:
                     continue
                 _, damaged = _rows(db, {cell.key})
                 if damaged:
-                    raise _damaged_rows(folder / STORE, damaged)
+                    raise _damaged_rows(folder / files.STORE, damaged)
                 values = dict(zip(names, found, strict=True))
                 made_by = db.execute("SELECT content FROM provenance WHERE id = ?", (values["provenance"],)).fetchone()
                 values["provenance"] = self.provenance_id(json.loads(made_by[0]))
@@ -254,7 +240,7 @@ class Store:
 
     def rows(self, keys: Iterable[str] | None = None) -> dict[str, StoredRow]:
         """Return the stored cells by key, without their trials; rows that are damaged are set aside, with a warning."""
-        with file_errors(self.folder):
+        with files.file_errors(self.folder):
             found, damaged = _rows(self._db, keys)
             if damaged:
                 self._set_rows_aside(damaged)
@@ -287,7 +273,7 @@ def read_rows(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Stor
     with _reader(folder) as db:
         found, damaged = _rows(db, keys) if db else ({}, {})
     if damaged:
-        raise _damaged_rows(folder / STORE, damaged)
+        raise _damaged_rows(folder / files.STORE, damaged)
     return found
 
 
@@ -326,7 +312,7 @@ def decode_trials(blob: bytes) -> dict[str, list[Any]]:
 
 @contextlib.contextmanager
 def _reader(folder: Path) -> Iterator[sqlite3.Connection | None]:
-    path = folder / STORE
+    path = folder / files.STORE
     try:
         there = path.stat()
     except FileNotFoundError:
@@ -338,17 +324,17 @@ def _reader(folder: Path) -> Iterator[sqlite3.Connection | None]:
         ) from error
     if not stat.S_ISREG(there.st_mode):
         raise UsageError(f"{path} is not a file; remove it, or give another folder with --results.")
-    if has_foreign_log(path):
+    if files.has_foreign_log(path):
         raise UsageError(
             f"{path}-wal is the log of another store, which would hide finished cells; remove it, or run the "
             "experiment, which renames it."
         )
     db = None
     try:
-        db = connect_read_only(path)
+        db = files.connect_read_only(path)
         yield db
     except sqlite3.DatabaseError as error:
-        if not means_damage(error):
+        if not files.means_damage(error):
             raise RunError(
                 f"the store {path} cannot be read: {error}. Check its permissions and those of its folder."
             ) from None
@@ -365,7 +351,7 @@ def _rows(db: sqlite3.Connection, keys: Iterable[str] | None) -> tuple[dict[str,
     """Return the rows by key, and what is wrong with those that are not as they were written."""
     wanted = None if keys is None else set(keys)
     made_by = dict(db.execute("SELECT id, content FROM provenance"))
-    summed = has_checksums(db)
+    summed = files.has_checksums(db)
     names = [*_COLUMNS.split(), "trials", *(["checksum"] if summed else [])]
     found: dict[str, StoredRow] = {}
     damaged: dict[str, str] = {}

@@ -11,6 +11,7 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import Rows
+from pucli.cli.terminal import many
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ def command(
     except ValueError as error:
         raise UsageError(f"{rows.title}: {error}") from error
     if rows.n_labelled < FEW_LABELLED:
-        rows_of = "row" if rows.n_labelled == 1 else "rows"
-        out.warn(f"with {rows.n_labelled} labelled {rows_of} the answers are little more than guesses.")
+        out.warn(f"with {many(rows.n_labelled, 'labelled row')} the answers are little more than guesses.")
     ranked = _ranked(rows, where.seed)
     _warn_of_chance(out, ranked)
     auto_command = f"pucli auto {where.words}"
@@ -111,10 +111,10 @@ def command(
     shared = {name: getattr(type(where), name) for name in ("split", "repeat", "rows")}  # not of `compare`
     same = replace(where, **shared).words
     if found.method in AHEAD_OF_AUTO:
-        few, many = AHEAD_OF_AUTO[found.method]
+        few, more = AHEAD_OF_AUTO[found.method]
         out.remark(
             f"{found.method} beat auto in F1 on {few} of 32 public tasks with a quarter of the positives labelled, on "
-            f"{many} with half of them (defaults, benchmark `quality`)."
+            f"{more} with half of them (defaults, benchmark `quality`)."
         )
     decides = f"pucli compare auto {found.method} {same} --tune"
     if rows.n_labelled < ENOUGH_LABELLED:

@@ -97,8 +97,7 @@ def command(
         raise UsageError(f"--expected {expected}: {rows.title} has only {unlabeled:,} unlabeled rows.")
     names = _methods(estimator, labelled, rows.X.shape[1])
     if labelled.sum() < FEW_LABELLED:
-        rows_of = "row" if labelled.sum() == 1 else "rows"
-        out.warn(f"with {labelled.sum()} labelled {rows_of} the estimates are little more than guesses.")
+        out.warn(f"with {many(int(labelled.sum()), 'labelled row')} the estimates are little more than guesses.")
     if expected is not None and names[0] not in ENSEMBLE_METHODS:
         raise UsageError(f"--expected needs the scores of auto, and {names[0]} has none; leave out one of the two.")
     try:

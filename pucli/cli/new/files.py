@@ -21,6 +21,8 @@ EXAMPLES = ("customers.csv", "customers_truth.csv")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 # A text column with more values, such as a name or a note, is left out of a new data set.
 MOST_LEVELS = 50
+# Words that YAML does not take for text.
+_NO_TEXT = ("true", "false", "yes", "no", "on", "off", "null")
 _TEMPLATES = Path(__file__).parent / "templates"
 # ending of a data file -> its reader
 READERS = {
@@ -343,15 +345,7 @@ def _quoted(text: str) -> str:
 
 def _column(name: str) -> str:
     """Return the name of a column in YAML, in quotes unless YAML reads it as text anyway."""
-    plain = re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in (
-        "true",
-        "false",
-        "yes",
-        "no",
-        "on",
-        "off",
-        "null",
-    )
+    plain = re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in _NO_TEXT
     return name if plain else _quoted(name)
 
 

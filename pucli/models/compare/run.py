@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from itertools import starmap
 from typing import Any, NamedTuple
@@ -189,13 +189,8 @@ def _one(task: Task, number: int, repeat: int, plan: _Plan) -> _Split:
     how = {"seed": plan.seed, "label_frequency": plan.label_frequency, "repeats": plan.repeats}
     division = task.division(repeat, **how)  # type: ignore[arg-type]
     scaler = Standardiser().fit(division.X_train)
-    division = Division(
-        scaler.transform(division.X_train),
-        division.s,
-        scaler.transform(division.X_test),
-        division.truth,
-        division.groups,
-    )
+    X_train, X_test = scaler.transform(division.X_train), scaler.transform(division.X_test)
+    division = replace(division, X_train=X_train, X_test=X_test)
     scored, ranked, said = [], [], []
     for name in plan.methods:
         seed = int(seed_words(plan.seed, "fit", task.name, {}, repeat)[0])

@@ -6,6 +6,7 @@ encoder of the column does (`pucli.data.encode.column_encoders`) is done by the 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -187,25 +188,23 @@ def _by(graph: Graph, operator: str, a: str, b: float) -> str:
 
 def _date_part(graph: Graph, part: str, days: str) -> str:
     """Return month (0-11), weekday (0 is Monday) or hour of days since 1970-01-01, as `date_parts` does."""
-
-    def both(operator: str, a: str, b: float) -> str:
-        return _by(graph, operator, a, b)
+    by = partial(_by, graph)
 
     def quotient(a: str, b: float) -> str:
-        return graph.add("Floor", both("Div", a, b))
+        return graph.add("Floor", by("Div", a, b))
 
     def rest(a: str, b: float) -> str:
-        return graph.add("Sub", a, both("Mul", quotient(a, b), b))
+        return graph.add("Sub", a, by("Mul", quotient(a, b), b))
 
     whole = graph.add("Floor", days)
     if part == "hour":
-        return both("Div", graph.add("Round", both("Mul", graph.add("Sub", days, whole), 86_400e6)), 3_600e6)
+        return by("Div", graph.add("Round", by("Mul", graph.add("Sub", days, whole), 86_400e6)), 3_600e6)
     if part == "weekday":
-        return rest(both("Add", whole, 3.0), 7.0)
+        return rest(by("Add", whole, 3.0), 7.0)
     # days of years that begin in March, in eras of 400 years
-    day = rest(both("Add", whole, 719_468.0), 146_097.0)
+    day = rest(by("Add", whole, 719_468.0), 146_097.0)
     corrected = graph.add("Add", graph.add("Sub", day, quotient(day, 1460.0)), quotient(day, 36_524.0))
     year = quotient(graph.add("Sub", corrected, quotient(day, 146_096.0)), 365.0)
-    before = graph.add("Sub", graph.add("Add", both("Mul", year, 365.0), quotient(year, 4.0)), quotient(year, 100.0))
-    month = quotient(both("Add", both("Mul", graph.add("Sub", day, before), 5.0), 2.0), 153.0)
-    return rest(both("Add", month, 2.0), 12.0)
+    before = graph.add("Sub", graph.add("Add", by("Mul", year, 365.0), quotient(year, 4.0)), quotient(year, 100.0))
+    month = quotient(by("Add", by("Mul", graph.add("Sub", day, before), 5.0), 2.0), 153.0)
+    return rest(by("Add", month, 2.0), 12.0)
