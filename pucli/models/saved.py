@@ -46,22 +46,16 @@ ABOUT = "model.json"
 DIGEST = "sha256"  # entry of the description: the digest of everything else
 # Names that classes had in files of earlier versions.
 FORMER_NAMES = {
-    "pucli.auto.calibration.Calibration": "pucli.solvers.ensemble.calibration.Calibration",
+    f"pucli.auto.{name}": f"pucli.solvers.ensemble.{name}"
+    for name in (
+        "calibration.Calibration", "ensemble.Ensemble", "ensemble.FittedMember", "estimates.Estimate",
+        "forests.TreeSum", "members.Views", "refit.QuantileMap", "refit.Refitted", "ridge.KernelRidge",
+        "rows.GaussianRanks", "rows.Standardise", "trees.Bins", "trees.Forest",
+    )
+} | {
     "pucli.auto.cut.Cut": "pucli.solvers.ensemble.threshold.Cut",
-    "pucli.auto.ensemble.Ensemble": "pucli.solvers.ensemble.ensemble.Ensemble",
-    "pucli.auto.ensemble.FittedMember": "pucli.solvers.ensemble.ensemble.FittedMember",
-    "pucli.auto.estimates.Estimate": "pucli.solvers.ensemble.estimates.Estimate",
-    "pucli.auto.forests.TreeSum": "pucli.solvers.ensemble.forests.TreeSum",
-    "pucli.auto.members.Views": "pucli.solvers.ensemble.members.Views",
     "pucli.auto.prior.PriorEstimate": "pucli.solvers.ensemble.hidden_share.PriorEstimate",
-    "pucli.auto.refit.QuantileMap": "pucli.solvers.ensemble.refit.QuantileMap",
-    "pucli.auto.refit.Refitted": "pucli.solvers.ensemble.refit.Refitted",
-    "pucli.auto.ridge.KernelRidge": "pucli.solvers.ensemble.ridge.KernelRidge",
-    "pucli.auto.rows.GaussianRanks": "pucli.solvers.ensemble.rows.GaussianRanks",
-    "pucli.auto.rows.Standardise": "pucli.solvers.ensemble.rows.Standardise",
-    "pucli.auto.trees.Bins": "pucli.solvers.ensemble.trees.Bins",
-    "pucli.auto.trees.Forest": "pucli.solvers.ensemble.trees.Forest",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -117,19 +117,12 @@ def _pairs(scores: Scores, blocks: Floats, sign: float, several: bool) -> list[P
     else:
         share = scores.test_shares[0]
         p_values = [corrected_resampled_t(blocks[:, i] - blocks[:, j], share) for i, j in indices]
-    return [
-        PairVerdict(
-            scores.methods[i],
-            scores.methods[j],
-            test.wins,
-            test.ties,
-            test.losses,
-            sign * test.mean_difference,
-            float(p),
-            not {scores.methods[i], scores.methods[j]} <= set(scores.useless),
-        )
-        for (i, j), test, p in zip(indices, tests, holm_adjusted(p_values), strict=True)
-    ]
+    found = []
+    for (i, j), test, p in zip(indices, tests, holm_adjusted(p_values), strict=True):
+        a, b = scores.methods[i], scores.methods[j]
+        gain, of_use = sign * test.mean_difference, not {a, b} <= set(scores.useless)
+        found.append(PairVerdict(a, b, test.wins, test.ties, test.losses, gain, float(p), of_use))
+    return found
 
 
 def _ranking(scores: Scores, blocks: Floats) -> Ranking:

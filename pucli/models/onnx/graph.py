@@ -184,14 +184,8 @@ class Graph:
             Code of every other one.
         """
         codes = codes or {"": default}
-        return self.add(
-            "LabelEncoder",
-            text,
-            domain=ML,
-            keys_strings=list(codes),
-            values_int64s=list(codes.values()),
-            default_int64=default,
-        )
+        keys, values = list(codes), list(codes.values())
+        return self.add("LabelEncoder", text, domain=ML, keys_strings=keys, values_int64s=values, default_int64=default)
 
     def trees(self, x: str, trees: Trees, n_targets: int, mode: int = UP_TO) -> str:
         """Return the sums of the leaves that rows reach, (rows, n_targets).
