@@ -52,7 +52,7 @@ def auto(problem: Problem, **how: Any) -> Prediction:
 
 def naive_svc(problem: Problem) -> Prediction:
     """Fit a class-balanced SVC that treats unlabeled rows as negative, cut at zero."""
-    scores = _svc_scores(problem, problem.labelled)
+    scores = _svc_scores(problem)
     return Prediction(scores, scores > 0)
 
 
@@ -71,7 +71,7 @@ def sar_em(problem: Problem) -> Prediction:
 
 def svc_true_prior(problem: Problem) -> Prediction:
     """Fit the same SVC, cut so that a share of the test rows equal to the true prior is above."""
-    scores = _svc_scores(problem, problem.labelled)
+    scores = _svc_scores(problem)
     return Prediction(scores, scores > np.quantile(scores, 1.0 - problem.true_prior))
 
 
@@ -191,13 +191,13 @@ def _upu(
     return np.ravel(model.fit(X, s).decision_function(X_test))
 
 
-def _svc_scores(problem: Problem, targets: np.ndarray) -> np.ndarray:
+def _svc_scores(problem: Problem) -> np.ndarray:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
 
     model = make_pipeline(StandardScaler(), SVC(class_weight="balanced"))
-    return np.asarray(model.fit(problem.X, targets).decision_function(problem.X_test))
+    return np.asarray(model.fit(problem.X, problem.labelled).decision_function(problem.X_test))
 
 
 def _ours(name: str) -> Callable[[Problem], Prediction]:

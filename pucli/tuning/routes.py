@@ -13,8 +13,7 @@ from __future__ import annotations
 import functools
 import importlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -48,59 +47,6 @@ class Partial(KeyboardInterrupt):
         self.outcomes, self.there = outcomes, there
 
 
-@contextmanager
-def keeping(outcomes: Outcomes, there: Bools) -> Iterator[None]:
-    """Raise `Partial` with the outcomes so far when Ctrl-C interrupts the context."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise Partial(outcomes, there) from None
-
-
-def empty_outcomes(n_points: int, folds: list[list[Fold]], n: int, scores: bool) -> tuple[Outcomes, Bools]:
-    """Return empty arrays for the outcomes of points, and the mask of the outcomes that are filled.
-
-    Parameters
-    ----------
-    n_points : int
-        Number of points.
-    folds : list of lists of (training rows, validation rows)
-        One list for each repeat of the cross-validation.
-    n : int
-        Number of rows.
-    scores : bool
-        Whether outcomes are scores of rows, which start as NaN, in place of counts, which start as 0.
-    """
-    there = np.zeros((n_points, len(folds), len(folds[0])), dtype=bool)
-    if scores:
-        return np.full((n_points, len(folds), n), np.nan), there
-    return np.zeros((*there.shape, 4), dtype=np.int64), there
-
-
-def put(outcomes: Outcomes, points: Any, place: tuple[int, int], folds: list[list[Fold]], found: Any) -> None:
-    """Write the outcomes of one or several points on one fold into `outcomes`, in place.
-
-    Parameters
-    ----------
-    outcomes : ndarray
-        Outcomes as `empty_outcomes` returns them.
-    points : int or ndarray of int
-        Indices of the points.
-    place : tuple of (int, int)
-        Repeat and fold.
-    folds : list of lists of (training rows, validation rows)
-        One list for each repeat of the cross-validation.
-    found : ndarray
-        The four counts of each point, or its scores of the validation rows.
-    """
-    repeat, fold = place
-    if outcomes.ndim == 4:
-        outcomes[points, repeat, fold] = found
-    else:
-        which = np.atleast_1d(points)[:, None]
-        outcomes[which, repeat, folds[repeat][fold][1]] = found
-
-
 class Route(Protocol):
     """Object that computes the outcomes of points on `FoldedRows`; see `pucli.tuning.scorers` for the counts.
 
@@ -119,6 +65,51 @@ class Route(Protocol):
         ...
 
 
+class Filling:
+    """Outcomes of points, filled fold by fold; as a context, it raises `Partial` with those so far on Ctrl-C.
+
+    Parameters
+    ----------
+    route : Route
+        The route that computes them. Scores start as NaN, counts as 0.
+    n_points : int
+        Number of points.
+    """
+
+    def __init__(self, route: Route, n_points: int) -> None:
+        self.folds = route.folds
+        self.there = np.zeros((n_points, len(self.folds), len(self.folds[0])), dtype=bool)
+        self.outcomes: Outcomes = np.zeros((*self.there.shape, 4), dtype=np.int64)
+        if route.scores:
+            self.outcomes = np.full((n_points, len(self.folds), len(route.s)), np.nan)
+
+    def put(self, points: Any, place: tuple[int, int], found: Any) -> None:
+        """Take the outcomes of points on one fold.
+
+        Parameters
+        ----------
+        points : int or sequence of int
+            Indices of the points.
+        place : tuple of (int, int)
+            Repeat and fold.
+        found : ndarray
+            The four counts of each point, or its scores of the validation rows.
+        """
+        repeat, fold = place
+        if self.outcomes.ndim == 4:
+            self.outcomes[points, repeat, fold] = found
+        else:
+            self.outcomes[np.atleast_1d(points)[:, None], repeat, self.folds[repeat][fold][1]] = found
+        self.there[points, repeat, fold] = True
+
+    def __enter__(self) -> Filling:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            raise Partial(self.outcomes, self.there) from None
+
+
 class GenericRoute:
     """Route that fits and predicts each point on each fold with the estimator of the method."""
 
@@ -130,19 +121,17 @@ class GenericRoute:
 
     def outcomes(self, points: Sequence[Point], progress: Progress | None = None) -> Outcomes:
         """Return the counts (n_points, repeats, folds, 4) or the scores (n_points, repeats, n)."""
-        result, there = empty_outcomes(len(points), self.folds, len(self.s), self.scores)
-        with keeping(result, there), warnings.catch_warnings():
+        with Filling(self, len(points)) as result, warnings.catch_warnings():
             warnings.simplefilter("ignore", DegenerateModelWarning)  # points of a grid may be degenerate
             warnings.simplefilter("once", EstimatedPriorWarning)
             for p, point in enumerate(points):
                 for r, folds in enumerate(self.folds):
                     for f, (train, valid) in enumerate(folds):
                         model = self.estimator(**{**self.params, **point}).fit(self.X[train], self.s[train])
-                        put(result, p, (r, f), self.folds, self._seen(model, valid))
-                        there[p, r, f] = True
+                        result.put(p, (r, f), self._seen(model, valid))
                 if progress is not None:
                     progress(p + 1, len(points))
-        return result
+        return result.outcomes
 
     def _seen(self, model: Any, valid: Ints) -> Any:
         """Return the outcome of a fitted model for held-out rows."""
@@ -160,17 +149,15 @@ class FoldsInParallel:
     def outcomes(self, points: Sequence[Point], progress: Progress | None = None) -> Outcomes:
         """Return the counts (n_points, repeats, folds, 4) or the scores (n_points, repeats, n)."""
         flat = [route for repeat in self.routes for route in repeat]
-        result, there = empty_outcomes(len(points), self.folds, len(self.s), self.scores)
-        with keeping(result, there):
+        with Filling(self, len(points)) as result:
             jobs = ((route, points) for route in flat)
             for done, found in enumerate(in_workers(_outcomes, jobs, self.n_jobs)):
                 repeat, fold = place = divmod(done, len(self.routes[0]))
                 part = found[:, 0, self.folds[repeat][fold][1]] if self.scores else found[:, 0, 0]
-                put(result, range(len(points)), place, self.folds, part)
-                there[:, *place] = True
+                result.put(range(len(points)), place, part)
                 if progress is not None:
                     progress((done + 1) * len(points) // len(flat), len(points))
-        return result
+        return result.outcomes
 
 
 def _outcomes(route: Route, points: Sequence[Point]) -> Outcomes:

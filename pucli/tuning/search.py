@@ -33,7 +33,7 @@ from pucli.tuning.notes import degenerate, edge_notes
 from pucli.tuning.refinement import Choice, refined
 from pucli.tuning.routes import FoldedRows, Partial, Point, Progress, Route, make_route
 from pucli.tuning.scorers import DEFAULT_REPEATS, RANKING, REPEATED_ROWS, Rule, choose, estimated_f1, most_f1
-from pucli.tuning.stages import StagedPoints, nested_sample, plan_stages
+from pucli.tuning.stages import StagedPoints, plan_stages
 from pucli.tuning.trials import Trials
 
 
@@ -352,7 +352,7 @@ def _in_stages(
             progress(done + part, total)
 
     for stage in first:
-        sample = nested_sample(staged.s, stage.rows, staged.seed)
+        sample = staged.sample(stage.rows)
         search.sample = f", of a sample of {stage.rows} rows" if stage.rows < len(staged.s) else ""
         weighed = [staged.weighed(point, sample) for point in points]
         found = search.seen(staged.route(stage, sample), points, shown, weighed)
@@ -362,7 +362,7 @@ def _in_stages(
         search.left_out.append(([points[p] for p in out], found.of(out)))
         points = [points[p] for p in kept]
     search.sample = ""
-    route = staged.route(last, nested_sample(staged.s, len(staged.s), staged.seed))
+    route = staged.route(last, staged.sample(len(staged.s)))
     search.take_grid(points, search.seen(route, points, shown, points))
     search.how = staged.description(first, last, len(points))
     return route, points

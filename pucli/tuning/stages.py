@@ -110,31 +110,6 @@ class Sample(NamedTuple):
     shares: Mapping[str, float]
 
 
-def nested_sample(s: Ints, size: int, seed: int) -> Sample:
-    """Return a sample of `size` rows; samples with the same seed are nested.
-
-    Labelled rows are sampled in proportion, but at least `LABELLED_ROWS` of them if available.
-
-    Parameters
-    ----------
-    s : ndarray of shape (n,)
-        1 for labelled, 0 for unlabeled rows.
-    size : int
-        Rows of the sample; n or more gives all rows.
-    seed : int
-        Seed of the order in which rows are added.
-    """
-    n = len(s)
-    if size >= n:
-        return Sample(np.arange(n), {"labelled": 1.0, "unlabeled": 1.0, "all": 1.0})
-    order = stream(seed, "stages").permutation(n)
-    labelled, unlabeled = order[s[order] == 1], order[s[order] != 1]
-    n_l = min(len(labelled), max(round(size * len(labelled) / n), LABELLED_ROWS))
-    n_u = min(len(unlabeled), size - n_l)
-    shares = {"labelled": n_l / len(labelled), "unlabeled": n_u / len(unlabeled), "all": (n_l + n_u) / n}
-    return Sample(np.sort(np.concatenate([labelled[:n_l], unlabeled[:n_u]])), shares)
-
-
 @dataclass(frozen=True)
 class StagedPoints:
     """Evaluation of the points of a grid in stages.
@@ -168,6 +143,21 @@ class StagedPoints:
         """The parameters of the method that no point sets."""
         found: dict[str, Any] = estimator_class(self.method)().get_params()
         return found
+
+    def sample(self, size: int) -> Sample:
+        """Return a sample of `size` rows; samples are nested, and one of n or more has all rows.
+
+        Labelled rows are sampled in proportion, but at least `LABELLED_ROWS` of them if available.
+        """
+        n = len(self.s)
+        if size >= n:
+            return Sample(np.arange(n), {"labelled": 1.0, "unlabeled": 1.0, "all": 1.0})
+        order = stream(self.seed, "stages").permutation(n)
+        labelled, unlabeled = order[self.s[order] == 1], order[self.s[order] != 1]
+        n_l = min(len(labelled), max(round(size * len(labelled) / n), LABELLED_ROWS))
+        n_u = min(len(unlabeled), size - n_l)
+        shares = {"labelled": n_l / len(labelled), "unlabeled": n_u / len(unlabeled), "all": (n_l + n_u) / n}
+        return Sample(np.sort(np.concatenate([labelled[:n_l], unlabeled[:n_u]])), shares)
 
     def route(self, stage: Stage, sample: Sample) -> Route:
         """Return the route of a stage; for a sample, points must be `weighed`."""

@@ -97,7 +97,8 @@ def test_many_rows_are_searched_on_nested_samples(method, monkeypatch):
 
 def test_samples_are_nested_and_rows_represent_those_left_out():
     _, s = rows(5000, share=0.1)
-    small, large = stages.nested_sample(s, 1000, 3), stages.nested_sample(s, 2500, 3)
+    staged = stages.StagedPoints(None, None, s, {}, (4, 1), 3, None)
+    small, large = staged.sample(1000), staged.sample(2500)
     assert set(small.rows) <= set(large.rows)
     assert np.count_nonzero(s[small.rows]) == min(np.count_nonzero(s), stages.LABELLED_ROWS)
     for sample in (small, large):
@@ -110,13 +111,13 @@ def test_samples_are_nested_and_rows_represent_those_left_out():
 def test_a_stage_takes_the_rows_groups_weights_and_repeats_of_its_sample(monkeypatch):
     X, s = rows(3000, share=0.8)
     groups = np.arange(3000) // 3
-    fixed, sample = {"c_u": 0.2}, stages.nested_sample(s, 1500, 0)
-    made = []
+    fixed, made = {"c_u": 0.2}, []
     monkeypatch.setattr(stages, "make_route", lambda kind, *given: made.append(given))
     monkeypatch.setattr(stages, "LandmarkRoute", lambda *given: made.append(given))
     for name, (once, rank, repeats) in {"puf": (True, None, 1), "pu-auc": (False, 64, 2)}.items():
         rule = stages.Rule(name, "unlabeled", {})
         staged = stages.StagedPoints(get_method("glpual"), X, s, fixed, (4, 2), 0, rule, 3, groups)
+        sample = staged.sample(1500)
         staged.route(stages.Stage(1500, rank, 1, once), sample)
         if rank is None:
             _, (X_here, s_here, folds), weights, _, n_jobs, scores = made[-1]

@@ -15,7 +15,7 @@ from pucli.methods import Method, estimator_class
 from pucli.solvers.kernels.graph import Graph, graph_of_part, mutual_knn
 from pucli.solvers.kernels.neighbours import nearest
 from pucli.tuning.folds import Fold
-from pucli.tuning.routes import Outcomes, Point, Progress, count_positive, empty_outcomes, keeping, put
+from pucli.tuning.routes import Filling, Outcomes, Point, Progress, count_positive
 
 # Up to so many rows each fold is searched for itself; above, neighbours are found once for all folds.
 SEPARATE_ROWS = 10_000
@@ -102,18 +102,16 @@ class PathRoute(ABC):
         for p, point in enumerate(full):
             batches.setdefault(self.batch(point), []).append(p)
         places = [(r, f) for r, folds in enumerate(self.folds) for f in range(len(folds))]
-        result, there = empty_outcomes(len(points), self.folds, len(self.s), self.scores)
         done = 0
-        with keeping(result, there):
+        with Filling(self, len(points)) as result:
             for members in batches.values():
                 chosen = [full[p] for p in members]
                 for place in places:
-                    put(result, members, place, self.folds, self.fold_outcomes(chosen, place))
-                    there[members, *place] = True
+                    result.put(members, place, self.fold_outcomes(chosen, place))
                     done += len(members)
                     if progress is not None:
                         progress(done // len(places), len(points))
-        return result
+        return result.outcomes
 
     def fold_graph(self, X: Floats, train: Ints, k: int) -> Graph:
         """Return the graph of the training rows among rows X; of many by neighbours found once for all folds.

@@ -20,6 +20,7 @@ from pucli.tuning.folds import Fold
 from pucli.tuning.paths.base import Place
 from pucli.tuning.paths.glpual import FoldData, GLLCPath, GlobalLocalPath
 from pucli.tuning.routes import (
+    Filling,
     FoldedRows,
     FoldsInParallel,
     Outcomes,
@@ -27,7 +28,6 @@ from pucli.tuning.routes import (
     Point,
     Progress,
     Route,
-    empty_outcomes,
     make_route,
 )
 
@@ -68,7 +68,7 @@ class LandmarkRoute:
     def outcomes(self, points: Sequence[Point], progress: Progress | None = None) -> Outcomes:
         """Return the counts (n_points, repeats, folds, 4) or the scores (n_points, repeats, n), width by width."""
         widths = np.array([float(point.get("width", self.params.get("width"))) for point in points])
-        result, there = empty_outcomes(len(points), self.folds, len(self.s), self.scores)
+        result = Filling(self, len(points))
         done = 0
         for width in dict.fromkeys(widths.tolist()):
             members = np.flatnonzero(widths == width)
@@ -77,16 +77,15 @@ class LandmarkRoute:
                 if progress is not None:
                     progress(before + part, len(points))
 
+            linear = [self._linear(points[p]) for p in members.tolist()]
             try:
-                result[members] = self._route(width).outcomes(
-                    [self._linear(points[p]) for p in members.tolist()], shown
-                )
+                result.outcomes[members] = self._route(width).outcomes(linear, shown)
             except Partial as stop:
-                result[members], there[members] = stop.outcomes, stop.there
-                raise Partial(result, there) from None
-            there[members] = True
+                result.outcomes[members], result.there[members] = stop.outcomes, stop.there
+                raise Partial(result.outcomes, result.there) from None
+            result.there[members] = True
             done += len(members)
-        return result
+        return result.outcomes
 
     def _linear(self, point: Point) -> dict[str, Any]:
         return {name: value for name, value in point.items() if name not in ("kernel", "width")}
