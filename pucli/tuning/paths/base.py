@@ -28,7 +28,7 @@ Place = tuple[int, int]
 class PathRoute(ABC):
     """Route that evaluates all points on one fold at a time and shares work between them.
 
-    Subclasses define `supports` and `fold_counts`.
+    Subclasses define `supports` and `fold_outcomes`.
 
     Parameters
     ----------
