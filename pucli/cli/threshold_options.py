@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pucli.cli.terminal import percent
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -117,17 +118,17 @@ def warn_of_doubts(out: Output, saved: SavedModel) -> None:
 
 
 def warn_of_unknown_prior(out: Output, model: Any) -> None:
-    """Warn if the probabilities of a model of `pucli auto` rest on a class prior that its rows do not determine."""
+    """Warn if the probabilities of a model of `pucli auto` rest on a class prior that its rows cannot tell."""
     if (prior := getattr(model, "estimates_", {}).get("prior")) is not None:
         out.warn(unknown_prior(prior, model.ranks_))
 
 
 def unknown_prior(prior: Estimate, ranks: bool) -> str:
-    """Return the warning of probabilities whose class prior the training rows do not determine, or ""."""
+    """Return the warning of probabilities whose class prior the training rows cannot tell, or ""."""
     if prior.known:
         return ""
     return (
-        f"the probabilities rest on a class prior that the training rows do not determine: {prior.value:.2g}, anything "
-        f"from {prior.low:.2g} to {prior.high:.2g} (see probability_low and probability_high). Their "
+        "the probabilities rest on a class prior that cannot be told: the training rows allow anything from "
+        f"{percent(prior.low)} to {percent(prior.high)} % (see probability_low and probability_high). Their "
         + ("order can be used." if ranks else "order could be chance.")
     )

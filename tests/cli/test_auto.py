@@ -114,7 +114,8 @@ def test_nothing_is_known_where_cases_were_entered_several_times(pucli, customer
     found = pucli("auto", *words, "--model", "m.model", "--report", "r.html", "--verbose")
     assert "120 of 120 labelled rows are equal to another labelled row" in found.err
     assert "random? cannot be judged: labelled rows are repeated" in found.out
-    held = [line.split("  ")[-1].strip() for line in found.out.splitlines() if re.match("(prior|recall|auc) ", line)]
+    lines = found.out.splitlines()
+    held = [line.split("  ")[-1].strip() for line in lines if re.match("(class prior|recall|auc) ", line)]
     assert held == ["no: labelled rows are repeated"] * 3
     assert "Labelled rows are repeated" in Path("r.html").read_text(encoding="utf-8")
     assert "keep one row of each case" in pucli("predict", "--model", "m.model", "--data", customers).err
@@ -167,7 +168,7 @@ def test_the_summary_has_cut_estimates_and_members(pucli, customers: Path) -> No
         "ensemble",
         "labels random?",
         "class prior if it is",
-        "if the odds",
+        "if biased",
     )
     for part in (*parts, "Recall may be below half from"):
         assert part in " ".join(result.out.split())
@@ -210,10 +211,10 @@ def test_predict_warns_of_probabilities_that_rest_on_an_unknown_prior(pucli, tmp
     (tmp_path / "noise.csv").write_text("\n".join(["a,b,bought", *rows]) + "\n")
     assert pucli("auto", "--data", "noise.csv", "--label", "bought", "--positive", "yes", "--model", "m").code == 0
     result = pucli("predict", "--model", "m", "--data", "noise.csv", "--out", "scored.csv")
-    assert "prior that the training rows do not determine" in result.err
-    assert "determine the precision" not in result.err
+    assert "rest on a class prior that cannot be told" in result.err
+    assert "the precision at this threshold" not in result.err
     moved = pucli("predict", "--model", "m", "--data", "noise.csv", "--precision", 0.1, "--out", "scored.csv")
-    assert "do not determine the precision at this threshold" in moved.err
+    assert "the precision at this threshold cannot be told" in moved.err
     assert "order could be chance" in result.err and "can be used" not in result.err
 
 
@@ -251,10 +252,10 @@ def test_a_column_that_gives_the_label_away_determines_nothing(pucli, customers:
     said = " ".join(trained.err.split())
     assert "'source' probably gives the label away; leave it out with --drop source" in said
     assert trained.out.count("cannot be told: a column leaks the label") == 4
-    assert "if labelled at random" not in trained.out
+    assert "random sample" not in trained.out
     whole = pucli("auto", *words, "--verbose").out
     assert whole.count("no: a column leaks the label") == 5
-    assert "AUC and F1 of the members: not determined" in whole
+    assert "AUC and F1 of the members cannot be told" in whole
     predicted = pucli("predict", "--model", "m", "--data", "leak.csv", "--out", "p.csv")
     assert "'source'" in predicted.err
     for file in ("s.csv", "p.csv"):
@@ -285,7 +286,7 @@ def test_labels_that_are_no_random_sample_are_modelled(pucli, customers: Path) -
     said = " ".join(trained.out.split())
     assert "finds cannot be told from these rows: anything from" in said and "lift cannot be told" in said
     moved = pucli("predict", "--model", "biased.model", "--data", customers, "--recall", 0.9, "--out", "p.csv")
-    assert "do not determine the recall" in " ".join(moved.err.split())
+    assert "the recall at this threshold cannot be told" in " ".join(moved.err.split())
     assert "no data can confirm it" in " ".join(moved.err.split())
     refused = pucli(*words, "--labelling", "some")
     assert refused.code == 2
@@ -354,7 +355,7 @@ def test_the_answer_says_no_more_than_the_estimates(pucli, customers: Path) -> N
     for name, start in (("recall", "finds"), ("precision", "precision")):
         answer = " ".join(result.out[result.out.index(start) :].split()[:40])
         assert f"{percent(found[name]['low'])} to {percent(found[name]['high'])} %" in answer
-    assert "if labelled at random" in result.out and "not proof" in result.out
+    assert "random sample of the positives" in " ".join(result.out.split()) and "not proof" in result.out
     first = next(line for line in result.out.splitlines() if line.startswith("likeliest"))
     assert "row " in first and "probability" in first
     recall = Estimate(0.8, 0.5, 1.0)

@@ -11,7 +11,7 @@ import typer
 from pucli.cli.options import SpreadsheetSafe
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
-from pucli.cli.terminal import many
+from pucli.cli.terminal import many, percent
 from pucli.cli.threshold_options import MovedCut, unkept_recall, unknown_prior, warn_of_doubts, warn_of_unknown_prior
 from pucli.core.errors import UsageError
 from pucli.data.reading import normal
@@ -223,21 +223,21 @@ def _labels(
 
 
 def _warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:
-    """Warn if the training rows do not determine the precision or the recall that the user asked for."""
+    """Warn if the training rows cannot tell the precision or the recall that the user asked for."""
     if unkept := unkept_recall(cut, model):
         out.warn(unkept)
     elif cut.recall is not None and model.labelling_ == "sar":
         out.warn(
-            "the training rows do not determine the recall at this threshold, since the labels are not a random "
-            "sample: in benchmark `labelling` it was mostly lower than requested."
+            "the recall at this threshold cannot be told, since the labels are not a random sample: in benchmark "
+            "`labelling` it was mostly lower than requested."
         )
     if cut.precision is None:
         return
     precision, prior = (model.estimates_[name] for name in ("precision", "prior"))
     if not (precision.known and prior.known):
         out.warn(
-            f"the training rows do not determine the precision at this threshold: {precision.value:.2g}, anything from "
-            f"{precision.low:.2g} to {precision.high:.2g}."
+            "the precision at this threshold cannot be told: the training rows allow anything from "
+            f"{percent(precision.low)} to {percent(precision.high)} %."
         )
 
 

@@ -223,7 +223,7 @@ def _print_sensitivity(out: Output, document: Mapping[str, Any]) -> None:
                 f"{percent(odds['prior']['value'])} % were known, as by `pucli auto --expected`; without it, "
                 "`pucli auto` allows for the error of the class prior and may call others"
             )
-        lines += item("if the odds", if_odds(odds, odds["called"]) + moved)
+        lines += item("if biased", if_odds(odds, odds["called"]) + moved)
     for line in lines:
         out.text(line)
 
@@ -274,7 +274,7 @@ def _advise(out: Output, report: PriorReport, replicates: int) -> None:
         return
     if first.narrow:
         out.warn(
-            f"these rows do not determine the class prior: anything from {percent(first.low)} to "
+            f"the class prior cannot be told from these rows: anything from {percent(first.low)} to "
             f"{percent(first.high)} % fits. If you use it (--param prior={number(first.prior, 3)}), see what both "
             "ends give."
         )
@@ -283,7 +283,7 @@ def _advise(out: Output, report: PriorReport, replicates: int) -> None:
     if replicates == 0:
         reason = "without replicates there is no interval"
     also = f" and the estimators differ by {number(report.disagreement, 2)}" if differ else ""
-    out.warn(f"these rows do not determine the class prior: {reason}{also}. {way_out}")
+    out.warn(f"the class prior cannot be told from these rows: {reason}{also}. {way_out}")
 
 
 def _chance(report: PriorReport) -> float:

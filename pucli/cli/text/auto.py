@@ -31,6 +31,8 @@ LEAST = 1e-6
 # A smaller share of rows that differ is worth a note.
 FEW_KINDS = 0.1
 LONGEST_MARK = 24
+# Estimates whose names say too little.
+TERMS = {"prior": "class prior", "share": "share called", "recall": "recall (finds)"}
 
 
 def print_short(
@@ -99,7 +101,7 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
         ("threshold", document["threshold"]["why"]),
         ("called", _called_in_full(document)),
         ("class prior", if_prior(document["if_prior"])),
-        ("if the odds", if_odds(document["if_odds"], document["called_positive"])),
+        ("if biased", if_odds(document["if_odds"], document["called_positive"])),
         ("labels", f"random? {_labelling(document['random_labelling'], document['labelling'])}"),
         ("time", f"{duration(document['seconds'])} of training"),
     ):
@@ -117,7 +119,7 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
     unknown = _why_unknown(document)
     estimates = [
         [
-            name,
+            TERMS.get(name, name),
             *(number(found[end], 3) if found[end] >= LEAST else "0" for end in ("value", "low", "high")),
             rests[name] if found["known"] else unknown,
         ]
@@ -134,7 +136,7 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
     out.table(["member", "PU-AUC", "AUC", "F1"], board)
     loose = [words for name, words in (("auc", "AUC"), ("f1", "F1")) if not document["estimates"][name]["known"]]
     if loose:
-        out.text(f"{' and '.join(loose)} of the members: not determined by these rows.")
+        out.text(f"{' and '.join(loose)} of the members cannot be told.")
 
 
 def _warning(text: str) -> list[str]:
@@ -174,7 +176,7 @@ def _first(document: Mapping[str, Any]) -> list[str]:
 def _called(found: Findings, document: Mapping[str, Any]) -> str:
     if document["threshold"]["goal"] == "top" and document["scenario"] == "case-control":
         return f"the {document['called_positive']:,} likeliest of {document['unlabeled']:,} unlabeled rows"
-    return f"{document['called_positive']:,} of {document['unlabeled']:,} unlabeled rows, {found.goal}"
+    return f"{document['called_positive']:,} of {document['unlabeled']:,} unlabeled rows positive, {found.goal}"
 
 
 def _why_unknown(document: Mapping[str, Any]) -> str:
@@ -182,7 +184,7 @@ def _why_unknown(document: Mapping[str, Any]) -> str:
         return "no: a column leaks the label"
     if document["repeated"]:
         return "no: labelled rows are repeated"
-    return "not determined" if document["ranks"] else "no: the order may be chance"
+    return "cannot be told" if document["ranks"] else "no: the order may be chance"
 
 
 def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
@@ -202,7 +204,8 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
     finds = lift = called = positives = cannot
     if sound:
         finds = f"{cannot}: anything from {between(recall['low'], recall['high'])}"
-        called = f"cannot be told: anything from {between(precision['low'], precision['high'])}"
+        ends = between(precision["low"], precision["high"])
+        called = f"cannot be told: anything from {ends} of the called rows{also}"
     if sound and document["labelling"] == "scar":  # with a model of the labels the value was mostly too high
         finds = f"{percent(recall['value'])} % of the positives ({between(recall['low'], recall['high'])})"
         times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
@@ -234,14 +237,15 @@ def _rests_on(document: Mapping[str, Any]) -> str:
         )
     if not document["sound"]:
         return ""
-    test = f"The data show {document['random_labelling']['verdict']}."
+    verdict = document["random_labelling"]["verdict"]
+    test = f"{verdict[0].upper()}{verdict[1:]}."
     if document["expected"] is not None:
         return f"90 % intervals, if --expected is right and rows were labelled at random. {test}"
     if document.get("negatives") == "random":
         return f"90 % intervals, if positives and negatives were labelled at random. {test}"
     return (
-        "90 % intervals, if labelled at random; precision and positives also need nearly all top rows to be positive. "
-        f"{test}"
+        "90 % intervals, if the labelled rows are a random sample of the positives; precision and positives also need "
+        f"nearly all top rows to be positive. {test}"
     )
 
 
@@ -253,12 +257,19 @@ def _likeliest(rows: pd.DataFrame | None, found: Findings, most: int) -> list[st
     own = list(rows.columns[: list(rows.columns).index("labelled")])
     shown = own[1:] or own
     first = rows[rows["labelled"] == 0].head(most).to_dict("records")
-    if not known:  # each would have nearly the same range
+    chances = [
+        f"probability {row['probability']:.2f} ({row['probability_low']:.2f} to {row['probability_high']:.2f})"
+        for row in first
+    ]
+    if not known or len({*chances}) == 1 < len(first):  # each has nearly the same range
         named = "; ".join(_marks(row, shown) for row in first)
+        if len(shown) == 1:
+            named = f"{shown[0]} {', '.join(_mark(row[shown[0]]) for row in first)}"
+        if known:
+            return item("likeliest", f"{named}: {chances[0]} each")
         return item("likeliest", f"{named} (probabilities cannot be told, the order can)" if ranks else named)
     lines: list[str] = []
-    for row in first:
-        chance = f"probability {row['probability']:.2f} ({row['probability_low']:.2f} to {row['probability_high']:.2f})"
+    for row, chance in zip(first, chances, strict=True):
         marks = _cut_to(_marks(row, shown), WIDTH - INDENT - len(chance) - 2)
         lines.append(f"{'' if lines else 'likeliest':<{INDENT}}{marks}: {chance}")
     return lines
@@ -266,7 +277,11 @@ def _likeliest(rows: pd.DataFrame | None, found: Findings, most: int) -> list[st
 
 def _marks(row: Mapping[Hashable, Any], shown: Sequence[str]) -> str:
     """Return the identifiers of a row, or its number."""
-    return ", ".join(f"{name} {textwrap.shorten(str(row[name]), LONGEST_MARK, placeholder='...')}" for name in shown)
+    return ", ".join(f"{name} {_mark(row[name])}" for name in shown)
+
+
+def _mark(cell: Any) -> str:
+    return textwrap.shorten(str(cell), LONGEST_MARK, placeholder="...")
 
 
 def _cut_to(text: str, length: int) -> str:
@@ -359,10 +374,7 @@ def _labelling(test: Mapping[str, Any], labelling: str) -> str:
 
 
 def _called_in_full(document: Mapping[str, Any]) -> str:
-    """Return how many of the unlabeled rows are called positive, in words."""
-    counted = f"{document['called_positive']:,} of {document['unlabeled']:,} unlabeled"
-    if not document["estimates"]["precision"]["known"]:
-        return f"{counted}; how many of them are positive is not determined"
-    if document["scenario"] == "case-control":
-        return counted
-    return f"{counted}, which are positive less often than the precision says: it counts the labelled rows, too"
+    """Return what the precision means for the unlabeled rows called positive, where it counts labelled ones, too."""
+    if document["scenario"] == "case-control" or not document["estimates"]["precision"]["known"]:
+        return ""
+    return "unlabeled rows are positive less often than the precision says: it counts the labelled rows, too"

@@ -28,9 +28,10 @@ def if_odds(found: Mapping[str, Any] | None, called: int) -> str:
         said.append(f"lift {number(lift['low'], 2)} to {number(lift['high'], 2)}")
     said.append(f"precision {percent(precision['low'])} to {percent(precision['high'])} % at the same class prior")
     ahead = f"{found['ahead']:,} of the {called:,} called rows stay ahead of all others"
+    tips = f"Recall may be below half {_from(found['recall_half'])}, lift below 1 {_from(found['lift_one'])}"
     return (
-        f"of being labelled differ up to {found['odds_ratio']:g}-fold between positives: {', '.join(said)}; {ahead}. "
-        f"Recall may be below half {_from(found['recall_half'])}, lift below 1 {_from(found['lift_one'])}"
+        f"so that the odds of being labelled differ up to {found['odds_ratio']:g}-fold between positives: "
+        f"{', '.join(said)}; {ahead}. {tips}"
     )
 
 

@@ -117,7 +117,7 @@ def _between(estimate: Mapping[str, float | None] | None, share: bool = True) ->
     value, low, high = ("" if (end := estimate[name]) is None else shown(end) for name in ("value", "low", "high"))
     if estimate["low"] == estimate["high"]:
         return f"{low}{unit}" if low else None
-    return f"{f'{value}{unit}' if value else 'not determined'} ({low} to {high}{unit})"
+    return f"{f'{value}{unit}' if value else 'cannot be told'} ({low} to {high}{unit})"
 
 
 def column_rows(document: Mapping[str, Any]) -> list[list[str]]:

@@ -178,7 +178,8 @@ class Findings(NamedTuple):
         share = f"{100 * cut.share:.1f} % of the {rows} are above the threshold"
         random = self.model.labelling_ == "scar"
         known = self.sound and random if cut.goal == "recall" else self.known.get(cut.goal, True)
-        above = f": {share}" if known else f" (not determined by these rows); {share}"
+        unsure = "how large it is" if cut.goal == "f1" else "whether it is reached"
+        above = f": {share}" if known else f" ({unsure} cannot be told); {share}"
         match cut.goal:
             case "f1":
                 return f"for the largest estimated F1{above}"

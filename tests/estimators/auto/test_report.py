@@ -133,11 +133,11 @@ def test_what_noise_does_not_determine_is_not_stated(tmp_path: Path) -> None:
     text = words_of(written(tmp_path / "page.html", X, np.arange(120) < 20, ["f0", "f1"]))
     assert "may be useless" in text
     assert "the order may be chance" in text
-    unknown = text[text.index("Not determined by these rows") :]
+    unknown = text[text.index("What these rows cannot tell") :]
     assert "How many of the rows called positive are positive" in unknown and "F1 and AUC" in unknown
     assert "What share of the unlabeled rows is positive" in unknown
     first = text.partition("How far down")[0]
-    assert "probabilities are not determined" in first and len(re.findall(r"\bc\d+\b", first)) == 15
+    assert "probabilities cannot be told" in first and len(re.findall(r"\bc\d+\b", first)) == 15
     assert "Probability" not in first
 
 

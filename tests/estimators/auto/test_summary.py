@@ -158,7 +158,7 @@ UNKNOWN = {"prior": Estimate(0.3, 0.0, 0.6)}
     ],
 )
 def test_a_cut_for_something_unknown_says_so(given, doubted):
-    assert ("not determined" in shown(**given)["cut"]["why"]) == doubted
+    assert ("cannot be told" in shown(**given)["cut"]["why"]) == doubted
 
 
 @pytest.mark.parametrize(("scenario", "rows"), [("case-control", "unlabeled rows"), ("single-training-set", "rows")])
@@ -177,7 +177,7 @@ def test_nothing_is_known_if_a_column_gives_the_label_away_or_labelled_rows_are_
 def test_recall_and_auc_are_not_known_if_the_labels_are_no_random_sample():
     found = shown(goal="recall", wanted=0.9, labelling="sar")
     assert {name for name, estimate in found["estimates"].items() if not estimate["known"]} == {"recall", "auc"}
-    assert "with 90 % confidence" not in found["cut"]["why"] and "not determined" in found["cut"]["why"]
+    assert "with 90 % confidence" not in found["cut"]["why"] and "cannot be told" in found["cut"]["why"]
     assert "with 90 % confidence" in shown(goal="recall", wanted=0.9)["cut"]["why"]
 
 
