@@ -56,7 +56,8 @@ BY_PROCESSOR = {
 ELSEWHERE = {
     *("spambase", "magic", "car", "banknote", "rice", "credit-default", "abalone", "letter-u-c", "iranian-churn"),
     *("wine-quality", "connect-4", "disdat-swi", "disdat-swi-sites", "disdat-swi-survey"),
-    *("magic-gamma", "electrical-grid", "letter-a-f"),
+    *("magic-gamma", "electrical-grid", "letter-a-f", "wilt", "mice-protein", "cdc-diabetes", "anurans", "dry-beans"),
+    "room-occupancy",
 }
 # metric -> how far two runs may differ: a rounding error, in millionths of the objective; and a difference of two equal
 # losses, which is 4e-17 or 0

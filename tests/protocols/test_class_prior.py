@@ -10,7 +10,7 @@ import pytest
 from pucli.core.errors import UsageError
 from pucli.data.catalogue.datasets import Dataset
 from pucli.protocols.class_prior import protocol as class_prior
-from pucli.protocols.class_prior.protocol import hidden_positives
+from pucli.protocols.class_prior.protocol import doubling, hidden_positives
 from pucli.runner import Context, parse_experiment, plan
 
 DECLARED: dict[str, Any] = {
@@ -42,8 +42,32 @@ def test_hidden_positives_make_the_share_and_are_those_of_the_published_script()
 
 def test_hidden_positives_of_classes_are_mostly_of_the_most_common_one():
     classes = np.repeat(["a", "b", "c", "n"], [90, 120, 200, 100])
-    hidden = hidden_positives(classes != "n", 0.4, 3, classes)
+    ratio = doubling(classes[classes != "n"])
+    hidden = hidden_positives(classes != "n", 0.4, 3, [(classes == name, weight) for name, weight in ratio])
     assert [int(hidden[classes == name].sum()) for name in "abcn"] == [9, 19, 38, 0]  # 66 in the ratio 1 : 2 : 4
+
+
+@pytest.mark.parametrize("names", ["abcn", [4, 2, 7, 1]])
+def test_hidden_positives_of_a_list_come_from_its_classes_in_its_order(names, monkeypatch):
+    classes = np.repeat(np.array(list(names)), [90, 120, 200, 100])
+    y = np.where(classes == names[3], -1, 1)
+    dataset = Dataset("toy", classes != classes, y, ("x",), "", classes=classes)
+    monkeypatch.setattr(class_prior, "_read", lambda *_: dataset)
+    options = {"shares": [0.4], "labelling": {"breast-cancer": [[names[2], 3], [names[0], 1]]}}
+    (cell, _) = planned(options=options, data={"names": ["breast-cancer"], "standardise": "none"})
+    hidden = set(np.flatnonzero((y == 1) & (class_prior.prepare(cell, Context()).s == 0)))
+    np.random.seed(0)  # as the scripts do, step by step: 66 in the ratio 3 : 1
+    expected: set[int] = set()
+    for name, number in ((names[2], 50), (names[0], 16)):
+        rows = np.where(classes == name)[0]
+        np.random.shuffle(rows)
+        expected |= set(rows[:number])
+    assert hidden == expected
+
+
+def test_a_set_may_have_shares_of_its_own():
+    cells = planned(options={"shares": [0.1, 0.3], "shares_of": {"breast-cancer": [0.2]}})
+    assert [cell.setting["share"] for cell in cells] == [0.2, 0.2]
 
 
 def test_too_few_positives_are_named():
@@ -101,6 +125,7 @@ def test_classes_of_rows_reach_the_estimate_only_through_the_labels(monkeypatch)
     ("changes", "message"),
     [
         ({"options": {"shares": [0.1, 1.0]}}, "options.shares: 1.0 is not between 0 and 1"),
+        ({"options": {"shares": [0.1], "shares_of": {"breast-cancer": [0.0]}}}, "options.shares: 0.0 is not between"),
         ({"methods": {"svc": {"method": "bsvm", "grid": {}}}}, "methods.svc: give a method and its prior_estimator"),
         ({"split": {"repeats": 1, "seed": 0, "label_frequencies": [0.5]}}, "takes options.shares"),
         (

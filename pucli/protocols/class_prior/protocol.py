@@ -3,17 +3,20 @@
 The unlabeled rows are all negatives and as many hidden positives as make the share; the labelled rows are the other
 positives. With `labelling: scar`, hidden positives are drawn from all positives. With `labelling: classes`, the classes
 of positives, from the rarest to the most common, give hidden positives in the ratio 1 : 2 : 4 : ..., so that labelled
-and hidden positives are unlike each other.
+and hidden positives are unlike each other. A list of classes with weights, drawn from in this order, gives any other
+ratio; all positives of classes that it does not name are labelled.
 
 Repeat r draws with NumPy's generator of seed r, as the scripts of the repository PULSNAR do, so that the samples are
-theirs. A method is fitted with its defaults and asked for its `prior_`; the metric is the absolute error of it.
+theirs, but for a row of a class where they round otherwise. A method is fitted with its defaults and asked for
+its `prior_`; the metric is the absolute error of it.
 """
 
 from __future__ import annotations
 
 import functools
 from collections import Counter
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -32,6 +35,8 @@ from pucli.runner.profiles import Scope
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
 
+Weight = Annotated[tuple[int | str, int], Field(strict=False)]
+
 
 class Options(Strict):
     """Options of the protocol."""
@@ -39,8 +44,11 @@ class Options(Strict):
     shares: list[float] = Field(
         min_length=1, description="shares of positives among the unlabeled rows, one setting each"
     )
-    labelling: dict[str, Literal["scar", "classes"]] = Field(
-        default={}, description="data set -> classes, where labelled and hidden positives are of other classes"
+    shares_of: dict[str, list[float]] = Field(default={}, description="data set -> its shares, where they are others")
+    labelling: dict[str, Literal["scar", "classes"] | list[Weight]] = Field(
+        default={},
+        description="data set -> classes, where labelled and hidden positives are of other classes, or a list of "
+        "[class, weight] that hidden positives come from",
     )
 
 
@@ -57,8 +65,10 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     options = read_options(Options, experiment, scope.profile.options)
     if experiment.split.label_frequencies:
         raise UsageError(f"{experiment.name}: the protocol class_prior takes options.shares, not label frequencies.")
-    if outside := [share for share in options.shares if not 0 < share < 1]:
-        raise UsageError(f"{experiment.name}: options.shares: {outside[0]} is not between 0 and 1.")
+    for shares in (options.shares, *options.shares_of.values()):
+        if outside := [share for share in shares if not 0 < share < 1]:
+            raise UsageError(f"{experiment.name}: options.shares: {outside[0]} is not between 0 and 1.")
+    labelling = options.model_dump(mode="json")["labelling"]
     planner = Planner(experiment, "class_prior", VERSION)
     columns = {column: declared_method(experiment, column) for column in scope.methods}
     for column, method in columns.items():
@@ -74,10 +84,10 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
             method,
             setting={"share": share},
             data={"standardise": experiment.data.standardise},
-            split={"share": share, "labelling": options.labelling.get(dataset, "scar")},
+            split={"share": share, "labelling": labelling.get(dataset, "scar")},
         )
         for dataset in scope.datasets
-        for share in options.shares
+        for share in options.shares_of.get(dataset, options.shares)
         for column, method in columns.items()
         for repeat in range(scope.repeats)
     ]
@@ -103,13 +113,23 @@ def prepare(cell: Cell, context: Context) -> Rows:
     check_two_classes(cell.dataset, dataset.y)
     split = cell.declared["split"]
     positive = dataset.y == 1
-    classes = dataset.classes if split["labelling"] == "classes" else None
-    hidden = hidden_positives(positive, split["share"], split["repeat"], classes)
+    ratio, classes = split["labelling"], np.asarray(dataset.classes)
+    if ratio == "classes":
+        ratio = doubling(classes[positive])
+    parts = [(positive, 1)] if ratio == "scar" else [(positive & (classes == name), weight) for name, weight in ratio]
+    hidden = hidden_positives(positive, split["share"], split["repeat"], parts)
     (X,) = standardised(cell.declared["data"]["standardise"], dataset.X)
     return Rows(X, (positive & ~hidden).astype(np.int64), float(np.mean(positive[~positive | hidden])))
 
 
-def hidden_positives(positive: Bools, share: float, seed: int, classes: AnyArray | None = None) -> Bools:
+def doubling(classes: AnyArray) -> list[tuple[int | str, int]]:
+    """Return the classes of positives, the most common last, with weights 1, 2, 4, ..."""
+    return [(name, 2**place) for place, (name, _) in enumerate(Counter(classes.tolist()).most_common()[::-1])]
+
+
+def hidden_positives(
+    positive: Bools, share: float, seed: int, parts: Sequence[tuple[Bools, int]] | None = None
+) -> Bools:
     """Return which rows (n,) are hidden positives.
 
     Parameters
@@ -120,9 +140,8 @@ def hidden_positives(positive: Bools, share: float, seed: int, classes: AnyArray
         Share of hidden positives among the unlabeled rows, all negatives being unlabeled.
     seed : int
         Seed of the draw.
-    classes : array of shape (n,), optional
-        Class of each row; hidden positives then come from the classes of positives in the ratio 1 : 2 : 4 : ..., the
-        most common class last.
+    parts : sequence of (array of bool of shape (n,), int), optional
+        Rows that hidden positives are drawn from, in this order, with weights; by default all positives.
 
     Examples
     --------
@@ -132,15 +151,11 @@ def hidden_positives(positive: Bools, share: float, seed: int, classes: AnyArray
     random = np.random.RandomState(seed)  # the generator of the published scripts
     hidden = np.zeros(len(positive), dtype=bool)
     count = int(np.sum(~positive) * share / (1 - share))
-    parts = [(np.flatnonzero(positive), count)]
-    if classes is not None:
-        ranked = [name for name, _ in Counter(classes[positive].tolist()).most_common()[::-1]]
-        weights = [2**place / (2 ** len(ranked) - 1) for place in range(len(ranked))]
-        parts = [
-            (np.flatnonzero(positive & (classes == name)), round(count * weight))
-            for name, weight in zip(ranked, weights, strict=True)
-        ]
-    for rows, number in parts:
+    parts = parts or [(positive, 1)]
+    total = sum(weight for _, weight in parts)
+    for part, weight in parts:
+        rows = np.flatnonzero(part)
+        number = round(count * (weight / total))
         if number >= len(rows):
             raise UsageError(f"share {share}: {number} positives are to be hidden, of {len(rows)} of their kind.")
         random.shuffle(rows)

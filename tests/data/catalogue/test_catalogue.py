@@ -68,7 +68,8 @@ TABLE_3_2 = {  # Wang 2024, Table 3.2: positive, negative, features
 NOT_MIRRORED = (
     *("spambase", "magic", "car", "banknote", "rice", "credit-default", "abalone", "letter-u-c", "iranian-churn"),
     *("wine-quality", "connect-4", "disdat-swi", "disdat-swi-sites", "disdat-swi-survey"),
-    *("magic-gamma", "electrical-grid", "letter-a-f"),
+    *("magic-gamma", "electrical-grid", "letter-a-f", "wilt", "mice-protein", "cdc-diabetes", "anurans", "dry-beans"),
+    "room-occupancy",
 )
 DOWNLOADED = [name for name, entry in load_catalogue().items() if entry.files]
 
