@@ -28,10 +28,10 @@ from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.estimators.auto.random_labelling import RandomLabelling, random_labelling
 from pucli.metrics.ranking import auc, chance_limit, true_auc
 from pucli.models.saved import SavedModel, make_pipeline
+from pucli.solvers.ensemble.class_prior import HeldOut
 from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember
 from pucli.solvers.ensemble.estimates import f1_of
 from pucli.solvers.ensemble.forests import BoostingKind, TreeSum
-from pucli.solvers.ensemble.held_out import HeldOut
 from pucli.solvers.ensemble.members import Views, make_views
 from pucli.solvers.ensemble.ridge import (
     CHOOSING_ROWS,

@@ -41,10 +41,9 @@ from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.metrics.ranking import auc, chance_limit, true_auc
 from pucli.solvers.ensemble.calibration import least_end, make_calibration
-from pucli.solvers.ensemble.class_prior import hidden_share_of
+from pucli.solvers.ensemble.class_prior import HeldOut, class_priors, hidden_share_of
 from pucli.solvers.ensemble.estimates import Estimate, FirstRows, estimates, first_rows
 from pucli.solvers.ensemble.first_fit import first_fit
-from pucli.solvers.ensemble.held_out import HeldOut, class_priors
 from pucli.solvers.ensemble.hidden_share import PriorEstimate
 from pucli.solvers.ensemble.members import Member, members_for
 from pucli.solvers.ensemble.refit import refit

@@ -8,8 +8,9 @@ has estimators that need no ensemble.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -20,19 +21,20 @@ from pucli.metrics.ranking import auc, true_auc
 from pucli.solvers.ensemble.calibration import make_calibration
 from pucli.solvers.ensemble.estimates import IfOdds, estimates, if_odds
 from pucli.solvers.ensemble.first_fit import first_fit
-from pucli.solvers.ensemble.held_out import HeldOut, class_priors
-from pucli.solvers.ensemble.hidden_share import BOOTSTRAPS, resampled
+from pucli.solvers.ensemble.hidden_share import BOOTSTRAPS, estimate_prior, rare_prior, resampled
 from pucli.solvers.ensemble.hidden_share import PriorEstimate as PriorWithDraws
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.rows import number_of_folds
+from pucli.solvers.ensemble.sar import rare_or_biased, widened
 from pucli.solvers.ensemble.threshold import expected_f1, make_cut, recall_curve
 from pucli.solvers.prior import estimate as without_ensemble
 from pucli.solvers.prior.best_bin import best_bin
-from pucli.solvers.prior.binormal import NORMAL_90
+from pucli.solvers.prior.binormal import NORMAL_90, binormal
 from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import PriorEstimate, PriorReport, Scored
+from pucli.solvers.prior.known_negatives import with_negatives
 from pucli.solvers.prior.labelling_odds import ahead_of
-from pucli.solvers.prior.two_gaussians import gaussian_share
+from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 # Raised when the estimate "auto" changes, and with it the results of methods whose class prior is not given.
 VERSION = 13
@@ -43,6 +45,75 @@ MOST_ROWS, MOST_CELLS = 2000, 1_000_000
 # With more features, the estimate that is taken if none is given is not that of the ensemble, which would take minutes.
 MOST_FEATURES = 1000
 _OF_SCORES = {"best-bin": best_bin, "density-ratio": density_ratio}
+
+
+class HeldOut(NamedTuple):
+    """Scores of rows by models that were trained without them.
+
+    Attributes
+    ----------
+    positive, population : ndarray of shape (p,) and (n,)
+        Scores of labelled rows and of the population, in ascending order.
+    labelled : float
+        Share of the population that is labelled.
+    seed : int
+        Seed of bootstrap samples.
+    grouped : ndarray of shape (trees, n) or None
+        As in `estimate_prior`.
+    """
+
+    positive: Floats
+    population: Floats
+    labelled: float
+    seed: int
+    grouped: Floats | None = None
+
+    @property
+    def ranking(self) -> float:
+        """The AUC of labelled rows against the population."""
+        return float(auc(self.positive, self.population))
+
+
+def class_priors(
+    held: HeldOut,
+    *,
+    random: bool = True,
+    if_random: Floats | None = None,
+    gaussian: float | None = None,
+    negative: Floats | None = None,
+) -> tuple[PriorWithDraws, PriorWithDraws]:
+    """Return the class prior, and the one that the threshold for F1 takes: before the overlap is taken off.
+
+    Parameters
+    ----------
+    held : HeldOut
+        Scores of the rows.
+    random : bool, default=True
+        Whether positives are taken for labelled at random. If clear ones were labelled first, the estimate is not too
+        high.
+    if_random : ndarray of shape (n,), optional
+        Probabilities under random labelling, where it was not random.
+    gaussian : float, optional
+        Share of positives in the population if both classes are normal.
+    negative : ndarray of shape (k,), optional
+        Scores of known negatives that are a random sample of all.
+    """
+    positive, population = held.positive, held.population
+    found = estimate_prior(positive, population, stream(held.seed, "prior"), held.grouped)
+    if if_random is not None:
+        found = widened(found, if_random, stream(held.seed, "labelling"))
+    rare = None
+    if random and not rare_or_biased(binormal(positive, population, held.labelled)):
+        rare = rare_prior(positive, population, held.labelled)
+    prior = of_cut = replace(rare or found, labelled=held.labelled)
+    if random and rare is None:
+        prior = prior.less_overlap(held.ranking)
+        if gaussian is not None:
+            prior = prior.at(gaussian, GAUSSIAN_ERROR)
+    if negative is not None:
+        spread = float(prior.draws.std())
+        prior = prior.at(*with_negatives(prior.value, spread, positive, population, np.asarray(negative)))
+    return prior, of_cut
 
 
 def estimate_priors(
