@@ -235,6 +235,11 @@ def _scored(
     return metrics
 
 
+def prepared(cell: Cell, context: Context) -> Prepared:
+    """Return the rows of a cell, prepared once for its group; for protocols of plug-ins."""
+    return context.shared(cell, prepare_rows)
+
+
 def predicted_classes(model: Any, X: Floats) -> Ints:
     """Return the predictions (n,) of a PU model as -1 and +1."""
     return np.where(np.asarray(model.predict(X)) == model.classes_[1], 1, -1)
