@@ -23,8 +23,9 @@ from pucli.data.rows.tables import read_labelled
 from pucli.data.rows.times import row_times
 from pucli.data.rows.user_file import ColumnChoice, fit_file, groups_not_given, leak_warnings
 from pucli.data.splits.groups import one_of_each, row_groups
+from pucli.data.splits.held_out import held_out_rows, hidden_classes
 from pucli.data.splits.saved_splits import load_splits
-from pucli.data.splits.scenarios import SCENARIOS, held_out_rows, hidden_classes, make_split, split_stream
+from pucli.data.splits.scenarios import SCENARIOS, make_split, split_stream
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,8 +20,8 @@ from pucli.data import (
     single_training_set,
 )
 from pucli.data.splits import scenarios
+from pucli.data.splits.held_out import hidden_classes
 from pucli.data.splits.labelling import SLOPE, chances, labelling_tilt
-from pucli.data.splits.scenarios import hidden_classes
 from tests.helpers import examples
 
 SIZES = st.integers(60, 300)
