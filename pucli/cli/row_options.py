@@ -16,7 +16,7 @@ from pucli.data.reading import normal
 
 if TYPE_CHECKING:
     from pucli.data.reading import Reading
-    from pucli.data.rows.training_rows import RowSource
+    from pucli.data.rows.row_source import RowSource
     from pucli.data.rows.user_file import ColumnChoice
 
 
@@ -81,7 +81,7 @@ class SourceOptions:
 
 @dataclass(frozen=True)
 class Rows(ReadingOptions, SourceOptions):
-    """Options that name the training rows; see `pucli.data.rows.training_rows.RowSource`."""
+    """Options that name the training rows; see `pucli.data.rows.row_source.RowSource`."""
 
     @property
     def files(self) -> list[Path]:
@@ -96,7 +96,7 @@ class Rows(ReadingOptions, SourceOptions):
     @property
     def source(self) -> RowSource:
         """Return the options as a `RowSource`."""
-        from pucli.data.rows.training_rows import RowSource
+        from pucli.data.rows.row_source import RowSource
 
         own = {"data", "kinds", "drop", "only", "ids", "groups", "columns"}
         own |= {part.name for part in fields(ReadingOptions)}

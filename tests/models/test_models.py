@@ -9,7 +9,8 @@ from scipy.sparse import csr_array
 
 from pucli.core.errors import UsageError
 from pucli.data.rows.label_column import labelled_positives
-from pucli.data.rows.training_rows import RowSource, TrainingRows, training_rows
+from pucli.data.rows.row_source import RowSource
+from pucli.data.rows.training_rows import TrainingRows, training_rows
 from pucli.methods import METHODS, constructor_defaults
 from pucli.metrics import pu_counts
 from pucli.metrics.pu import proxy_accuracy

@@ -15,7 +15,8 @@ from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
     from pucli.data.encode.encoder import TableEncoder
-    from pucli.data.rows.training_rows import RowSource, TrainingRows
+    from pucli.data.rows.row_source import RowSource
+    from pucli.data.rows.training_rows import TrainingRows
 
 # Columns named in a joined warning, and characters about each.
 NAMED, SHORT = 3, 60

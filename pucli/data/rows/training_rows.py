@@ -14,14 +14,14 @@ from pucli.core.errors import UsageError, unknown
 from pucli.core.memory import return_memory_of_reader
 from pucli.core.seeding import stream
 from pucli.data.files.several_files import title_of
-from pucli.data.files.spool import spooled_size
 from pucli.data.reading import Reading
 from pucli.data.rows.found_ids import found_ids, read_ids
 from pucli.data.rows.label_column import UNLABELED, known_negatives, labelled_positives, partly_labelled
 from pucli.data.rows.row_hashes import fingerprints, labelled_twins, repeated_ids, repeated_labels
+from pucli.data.rows.row_source import RowSource, named_files, no_choice, one_source, spool_notes
 from pucli.data.rows.tables import read_labelled
 from pucli.data.rows.times import row_times
-from pucli.data.rows.user_file import ColumnChoice, fit_file, groups_not_given, leak_warnings
+from pucli.data.rows.user_file import fit_file, groups_not_given, leak_warnings
 from pucli.data.splits.groups import one_of_each, row_groups
 from pucli.data.splits.held_out import held_out_rows, hidden_classes
 from pucli.data.splits.saved_splits import load_splits
@@ -35,68 +35,6 @@ if TYPE_CHECKING:
 
 # With fewer labelled rows, fits and estimates are unreliable.
 FEW_LABELLED = 10
-
-
-@dataclass(frozen=True)
-class RowSource:
-    """Source of rows: a declared data set whose labels are hidden, or a file with a label column.
-
-    Parameters
-    ----------
-    dataset : str or None
-        Name of a declared data set. Either this or `data` is given.
-    data : Path or None
-        A file.
-    label : str or None
-        Label column of `data`.
-    positive : str or None
-        Class in that column that marks labelled positives; None to infer it from the column.
-    unlabeled, negative : str or None
-        Classes in that column of rows that nobody has labelled, and of rows that are known to be negative.
-    scenario : str
-        "case-control" or "single-training-set". For a file, it only sets the denominator of PUF.
-    label_frequency : float
-        Share of the training positives (or of the training rows of each class) that are labelled.
-    seed : int
-        Seed of the split.
-    split : Path or None
-        File of splits that replaces `scenario`, `label_frequency` and `seed`.
-    repeat : int
-        Number of the split in `split`, from 0.
-    rows : int or None
-        Maximum number of training rows, drawn at random; None for all.
-    mirror, offline : str or None, bool
-        See `pucli.data.fetch`.
-    choice : ColumnChoice
-        The user's choice of columns of `data`.
-    more : sequence of Path
-        Further files with the columns of `data`, read as one table with it.
-    reading : Reading
-        The user's options for reading `data`.
-    """
-
-    dataset: str | None = None
-    data: Path | None = None
-    label: str | None = None
-    positive: str | None = None
-    unlabeled: str | None = None
-    negative: str | None = None
-    scenario: str = "case-control"
-    label_frequency: float = 0.5
-    seed: int = 0
-    split: Path | None = None
-    repeat: int = 0
-    rows: int | None = None
-    mirror: str | None = None
-    offline: bool = False
-    choice: ColumnChoice = field(default_factory=ColumnChoice)
-    more: Sequence[Path] = ()
-    reading: Reading = field(default_factory=Reading)
-
-    @property
-    def files(self) -> list[Path]:
-        """Return the files."""
-        return [] if self.data is None else [Path(self.data), *self.more]
 
 
 @dataclass(frozen=True)
@@ -208,7 +146,7 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
     UsageError
         The source is ambiguous, or the rows cannot be used.
     """
-    _one_source(source, "--data FILE --label COLUMN")
+    one_source(source, "--data FILE --label COLUMN")
     if source.scenario not in SCENARIOS:
         raise unknown("scenario", source.scenario, SCENARIOS)
     if source.dataset is not None:
@@ -216,7 +154,7 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
             raise UsageError(
                 "--label, --positive, --unlabeled and --negative need --data; a declared data set has its own labels."
             )
-        _no_choice(source, "need --data; the columns of a declared data set are fixed")
+        no_choice(source, "need --data; the columns of a declared data set are fixed")
         return _drawn(_declared(kind, source), source)
     if source.split is not None:
         raise UsageError("--split needs --dataset; the label column of a file marks its labelled rows.")
@@ -278,12 +216,12 @@ def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> Trai
             f"{method} models a density without labels; leave out --label, --positive and --split. "
             "The file must only have feature columns."
         )
-    _one_source(source, "--data FILE")
-    _no_choice(source, f"need a method that learns from labels; {method} reads numeric files only")
+    one_source(source, "--data FILE")
+    no_choice(source, f"need a method that learns from labels; {method} reads numeric files only")
     if source.data is not None:
         X, _, names = read_labelled(source.files, allow_missing=allow_missing, how=source.reading)
-        about: dict[str, Any] = _named(source)
-        title, notes = title_of(source.files), _spool_notes(source)
+        about: dict[str, Any] = named_files(source)
+        title, notes = title_of(source.files), spool_notes(source)
         return _drawn(
             TrainingRows(X, None, names, None, None, "all", about, title, notes=notes, reading=source.reading), source
         )
@@ -330,40 +268,6 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
     return rows
 
 
-def check_one_source(declared: bool, own: bool, ways: str) -> None:
-    """Check that the rows are either of a declared data set or the user's own.
-
-    Parameters
-    ----------
-    declared : bool
-        Whether --dataset is given.
-    own : bool
-        Whether --data is given.
-    ways : str
-        The options by which a command takes rows, for the message.
-
-    Raises
-    ------
-    UsageError
-        Both or neither are given.
-    """
-    if declared == own:
-        which = "--dataset and --data both name rows" if own else "no rows given"
-        raise UsageError(f"{which}; use either {ways}.")
-
-
-def _one_source(source: RowSource, file_options: str) -> None:
-    ways = f"--dataset NAME (`pucli list datasets`) or {file_options}"
-    check_one_source(source.dataset is not None, source.data is not None, ways)
-
-
-def _no_choice(source: RowSource, why: str) -> None:
-    if source.choice != ColumnChoice():
-        raise UsageError(f"--as, --drop, --only, --id and --groups {why}.")
-    if source.data is None and source.reading != Reading():
-        raise UsageError(f"{source.reading.words} needs --data; a declared data set has its own reader.")
-
-
 def _loaded(source: RowSource, *, multiclass: bool) -> Dataset:
     from pucli.data.catalogue.datasets import load_dataset
 
@@ -405,22 +309,6 @@ def _declared(kind: str, source: RowSource) -> TrainingRows:
         unlabeled=0 if kind == "pu" else UNLABELED,
         marks=_marks(train),
         groups=None if dataset.groups is None else dataset.groups[train],
-    )
-
-
-def _named(source: RowSource) -> dict[str, Any]:
-    """Return the names of the files as JSON values."""
-    found: dict[str, Any] = {"file": str(source.data)}
-    return found | ({"files": [str(path) for path in source.files]} if source.more else {})
-
-
-def _spool_notes(source: RowSource) -> tuple[str, ...]:
-    """Return which files were streams that had to be copied."""
-    sizes = {title_of([file]): spooled_size(file) for file in source.files}
-    return tuple(
-        f"{name} is read only once: {size:,} bytes were copied to a temporary file"
-        for name, size in sizes.items()
-        if size is not None
     )
 
 
@@ -476,7 +364,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     again = [f"{repeated}."] if repeated else same_case
     # the last class if the class of every row is known
     labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
-    about = {**_named(source), "label": source.label, **fingerprints(file.X, y)}
+    about = {**named_files(source), "label": source.label, **fingerprints(file.X, y)}
     if groups is not None:
         about["groups"] = {"columns": list(choice.groups), "number": int(groups.max()) + 1}
     telling = tuple(leak_warnings(file, labelled, kind == "pu"))
@@ -490,7 +378,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         denominator="all" if source.scenario == "single-training-set" else "unlabeled",
         about={**about, "positive": words["1"] if kind == "pu" else None},
         title=f"{title_of(source.files)}, label column {source.label!r}",
-        notes=_spool_notes(source),
+        notes=spool_notes(source),
         reading=file.table.reading,
         label_column=str(source.label),
         words=words,

@@ -228,7 +228,8 @@ def own_task(
         The user's options for reading.
     """
     from pucli.data.files.several_files import files_of, title_of
-    from pucli.data.rows.training_rows import RowSource, training_rows
+    from pucli.data.rows.row_source import RowSource
+    from pucli.data.rows.training_rows import training_rows
 
     first, *more = files_of(path)
     source = RowSource(

@@ -1,0 +1,129 @@
+"""Sources of rows: a declared data set or files of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pucli.core.errors import UsageError
+from pucli.data.files.several_files import title_of
+from pucli.data.files.spool import spooled_size
+from pucli.data.reading import Reading
+from pucli.data.rows.user_file import ColumnChoice
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True)
+class RowSource:
+    """Source of rows: a declared data set whose labels are hidden, or a file with a label column.
+
+    Parameters
+    ----------
+    dataset : str or None
+        Name of a declared data set. Either this or `data` is given.
+    data : Path or None
+        A file.
+    label : str or None
+        Label column of `data`.
+    positive : str or None
+        Class in that column that marks labelled positives; None to infer it from the column.
+    unlabeled, negative : str or None
+        Classes in that column of rows that nobody has labelled, and of rows that are known to be negative.
+    scenario : str
+        "case-control" or "single-training-set". For a file, it only sets the denominator of PUF.
+    label_frequency : float
+        Share of the training positives (or of the training rows of each class) that are labelled.
+    seed : int
+        Seed of the split.
+    split : Path or None
+        File of splits that replaces `scenario`, `label_frequency` and `seed`.
+    repeat : int
+        Number of the split in `split`, from 0.
+    rows : int or None
+        Maximum number of training rows, drawn at random; None for all.
+    mirror, offline : str or None, bool
+        See `pucli.data.fetch`.
+    choice : ColumnChoice
+        The user's choice of columns of `data`.
+    more : sequence of Path
+        Further files with the columns of `data`, read as one table with it.
+    reading : Reading
+        The user's options for reading `data`.
+    """
+
+    dataset: str | None = None
+    data: Path | None = None
+    label: str | None = None
+    positive: str | None = None
+    unlabeled: str | None = None
+    negative: str | None = None
+    scenario: str = "case-control"
+    label_frequency: float = 0.5
+    seed: int = 0
+    split: Path | None = None
+    repeat: int = 0
+    rows: int | None = None
+    mirror: str | None = None
+    offline: bool = False
+    choice: ColumnChoice = field(default_factory=ColumnChoice)
+    more: Sequence[Path] = ()
+    reading: Reading = field(default_factory=Reading)
+
+    @property
+    def files(self) -> list[Path]:
+        """Return the files."""
+        return [] if self.data is None else [Path(self.data), *self.more]
+
+
+def check_one_source(declared: bool, own: bool, ways: str) -> None:
+    """Check that the rows are either of a declared data set or the user's own.
+
+    Parameters
+    ----------
+    declared : bool
+        Whether --dataset is given.
+    own : bool
+        Whether --data is given.
+    ways : str
+        The options by which a command takes rows, for the message.
+
+    Raises
+    ------
+    UsageError
+        Both or neither are given.
+    """
+    if declared == own:
+        which = "--dataset and --data both name rows" if own else "no rows given"
+        raise UsageError(f"{which}; use either {ways}.")
+
+
+def one_source(source: RowSource, file_options: str) -> None:
+    ways = f"--dataset NAME (`pucli list datasets`) or {file_options}"
+    check_one_source(source.dataset is not None, source.data is not None, ways)
+
+
+def no_choice(source: RowSource, why: str) -> None:
+    if source.choice != ColumnChoice():
+        raise UsageError(f"--as, --drop, --only, --id and --groups {why}.")
+    if source.data is None and source.reading != Reading():
+        raise UsageError(f"{source.reading.words} needs --data; a declared data set has its own reader.")
+
+
+def named_files(source: RowSource) -> dict[str, Any]:
+    """Return the names of the files as JSON values."""
+    found: dict[str, Any] = {"file": str(source.data)}
+    return found | ({"files": [str(path) for path in source.files]} if source.more else {})
+
+
+def spool_notes(source: RowSource) -> tuple[str, ...]:
+    """Return which files were streams that had to be copied."""
+    sizes = {title_of([file]): spooled_size(file) for file in source.files}
+    return tuple(
+        f"{name} is read only once: {size:,} bytes were copied to a temporary file"
+        for name, size in sizes.items()
+        if size is not None
+    )
