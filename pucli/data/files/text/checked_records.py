@@ -17,15 +17,24 @@ from typing import IO
 import numpy as np
 
 from pucli.core.errors import UsageError
+from pucli.data.files.text.delimiters import (
+    BLANK,
+    NEWLINE,
+    QUOTE,
+    between_blanks,
+    byte_table,
+    end_of_records,
+    has_bare_return,
+    has_regular_quotes,
+    unquoted,
+)
 from pucli.data.files.text.records import Record, Shape, header_cells, split_records
 from pucli.data.files.text.skipped_lines import SkippedLines
 
 _CHUNK = 2**18
 _LONGEST = 2**24  # bytes in which a quoted cell must end, or the file is read record by record
 _BLANK_BYTES = b" \t\r\n"
-_TAIL = 2**13  # bytes in which the last record usually begins
 _MARK = b"\xef\xbb\xbf"  # byte-order mark
-_NEWLINE, _RETURN, _QUOTE, _BLANK, _TAB = b'\n\r" \t'
 
 
 class CheckedRecords:
@@ -61,13 +70,13 @@ class CheckedRecords:
         sign = shape.separator.encode()
         separators = rb'[ "]*(?:' + re.escape(sign) + rb'[ "]*)+\r?|' if sign != b" " else b""
         self._empty_line = re.compile(separators + rb"[- " + re.escape(sign) + rb"]+\r?")  # or a rule of dashes
-        self._of_empty_lines = _table(sign + b' "\r\n-')
+        self._of_empty_lines = byte_table(sign + b' "\r\n-')
         self._line_of_delimiters = shape.separator.encode() * n_delimiters + b"\n"
         cells = [cell.encode() for cell in shape.header_cells if cell]
         self._longest_name = max((cell for cell in cells if b'"' not in cell), key=len, default=b"")
         self._least_header = sum(map(len, cells))
-        self._begins_header = _table(sign + b' \t"' + b"".join(cell[:1] for cell in cells))
-        self._ends_header = _table(sign + b' \t\r"' + b"".join(cell[-1:] for cell in cells))
+        self._begins_header = byte_table(sign + b' \t"' + b"".join(cell[:1] for cell in cells))
+        self._ends_header = byte_table(sign + b' \t\r"' + b"".join(cell[-1:] for cell in cells))
 
     def read(self, size: int) -> bytes:
         """Return at most `size` bytes of checked records; pandas takes them as UTF-8 without decoding them first."""
@@ -124,7 +133,7 @@ class CheckedRecords:
         if not chunk:
             self._ended, self._rest = True, b""
             return self._checked(data + b"\n") if data and not data.endswith(b"\n") else self._checked(data)
-        end = _end_of_records(data)
+        end = end_of_records(data)
         self._rest = data[end:]
         if len(self._rest) > _LONGEST:
             self._rest = b""
@@ -141,7 +150,7 @@ class CheckedRecords:
             self._skipped.add_blank(self._line, block.count(b"\n"))
             self._line += block.count(b"\n")
             return b""
-        if self._shape.escape or b"\0" in block or _has_bare_return(block):
+        if self._shape.escape or b"\0" in block or has_bare_return(block):
             return self._one_by_one(block)
         fields = self._delimiters(block)
         if fields is None:
@@ -175,7 +184,7 @@ class CheckedRecords:
         if self._shape.n_fields == 1:
             return False
         cells = np.frombuffer(block, dtype=np.uint8)
-        ends = np.flatnonzero(cells == _NEWLINE)
+        ends = np.flatnonzero(cells == NEWLINE)
         begins = np.append(0, ends[:-1] + 1)
         first, last = cells[begins], cells[np.maximum(ends - 1, 0)]
         if self._shape.header_cells:
@@ -191,11 +200,11 @@ class CheckedRecords:
         if self._ids == [0] and not block.startswith(b" ") and b"\n " not in block:
             return False
         cells = np.frombuffer(block, dtype=np.uint8)
-        signs = (cells == ord(self._shape.separator)) | (cells == _NEWLINE)
+        signs = (cells == ord(self._shape.separator)) | (cells == NEWLINE)
         if b'"' in block:
-            signs &= np.cumsum(cells == _QUOTE) % 2 == 0
+            signs &= np.cumsum(cells == QUOTE) % 2 == 0
         begins = np.append(0, np.flatnonzero(signs)[:-1] + 1).reshape(-1, self._shape.n_fields)
-        return bool((cells[begins[:, self._ids]] == _BLANK).any())
+        return bool((cells[begins[:, self._ids]] == BLANK).any())
 
     def _with_blanks(self, raw: bytes, fields: list[str]) -> bytes:
         """Return a record whose identifiers are quoted if they begin with a blank, which pandas would leave out."""
@@ -210,15 +219,15 @@ class CheckedRecords:
         """Return the separators and line ends outside quotes, as they follow; None if a quote stands within a cell."""
         cells = np.frombuffer(block, dtype=np.uint8)
         if self._shape.separator == " ":
-            return None if b'"' in block else _between_blanks(cells)
-        wanted = cells == _NEWLINE
+            return None if b'"' in block else between_blanks(cells)
+        wanted = cells == NEWLINE
         wanted |= cells == ord(self._shape.separator)
         if b'"' in block:
-            quotes = cells == _QUOTE
-            if not _regular(cells, np.flatnonzero(quotes), ord(self._shape.separator)):
+            quotes = cells == QUOTE
+            if not has_regular_quotes(cells, np.flatnonzero(quotes), ord(self._shape.separator)):
                 return None
             wanted |= quotes
-            return _unquoted(cells.compress(wanted).tobytes())
+            return unquoted(cells.compress(wanted).tobytes())
         return cells.compress(wanted).tobytes()
 
     def _one_by_one(self, begun: bytes) -> bytes:
@@ -350,54 +359,6 @@ class CheckedRecords:
                 f"{self._path}: line {self._line} has a quote after a backslash, unlike the first lines; double a"
                 ' quote that belongs to a text ("")'
             ) from error
-
-
-def _end_of_records(data: bytes) -> int:
-    """Return the end of the last line of `data` before which all quotes are closed."""
-    end = data.rfind(b"\n") + 1
-    if b'"' not in data or not data.count(b'"', 0, end) % 2:
-        return end
-    for begin in (max(end - _TAIL, 0), 0):
-        cells = np.frombuffer(data, dtype=np.uint8)[begin:end]
-        outside = np.cumsum(cells == _QUOTE) % 2 == data.count(b'"', 0, begin) % 2
-        ends = np.flatnonzero((cells == _NEWLINE) & outside)
-        if len(ends):
-            return begin + int(ends[-1]) + 1
-    return 0
-
-
-def _table(characters: bytes) -> np.ndarray:
-    """Return which of the 256 bytes are among some characters."""
-    return np.isin(np.arange(256), list(characters))
-
-
-def _unquoted(delimiters: bytes) -> bytes:
-    """Return separators and line ends without the quotes and what lies within them."""
-    return b"".join(delimiters.replace(b'""', b"").split(b'"')[::2])
-
-
-def _between_blanks(cells: np.ndarray) -> bytes:
-    """Return a blank for the beginning of each cell, and the line ends."""
-    newlines = cells == _NEWLINE
-    gaps = (cells == _BLANK) | (cells == _TAB) | (cells == _RETURN) | newlines
-    begins = ~gaps
-    begins[1:] &= gaps[:-1]
-    return np.where(newlines, np.uint8(_NEWLINE), np.uint8(_BLANK)).compress(begins | newlines).tobytes()
-
-
-def _has_bare_return(block: bytes) -> bool:
-    """Return whether a carriage return ends no line."""
-    return b"\r" in block and block.count(b"\r") != block.count(b"\r\n")
-
-
-def _regular(cells: np.ndarray, quotes: np.ndarray, separator: int) -> bool:
-    """Return whether every quote opens a cell at its beginning, closes it at its end, or is doubled within it."""
-    opening, closing = quotes[0::2], quotes[1::2]
-    before = cells[np.maximum(opening - 1, 0)]
-    after = cells[np.minimum(closing + 1, len(cells) - 1)]
-    opens = (opening == 0) | (before == separator) | (before == _NEWLINE) | (before == _QUOTE)
-    closes = (after == separator) | (after == _NEWLINE) | (after == _RETURN) | (after == _QUOTE)
-    return bool(len(opening) == len(closing) and opens.all() and closes.all())
 
 
 def _reason(error: csv.Error) -> str:
