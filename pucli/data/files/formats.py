@@ -34,20 +34,10 @@ from pucli.data.files.table_size import (
 )
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.json_lines import JSON, json_blocks
+from pucli.data.files.text.layout import UNNAMED, check_names, is_text_table, text_head, text_layout
 from pucli.data.files.text.libsvm import MOST_FEATURES, read_libsvm
 from pucli.data.files.text.records import note
-from pucli.data.files.text.text_files import (
-    SUFFIXES,
-    UNNAMED,
-    check_names,
-    doubtful_texts,
-    is_plain,
-    is_text_table,
-    line_of,
-    read_text,
-    text_head,
-    text_layout,
-)
+from pucli.data.files.text.text_files import SUFFIXES, doubtful_texts, is_plain, line_of, read_text
 from pucli.data.files.unpacking import PACKED_SUFFIXES, is_packed, member_name, opened, plain_text
 from pucli.data.files.workbooks import read_sheet
 from pucli.data.frames import TableError

@@ -22,17 +22,9 @@ from pucli.data.files.packing import packing
 from pucli.data.files.parquet_files import read_parquet_blocks
 from pucli.data.files.spool import STDIN, is_stream, reread, shown
 from pucli.data.files.text.decimal_comma import with_decimal_points
+from pucli.data.files.text.layout import TextLayout, head_text, read_head, text_head, text_layout
 from pucli.data.files.text.records import note
-from pucli.data.files.text.text_files import (
-    SUFFIXES,
-    TextLayout,
-    head_text,
-    line_of,
-    read_head,
-    read_text,
-    text_head,
-    text_layout,
-)
+from pucli.data.files.text.text_files import SUFFIXES, line_of, read_text
 from pucli.data.files.unpacking import buffered, plain_stream
 from pucli.data.ids import with_ids
 from pucli.data.reading import Reading, without_missing

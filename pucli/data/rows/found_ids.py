@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pucli.data.encode.columns import Column
 from pucli.data.files.spool import reread
-from pucli.data.files.text.text_files import UNNAMED
+from pucli.data.files.text.layout import UNNAMED
 from pucli.data.rows.blocks import read_blocks
 
 if TYPE_CHECKING:

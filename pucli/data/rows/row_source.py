@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pucli.core.errors import UsageError
 from pucli.data.files.several_files import title_of
 from pucli.data.files.spool import spooled_size
 from pucli.data.reading import Reading
 from pucli.data.rows.user_file import ColumnChoice
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -101,12 +98,14 @@ def check_one_source(declared: bool, own: bool, ways: str) -> None:
         raise UsageError(f"{which}; use either {ways}.")
 
 
-def one_source(source: RowSource, file_options: str) -> None:
+def check_source(source: RowSource, file_options: str) -> None:
+    """Check that a source has either a declared data set or a file; `file_options` name the file, for the message."""
     ways = f"--dataset NAME (`pucli list datasets`) or {file_options}"
     check_one_source(source.dataset is not None, source.data is not None, ways)
 
 
-def no_choice(source: RowSource, why: str) -> None:
+def check_no_choice(source: RowSource, why: str) -> None:
+    """Raise UsageError, which says `why`, for options that choose columns, or how a declared data set is read."""
     if source.choice != ColumnChoice():
         raise UsageError(f"--as, --drop, --only, --id and --groups {why}.")
     if source.data is None and source.reading != Reading():

@@ -18,7 +18,7 @@ from pucli.data.reading import Reading
 from pucli.data.rows.found_ids import found_ids, read_ids
 from pucli.data.rows.label_column import UNLABELED, known_negatives, labelled_positives, partly_labelled
 from pucli.data.rows.row_hashes import fingerprints, labelled_twins, repeated_ids, repeated_labels
-from pucli.data.rows.row_source import RowSource, named_files, no_choice, one_source, spool_notes
+from pucli.data.rows.row_source import RowSource, check_no_choice, check_source, named_files, spool_notes
 from pucli.data.rows.tables import read_labelled
 from pucli.data.rows.times import row_times
 from pucli.data.rows.user_file import fit_file, groups_not_given, leak_warnings
@@ -146,7 +146,7 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
     UsageError
         The source is ambiguous, or the rows cannot be used.
     """
-    one_source(source, "--data FILE --label COLUMN")
+    check_source(source, "--data FILE --label COLUMN")
     if source.scenario not in SCENARIOS:
         raise unknown("scenario", source.scenario, SCENARIOS)
     if source.dataset is not None:
@@ -154,7 +154,7 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
             raise UsageError(
                 "--label, --positive, --unlabeled and --negative need --data; a declared data set has its own labels."
             )
-        no_choice(source, "need --data; the columns of a declared data set are fixed")
+        check_no_choice(source, "need --data; the columns of a declared data set are fixed")
         return _drawn(_declared(kind, source), source)
     if source.split is not None:
         raise UsageError("--split needs --dataset; the label column of a file marks its labelled rows.")
@@ -216,8 +216,8 @@ def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> Trai
             f"{method} models a density without labels; leave out --label, --positive and --split. "
             "The file must only have feature columns."
         )
-    one_source(source, "--data FILE")
-    no_choice(source, f"need a method that learns from labels; {method} reads numeric files only")
+    check_source(source, "--data FILE")
+    check_no_choice(source, f"need a method that learns from labels; {method} reads numeric files only")
     if source.data is not None:
         X, _, names = read_labelled(source.files, allow_missing=allow_missing, how=source.reading)
         about: dict[str, Any] = named_files(source)

@@ -12,8 +12,8 @@ from pucli.core.errors import UsageError
 from pucli.data.files import damaged as damage
 from pucli.data.files import unpacking
 from pucli.data.files.formats import open_table
-from pucli.data.files.text import text_files
-from pucli.data.files.text.text_files import HEAD
+from pucli.data.files.text import layout
+from pucli.data.files.text.layout import HEAD
 
 
 def test_a_packed_table_that_unpacks_beyond_all_bounds_is_refused(tmp_path, monkeypatch):
@@ -26,7 +26,7 @@ def test_a_packed_table_that_unpacks_beyond_all_bounds_is_refused(tmp_path, monk
 
 @pytest.mark.slow
 def test_a_file_without_a_line_end_is_no_table(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_files, "LONGEST", 2**20)
+    monkeypatch.setattr(layout, "LONGEST", 2**20)
     file = tmp_path / "t.csv.bz2"
     file.write_bytes(bz2.compress(b"0" * 3 * 2**20))
     with pytest.raises(UsageError, match="line 1 has more than 1 million characters, so it is no table"):

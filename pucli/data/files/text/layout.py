@@ -1,0 +1,271 @@
+"""Layout of a text table: separator, header and names, inferred from the first lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from pucli.core.errors import UsageError
+from pucli.data.files.table_size import check_columns
+from pucli.data.files.text.decimal_comma import has_decimal_comma
+from pucli.data.files.text.records import (
+    Record,
+    Shape,
+    has_row_names,
+    header_cells,
+    header_place,
+    note,
+    quote_escape,
+    split_records,
+    text_records,
+    typical_width,
+)
+from pucli.data.files.text.skipped_lines import FEW
+from pucli.data.files.unpacking import member_name, plain_text
+from pucli.data.reading import WANTED, Reading, normal
+
+HEAD = 2**16  # bytes from which the layout is inferred
+LONGEST = 2**24  # bytes that a line may have
+UNNAMED = "Unnamed: "
+"""Beginning of the name of a column without a name, before its position from 0, as pandas has it."""
+EVEN = 0.5  # share of the first records that must have the same number of fields
+RECORDS = 2000  # from which the layout is inferred
+_AS_IT_IS = Reading()
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[,;\t]*\r?\n', re.IGNORECASE)
+
+
+class TextLayout(NamedTuple):
+    """Layout of a text file: the separator, one character, whether it has a header line, and the column names.
+
+    `reading` has the user's options and what the file itself says of them, `shape` what each record must have.
+    """
+
+    separator: str
+    header: bool
+    names: list[str]
+    reading: Reading = Reading()
+    shape: Shape = Shape(",", 1)
+
+    @property
+    def naming(self) -> str:
+        """Return a note on how columns are named, for errors about a name."""
+        if self.header:
+            return self.reading.note
+        return f"; the file has no header line, its columns are numbered 1 to {len(self.names)}"
+
+
+def text_head(path: Path, reading: Reading = _AS_IT_IS) -> str:
+    """Return the first lines of a file, unpacked, as text."""
+    with plain_text(path, reading) as stream:
+        head = read_head(stream)
+    if len(head) >= LONGEST and b"\n" not in head and b"\r" not in head:
+        raise UsageError(f"{path}: line 1 has more than {LONGEST // 2**20} million characters, so it is no table")
+    return head_text(head)
+
+
+def read_head(stream: IO[bytes]) -> bytes:
+    """Return the beginning of a file: more than `HEAD` bytes, or all there are; two lines unless they are endless."""
+    pieces = [stream.read(HEAD + 1)]
+    lines, size = pieces[0].count(b"\n"), len(pieces[0])
+    while size > HEAD and lines < 2 and size < LONGEST and pieces[-1]:
+        pieces.append(stream.read(2**20))
+        lines, size = lines + pieces[-1].count(b"\n"), size + len(pieces[-1])
+    return b"".join(pieces)
+
+
+def head_text(raw: bytes) -> str:
+    """Return `raw`, the beginning of a file, as text, without the last line if it may be truncated."""
+    if len(raw) > HEAD:
+        raw = raw[: raw.rfind(b"\n") + 1] if raw.count(b"\n") > 1 else raw
+    return raw.decode("utf-8-sig")
+
+
+def is_text_table(path: Path) -> bool:
+    """Return whether the first lines of a file are text with two or more columns."""
+    try:
+        head = text_head(path)
+    except UnicodeDecodeError:
+        return False
+    lines = [line for line in head.split("\n")[:20] if line.strip()]
+    if "\0" in head or len(lines) < 2:
+        return False
+    return any(min(line.count(separator) for line in lines) > 0 for separator in ",;\t ")
+
+
+def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Reading = _AS_IT_IS) -> TextLayout:
+    """Infer the layout of a text file.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for the extension (.tsv means tabs) and for messages.
+    head : str
+        Its first lines.
+    known : collection of str
+        Names of required columns; a first line with one of them is a header.
+    reading : Reading
+        The user's options; a first line such as "sep=;" says the separator, too.
+
+    Raises
+    ------
+    UsageError
+        The file is empty, or two columns have the same name.
+    """
+    if not head.strip():
+        raise UsageError(f"{path} is empty; {WANTED}")
+    said = _SEPARATOR_LINE.match(head)
+    if said and not reading.separator:
+        reading = replace(reading, separator=said[1])
+    returns = "\n" not in head and "\r" in head
+    head, above = _lines_below(head, said, returns)
+    separator = reading.separator or _separator(path, head, known)
+    escape = quote_escape(head, separator)
+    records = text_records(head, separator, escape=escape, count=RECORDS)
+    if not records:
+        raise UsageError(f"{path}: the first line cannot be read; quote a cell that contains a line end")
+    place = header_place(records, [name for name in known if not _number(name)])
+    if place:
+        lines = f"line {above + records[place].line + reading.skip_rows}"
+        note(f"{path}: the table begins in {lines}; what stands above it is skipped")
+    first, body = records[place].fields, records[place + 1 :]
+    if len(head) > HEAD // 2 and len(body) > 1:  # the last record may be cut
+        body = body[:-1]
+    second = body[0].fields if body else []
+    header = _has_header(_points(first, separator), _points(second, separator), known)
+    row_names = header and has_row_names(len(first), body, _first_characters(head, records[place], body))
+    if row_names:  # R's write.table: no header for the row names
+        first = ["row", *first]
+    if header:
+        while len(first) > 1 and not first[-1].strip() and body and all(len(row.fields) < len(first) for row in body):
+            first = first[:-1]  # a separator at the end of the header alone
+        names = [normal(cell.strip()) or f"{UNNAMED}{position}" for position, cell in enumerate(first)]
+    else:
+        names = [str(i) for i in range(1, typical_width(records[place:]) + 1)]
+    check_names(path, names)
+    whole = not any("\n" in field for row in body for field in row.fields)  # else a quote may not be closed
+    if header and body and whole and all(len(row.fields) < len(names) for row in body):
+        raise UsageError(
+            f"{path}: the header has {len(names)} fields, but line {above + body[0].line + reading.skip_rows} and all "
+            f"lines after it have fewer ({len(second)}); quote a name that has {separator!r} in it, or correct the "
+            "header"
+        )
+    if header:
+        begin = _line_after(head, separator, escape, records[place].line)
+    else:
+        begin = records[place].line if len(names) > 1 or place else 1
+    cells = header_cells(records[place].fields, body) if header and len(names) > 1 else ()
+    whole_rows = [row for row in body if len(row.fields) >= len(names) > 1]
+    comments = sum(row.fields[0].startswith("#") for row in whole_rows) <= FEW * len(whole_rows)
+    line = head.split("\n")[records[place].line - 1]
+    spaced = not header or line.startswith(" ") or separator + " " in line
+    shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header, cells, comments, spaced)
+    return TextLayout(separator, header, names, reading, shape)
+
+
+def _lines_below(head: str, said: re.Match[str] | None, returns: bool) -> tuple[str, int]:
+    """Return the first lines below one that says the separator, and how many lines are left out."""
+    if said:
+        head = head[said.end() :]
+    return head.replace("\r", "\n") if returns else head, int(said is not None)
+
+
+def _line_after(head: str, separator: str, escape: str, line: int) -> int:
+    """Return the line after the record that begins in `line`."""
+    records = split_records(io.StringIO(head, newline="\n"), separator, escape=escape)
+    last = head.count("\n") + (not head.endswith("\n"))
+    try:
+        return next((record.line for record in records if record.line > line), last + 1)
+    except csv.Error:
+        return line + 1
+
+
+def _first_characters(head: str, header: Record, body: Sequence[Record]) -> str:
+    """Return the first characters of the lines of the header and of the first row."""
+    lines = head.split("\n")
+    return "".join(lines[record.line - 1].lstrip()[:1] for record in [header, *body[:1]])
+
+
+def _separator(path: Path, text: str, known: Collection[str] = ()) -> str:
+    """Return the separator: a tab for .tsv, otherwise the one that splits most of the first lines evenly.
+
+    It splits the first line, too, unless that is a title: then it is none of the `known` names.
+    """
+    name = member_name(path).lower()
+    if name.endswith(".tsv"):
+        return "\t"
+    records = {separator: text_records(text, separator, count=20) for separator in ",;\t|"}
+    best, share, width = ",", 0.0, 1
+    first = text.partition("\n")[0].strip(' \t\r"')
+    title = first not in known and all(len(found[0].fields) == 1 for found in records.values() if found)
+    for separator, found in records.items():
+        widths = Counter(len(record.fields) for record in found)
+        usual, times = max(widths.items(), key=lambda item: (item[1], item[0]), default=(1, 0))
+        header = len(found[0].fields) > 1 if found else False
+        if usual > 1 and (header or title) and (times / len(found), usual) > (share, width):
+            best, share, width = separator, times / len(found), usual
+    if best == "," and (other := _around_decimal_commas(records)):
+        return other
+    if share >= EVEN:
+        return best
+    if name.endswith(".csv"):
+        return ","
+    return " " if min((len(record.fields) for record in text_records(text, " ", count=20)), default=1) > 1 else ","
+
+
+def _around_decimal_commas(records: Mapping[str, Sequence[Record]]) -> str:
+    """Return the separator that leaves no comma but decimal ones, "" if there is none."""
+    for separator in ";\t":
+        widths = {len(record.fields) for record in records[separator]}
+        if len(widths) == 1 and max(widths) > 1:
+            fields = [field for record in records[separator][1:] for field in record.fields if "," in field]
+            if fields and all(has_decimal_comma(field) for field in fields):
+                return separator
+    return ""
+
+
+def _has_header(first: Sequence[str], second: Sequence[str], known: Collection[str]) -> bool:
+    """Return whether the first line is a header.
+
+    A header has a known name, or text where the second line has a number, or only distinct texts. If the known names
+    are numbers, the line must have one of them; a line 0,1,2,... or 1,2,3,..., which pandas writes for columns without
+    names, and a line with all known numbers are then headers.
+    """
+    cells = [cell.strip() for cell in first]
+    by_number = any(_number(name) for name in known)
+    counted = len(cells) > 1 and any(cells == [str(start + i) for i in range(len(cells))] for start in (0, 1))
+    if by_number and (counted or (len(known) > 2 and set(known) <= set(cells))):
+        return True
+    if any(name in cells for name in known if not _number(name)):
+        return True
+    if not any(_number(cell) for cell in cells):
+        return len(set(cells)) == len(cells) and not by_number
+    return any(not _number(top) and _number(below) for top, below in zip(cells, second, strict=False))
+
+
+def _points(cells: Sequence[str], separator: str) -> Sequence[str]:
+    """Return the cells of a line with decimal points for decimal commas."""
+    if separator == ",":
+        return cells
+    return [cell.replace(",", ".") if has_decimal_comma(cell) else cell for cell in cells]
+
+
+def _number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def check_names(path: Path, names: Sequence[str]) -> None:
+    """Raise UsageError if two columns have the same name, or if there are too many."""
+    try:
+        check_columns(names)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
