@@ -81,7 +81,7 @@ def test_a_matrix_of_matlab_that_declares_what_it_does_not_have(tmp_path, compre
     savemat(path, {"X": np.zeros((64, 3)), "y": np.arange(64) % 2}, do_compression=compressed)
     assert open_table(path, "y").frame.shape == (64, 4)
     if compressed:  # zeros pack well, but not to a thousandth of what is read
-        monkeypatch.setattr("pucli.data.files.mat.FREE", 2**20)
+        monkeypatch.setattr("pucli.data.files.binary.mat.FREE", 2**20)
         savemat(path, {"X": np.zeros((100_000, 8)), "y": np.zeros(100_000)}, do_compression=True)
         refused(path, "unpacks")
         return

@@ -44,7 +44,7 @@ def test_a_sparse_matrix_of_matlab_4(tmp_path, corner, kind, words):
 
 
 def test_variables_of_matlab_that_are_many_or_there_twice(tmp_path, monkeypatch):
-    monkeypatch.setattr("pucli.data.files.mat.MOST_VARIABLES", 5)
+    monkeypatch.setattr("pucli.data.files.binary.mat.MOST_VARIABLES", 5)
     for form in "45":
         path = tmp_path / f"rows{form}.mat"
         savemat(path, {"X": X, "y": Y[:, None].astype(float)}, format=form)
@@ -61,7 +61,7 @@ def test_variables_of_matlab_unpack_to_a_total(tmp_path, monkeypatch):
     path = tmp_path / "X.mat"
     savemat(path, {"X": X, "y": Y, **{f"z{i}": np.zeros(10**5) for i in range(4)}}, do_compression=True)
     read(path)
-    monkeypatch.setattr("pucli.data.files.mat.FREE", 2 * 10**6)  # of which each variable takes 800,000
+    monkeypatch.setattr("pucli.data.files.binary.mat.FREE", 2 * 10**6)  # of which each variable takes 800,000
     refused(path, "unpacks to more")
 
 

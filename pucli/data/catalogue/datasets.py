@@ -193,7 +193,7 @@ def _parse(key: str, entry: Entry, source: Source) -> Dataset:
     import pandas as pd
 
     from pucli.data.catalogue.selection import columns_needed, select
-    from pucli.data.files.idx import beside
+    from pucli.data.files.binary.idx import beside
     from pucli.data.files.readers import read_declared, read_sklearn
 
     origin = "scikit-learn"

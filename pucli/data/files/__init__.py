@@ -1,1 +1,1 @@
-"""File formats in and out, archives, and errors for damaged files."""
+"""File formats in and out, packed or damaged, text and binary."""

@@ -18,10 +18,11 @@ import numpy as np
 from pucli.core.errors import UsageError, did_you_mean
 from pucli.data.encode.doubtful_rows import doubtful_rows, parts_of, side_by_side
 from pucli.data.encode.twice_encoded import WAY_OUT, twice_encoded
+from pucli.data.files.binary.parquet_files import read_parquet
+from pucli.data.files.binary.workbooks import read_sheet
 from pucli.data.files.damaged import check_unpacked, damaged
 from pucli.data.files.disguises import check_not_address, recognised
 from pucli.data.files.packing import packing
-from pucli.data.files.parquet_files import read_parquet
 from pucli.data.files.spool import is_stream, reread, shown
 from pucli.data.files.table_size import (
     MOST_COLUMNS,
@@ -39,7 +40,6 @@ from pucli.data.files.text.libsvm import MOST_FEATURES, read_libsvm
 from pucli.data.files.text.records import note
 from pucli.data.files.text.text_files import SUFFIXES, doubtful_texts, is_plain, line_of, read_text
 from pucli.data.files.unpacking import PACKED_SUFFIXES, is_packed, member_name, opened, plain_text
-from pucli.data.files.workbooks import read_sheet
 from pucli.data.frames import TableError
 from pucli.data.ids import with_ids
 from pucli.data.labels import LABEL
@@ -445,14 +445,14 @@ def open_wide(path: Path, *, always: bool = False, how: Reading = _AS_IT_IS) -> 
 
 
 def _mat(path: Path, label: str | None, sheet: str | None) -> Table:
-    from pucli.data.files.mat import read_mat
+    from pucli.data.files.binary.mat import read_mat
 
     return _from_arrays(path, read_mat(path, label), label)
 
 
 def _npz(path: Path, label: str | None, sheet: str | None) -> Table:
     check_unpacked(path)
-    from pucli.data.files.mat import check_npz
+    from pucli.data.files.binary.mat import check_npz
 
     check_npz(path)
     with path.open("rb") as stream:

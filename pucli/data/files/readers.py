@@ -137,7 +137,7 @@ def _read_arff(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Da
 
 
 def _read_mat(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
-    from pucli.data.files.mat import read_mat
+    from pucli.data.files.binary.mat import read_mat
 
     content = read_mat(path, reader.labels)
     labels = np.asarray(content[reader.labels])
@@ -146,7 +146,7 @@ def _read_mat(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Dat
 
 
 def _read_idx(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
-    from pucli.data.files.idx import idx_table
+    from pucli.data.files.binary.idx import idx_table
 
     return idx_table(path)
 

@@ -16,10 +16,10 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.data.encode.doubtful_rows import inner_header, last_row, second_header, subtotals
+from pucli.data.files.binary.parquet_files import read_parquet_blocks
 from pucli.data.files.disguises import check_is_text, recognised
 from pucli.data.files.formats import Table, check_content, file_kind, open_table, reading
 from pucli.data.files.packing import packing
-from pucli.data.files.parquet_files import read_parquet_blocks
 from pucli.data.files.spool import STDIN, is_stream, reread, shown
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.layout import TextLayout, head_text, read_head, text_head, text_layout

@@ -11,7 +11,7 @@ import pytest
 
 from pucli.core.errors import RunError
 from pucli.data import load_dataset
-from pucli.data.files.idx import read_idx
+from pucli.data.files.binary.idx import read_idx
 from tests.helpers import SHARED
 
 IMAGES = (np.arange(5 * 2 * 3) * 8).astype(np.uint8).reshape(5, 2, 3)

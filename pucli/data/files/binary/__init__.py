@@ -1,0 +1,1 @@
+"""Binary formats: workbooks, Parquet and Arrow, MATLAB and NumPy arrays, IDX."""
