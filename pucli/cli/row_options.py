@@ -42,7 +42,7 @@ class ReadingOptions:
 
     def reading(self, files: Sequence[Path]) -> Reading:
         """Return the options as a `Reading`; raise UsageError for one that does not apply to any of the files."""
-        from pucli.data.files.formats import check_applies
+        from pucli.data.files.file_kinds import check_applies
         from pucli.data.reading import Reading
 
         words = [word.strip() for item in self.missing or () for word in item.split(",")]

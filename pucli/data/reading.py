@@ -126,6 +126,9 @@ class Reading:
         return f"; the file is read with {self.words}" if self.words else ""
 
 
+AS_IT_IS = Reading()
+
+
 def normal(name: str) -> str:
     """Return a name in the composed form of Unicode, without invisible characters around it."""
     return name if name.isascii() else trimmed(name)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pucli.data.encode.encoder import TableEncoder
-    from pucli.data.files.formats import Table
+    from pucli.data.files.table import Table
     from pucli.models.saved import SavedModel
 
 

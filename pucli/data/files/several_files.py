@@ -8,11 +8,10 @@ from itertools import accumulate
 from pathlib import Path
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import Table, open_table
+from pucli.data.files.formats import open_table
 from pucli.data.files.spool import shown
-from pucli.data.reading import Reading
-
-_AS_IT_IS = Reading()
+from pucli.data.files.table import Table
+from pucli.data.reading import AS_IT_IS, Reading
 
 
 def files_of(path: Path | str | Sequence[Path]) -> list[Path]:
@@ -34,7 +33,7 @@ def open_files(
     known: Collection[str] = (),
     as_text: Collection[str] = (),
     as_number: Collection[str] = (),
-    how: Reading = _AS_IT_IS,
+    how: Reading = AS_IT_IS,
     keep: Collection[str] = (),
 ) -> Table:
     """Read files with the same columns, in any order, as one table.

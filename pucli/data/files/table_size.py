@@ -195,3 +195,11 @@ def cells_of_parquet(path: Path) -> float:
     except (ImportError, OSError, ValueError):  # told by the reader of the file
         return 0.0
     return float(about.num_rows * about.num_columns)
+
+
+def check_names(path: Path, names: Sequence[str]) -> None:
+    """Raise UsageError if two columns have the same name, or if there are too many."""
+    try:
+        check_columns(names)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error

@@ -21,7 +21,7 @@ from typing import IO, Any
 from pucli.core.errors import UsageError
 from pucli.data.files import damaged as damage
 from pucli.data.files.packing import packing
-from pucli.data.reading import Reading
+from pucli.data.reading import AS_IT_IS, Reading
 
 PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _MARKS = (
@@ -33,7 +33,6 @@ _MARKS = (
 _PEEK = 4096
 _CHUNK = 2**18
 TEXT_BYTES = 64 * 2**20  # to which any packed text may unpack; the table of it takes ten times as much
-_AS_IT_IS = Reading()
 
 
 def is_packed(path: Path) -> bool:
@@ -56,14 +55,14 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def plain_text(path: Path, reading: Reading = _AS_IT_IS) -> Iterator[IO[bytes]]:
+def plain_text(path: Path, reading: Reading = AS_IT_IS) -> Iterator[IO[bytes]]:
     """Open a text file as plain UTF-8, without the lines that are to be skipped."""
     with opened(path) as stream, as_plain(stream, path, reading) as text:
         yield text
 
 
 @contextmanager
-def plain_stream(raw: IO[bytes], path: Path, reading: Reading = _AS_IT_IS) -> Iterator[IO[bytes]]:
+def plain_stream(raw: IO[bytes], path: Path, reading: Reading = AS_IT_IS) -> Iterator[IO[bytes]]:
     """Return a stream that can be read once, such as stdin, as plain UTF-8.
 
     Parameters
@@ -107,7 +106,7 @@ def buffered(raw: IO[bytes]) -> io.BufferedReader:
 
 
 @contextmanager
-def as_plain(stream: IO[bytes], path: Path, reading: Reading = _AS_IT_IS) -> Iterator[IO[bytes]]:
+def as_plain(stream: IO[bytes], path: Path, reading: Reading = AS_IT_IS) -> Iterator[IO[bytes]]:
     """Return unpacked text as UTF-8, without the skipped lines.
 
     Parameters

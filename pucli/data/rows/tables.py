@@ -12,8 +12,8 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.errors import UsageError, did_you_mean
-from pucli.data.files.formats import Table
 from pucli.data.files.several_files import files_of, open_files, title_of
+from pucli.data.files.table import Table
 from pucli.data.frames import missing_columns, some_of
 from pucli.data.reading import WANTED, Reading
 from pucli.data.rows.label_column import LabelColumn

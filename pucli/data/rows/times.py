@@ -14,7 +14,7 @@ from pucli.data.frames import dates, numbers
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pucli.data.files.formats import Table
+    from pucli.data.files.table import Table
 
 
 def row_times(frame: pd.DataFrame, name: str, kind: str | None, table: Table) -> Floats:

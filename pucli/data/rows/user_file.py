@@ -16,12 +16,13 @@ from pucli.data.encode.drift import Tally
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.label_leakage import leaks
 from pucli.data.encode.twice_encoded import garbled
-from pucli.data.files.formats import Table, WideTable, open_wide
+from pucli.data.files.formats import open_wide
 from pucli.data.files.several_files import files_of, open_files, title_of
+from pucli.data.files.table import Table, WideTable
 from pucli.data.files.text.decimal_comma import NOTE
 from pucli.data.frames import TableError
 from pucli.data.labels import LABEL
-from pucli.data.reading import Reading
+from pucli.data.reading import AS_IT_IS, Reading
 from pucli.data.rows.label_column import LabelColumn
 from pucli.data.rows.tables import check_model_columns, check_rows, existing_column
 
@@ -134,11 +135,8 @@ class EncodedFile(NamedTuple):
     warnings: list[str]
 
 
-_AS_IT_IS = Reading()
-
-
 def fit_file(
-    path: Path | Sequence[Path], label: str | None, choice: ColumnChoice | None = None, how: Reading = _AS_IT_IS
+    path: Path | Sequence[Path], label: str | None, choice: ColumnChoice | None = None, how: Reading = AS_IT_IS
 ) -> EncodedFile:
     """Read a training file and fit the encoder on all of its rows.
 
@@ -207,7 +205,7 @@ def _noted(column: Column, table: Table) -> Column:
 
 
 def apply_file(
-    path: Path | Sequence[Path], encoder: TableEncoder, label: str | None = None, how: Reading = _AS_IT_IS
+    path: Path | Sequence[Path], encoder: TableEncoder, label: str | None = None, how: Reading = AS_IT_IS
 ) -> EncodedFile:
     """Read a file, or several, with the encoder of a model; the warnings name cells not seen in training.
 

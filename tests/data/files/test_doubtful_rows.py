@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from pucli.data.encode.doubtful_rows import doubtful_rows
-from pucli.data.files.formats import Table, open_table
+from pucli.data.files.formats import open_table
+from pucli.data.files.table import Table
 from pucli.data.rows.blocks import read_blocks
 
 HEADER = ["customer", "age", "income", "city", "bought"]

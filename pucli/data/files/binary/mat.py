@@ -21,7 +21,9 @@ import numpy as np
 
 from pucli.core.errors import UsageError
 from pucli.data.files.archives import FREE, RATIO
-from pucli.data.files.table_size import check_filled, check_fits
+from pucli.data.files.damaged import check_unpacked
+from pucli.data.files.table import Table
+from pucli.data.files.table_size import MOST_COLUMNS, check_filled, check_fits
 
 _BYTES = {
     **dict.fromkeys(("double", "int64", "uint64"), 8),
@@ -253,3 +255,63 @@ def check_npz(path: Path) -> None:
                     f"{path} is damaged: {member.filename} declares the shape {shape}, but has {rest} bytes; save it "
                     "again"
                 )
+
+
+def mat_table(path: Path, label: str | None) -> Table:
+    """Return the features and labels of a MATLAB file as a table; `label` names a variable or a column."""
+    return _from_arrays(path, read_mat(path, label), label)
+
+
+def npz_table(path: Path, label: str | None) -> Table:
+    """Return the features and labels of a NumPy archive as a table; `label` names a variable or a column."""
+    check_unpacked(path)
+    check_npz(path)
+    with path.open("rb") as stream:
+        saved = np.load(stream, allow_pickle=False)
+        if isinstance(saved, np.ndarray):
+            raise UsageError(f"{path} holds a single array; save features X and labels y with numpy.savez")
+        return _from_arrays(path, {name: saved[name] for name in saved.files}, label)
+
+
+def _from_arrays(path: Path, arrays: dict[str, np.ndarray], label: str | None) -> Table:
+    """Return the table of the feature matrix (n, m) and the label vector (n,) among named arrays.
+
+    The features are the variable "X", or the only numeric matrix. `label` names a variable or a column.
+    """
+    import pandas as pd
+
+    labels = arrays.get(label) if label is not None else None
+    if labels is not None and labels.size != max(labels.shape):
+        raise UsageError(f"{path}: label {label!r} has shape {labels.shape}; it must be a vector")
+    matrices = [
+        name
+        for name, value in arrays.items()
+        if name != label and value.ndim == 2 and value.dtype.kind in "iufb" and (labels is None or min(value.shape) > 1)
+    ]
+    name = "X" if "X" in matrices else matrices[0] if len(matrices) == 1 else None
+    if name is None:
+        there = [
+            f"{key} {value.shape}{' of complex numbers' * (value.dtype.kind == 'c')}"
+            for key, value in sorted(arrays.items())
+        ]
+        raise UsageError(
+            f"{path}: the features must be a matrix of real numbers called 'X'; variables: "
+            + (
+                ", ".join(there)
+                or "none but cells and structs; save the matrix and the labels as variables of their own"
+            )
+        )
+    if arrays[name].shape[1] > MOST_COLUMNS:
+        raise UsageError(f"{path}: {name!r} has {arrays[name].shape[1]} columns; at most {MOST_COLUMNS} are read")
+    frame = pd.DataFrame(np.asarray(arrays[name], dtype=np.float64))
+    frame.columns = [str(i) for i in range(1, frame.shape[1] + 1)]
+    if labels is not None:
+        if labels.size != len(frame):
+            turned = f"; save its transpose, {name}'" if labels.size == frame.shape[1] else ""
+            raise UsageError(f"{path}: {labels.size} labels in {label!r} for {len(frame)} rows of {name!r}{turned}")
+        frame[label] = labels.ravel()
+    others = ", ".join(sorted(set(arrays) - {name}))
+    naming = f"; the columns of {name!r} are numbered 1 to {arrays[name].shape[1]}" + (
+        f", other variables: {others}" if others else ""
+    )
+    return Table(frame, lambda row: f"row {row + 1}", naming)

@@ -1,4 +1,4 @@
-"""Parquet files as tables, whole or in blocks: what pandas calls the index is a column like the others."""
+"""Parquet and Feather files as tables or blocks: what pandas calls the index is a column like the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError
-from pucli.data.files.table_size import check_columnar, text_bytes
+from pucli.data.files.table import Table
+from pucli.data.files.table_size import check_columnar, check_fits, check_names, text_bytes
 from pucli.data.files.text.records import note
 from pucli.data.ids import with_ids
 
@@ -207,3 +208,34 @@ def _exact_type(kind: Any) -> Any:
     import pyarrow as pa
 
     return pd.UInt64Dtype() if pa.types.is_unsigned_integer(kind) else pd.Int64Dtype()
+
+
+def feather_table(path: Path) -> Table:
+    """Read a Feather or Arrow file as a table."""
+    import pyarrow as pa
+
+    with pa.memory_map(str(path)) as source:
+        if source.read(6) != b"ARROW1":
+            source.seek(0)
+            if source.read(4) == b"FEA1":
+                raise UsageError(
+                    f"{path} is a Feather file of version 1, which cannot be checked; save it as version 2"
+                )
+            source.seek(0)
+            content = pa.ipc.open_stream(source).read_all()
+        else:
+            source.seek(0)
+            file = pa.ipc.open_file(source)
+            batches, n_rows = [], 0
+            for number in range(file.num_record_batches):
+                batches.append(file.get_batch(number))
+                n_rows += batches[-1].num_rows
+                check_columnar(path, n_rows, len(file.schema.names))
+                check_fits(path, n_rows * len(file.schema.names))
+            content = pa.Table.from_batches(batches, file.schema)
+        content.validate(full=True)  # else Arrow trusts lengths, positions of texts and codes of categories
+        check_names(path, content.column_names)
+        check_columnar(path, len(content), content.num_columns, sum(map(text_bytes, content.columns)))
+        # identifiers in an index are columns, and integers beside empty cells stay exact
+        frame = content.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    return Table(frame, lambda row: f"row {row + 1}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from pucli.core.errors import UsageError
-from pucli.data.files.table_size import check_columns
+from pucli.data.files.table_size import check_names
 from pucli.data.files.text.decimal_comma import has_decimal_comma
 from pucli.data.files.text.records import (
     Record,
@@ -28,7 +28,7 @@ from pucli.data.files.text.records import (
 )
 from pucli.data.files.text.skipped_lines import FEW
 from pucli.data.files.unpacking import member_name, plain_text
-from pucli.data.reading import WANTED, Reading, normal
+from pucli.data.reading import AS_IT_IS, WANTED, Reading, normal
 
 HEAD = 2**16  # bytes from which the layout is inferred
 LONGEST = 2**24  # bytes that a line may have
@@ -36,7 +36,6 @@ UNNAMED = "Unnamed: "
 """Beginning of the name of a column without a name, before its position from 0, as pandas has it."""
 EVEN = 0.5  # share of the first records that must have the same number of fields
 RECORDS = 2000  # from which the layout is inferred
-_AS_IT_IS = Reading()
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[,;\t]*\r?\n', re.IGNORECASE)
 
 
@@ -60,7 +59,7 @@ class TextLayout(NamedTuple):
         return f"; the file has no header line, its columns are numbered 1 to {len(self.names)}"
 
 
-def text_head(path: Path, reading: Reading = _AS_IT_IS) -> str:
+def text_head(path: Path, reading: Reading = AS_IT_IS) -> str:
     """Return the first lines of a file, unpacked, as text."""
     with plain_text(path, reading) as stream:
         head = read_head(stream)
@@ -98,7 +97,7 @@ def is_text_table(path: Path) -> bool:
     return any(min(line.count(separator) for line in lines) > 0 for separator in ",;\t ")
 
 
-def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Reading = _AS_IT_IS) -> TextLayout:
+def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Reading = AS_IT_IS) -> TextLayout:
     """Infer the layout of a text file.
 
     Parameters
@@ -261,11 +260,3 @@ def _number(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def check_names(path: Path, names: Sequence[str]) -> None:
-    """Raise UsageError if two columns have the same name, or if there are too many."""
-    try:
-        check_columns(names)
-    except ValueError as error:
-        raise UsageError(f"{path}: {error}") from error

@@ -14,11 +14,7 @@ from pucli.data.encode.doubtful_cells import na_among_codes, padded_cell
 from pucli.data.files.readers import read_csv
 from pucli.data.files.text.checked_records import CheckedRecords
 from pucli.data.files.text.layout import RECORDS, TextLayout
-from pucli.data.files.text.records import (
-    note,
-    split_records,
-    text_records,
-)
+from pucli.data.files.text.records import note, split_records, text_records
 from pucli.data.files.unpacking import plain_text
 from pucli.data.frames import EMPTY
 

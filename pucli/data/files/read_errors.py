@@ -1,0 +1,84 @@
+"""Errors in reading a file, in one line that names the file and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pucli.core.errors import UsageError, did_you_mean
+from pucli.data.files.damaged import damaged
+from pucli.data.files.disguises import check_not_address
+from pucli.data.files.file_kinds import FEATHER
+from pucli.data.files.unpacking import opened
+from pucli.data.frames import TableError
+from pucli.data.reading import WANTED
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn every error in reading `path` into a UsageError that describes it."""
+    try:
+        check_not_address(path)
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder; give a file")
+        if path.is_file() and path.stat().st_size == 0:
+            raise UsageError(f"{path} is empty; {WANTED}")
+        yield
+    except UnicodeDecodeError as error:
+        place, line = _not_utf8(path) if path.is_file() else (error.start, 0)
+        where = f"line {line}, byte {place + 1}" if line else f"byte {place + 1}"
+        raise UsageError(
+            f"{path} is not UTF-8 text ({where}); give its encoding, e.g. --encoding cp1252 for a file from "
+            "Windows, or save it as UTF-8"
+        ) from error
+    except FileNotFoundError as error:
+        raise _missing(path) from error
+    except ImportError as error:
+        raise UsageError(f"{path}: {_needed(path, error)}") from error
+    except TableError as error:  # of a table, which does not know its file
+        raise UsageError(f"{path}: {error}") from error
+    except (UsageError, MemoryError):
+        raise
+    except OSError as error:
+        if error.errno is None:  # a library's own, not the system's
+            raise damaged(path, error) from error
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except Exception as error:  # the readers' libraries raise whatever they like on a damaged file
+        raise damaged(path, error) from error
+
+
+def _needed(path: Path, error: ImportError) -> str:
+    """Return which package a file needs; pandas raises ImportError for one that is missing and for one too old."""
+    needed = {".xlsx": ("XLSX", "openpyxl"), ".xls": ("XLS", "xlrd")}
+    if path.suffix.lower() in needed:
+        form, package = needed[path.suffix.lower()]
+        return f"reading {form} needs {package}, no older than pandas asks: pip install --upgrade {package} ({error})"
+    if path.suffix.lower() == ".ods":
+        return "reading ODS needs odfpy: pip install 'pucli[ods]'"
+    if path.suffix.lower() in FEATHER:
+        return "reading Feather needs pyarrow: pip install 'pucli[parquet]'"
+    return "reading Parquet needs pyarrow: pip install 'pucli[parquet]'"
+
+
+def _not_utf8(path: Path) -> tuple[int, int]:
+    """Return the position of the first byte that is not valid UTF-8, and its line from 1."""
+    import codecs
+
+    decoder, place, line = codecs.getincrementaldecoder("utf-8")(), 0, 1
+    with opened(path) as stream:
+        while raw := stream.read(2**20):
+            kept = len(decoder.getstate()[0])
+            try:
+                decoder.decode(raw)
+            except UnicodeDecodeError as error:
+                return place - kept + error.start, line + raw[: max(error.start - kept, 0)].count(b"\n")
+            place, line = place + len(raw), line + raw.count(b"\n")
+    return place, line
+
+
+def _missing(path: Path) -> UsageError:
+    if not path.parent.is_dir():
+        return UsageError(f"no file {path}: the folder {path.parent} does not exist")
+    near = did_you_mean(path.name, sorted(entry.name for entry in path.parent.iterdir() if entry.is_file()))
+    return UsageError(f"no file {path}" + (f"; {near}" if near else ""))
