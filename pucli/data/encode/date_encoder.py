@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from pucli.core.saved_state import STATEMENT, Each, Flag, Scalar, State, Whole, Word
-from pucli.data.encode.doubtful_cells import date_format
 from pucli.data.encode.drift import Range, Tally
 from pucli.data.encode.filled_cells import IS_EMPTY, filled_words, write_filled
+from pucli.data.encode.kinds.doubtful_cells import date_format
 from pucli.data.frames import DATE_FORMATS, cell_text, coded, dates, zoned, zoned_texts
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError
-from pucli.data.encode.doubtful_cells import is_placeholder
+from pucli.data.encode.kinds.doubtful_cells import is_placeholder
 from pucli.data.frames import EMPTY, cell_text, parsed_numbers
 
 if TYPE_CHECKING:

@@ -29,8 +29,9 @@ from pucli.data.encode.column_encoders import (
     encoder_state,
 )
 from pucli.data.encode.column_fitting import fit_column
-from pucli.data.encode.columns import Column, column_kinds
+from pucli.data.encode.columns import column_kinds
 from pucli.data.encode.drift import Tally, Usual
+from pucli.data.encode.kinds.column import Column
 from pucli.data.frames import TableError, as_frame, missing_columns
 from pucli.data.table_libraries import is_table
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.data.encode.columns import Column
+from pucli.data.encode.kinds.column import Column
 from pucli.data.frames import coded, numbers
 
 if TYPE_CHECKING:

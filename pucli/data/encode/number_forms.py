@@ -183,3 +183,30 @@ def _number(digits: str, decimal: str) -> float | None:
         return None
     other = "," if decimal == "." else "."
     return float(digits.replace(" ", "").replace("'", "").replace(other, "").replace(decimal, "."))
+
+
+def text_numbers(
+    codes: np.ndarray, texts: Sequence[str], decimal: str, unit: str = ""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of a coded column whose texts have a given form.
+
+    Parameters
+    ----------
+    codes : array of int, shape (n,)
+        Position in `texts` of each cell, -1 for an empty one.
+    texts : sequence of str
+        The distinct texts of the column.
+    decimal : str
+        The decimal sign, "." or ",".
+    unit : str, default=""
+        The unit that a text may have, "" for none.
+
+    Returns
+    -------
+    values : array of shape (n,)
+        NaN where there is no number.
+    wrong : array of bool, shape (n,)
+        Whether a filled cell is not a number of this form.
+    """
+    values = np.append(formed_numbers(texts, decimal, unit), np.nan)[codes]
+    return values, np.isnan(values) & (codes >= 0)

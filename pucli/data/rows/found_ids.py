@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pucli.data.encode.columns import Column
+from pucli.data.encode.kinds.column import Column
 from pucli.data.files.spool import reread
 from pucli.data.files.text.layout import UNNAMED
 from pucli.data.rows.blocks import read_blocks

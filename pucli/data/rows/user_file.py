@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError
-from pucli.data.encode.columns import Column
-from pucli.data.encode.doubtful_cells import padded
 from pucli.data.encode.drift import Tally
 from pucli.data.encode.encoder import TableEncoder
+from pucli.data.encode.kinds.column import Column
+from pucli.data.encode.kinds.doubtful_cells import padded
 from pucli.data.encode.label_leakage import leaks
 from pucli.data.encode.twice_encoded import garbled
 from pucli.data.files.formats import open_wide

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from pucli.data import TableEncoder
-from pucli.data.encode.columns import Column, column_kinds
+from pucli.data.encode.columns import column_kinds
+from pucli.data.encode.kinds.column import Column
 from pucli.data.rows.user_file import fit_file
 
 N = 40

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from pucli.data.encode.doubtful_cells import na_among_codes, padded_cell
+from pucli.data.encode.kinds.doubtful_cells import na_among_codes, padded_cell
 from pucli.data.files.readers import read_csv
 from pucli.data.files.text.checked_records import CheckedRecords
 from pucli.data.files.text.layout import RECORDS, TextLayout

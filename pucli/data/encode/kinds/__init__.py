@@ -1,0 +1,1 @@
+"""Kinds of columns, inferred from the cells: numbers, dates, words, and what is doubtful about them."""

@@ -1,0 +1,105 @@
+"""Description of a column: its kind, its values, and which cells are not read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pucli.data.encode.kinds.doubtful_cells import FEW_WORDS, MOSTLY, is_placeholder
+
+KINDS = ("number", "category", "yes/no", "date", "text", "identifier", "constant")
+"""The kinds of columns. Identifiers and constant texts have no features."""
+MIN_NUMBERS = 3  # minimum number of different numbers or dates among words for empty
+
+
+@dataclass(frozen=True)
+class Column:
+    """Description of a column.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        One of `KINDS`.
+    n_empty : int
+        Number of empty cells.
+    values : tuple of str
+        Distinct texts, most frequent first; () for numbers, dates and large columns of text.
+    n_distinct : int or None
+        Number of distinct filled cells; None if not counted (numbers).
+    written : str
+        Format of dates, one of `pucli.data.frames.DATE_FORMATS`.
+    remark : str
+        Information for the user that needs no action, or "".
+    warning : str
+        Problem that the user should look at, or "".
+    decimal, unit : str
+        Form of the numbers (`pucli.data.encode.number_forms`); "" for numbers as programs write them.
+    serials : bool
+        Whether some dates are day numbers of a spreadsheet.
+    n_unread : int
+        Number of filled cells that the kind cannot read, which count as empty.
+    unread : str
+        One of them.
+    """
+
+    name: str
+    kind: str
+    n_empty: int = 0
+    values: tuple[str, ...] = ()
+    n_distinct: int | None = None
+    written: str = ""
+    remark: str = ""
+    warning: str = ""
+    decimal: str = ""
+    unit: str = ""
+    serials: bool = False
+    n_unread: int = 0
+    unread: str = ""
+
+    @property
+    def share_read(self) -> float | None:
+        """Return the share of the filled cells that are read; None if no cell is filled or the column is not used."""
+        if self.kind == "identifier" or (self.kind == "constant" and not self.n_distinct):
+            return None
+        return 1.0 - self.n_unread / max(self.n_filled, self.n_unread, 1)
+
+    n_filled: int = 0
+
+
+def mostly(good: np.ndarray, blank: np.ndarray, texts: Sequence[str], counts: np.ndarray) -> bool:
+    """Return whether nearly all cells are `good` (numbers or dates) or stand for an empty cell.
+
+    good, blank : (k,) masks of the distinct texts that are read, and that are known words for empty.
+    counts : (k,) cells of each text.
+    """
+    n_good, n_filled, n_words = counts[good].sum(), counts.sum(), int(np.sum(~good))
+    if n_good >= MOSTLY * n_filled:
+        return True
+    if n_good >= 0.5 * n_filled and n_words <= FEW_WORDS and int(good.sum()) >= 10 * max(n_words, 1):
+        return True
+    rest = n_filled - counts[blank & ~good].sum()
+    return bool(good.sum() >= MIN_NUMBERS and n_good >= MOSTLY * rest)
+
+
+def with_unread(found: Column, read: np.ndarray, texts: Sequence[str], counts: np.ndarray, what: str) -> Column:
+    """Return the description with the cells that are not read, which count as empty."""
+    n_unread, n_filled = int(counts[~read].sum()), int(counts.sum())
+    if not n_unread:
+        return found
+    wrong = texts[int(np.argmax(np.where(read, 0, counts)))]
+    remark = f"cells that are {what}, treated as empty: {n_unread}, e.g. {wrong!r}"
+    found = replace(found, n_unread=n_unread, unread=wrong, remark="; ".join(filter(None, (found.remark, remark))))
+    if n_unread > (1.0 - MOSTLY) * n_filled and not is_placeholder(wrong) and not found.warning:
+        share = f"{100.0 * n_unread / n_filled:.0f} %"
+        way_out = "--as COLUMN=category keeps them as words"
+        return replace(
+            found, warning=f"has cells that are {what} ({share}), which count as empty, e.g. {wrong!r}; {way_out}"
+        )
+    if n_unread > 0.5 * n_filled and not found.warning:
+        return replace(
+            found, warning=f"is {wrong!r} in most cells, which count as empty; --as COLUMN=category keeps the words"
+        )
+    return found

@@ -1,0 +1,91 @@
+"""Columns of dates: their form, and days that a spreadsheet may have exchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pucli.data.encode.kinds.column import MIN_NUMBERS, Column, mostly, with_unread
+from pucli.data.encode.kinds.doubtful_cells import ambiguous, date_format, doubtful_dates, usual_date_format
+from pucli.data.frames import (
+    DATE_FORMATS,
+    TableError,
+    is_month_alone,
+    is_year_first,
+    parsed_dates,
+    read_days,
+    serial_days,
+)
+
+
+def date_column(name: str, codes: np.ndarray, texts: list[str], counts: np.ndarray, blank: np.ndarray) -> Column | None:
+    """Describe a column of dates; None for any other column."""
+    serial = ~np.isnan(serial_days(texts))
+    left = [i for i in range(len(texts)) if not blank[i] and not serial[i]]
+    if not left:
+        return None
+    dated, n_dated = [texts[i] for i in left], counts[left]
+    written = date_format(dated) or usual_date_format(dated, n_dated)
+    other = [text for text in dated if not is_year_first(text)]
+    two_forms = not written and 0 < len(other) < len(dated)
+    if two_forms:
+        written = date_format(other)
+    if not written:
+        return None
+    serials = bool(serial.any())
+    days = read_days(texts, written)
+    read = ~np.isnan(days) | serial
+    if not mostly(read, blank, texts, counts):
+        return None
+    warning = ambiguous(dated, written) or doubtful_dates(np.append(days, np.nan)[codes])
+    if two_forms and not warning:
+        year_first = next(text for text in dated if is_year_first(text))
+        warning = f"has dates of two forms, {other[0]!r} and {year_first!r}; both are read"
+        if _days_exchanged(days, np.array([is_year_first(text) for text in texts])):
+            warning += (
+                ", but the second have days up to 12 and the first have not, as where a spreadsheet has exchanged day "
+                "and month: export them as text"
+            )
+    short = [text for text in dated if is_month_alone(text)] if written == DATE_FORMATS[0] else []
+    if 0 < len(short) < len(dated) and not warning:
+        warning = f"has dates without a day, e.g. {short[0]!r}, which is read as the first one; write all days"
+    if serials:
+        example = texts[int(serial.argmax())]
+        day = np.datetime64("1970-01-01") + int(serial_days([example])[0])
+        warning = f"has day numbers of a spreadsheet among its dates: {example!r} is read as {day}"
+    found = Column(name, "date", n_distinct=len(texts), written=written, serials=serials, warning=warning)
+    return with_unread(found, read, texts, counts, "not dates")
+
+
+def _days_exchanged(days: np.ndarray, year_first: np.ndarray) -> bool:
+    """Return whether dates (k,), in days since 1970, are up to the 12th of a month if and only if `year_first`."""
+    of_month = np.array([np.nan if np.isnan(day) else _day_of_month(day) for day in days])
+    converted, left = of_month[year_first], of_month[~year_first & ~np.isnan(of_month)]
+    return bool(min(len(converted), len(left)) >= MIN_NUMBERS and np.nanmax(converted) <= 12 < left.min())
+
+
+def _day_of_month(days: float) -> int:
+    day = np.datetime64(int(days // 1), "D")
+    return int((day - day.astype("datetime64[M]")).astype(int)) + 1
+
+
+def declared_date_column(
+    name: str, texts: Sequence[str], counts: np.ndarray, n_empty: int, written: str = ""
+) -> Column:
+    """Describe a column that is declared as dates, of the form `written` if it is not empty."""
+    if written:
+        read = ~np.isnan(parsed_dates(texts, written))
+        if len(texts) and not read.any():
+            raise TableError(f"column {name!r}: no cell is a date of the form {written}, e.g. {texts[0]!r}")
+        found = Column(name, "date", n_empty, n_distinct=len(texts), written=written)
+        return with_unread(found, read, texts, counts, f"not dates of the form {written}")
+    shares = [float(np.mean(~np.isnan(read_days(texts, written)))) if texts else 0.0 for written in DATE_FORMATS]
+    best = int(np.argmax(shares))
+    if shares[best] == 0:
+        example = f", e.g. {texts[0]!r}" if texts else ""
+        raise TableError(
+            f"column {name!r} is declared as date, but no cell is a date{example}; write dates as 2024-12-31"
+        )
+    found = Column(name, "date", n_empty, n_distinct=len(texts), written=DATE_FORMATS[best])
+    return with_unread(found, ~np.isnan(read_days(texts, DATE_FORMATS[best])), texts, counts, "not dates")
