@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pucli.data.encode.column_encoders import EMPTY, Category, ColumnEncoder, Number, Text, Unused, YesNo, formed
+from pucli.data.encode.column_encoders import EMPTY, Category, ColumnEncoder, Number, Unused, YesNo, formed
 from pucli.data.encode.columns import yes_value
 from pucli.data.encode.date_encoder import Date, date_parts
 from pucli.data.encode.kinds.column import Column
+from pucli.data.encode.text_encoder import Text
 from pucli.data.frames import coded, dates, numbers, parsed_numbers, zoned
 from pucli.data.labels import NO, YES
 

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 import numpy as np
 
 from pucli.core.arrays import Floats
-from pucli.data.encode.column_encoders import OTHER, Category, ColumnEncoder, Number, Text, YesNo
+from pucli.data.encode.column_encoders import OTHER, Category, ColumnEncoder, Number, YesNo
 from pucli.data.encode.date_encoder import Date
 from pucli.data.encode.drift import Tally, Usual
 from pucli.data.encode.encoder import TableEncoder
+from pucli.data.encode.text_encoder import Text
 
 WORDS = 3
 # Typical values of a category; the others are rarer.

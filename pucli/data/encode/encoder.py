@@ -19,19 +19,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.saved_state import Array, Each, Flag, Held, Optional, Parts, State, StateError, Unsaved
-from pucli.data.encode.column_encoders import (
-    EMPTY,
-    ColumnEncoder,
-    Number,
-    Text,
-    Unused,
-    encoder_of_state,
-    encoder_state,
-)
+from pucli.data.encode.column_encoders import EMPTY, ColumnEncoder, Number, Unused, encoder_of_state, encoder_state
 from pucli.data.encode.column_fitting import fit_column
 from pucli.data.encode.columns import column_kinds
 from pucli.data.encode.drift import Tally, Usual
 from pucli.data.encode.kinds.column import Column
+from pucli.data.encode.text_encoder import Text
 from pucli.data.frames import TableError, as_frame, missing_columns
 from pucli.data.table_libraries import is_table
 

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError
-from pucli.data.encode.column_encoders import Category, ColumnEncoder, Number, Text, YesNo
+from pucli.data.encode.column_encoders import Category, ColumnEncoder, Number, YesNo
 from pucli.data.encode.date_encoder import Date
 from pucli.data.encode.encoder import TableEncoder
+from pucli.data.encode.text_encoder import Text
 from pucli.data.frames import EMPTY
 from pucli.data.labels import NO, YES
 from pucli.models.onnx.graph import INT64, Graph
