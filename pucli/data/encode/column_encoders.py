@@ -16,7 +16,7 @@ from pucli.core.saved_state import STATEMENT, Flag, Names, Scalar, State, Whole,
 from pucli.data.encode.date_encoder import Date
 from pucli.data.encode.drift import Range, Tally
 from pucli.data.encode.filled_cells import IS_EMPTY, filled_words, write_filled
-from pucli.data.encode.number_forms import formed_numbers, number_form
+from pucli.data.encode.number_forms import number_form, text_numbers
 from pucli.data.encode.text_encoder import Text
 from pucli.data.frames import TableError, cell_text, coded, numbers, parsed_numbers
 from pucli.data.labels import NO, YES
@@ -349,9 +349,7 @@ def formed(cells: pd.Series, decimal: str, unit: str) -> tuple[np.ndarray, np.nd
     """
     if not decimal or getattr(cells.dtype, "kind", "O") in "iufbm":
         return numbers(cells)
-    codes, texts = coded(cells)
-    values = np.append(formed_numbers(texts, decimal, unit), np.nan)[codes]
-    return values, np.isnan(values) & (codes >= 0)
+    return text_numbers(*coded(cells), decimal, unit)
 
 
 def encoder_state(encoder: ColumnEncoder) -> dict[str, Any]:

@@ -17,10 +17,9 @@ from pucli.core.errors import UsageError, unknown
 from pucli.data.encode.kinds.column import KINDS, Column
 from pucli.data.encode.kinds.date_columns import declared_date_column
 from pucli.data.encode.kinds.doubtful_cells import doubtful_dates
-from pucli.data.encode.kinds.number_columns import SECONDS, declared_form, number_column, too_long_integers
+from pucli.data.encode.kinds.number_columns import SECONDS, declared_number_column, number_column, too_long_integers
 from pucli.data.encode.kinds.text_columns import text_column
-from pucli.data.encode.number_forms import text_numbers
-from pucli.data.frames import DATE_FORMATS, TableError, cell_text, coded, numbers, parsed_days, parsed_numbers
+from pucli.data.frames import DATE_FORMATS, TableError, coded, numbers, parsed_days, parsed_numbers
 from pucli.data.labels import NO, YES
 
 if TYPE_CHECKING:
@@ -110,38 +109,7 @@ def _given(column: pd.Series, kind: str, decimal: str = "") -> Column:
     name = str(column.name)
     kind, _, written = kind.partition(":")
     if kind == "number":
-        values, wrong = numbers(column)
-        form = declared_form(column, wrong, decimal)
-        if form is not None:
-            values, wrong = text_numbers(*coded(column), form.decimal, form.unit)
-        n_wrong, n_empty = int(wrong.sum()), int(np.isnan(values).sum())
-        if n_wrong and n_empty == len(values):
-            raise TableError(
-                f"column {name!r} is declared as number, but no cell is a number, e.g. {_first(column, wrong)!r}"
-            )
-        remark = (
-            f"cells that are not numbers, treated as empty: {n_wrong}, e.g. {_first(column, wrong)!r}"
-            if n_wrong
-            else ""
-        )
-        example = _first(column, wrong) if n_wrong else ""
-        decimal, unit = (form.decimal, form.unit) if form is not None else ("", "")
-        doubt = (
-            ""
-            if form is None or form.sure
-            else "has a comma before three digits, which is read as separating thousands"
-        )
-        return Column(
-            name,
-            kind,
-            n_empty,
-            remark=remark,
-            decimal=decimal,
-            unit=unit,
-            n_unread=n_wrong,
-            unread=example,
-            warning=f"{doubt}; if it is a decimal sign, give --decimal ," if doubt else "",
-        )
+        return declared_number_column(column, decimal)
     if kind == "date" and getattr(column.dtype, "kind", "O") == "M":
         return Column(name, kind, int(column.isna().sum()), written=DATE_FORMATS[0])
     codes, texts = coded(column)
@@ -153,10 +121,6 @@ def _given(column: pd.Series, kind: str, decimal: str = "") -> Column:
     if kind == "yes/no" and len(texts) > 2:
         raise TableError(f"column {name!r} is declared as yes/no, but has {len(texts)} values; use category")
     return Column(name, kind, n_empty, values_in_order, len(texts))
-
-
-def _first(column: pd.Series, wrong: np.ndarray) -> str:
-    return cell_text(column.iloc[int(wrong.argmax())])
 
 
 def yes_value(values: Sequence[str]) -> str:

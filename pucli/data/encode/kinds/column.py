@@ -43,6 +43,8 @@ class Column:
         Number of filled cells that the kind cannot read, which count as empty.
     unread : str
         One of them.
+    n_filled : int
+        Number of filled cells.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Column:
     serials: bool = False
     n_unread: int = 0
     unread: str = ""
+    n_filled: int = 0
 
     @property
     def share_read(self) -> float | None:
@@ -65,8 +68,6 @@ class Column:
         if self.kind == "identifier" or (self.kind == "constant" and not self.n_distinct):
             return None
         return 1.0 - self.n_unread / max(self.n_filled, self.n_unread, 1)
-
-    n_filled: int = 0
 
 
 def mostly(good: np.ndarray, blank: np.ndarray, texts: Sequence[str], counts: np.ndarray) -> bool:

@@ -152,7 +152,37 @@ def formed_number_column(
     return with_unread(found, ~np.isnan(formed_numbers(texts, form.decimal, form.unit)), texts, counts, "not numbers")
 
 
-def declared_form(column: pd.Series, wrong: np.ndarray, decimal: str) -> NumberForm | None:
+def declared_number_column(column: pd.Series, decimal: str) -> Column:
+    """Describe a column that is declared as number; cells that are none count as empty."""
+    name = str(column.name)
+    values, wrong = numbers(column)
+    form = _declared_form(column, wrong, decimal)
+    if form is not None:
+        values, wrong = text_numbers(*coded(column), form.decimal, form.unit)
+    n_wrong, n_empty = int(wrong.sum()), int(np.isnan(values).sum())
+    example = cell_text(column.iloc[int(wrong.argmax())]) if n_wrong else ""
+    if n_wrong and n_empty == len(values):
+        raise TableError(f"column {name!r} is declared as number, but no cell is a number, e.g. {example!r}")
+    warning = (
+        ""
+        if form is None or form.sure
+        else "has a comma before three digits, which is read as separating thousands; if it is a decimal sign, give "
+        "--decimal ,"
+    )
+    return Column(
+        name,
+        "number",
+        n_empty,
+        remark=f"cells that are not numbers, treated as empty: {n_wrong}, e.g. {example!r}" if n_wrong else "",
+        decimal="" if form is None else form.decimal,
+        unit="" if form is None else form.unit,
+        n_unread=n_wrong,
+        unread=example,
+        warning=warning,
+    )
+
+
+def _declared_form(column: pd.Series, wrong: np.ndarray, decimal: str) -> NumberForm | None:
     """Return the form of the numbers of a column that is declared as number, None for plain numbers."""
     if getattr(column.dtype, "kind", "O") in "iufbmMc" or not (wrong.any() or decimal):
         return None
