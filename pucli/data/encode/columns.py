@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pucli.core.errors import UsageError, unknown
-from pucli.data.encode.kinds.column import KINDS, Column
+from pucli.data.encode.kinds.column import KINDS, CodedCells, Column
 from pucli.data.encode.kinds.date_columns import declared_date_column
 from pucli.data.encode.kinds.doubtful_cells import doubtful_dates
 from pucli.data.encode.kinds.number_columns import SECONDS, declared_number_column, number_column, too_long_integers
 from pucli.data.encode.kinds.text_columns import text_column
-from pucli.data.frames import DATE_FORMATS, TableError, coded, numbers, parsed_days, parsed_numbers
+from pucli.data.frames import DATE_FORMATS, TableError, numbers, parsed_days, parsed_numbers
 from pucli.data.labels import NO, YES
 
 if TYPE_CHECKING:
@@ -112,15 +112,12 @@ def _given(column: pd.Series, kind: str, decimal: str = "") -> Column:
         return declared_number_column(column, decimal)
     if kind == "date" and getattr(column.dtype, "kind", "O") == "M":
         return Column(name, kind, int(column.isna().sum()), written=DATE_FORMATS[0])
-    codes, texts = coded(column)
-    n_empty = int((codes < 0).sum())
-    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    values_in_order = tuple(texts[i] for i in np.argsort(-counts, kind="stable")[:1000])
+    cells = CodedCells.of(column)
     if kind == "date":
-        return declared_date_column(name, texts, counts, n_empty, written)
-    if kind == "yes/no" and len(texts) > 2:
-        raise TableError(f"column {name!r} is declared as yes/no, but has {len(texts)} values; use category")
-    return Column(name, kind, n_empty, values_in_order, len(texts))
+        return declared_date_column(cells, written)
+    if kind == "yes/no" and len(cells.texts) > 2:
+        raise TableError(f"column {name!r} is declared as yes/no, but has {len(cells.texts)} values; use category")
+    return Column(name, kind, cells.n_empty, cells.frequent, len(cells.texts))
 
 
 def yes_value(values: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ class Text:
     weights : list of float
         Inverse document frequency of each word.
     indicator : bool
-        As for `Number`.
+        Whether training had empty cells, so that there is a feature "NAME is empty".
     """
 
     name: str
@@ -56,7 +56,17 @@ class Text:
         return f"{len(self.words)} frequent words, tf-idf{filled_words(None, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out`, see `Number.encode`."""
+        """Write the features of n cells into `out`.
+
+        Parameters
+        ----------
+        cells : Series of length n
+            Cells of the column.
+        out : array of shape (n, len(features))
+            Filled with the features.
+        tally : Tally
+            Counts unusual cells.
+        """
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         codes, texts = coded(cells)

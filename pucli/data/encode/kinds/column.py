@@ -1,13 +1,18 @@
-"""Description of a column: its kind, its values, and which cells are not read."""
+"""A column: its cells as texts, and its description with the cells that are not read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pucli.data.encode.kinds.doubtful_cells import FEW_WORDS, MOSTLY, is_placeholder
+from pucli.data.frames import coded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KINDS = ("number", "category", "yes/no", "date", "text", "identifier", "constant")
 """The kinds of columns. Identifiers and constant texts have no features."""
@@ -70,27 +75,79 @@ class Column:
         return 1.0 - self.n_unread / max(self.n_filled, self.n_unread, 1)
 
 
-def mostly(good: np.ndarray, blank: np.ndarray, texts: Sequence[str], counts: np.ndarray) -> bool:
-    """Return whether nearly all cells are `good` (numbers or dates) or stand for an empty cell.
+@dataclass(frozen=True)
+class CodedCells:
+    """The cells of a column as texts.
 
-    good, blank : (k,) masks of the distinct texts that are read, and that are known words for empty.
-    counts : (k,) cells of each text.
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    codes : array of int, shape (n,)
+        Position in `texts` of each cell, -1 for an empty one.
+    texts : list of str
+        The k distinct texts.
     """
+
+    name: str
+    codes: np.ndarray
+    texts: list[str]
+
+    @classmethod
+    def of(cls, column: pd.Series) -> CodedCells:
+        """Return the cells of a column."""
+        return cls(str(column.name), *coded(column))
+
+    @property
+    def n_empty(self) -> int:
+        """Return the number of empty cells."""
+        return int((self.codes < 0).sum())
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Return the number of cells (k,) of each text."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.texts))
+
+    @property
+    def frequent(self) -> tuple[str, ...]:
+        """Return the texts, at most 1000, most frequent first."""
+        return tuple(self.texts[i] for i in np.argsort(-self.counts, kind="stable")[:1000])
+
+    @cached_property
+    def blank(self) -> np.ndarray:
+        """Return which of the texts (k,) are known words for empty."""
+        return np.array([is_placeholder(text) for text in self.texts])
+
+
+def mostly(good: np.ndarray, cells: CodedCells) -> bool:
+    """Return whether nearly all cells have a text that is `good` (k,), a number or date, or stands for empty."""
+    counts = cells.counts
     n_good, n_filled, n_words = counts[good].sum(), counts.sum(), int(np.sum(~good))
     if n_good >= MOSTLY * n_filled:
         return True
     if n_good >= 0.5 * n_filled and n_words <= FEW_WORDS and int(good.sum()) >= 10 * max(n_words, 1):
         return True
-    rest = n_filled - counts[blank & ~good].sum()
+    rest = n_filled - counts[cells.blank & ~good].sum()
     return bool(good.sum() >= MIN_NUMBERS and n_good >= MOSTLY * rest)
 
 
-def with_unread(found: Column, read: np.ndarray, texts: Sequence[str], counts: np.ndarray, what: str) -> Column:
-    """Return the description with the cells that are not read, which count as empty."""
+def with_unread(found: Column, cells: CodedCells, read: np.ndarray, what: str) -> Column:
+    """Return the description with the cells that are not read, which count as empty.
+
+    Parameters
+    ----------
+    found : Column
+    cells : CodedCells
+    read : array of bool, shape (k,)
+        Whether each of the texts is read.
+    what : str
+        What the others are, such as "not numbers".
+    """
+    counts = cells.counts
     n_unread, n_filled = int(counts[~read].sum()), int(counts.sum())
     if not n_unread:
         return found
-    wrong = texts[int(np.argmax(np.where(read, 0, counts)))]
+    wrong = cells.texts[int(np.argmax(np.where(read, 0, counts)))]
     remark = f"cells that are {what}, treated as empty: {n_unread}, e.g. {wrong!r}"
     found = replace(found, n_unread=n_unread, unread=wrong, remark="; ".join(filter(None, (found.remark, remark))))
     if n_unread > (1.0 - MOSTLY) * n_filled and not is_placeholder(wrong) and not found.warning:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from pucli.data.encode.kinds.column import MIN_NUMBERS, Column, mostly, with_unread
+from pucli.data.encode.kinds.column import MIN_NUMBERS, CodedCells, Column, mostly, with_unread
 from pucli.data.encode.kinds.doubtful_cells import ambiguous, date_format, doubtful_dates, usual_date_format
 from pucli.data.frames import (
     DATE_FORMATS,
@@ -19,13 +17,14 @@ from pucli.data.frames import (
 )
 
 
-def date_column(name: str, codes: np.ndarray, texts: list[str], counts: np.ndarray, blank: np.ndarray) -> Column | None:
+def date_column(cells: CodedCells) -> Column | None:
     """Describe a column of dates; None for any other column."""
+    texts, blank = cells.texts, cells.blank
     serial = ~np.isnan(serial_days(texts))
     left = [i for i in range(len(texts)) if not blank[i] and not serial[i]]
     if not left:
         return None
-    dated, n_dated = [texts[i] for i in left], counts[left]
+    dated, n_dated = [texts[i] for i in left], cells.counts[left]
     written = date_format(dated) or usual_date_format(dated, n_dated)
     other = [text for text in dated if not is_year_first(text)]
     two_forms = not written and 0 < len(other) < len(dated)
@@ -36,9 +35,9 @@ def date_column(name: str, codes: np.ndarray, texts: list[str], counts: np.ndarr
     serials = bool(serial.any())
     days = read_days(texts, written)
     read = ~np.isnan(days) | serial
-    if not mostly(read, blank, texts, counts):
+    if not mostly(read, cells):
         return None
-    warning = ambiguous(dated, written) or doubtful_dates(np.append(days, np.nan)[codes])
+    warning = ambiguous(dated, written) or doubtful_dates(np.append(days, np.nan)[cells.codes])
     if two_forms and not warning:
         year_first = next(text for text in dated if is_year_first(text))
         warning = f"has dates of two forms, {other[0]!r} and {year_first!r}; both are read"
@@ -54,8 +53,9 @@ def date_column(name: str, codes: np.ndarray, texts: list[str], counts: np.ndarr
         example = texts[int(serial.argmax())]
         day = np.datetime64("1970-01-01") + int(serial_days([example])[0])
         warning = f"has day numbers of a spreadsheet among its dates: {example!r} is read as {day}"
-    found = Column(name, "date", n_distinct=len(texts), written=written, serials=serials, warning=warning)
-    return with_unread(found, read, texts, counts, "not dates")
+    n_empty, n_distinct = cells.n_empty, len(texts)
+    found = Column(cells.name, "date", n_empty, (), n_distinct, written, warning=warning, serials=serials)
+    return with_unread(found, cells, read, "not dates")
 
 
 def _days_exchanged(days: np.ndarray, year_first: np.ndarray) -> bool:
@@ -70,16 +70,15 @@ def _day_of_month(days: float) -> int:
     return int((day - day.astype("datetime64[M]")).astype(int)) + 1
 
 
-def declared_date_column(
-    name: str, texts: Sequence[str], counts: np.ndarray, n_empty: int, written: str = ""
-) -> Column:
+def declared_date_column(cells: CodedCells, written: str = "") -> Column:
     """Describe a column that is declared as dates, of the form `written` if it is not empty."""
+    name, texts = cells.name, cells.texts
     if written:
         read = ~np.isnan(parsed_dates(texts, written))
         if len(texts) and not read.any():
             raise TableError(f"column {name!r}: no cell is a date of the form {written}, e.g. {texts[0]!r}")
-        found = Column(name, "date", n_empty, n_distinct=len(texts), written=written)
-        return with_unread(found, read, texts, counts, f"not dates of the form {written}")
+        found = Column(name, "date", cells.n_empty, n_distinct=len(texts), written=written)
+        return with_unread(found, cells, read, f"not dates of the form {written}")
     shares = [float(np.mean(~np.isnan(read_days(texts, written)))) if texts else 0.0 for written in DATE_FORMATS]
     best = int(np.argmax(shares))
     if shares[best] == 0:
@@ -87,5 +86,5 @@ def declared_date_column(
         raise TableError(
             f"column {name!r} is declared as date, but no cell is a date{example}; write dates as 2024-12-31"
         )
-    found = Column(name, "date", n_empty, n_distinct=len(texts), written=DATE_FORMATS[best])
-    return with_unread(found, ~np.isnan(read_days(texts, DATE_FORMATS[best])), texts, counts, "not dates")
+    found = Column(name, "date", cells.n_empty, n_distinct=len(texts), written=DATE_FORMATS[best])
+    return with_unread(found, cells, ~np.isnan(read_days(texts, DATE_FORMATS[best])), "not dates")

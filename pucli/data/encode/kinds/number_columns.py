@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pucli.data.encode.kinds.column import MIN_NUMBERS, Column, mostly, with_unread
+from pucli.data.encode.kinds.column import MIN_NUMBERS, CodedCells, Column, mostly, with_unread
 from pucli.data.encode.kinds.doubtful_cells import doubtful_numbers, padded, padded_cell
 from pucli.data.encode.number_forms import (
     NumberForm,
@@ -39,7 +39,18 @@ _UNNAMED = "Unnamed: "  # followed by the position, as pandas names a column wit
 
 
 def number_column(name: str, values: np.ndarray, *, truth: bool = False, remark: str = "") -> Column:
-    """Describe a column of numbers (n,), NaN where a cell is empty."""
+    """Describe a column of numbers.
+
+    Parameters
+    ----------
+    name : str
+    values : array of shape (n,)
+        NaN where a cell is empty.
+    truth : bool, default=False
+        Whether the cells are truth values.
+    remark : str, default=""
+        Kept where the column is no constant.
+    """
     missing = np.isnan(values)
     n_empty = int(missing.sum())
     filled = values[~missing] if n_empty else values
@@ -65,7 +76,16 @@ def _counts(filled: np.ndarray) -> bool:
 
 
 def too_long_integers(name: str, values: np.ndarray, n_distinct: Callable[[], int]) -> Column | None:
-    """Describe a column of integers with so many digits that different ones are equal as numbers (n,); else None."""
+    """Describe a column of integers with so many digits that different ones are equal as numbers; else None.
+
+    Parameters
+    ----------
+    name : str
+    values : array of shape (n,)
+        The cells as numbers.
+    n_distinct : callable
+        Function that counts the different integers.
+    """
     missing = np.isnan(values)
     if not np.any(np.abs(values) >= EXACT) or len(np.unique(values[~missing])) >= n_distinct():
         return None
@@ -113,43 +133,51 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
     return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
 
 
-def plain_number_column(
-    column: pd.Series, codes: np.ndarray, texts: list[str], counts: np.ndarray, as_number: np.ndarray, decimal: str
-) -> Column:
-    """Describe a column of texts that are numbers as programs write them, but for a few."""
-    name = str(column.name)
-    there = text_numbers(codes, texts, decimal)[0] if decimal else numbers(column)[0]
+def plain_number_column(column: pd.Series, cells: CodedCells, as_number: np.ndarray, decimal: str) -> Column:
+    """Describe a column of texts that are numbers as programs write them, but for a few.
+
+    Parameters
+    ----------
+    column : Series of length n
+    cells : CodedCells
+        The same as texts.
+    as_number : array of bool, shape (k,)
+        Whether each of the texts is a number.
+    decimal : str
+        The decimal sign that the user gave, or "".
+    """
+    name, texts = cells.name, cells.texts
+    there = text_numbers(cells.codes, texts, decimal)[0] if decimal else numbers(column)[0]
     if long := too_long_integers(name, there, lambda: sum(text.isdecimal() for text in texts)):
         return long
     durations = any(DURATION.fullmatch(text) for text in texts)
     found = replace(number_column(name, there, remark=SECONDS if durations else ""), decimal=decimal)
     if found.kind == "number" and not found.warning and (code := padded_cell(texts)):
         return replace(found, warning=padded(code))
-    return with_unread(found, as_number, texts, counts, "not numbers")
+    return with_unread(found, cells, as_number, "not numbers")
 
 
-def formed_number_column(
-    name: str, codes: np.ndarray, texts: Sequence[str], counts: np.ndarray, blank: np.ndarray, decimal: str
-) -> Column | None:
+def formed_number_column(cells: CodedCells, decimal: str) -> Column | None:
     """Describe a column of numbers with signs, units or separators; None for others and for mixed forms."""
+    texts = cells.texts
     like = np.array([is_decorated(text) for text in texts])
-    if not mostly(like, blank, texts, counts) or like.sum() < MIN_NUMBERS:
+    if not mostly(like, cells) or like.sum() < MIN_NUMBERS:
         return None
     alike = [text for text, one in zip(texts, like, strict=True) if one]
     form = number_form(alike, decimal)
     if form is None:
         return None
-    values, _ = text_numbers(codes, texts, form.decimal, form.unit)
+    values, _ = text_numbers(cells.codes, texts, form.decimal, form.unit)
     example = texts[int(np.argmax(np.isnan(parsed_numbers(texts)) & like))]
     means = cell_text(float(formed_numbers([example], form.decimal, form.unit)[0]))
     doubt = "" if form.sure else "; if the comma is a decimal sign, give --decimal ,"
     if plain := of_other_scale(alike, form):
         doubt += f"; {plain!r}, without {form.unit}, is read as it stands, maybe of another scale: write them alike"
     warning = f"holds numbers with signs or units: {example!r} is read as {means}{doubt}"
-    found = replace(number_column(name, values), decimal=form.decimal, unit=form.unit)
+    found = replace(number_column(cells.name, values), decimal=form.decimal, unit=form.unit)
     if found.kind == "number":
         found = replace(found, warning="; it ".join(filter(None, (warning, found.warning))))
-    return with_unread(found, ~np.isnan(formed_numbers(texts, form.decimal, form.unit)), texts, counts, "not numbers")
+    return with_unread(found, cells, ~np.isnan(formed_numbers(texts, form.decimal, form.unit)), "not numbers")
 
 
 def declared_number_column(column: pd.Series, decimal: str) -> Column:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pucli.data.encode.kinds.column import Column, mostly
+from pucli.data.encode.kinds.column import CodedCells, Column, mostly
 from pucli.data.encode.kinds.date_columns import date_column
 from pucli.data.encode.kinds.doubtful_cells import (
     changed_name,
     coded_number,
     decorated,
-    is_placeholder,
     is_time,
     na_among_codes,
     odd_form,
@@ -23,7 +22,7 @@ from pucli.data.encode.kinds.doubtful_cells import (
 )
 from pucli.data.encode.kinds.number_columns import MIN_ROWS, UNIQUE, formed_number_column, plain_number_column
 from pucli.data.encode.number_forms import formed_numbers, units_of
-from pucli.data.frames import coded, parsed_numbers
+from pucli.data.frames import parsed_numbers
 from pucli.data.labels import NO, YES
 
 if TYPE_CHECKING:
@@ -39,12 +38,9 @@ _GROUPS = (
 
 def text_column(column: pd.Series, decimal: str = "") -> Column:
     """Describe a column that does not have a numeric type."""
-    name = str(column.name)
-    codes, texts = coded(column)
-    n_empty = int((codes < 0).sum())
+    cells = CodedCells.of(column)
+    name, codes, texts, n_empty, values = cells.name, cells.codes, cells.texts, cells.n_empty, cells.frequent
     n_filled, n_distinct = len(codes) - n_empty, len(texts)
-    counts = np.bincount(codes[codes >= 0], minlength=n_distinct)
-    values = tuple(texts[i] for i in np.argsort(-counts, kind="stable")[:1000])
     seen = Column(name, "category", n_empty, values, n_distinct)
     if n_distinct == 0:
         return Column(name, "constant", n_empty, n_distinct=0, remark="every cell is empty")
@@ -54,14 +50,13 @@ def text_column(column: pd.Series, decimal: str = "") -> Column:
         return replace(seen, kind="constant", remark=f"every cell is {texts[0]!r}")
     if {text.casefold() for text in texts} <= {"true", "false"}:
         return replace(seen, kind="yes/no")
-    blank = np.array([is_placeholder(text) for text in texts])
     as_number = ~np.isnan(formed_numbers(texts, decimal) if decimal else parsed_numbers(texts))
-    if mostly(as_number, blank, texts, counts):
-        return plain_number_column(column, codes, texts, counts, as_number, decimal)
-    if formed := formed_number_column(name, codes, texts, counts, blank, decimal):
+    if mostly(as_number, cells):
+        return plain_number_column(column, cells, as_number, decimal)
+    if formed := formed_number_column(cells, decimal):
         return formed
-    if dated := date_column(name, codes, texts, counts, blank):
-        return replace(dated, n_empty=n_empty)
+    if dated := date_column(cells):
+        return dated
     meant = {text.casefold() for text in texts}
     if n_distinct > 2 and meant <= YES | NO and meant & YES and meant & NO:
         return replace(seen, kind="yes/no", remark=f"words for yes and no: {', '.join(map(repr, values[:6]))}")
@@ -69,7 +64,7 @@ def text_column(column: pd.Series, decimal: str = "") -> Column:
         return replace(seen, kind="yes/no")
     found = _words(seen, texts, n_filled)
     use = "not used" if found.kind == "identifier" else "used as words"
-    warning = _numbers_and_words(found, as_number, texts, counts) or _of_other_form(texts, use)
+    warning = _numbers_and_words(found, as_number, cells) or _of_other_form(texts, use)
     if not warning and n_empty and na_among_codes(texts) and column.isin(["NA"]).any():
         warning = padded("NA")
     if not warning and found.kind == "category":
@@ -86,8 +81,9 @@ def _of_words(texts: Sequence[str], once: bool) -> str:
     return _GROUPS if once else ""
 
 
-def _numbers_and_words(found: Column, as_number: np.ndarray, texts: Sequence[str], counts: np.ndarray) -> str:
+def _numbers_and_words(found: Column, as_number: np.ndarray, cells: CodedCells) -> str:
     """Return a warning if most of the texts are numbers, and the others are no codes such as B254 beside 1E23."""
+    texts, counts = cells.texts, cells.counts
     share = counts[as_number].sum() / counts.sum()
     if share < 0.05 or as_number.sum() <= np.sum(~as_number):
         return ""
