@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_random_state
 
 from pucli.core.arrays import Bools, Floats
-from pucli.core.saved_state import STATEMENT, Array, Parts, State, Whole
 from pucli.estimators.base.certificate import ROUNDING
-from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective, resolve_prior
+from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.data_defaults import Rule, median_distance, ridge_of_means
 from pucli.estimators.base.parameters import (
-    CUT,
     FROM_ONE,
     NOT_NEGATIVE,
     POSITIVE,
@@ -30,84 +26,14 @@ from pucli.estimators.base.parameters import (
     one_of,
 )
 from pucli.estimators.global_local.feature_model import FeatureModel
+from pucli.estimators.unbiased.network import NetworkPU
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.row_losses.losses import Scale
-from pucli.solvers.upu.network import Network, Risk, Training, network_score, train_network, train_until_learned
 from pucli.solvers.upu.squared import solve_squared_pnu, solve_squared_upu
 from pucli.solvers.usmo.problem import double_hinge_losses
 
-# Steps of Adam if the number of epochs is not given.
-STEPS = 500
 
-
-class _NetworkPU(PriorInObjective):
-    """Base of UPU and NNPU: a network m - hidden - ReLU - 1 with the sigmoid loss, trained by Adam."""
-
-    prior: float | None
-    hidden: int
-    n_epochs: int | None
-    learning_rate: float
-    weight_decay: float
-    batch_size: int
-    prior_estimator: str
-    random_state: RandomState
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "prior": PRIOR,
-        "hidden": [FROM_ONE],
-        "n_epochs": [FROM_ONE, None],
-        "learning_rate": [POSITIVE],
-        "weight_decay": [NOT_NEGATIVE],
-        "batch_size": [FROM_ONE],
-        "prior_estimator": PRIOR_ESTIMATOR,
-        "random_state": ["random_state"],
-        "cut": CUT,
-    }
-
-    saved_state: ClassVar[State] = {
-        "n_epochs_": Whole(),
-        "network_": Parts(Array("m", "h"), Array("h"), Array("h"), Array(1)),
-        "negative_risk_": STATEMENT,
-    }
-
-    def _train(self, X: Floats, labelled: Bools, non_negative: bool, **rule: float) -> None:
-        """Train the network and keep it; `rule` holds beta, gamma and eta of the non-negative risk."""
-        random = check_random_state(self.random_state)
-        kept = slice(None) if self._negative is None else ~self._negative
-        self.prior_ = resolve_prior(self.prior, X[kept], labelled[kept], random, self.prior_estimator)
-        self.n_epochs_ = self.n_epochs or max(1, round(STEPS / np.ceil(len(X) / self.batch_size)))
-        rng = np.random.default_rng(random.randint(0, 2**31, size=4))
-        training = Training(
-            hidden=self.hidden,
-            epochs=self.n_epochs_,
-            learning_rate=self.learning_rate,
-            decay=self.weight_decay,
-            batch_size=self.batch_size,
-        )
-        train = train_until_learned if self.n_epochs is None else train_network
-        marks = labelled if self._negative is None else labelled.astype(np.int64) - self._negative
-        result = train(X, marks, Risk(self.prior_, non_negative, **rule), rng, training)
-        self.network_ = tuple(result.network)  # plain, so that a model file can hold it
-        self.negative_risk_ = result.risks.negative
-        self._keep_certificate(result)
-
-    def _warn_unless_converged(self) -> None:
-        if not hasattr(self, "network_"):
-            super()._warn_unless_converged()
-        elif not self.converged_:
-            warnings.warn(
-                f"{type(self).__name__} has not learned: its risk is not below that of predicting one class "
-                "throughout; check the prior. Where classes overlap at it, BLSSVM and NaiveSVC still rank the rows.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
-    def _network_score(self, X: Floats) -> Floats:
-        score: Floats = network_score(Network(*self.network_), X)
-        return score
-
-
-class NNPU(_NetworkPU):
+class NNPU(NetworkPU):
     """Non-negative PU learning (nnPU): a network m - hidden - ReLU - 1 with the sigmoid loss, trained by Adam.
 
     Minimises the risk R_p + max(R_n, 0) with R_p = prior/n_p sum_p l(f_i) and
@@ -191,7 +117,7 @@ class NNPU(_NetworkPU):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        **_NetworkPU._parameter_constraints,
+        **NetworkPU._parameter_constraints,
         "beta": [NOT_NEGATIVE],
         "gamma": [SHARE],
         "eta": [SHARE],
@@ -237,7 +163,7 @@ class NNPU(_NetworkPU):
         return self._network_score(X)
 
 
-class UPU(_NetworkPU, FeatureModel):
+class UPU(NetworkPU, FeatureModel):
     """Unbiased PU learning (uPU): minimises prior/n_p sum_p [l(f_i) - l(-f_i)] + 1/n_u sum_u l(-f_i).
 
     The loss determines the model. "sigmoid" trains the network of `NNPU` without its correction, as in the same paper.
@@ -326,7 +252,7 @@ class UPU(_NetworkPU, FeatureModel):
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": ridge_of_means, "width": median_distance}
     _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
-        **_NetworkPU._parameter_constraints,
+        **NetworkPU._parameter_constraints,
         "loss": [one_of("sigmoid", "squared", "double-hinge")],
         "lam": [POSITIVE, one_of("scale")],
         "tol": [POSITIVE],
