@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.spatial.distance import cdist
 
 from pucli.core.saved_state import ABOVE_ZERO, Array, Scalar, State, Word
 from pucli.core.seeding import sample_of_each_kind
 from pucli.metrics.ranking import pu_auc
+from pucli.solvers.ensemble.least_squares.weighted import DIGITS, WeightedLeastSquares
 from pucli.solvers.ensemble.rows import balanced_weights
 
 # The most landmarks, which are rows that span the kernel's features.
@@ -37,8 +38,6 @@ RIDGES = tuple(10.0 ** np.arange(-2.0, 3.0))
 MULTIPLES = (3.0, 1.0, 0.3, 0.1, 0.03)
 _CHUNK_ENTRIES = 8_000_000
 _JITTER = 1e-9
-# Digits of held-out scores: rounding errors must not distinguish equal rows, because they depend on the labels.
-DIGITS = 9
 
 
 @dataclass
@@ -144,55 +143,6 @@ def pick_landmarks(labelled: np.ndarray, most: int, rng: np.random.Generator) ->
 def landmarks_for(n: int) -> int:
     """Return the number of landmarks of a final fit to n rows: the more rows, the fewer a sum over all can afford."""
     return int(np.clip(np.sqrt(FINAL_OPERATIONS / n), SAMPLE_LANDMARKS, MOST_LANDMARKS))
-
-
-class WeightedLeastSquares:
-    """Ridge regression for any ridge, by one eigendecomposition.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, r)
-        Features.
-    targets : ndarray of shape (n,)
-        Values to fit.
-    weights : ndarray of shape (n,)
-        Weights of the rows.
-    """
-
-    def __init__(self, Z: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
-        self.root = np.sqrt(weights)
-        A = Z * self.root[:, None]
-        values, self.axes = eigh(A.T @ A, overwrite_a=True, check_finite=False)
-        self.values = np.maximum(values, 0.0)
-        self.A = A @ self.axes
-        self.y = self.root * targets
-        self.moment = self.A.T @ self.y
-
-    def coefficients(self, ridge: float) -> np.ndarray:
-        """Return the coefficients c (r,) of the features."""
-        result: np.ndarray = self.axes @ (self.moment / (self.values + ridge))
-        return result
-
-    def held_out(self, ridge: float, fold: np.ndarray) -> np.ndarray:
-        """Return the score of each row by the regression on the rows of the other folds, shape (n,)."""
-        out = np.empty(len(self.y))
-        inverse = 1.0 / (self.values + ridge)
-        fitted = self.A @ (inverse * self.moment)
-        for b in np.unique(fold):
-            rows = np.flatnonzero(fold == b)
-            A = self.A[rows]
-            if len(rows) <= A.shape[1]:
-                left = -(A * inverse) @ A.T
-                left[np.diag_indices_from(left)] += 1.0
-                residual = cho_solve(cho_factor(left, check_finite=False), self.y[rows] - fitted[rows])
-                out[rows] = self.y[rows] - residual
-            else:
-                left = -A.T @ A
-                left[np.diag_indices_from(left)] += self.values + ridge
-                moment = self.moment - A.T @ self.y[rows]
-                out[rows] = A @ cho_solve(cho_factor(left, check_finite=False), moment)
-        result: np.ndarray = np.round(out / self.root, DIGITS)
-        return result
 
 
 def fit_kernel_ridge(
