@@ -19,9 +19,10 @@ import numpy as np
 from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import UsageError
 from pucli.distributed.blocks import Block, Columns, read_rows
+from pucli.solvers.ensemble.boosting.grow import Tree
 from pucli.solvers.ensemble.forests import BoostingKind, TreeSum
 from pucli.solvers.ensemble.members import Views
-from pucli.solvers.ensemble.trees import Forest, Tree, join
+from pucli.solvers.ensemble.trees import Forest, join
 
 # Attempts to train a model, and minutes until workers that do not respond are given up.
 ATTEMPTS, SILENT_MINUTES = 3, 2

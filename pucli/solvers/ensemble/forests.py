@@ -15,8 +15,9 @@ from typing import ClassVar
 import numpy as np
 
 from pucli.core.saved_state import Held, Scalar, State
+from pucli.solvers.ensemble.boosting.grow import Tree, grow
 from pucli.solvers.ensemble.rows import balanced_weights
-from pucli.solvers.ensemble.trees import Forest, Tree, grow, join
+from pucli.solvers.ensemble.trees import Forest, join
 
 # The most rows on which a tree of a forest, and a boosted tree, is grown.
 TREE_ROWS = 20_000

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from pucli.metrics.ranking import pu_auc
+from pucli.solvers.ensemble.boosting.grow import SORTED_ROWS, grow
 from pucli.solvers.ensemble.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
 from pucli.solvers.ensemble.rows import stratified_folds
-from pucli.solvers.ensemble.trees import SORTED_ROWS, grow, join, make_bins
+from pucli.solvers.ensemble.trees import join, make_bins
 from tests.estimators.auto.helpers import two_clouds
 
 

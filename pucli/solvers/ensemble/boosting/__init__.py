@@ -1,1 +1,1 @@
-"""Bags of boosted trees with many leaves, a member of the automatic classifier."""
+"""Growth of trees, and bags of boosted trees with many leaves, a member of the automatic classifier."""

@@ -15,9 +15,10 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.boosting.best_first import grow_best_first, sparse_bins
 from pucli.solvers.ensemble.boosting.categories import Categories, CategoryTrees, sum_of_trees
+from pucli.solvers.ensemble.boosting.grow import Tree
 from pucli.solvers.ensemble.forests import TreeSum
 from pucli.solvers.ensemble.rows import balanced_weights
-from pucli.solvers.ensemble.trees import Forest, Tree, join
+from pucli.solvers.ensemble.trees import Forest, join
 
 # A tree, and the levels of categories that go to the left child of each of its nodes.
 Grown: TypeAlias = tuple[Tree, Ints]

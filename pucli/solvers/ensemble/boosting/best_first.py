@@ -2,7 +2,7 @@
 
 The histogram of the larger child is its parent's minus the smaller child's (Ke et al. 2017). Rows are stored as the
 numbers of their bins other than each feature's most frequent one, so that a feature that is nearly always zero costs
-next to nothing. Gains and values are those of `pucli.solvers.ensemble.trees`.
+next to nothing. Gains and values are those of `grow`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from pucli.core.arrays import AnyArray, Floats, Ints
-from pucli.solvers.ensemble.trees import TIE, Tree, draw
+from pucli.solvers.ensemble.boosting.grow import TIE, Tree, draw
 
 # The whole numbers of a leaf: its node, its first row and the one after its last, the place of its histogram, and the
 # feature, the bin and the levels of its best split. Its sums: of gradients and of weights, and the gain of that split.
