@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
-from sklearn.svm import SVC
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import Array, Scalar, State
@@ -26,12 +25,10 @@ from pucli.solvers.kernels.graph import NO_EDGES
 from pucli.solvers.row_losses.kernel import DENSE_ROWS, solve_kernel_rows
 from pucli.solvers.row_losses.linear import keeps_w
 from pucli.solvers.row_losses.losses import RowLosses, bias_and_gap
-from pucli.solvers.svm.hinge import best_intercept, by_features, by_newton, feasible, hinge_losses, svm_gap
+from pucli.solvers.svm.hinge import by_features, by_newton, feasible, hinge_losses
+from pucli.solvers.svm.libsvm import solve_by_libsvm
 from pucli.solvers.svm.squares import solve_weighted_squares
 
-# libsvm's stopping tolerance starts here and is divided by ten until the gap is small enough.
-FIRST_TOLERANCE = 1e-3
-LAST_TOLERANCE = 1e-9
 # A solver that stops above our tolerance continues at this share of the smaller of the two tolerances.
 TIGHTER = 0.1
 # After this many pair steps times the number of rows, a kernel matrix of low rank is replaced by its features.
@@ -258,24 +255,13 @@ class BSVM(WeightedPU):
         self.residual_ = np.nan
 
     def _fit_libsvm(self, X: Floats, signs: Floats, weights: Floats) -> Floats:
-        """Fit by libsvm, which keeps few kernel rows at a time; return the same as `_fit_w`."""
-        tolerance = FIRST_TOLERANCE
-        while True:
-            svc = SVC(kernel=self.kernel, gamma=rbf_gamma(self.width_), tol=tolerance, max_iter=self.max_iter, C=1.0)
-            svc.fit(X, signs, sample_weight=weights / self.lam_)
-            g = svc.decision_function(X) - svc.intercept_[0]
-            # libsvm's intercept is the mean over free rows, which is inexact unless all of them are on a margin
-            self.intercept_ = best_intercept(g, signs, weights)
-            dual = np.zeros(len(X))
-            dual[svc.support_] = np.abs(svc.dual_coef_[0])
-            norm2 = float((dual * signs) @ g)
-            self.objective_, self.dual_gap_ = svm_gap(g + self.intercept_, norm2, dual, signs, weights, self.lam_)
-            self.converged_ = bool(self.dual_gap_ <= self.tol * self.objective_)
-            if self.converged_ or tolerance <= LAST_TOLERANCE or svc.fit_status_ != 0:
-                break
-            tolerance *= 0.1
-        self.n_iter_, self.residual_ = int(np.max(svc.n_iter_)), np.nan
-        return dual * signs
+        """Fit by libsvm; return the same as `_fit_w`."""
+        kernel = Kernel(self.kernel, self.width_)
+        found = solve_by_libsvm(X, signs, weights, self.lam_, kernel, self.tol, self.max_iter)
+        self.intercept_, self.objective_, self.dual_gap_ = found.intercept, found.objective, found.gap
+        self.converged_ = bool(found.gap <= self.tol * found.objective)
+        self.n_iter_, self.residual_ = found.n_iter, np.nan
+        return found.pull
 
     def _score(self, X: Floats) -> Floats:
         if self.kernel == "linear":
@@ -283,11 +269,6 @@ class BSVM(WeightedPU):
         result: Floats = Kernel("rbf", self.width_).combination(X, self.support_vectors_, self.dual_coef_)
         result += self.intercept_
         return result
-
-
-def rbf_gamma(width: float) -> float:
-    """Return gamma of exp(-gamma d^2) for a width."""
-    return 0.5 / width**2
 
 
 class BLSSVM(WeightedPU, FeatureModel):
