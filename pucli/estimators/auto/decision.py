@@ -1,0 +1,238 @@
+"""Class prior, threshold, probabilities and estimates, as they follow from held-out scores."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pucli.core.arrays import Floats
+from pucli.core.errors import UsageError
+from pucli.core.seeding import stream
+from pucli.estimators.base.pu import PUClassifier
+from pucli.metrics.ranking import auc, chance_limit, true_auc
+from pucli.solvers.ensemble.calibration import least_end, make_calibration
+from pucli.solvers.ensemble.class_prior import HeldOut, class_priors
+from pucli.solvers.ensemble.estimates import Estimate, FirstRows, estimates, first_rows
+from pucli.solvers.ensemble.hidden_share import PriorEstimate
+from pucli.solvers.ensemble.sar import ODDS_RATIO, positive_scores, probabilities_if_biased, rare_or_biased
+from pucli.solvers.ensemble.threshold import Cut, cut_for_rare, expected_f1, make_cut, recall_curve
+from pucli.solvers.prior.binormal import Binormal, binormal
+from pucli.solvers.prior.known_negatives import FEWEST
+from pucli.solvers.prior.labelling_odds import not_excluded
+
+
+class PUDecision(PUClassifier):
+    """Base of `AutoPU`: all that follows from held-out scores of labelled rows and of the population."""
+
+    scenario: str
+    labelling: str
+    goal: str
+    wanted: float | None
+    negatives: str
+    leaderboard_: list[dict[str, Any]]
+    n_negative_: int
+
+    def _ranking(self) -> tuple[float, float]:
+        """Return the PU-AUC on held-out rows, and the largest value that may be chance."""
+        (ranking,) = [line["pu_auc"] for line in self.leaderboard_ if line["name"] == "ensemble"]
+        labelled, unlabeled = len(self._positive), len(self._population)
+        return ranking, chance_limit(labelled, unlabeled if self.scenario == "case-control" else unlabeled - labelled)
+
+    @property
+    def labelling_(self) -> str:
+        """The labelling that threshold and estimates assume: "sar" if it was given or the rows show it."""
+        return "sar" if self.labelling == "sar" or vars(self).get("_biased", 0) else "scar"
+
+    @property
+    def odds_ratio_(self) -> float:
+        """The factor by which the odds of being labelled may differ between positives, as the recall's interval allows.
+
+        It is what no test on so many labelled rows excludes, or `ODDS_RATIO` if clear positives were labelled first.
+        """
+        unseen = not_excluded(len(self._positive))
+        return max(ODDS_RATIO, unseen) if self.labelling_ == "sar" else unseen
+
+    @property
+    def _calibrates(self) -> bool:
+        """Whether known negatives give the class prior."""
+        return self.negatives == "random" and self.labelling == "scar" and getattr(self, "n_negative_", 0) >= FEWEST
+
+    @property
+    def _given(self) -> bool:
+        """Whether the class prior was given (`with_prior`): draws of an estimate differ."""
+        return float(np.ptp(self.prior_estimate_.draws)) == 0.0
+
+    @property
+    def ranks_(self) -> bool:
+        """Whether held-out labelled rows rank above held-out unlabeled rows by more than chance."""
+        ranking, limit = self._ranking()
+        return ranking > limit
+
+    def _conclude(self, held: HeldOut, **known: Any) -> None:
+        """Set the prior, the threshold, the probabilities and the estimates; `known` is as in `class_priors`."""
+        self._positive, self._population, self._seed = held.positive, held.population, held.seed
+        self._follow(*class_priors(held, random=self.labelling_ == "scar", **known))
+
+    def _conclude_if_biased(self, held: HeldOut, population: Floats) -> None:
+        """Conclude again, with as many scores of positives as they would be if labelled at random."""
+        if_random = self.calibration_.of(population)
+        positive = positive_scores(population, probabilities_if_biased(if_random), len(held.positive))
+        self._conclude(held._replace(positive=positive), if_random=if_random)
+
+    def _follow(self, prior: PriorEstimate, of_cut: PriorEstimate) -> None:
+        """Set what follows from the class prior, and from the one that the threshold for F1 takes."""
+        positive, population, seed = self._positive, self._population, self._seed
+        self.prior_estimate_, self.prior_, self._prior_of_cut = prior, prior.value, of_cut.value
+        self._f1 = expected_f1(positive, population, of_cut.draws, stream(seed, "expected F1"))
+        self.calibration_ = make_calibration(positive, population, prior.value, stream(seed, "calibration"))
+        self._curve = recall_curve(self.calibration_.of(population))
+        self._cut_for(self.goal, self.wanted)
+
+    def _cut_for(self, goal: str, wanted: float | None) -> None:
+        """Set the threshold and its estimates.
+
+        The threshold for F1 is at the prior before the overlap is taken off: a share that is too small costs more F1
+        than one that is as much too large. Where positives are rare it is that of the binormal law.
+        """
+        even, prior = self.calibration_.even(), self._prior_of_cut if goal == "f1" else self.prior_
+        ranking = float(true_auc(auc(self._positive, self._population), self.prior_))
+        law = self._rare() if goal == "f1" else None
+        if law is not None:
+            self.chosen_threshold_: Cut = cut_for_rare(law.share_for_f1(), self._population, even)
+        else:
+            self.chosen_threshold_ = make_cut(
+                goal, wanted, self._positive, self._population, prior, self._curve, self._f1, ranking, even
+            )
+        self.threshold_ = self.chosen_threshold_.value
+        self.estimates_: dict[str, Estimate] = estimates(
+            self._positive,
+            self._population,
+            self.threshold_,
+            self.prior_estimate_,
+            stream(self._seed, "estimates"),
+            self._curve,
+            known_prior=self._calibrates or self._given,
+        )
+        self.estimates_["recall"] = self.estimates_["recall"].with_odds_ratio(self.odds_ratio_)
+        self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
+
+    def _rare(self) -> Binormal | None:
+        """Return the law of the scores if positives are rare and labelled at random."""
+        law = binormal(self._positive, self._population, self.prior_estimate_.labelled)
+        rare = self.labelling_ == "scar" and law.rare and not rare_or_biased(law)
+        return law if rare and not self._given else None
+
+    def among_first(self, counts: Sequence[int]) -> list[FirstRows]:
+        """Return what the first rows of the population by score hold, if positives are rare; otherwise nothing.
+
+        Parameters
+        ----------
+        counts : sequence of int
+            Numbers of rows. Those above half of the population are left out.
+
+        Returns
+        -------
+        list of FirstRows
+            One for each number.
+        """
+        check_is_fitted(self)
+        law, rows = self._rare(), len(self._population)
+        if law is None:
+            return []
+        return [first_rows(law, k, rows, stream(self._seed, "first", k)) for k in counts if k <= rows / 2]
+
+    def with_threshold(self, goal: str, wanted: float | None = None) -> Self:
+        """Return the same fitted classifier with another threshold, without training again.
+
+        Parameters
+        ----------
+        goal : str
+            As in the constructor.
+        wanted : float, default=None
+            As in the constructor.
+
+        Returns
+        -------
+        Self
+            A copy that shares the ensemble.
+
+        Raises
+        ------
+        UsageError
+            If the goal is unknown, or its value is missing, out of range, or cannot be reached.
+        """
+        check_is_fitted(self)
+        moved = copy.copy(self)
+        moved.goal, moved.wanted = goal, wanted
+        moved._cut_for(goal, wanted)
+        return moved
+
+    with_cut = with_threshold  # its former name, which remains for this version
+
+    def with_prior(self, prior: float) -> Self:
+        """Return the same fitted classifier with a known class prior: cut, probabilities and estimates follow from it.
+
+        Scores, and so the order of rows, stay. The leaderboard stays as it was estimated in training.
+
+        Parameters
+        ----------
+        prior : float
+            Share of positives in the population.
+
+        Returns
+        -------
+        Self
+            A copy that shares the ensemble.
+
+        Raises
+        ------
+        UsageError
+            If the prior is not between 0 and 1, is below the share of labelled rows, or the labelling is "sar".
+        """
+        check_is_fitted(self)
+        labelled = self.prior_estimate_.labelled
+        if not labelled <= prior < 1.0 or prior <= 0.0:
+            raise UsageError(f"prior {prior:.4g}: must be below 1 and at least {labelled:.3g}, the labelled share.")
+        if self.labelling == "sar":
+            raise UsageError("a given class prior needs labels at random (labelling scar).")
+        moved = copy.copy(self)
+        known = self.prior_estimate_.at(float(prior), 0.0)
+        moved._follow(known, known)
+        return moved
+
+    def probability_of(self, scores: Floats) -> Floats:
+        """Return the calibrated probability of a positive at each score (n,) of `score_rows`, shape (n,).
+
+        It is never zero: below the lowest labelled row it is at least the expected probability there, or that of the
+        lowest labelled row, if less.
+        """
+        check_is_fitted(self)
+        result: Floats = np.maximum(self.calibration_.of(scores), self._least())
+        return result
+
+    def _least(self) -> float:
+        return self.calibration_.least(self._positive, self._population, self.prior_)
+
+    def probability_range(self, probabilities: np.ndarray) -> tuple[Floats, Floats]:
+        """Return the probabilities of a positive with the class prior at each end of its interval.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (n,)
+            The second column of `predict_proba`.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n,)
+            Ends of the probabilities. They are far apart if the rows do not determine the prior; then only the order of
+            the rows is known. `high` is never zero: positives may have scores that no labelled row has.
+        """
+        check_is_fitted(self)
+        p = np.asarray(probabilities, dtype=np.float64)
+        low, high = self.calibration_.scaled(p, self._population, self.prior_, self.prior_interval_, self._least())
+        least = least_end(self._positive, self._population, self.prior_interval_[1])
+        return np.minimum(low, p), np.maximum(np.maximum(high, p), least)
