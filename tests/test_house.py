@@ -13,6 +13,7 @@ from tests.helpers import ROOT
 
 PACKAGE = ROOT / "pucli"
 FLAT = 16  # files in a folder, its `__init__` among them
+LINES = 400  # a file has fewer
 ROOMS = {
     "cli", "core", "data", "distributed", "estimators", "methods", "metrics", "models", "protocols", "report", "runner",
     "solvers", "tuning",
@@ -115,6 +116,11 @@ def test_no_folder_is_too_full():
         if count > FLAT and folder != PACKAGE / "cli" / "commands":
             full[folder.relative_to(ROOT).as_posix()] = count
     assert not full
+
+
+def test_no_file_is_too_long():
+    lines = {name: path.read_text(encoding="utf-8").count("\n") for name, path in sources().items()}
+    assert {name: count for name, count in lines.items() if count >= LINES} == {}
 
 
 def test_every_folder_says_what_it_holds():
