@@ -131,6 +131,15 @@ def coded(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     return renamed[codes], list(place)
 
 
+def is_number(text: str) -> bool:
+    """Return whether Python reads a text as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def parsed_numbers(texts: Sequence[str]) -> np.ndarray:
     """Return each text as a number, shape (k,), rounded to the nearest double; NaN if it is not a number.
 

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from pucli.core.errors import UsageError
+from pucli.data.frames import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,13 +76,9 @@ _BEGINNINGS = "=+-@\t\r"
 
 def inert(text: str) -> str:
     """Return a text with an apostrophe before it if a spreadsheet would take it for a formula."""
-    if not text or text[0] not in _BEGINNINGS:
+    if not text or text[0] not in _BEGINNINGS or is_number(text):
         return text
-    try:
-        float(text)
-    except ValueError:
-        return f"'{text}"
-    return text
+    return f"'{text}"
 
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:

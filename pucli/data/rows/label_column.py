@@ -13,6 +13,7 @@ import numpy as np
 from pucli.core.arrays import AnyArray, Bools, Ints
 from pucli.core.errors import UsageError
 from pucli.data.catalogue.selection import class_text
+from pucli.data.frames import is_number
 from pucli.data.labels import NO, YES, positive_of_two, says_not_labelled
 from pucli.data.reading import normal
 
@@ -131,7 +132,7 @@ class LabelColumn:
         """
         greater = self.positive_class(None)
         present = self.present
-        if all(_is_number(value) for value in present) or set(present) == {"False", "True"}:
+        if all(is_number(value) for value in present) or set(present) == {"False", "True"}:
             return greater
         found = positive_of_two(*present)
         if found is not None:
@@ -255,14 +256,6 @@ def _as_numbers(text: AnyArray) -> AnyArray:
         return text
     short = [value.rstrip("0").rstrip(".") if "." in value else value for value in distinct.tolist()]
     return np.array(short, dtype=object)[inverse]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def in_order(values: Iterable[str]) -> list[str]:

@@ -28,6 +28,7 @@ from pucli.data.files.text.records import (
 )
 from pucli.data.files.text.skipped_lines import FEW
 from pucli.data.files.unpacking import member_name, plain_text
+from pucli.data.frames import is_number
 from pucli.data.reading import AS_IT_IS, WANTED, Reading, normal
 
 HEAD = 2**16  # bytes from which the layout is inferred
@@ -128,7 +129,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     records = text_records(head, separator, escape=escape, count=RECORDS)
     if not records:
         raise UsageError(f"{path}: the first line cannot be read; quote a cell that contains a line end")
-    place = header_place(records, [name for name in known if not _number(name)])
+    place = header_place(records, [name for name in known if not is_number(name)])
     if place:
         lines = f"line {above + records[place].line + reading.skip_rows}"
         note(f"{path}: the table begins in {lines}; what stands above it is skipped")
@@ -236,15 +237,15 @@ def _has_header(first: Sequence[str], second: Sequence[str], known: Collection[s
     names, and a line with all known numbers are then headers.
     """
     cells = [cell.strip() for cell in first]
-    by_number = any(_number(name) for name in known)
+    by_number = any(is_number(name) for name in known)
     counted = len(cells) > 1 and any(cells == [str(start + i) for i in range(len(cells))] for start in (0, 1))
     if by_number and (counted or (len(known) > 2 and set(known) <= set(cells))):
         return True
-    if any(name in cells for name in known if not _number(name)):
+    if any(name in cells for name in known if not is_number(name)):
         return True
-    if not any(_number(cell) for cell in cells):
+    if not any(is_number(cell) for cell in cells):
         return len(set(cells)) == len(cells) and not by_number
-    return any(not _number(top) and _number(below) for top, below in zip(cells, second, strict=False))
+    return any(not is_number(top) and is_number(below) for top, below in zip(cells, second, strict=False))
 
 
 def _points(cells: Sequence[str], separator: str) -> Sequence[str]:
@@ -252,11 +253,3 @@ def _points(cells: Sequence[str], separator: str) -> Sequence[str]:
     if separator == ",":
         return cells
     return [cell.replace(",", ".") if has_decimal_comma(cell) else cell for cell in cells]
-
-
-def _number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

@@ -13,6 +13,8 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from pucli.data.frames import is_number
+
 FIELD_LIMIT = min(sys.maxsize, 2**31 - 1)
 """Longest field for `csv`, which is a C long: 32 bits under Windows."""
 
@@ -105,15 +107,7 @@ def header_cells(fields: Sequence[str], body: Sequence[Record] = ()) -> tuple[st
     cells = tuple(map(_bare, fields))
     names = set(cells) - {""}
     rows_alike = sum(any(_bare(field) in names for field in row.fields) for row in body)
-    return cells if any(map(_is_word, names)) and 2 * rows_alike <= len(body) else ()
-
-
-def _is_word(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return True
-    return False
+    return cells if not all(map(is_number, names)) and 2 * rows_alike <= len(body) else ()
 
 
 def split_records(
