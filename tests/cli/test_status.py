@@ -5,7 +5,7 @@ import sys
 import pytest
 import yaml
 
-from pucli.cli.text.report import FLAGS, flag_text
+from pucli.report.tables.summary import FLAGS, flags_in_words
 from pucli.runner.cells import ONE_CLASS
 from tests.helpers import ROOT
 
@@ -127,8 +127,8 @@ def test_committed_tables_tell_what_is_done(pucli, name):
 
 def test_flags_are_described_by_what_happened_and_what_to_do():
     """Each flag of the runner and the protocols has a description, in the singular for one cell."""
-    assert flag_text({"edge of the grid": 12}) == "12 choices hit a grid limit (widen the grid)"
-    assert flag_text({"not converged": 1, "one class predicted": 2}) == (
+    assert flags_in_words({"edge of the grid": 12}, advice=True) == "12 choices hit a grid limit (widen the grid)"
+    assert flags_in_words({"not converged": 1, "one class predicted": 2}) == (
         "1 cell did not converge, 2 cells predict one class only"
     )
     assert {"edge of the grid", "not converged", ONE_CLASS} == set(FLAGS)

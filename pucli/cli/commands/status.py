@@ -12,7 +12,6 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.output import Output
 from pucli.cli.terminal import duration, many
-from pucli.cli.text.report import flag_text
 
 if TYPE_CHECKING:
     from pucli.report import Status
@@ -90,5 +89,7 @@ def _print(out: Output, found: Status) -> None:
         if len(failure.cells) > NAMED:
             out.text(f"  and {len(failure.cells) - NAMED:,} more (--json has all)")
     if found.flags:
+        from pucli.report.tables.summary import flags_in_words
+
         out.text()
-        out.text(f"flagged: {flag_text(found.flags)}")
+        out.text(f"flagged: {flags_in_words(found.flags, advice=True)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
@@ -24,28 +23,12 @@ STYLES = {
     "compared with another method": "dim",
     "not run": "dim",
 }
-# flag of a cell -> its description for one cell and for several
-FLAGS = {
-    "edge of the grid": ("choice hit a grid limit (widen the grid)", "choices hit a grid limit (widen the grid)"),
-    "not converged": ("cell did not converge", "cells did not converge"),
-    "one class predicted": ("cell predicts one class only", "cells predict one class only"),
-}
-
-
-def flag_text(flags: Mapping[str, int]) -> str:
-    """Describe the numbers of finished cells by flag.
-
-    Examples
-    --------
-    >>> flag_text({"edge of the grid": 12, "not converged": 1})
-    '12 choices hit a grid limit (widen the grid), 1 cell did not converge'
-    """
-    texts = ((count, *FLAGS.get(flag, (flag, flag))) for flag, count in flags.items())
-    return ", ".join(f"{count:,} {one if count == 1 else many}" for count, one, many in texts)
 
 
 def print_report(out: Output, report: Report) -> None:
     """Print `report`: published beside obtained, difference in its standard errors, verdict."""
+    from pucli.report.tables.summary import flags_in_words
+
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in report.verdicts.items())
     counts = report.counts
     cells = f"{counts['done']:,} of {counts['total']:,} done"
@@ -83,7 +66,7 @@ def print_report(out: Output, report: Report) -> None:
     files = ", ".join(str(path.relative_to(report.folder)) for path in report.files)
     out.fields(
         [
-            ("flagged", flag_text(report.flags) if report.flags else None),
+            ("flagged", flags_in_words(report.flags, advice=True) if report.flags else None),
             ("written", f"{report.folder}: {files}" if files else None),
         ]
     )

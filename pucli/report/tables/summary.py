@@ -19,6 +19,7 @@ FLAGS = {
     "not converged": ("cell did not converge", "cells did not converge"),
     "one class predicted": ("cell predicts one class only", "cells predict one class only"),
 }
+ADVICE = {"edge of the grid": " (widen the grid)"}
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,16 @@ def _one_data_set_each(rows: Sequence[TableRow]) -> bool:
     return all(len(own) == 1 for own in datasets.values())
 
 
-def flags_in_words(flags: Mapping[str, int]) -> str:
-    """Describe the numbers of finished cells by flag.
+def flags_in_words(flags: Mapping[str, int], *, advice: bool = False) -> str:
+    """Describe the numbers of finished cells by flag, with what to do about it if there is `advice`.
 
     Examples
     --------
     >>> flags_in_words({"edge of the grid": 1466, "not converged": 1})
     '1,466 choices hit a grid limit, 1 cell did not converge'
     """
-    texts = ((count, *FLAGS.get(flag, (flag, flag))) for flag, count in flags.items())
-    return ", ".join(f"{count:,} {one if count == 1 else many}" for count, one, many in texts)
+    texts = [(count, flag, *FLAGS.get(flag, (flag, flag))) for flag, count in flags.items()]
+    ways_out = ADVICE if advice else {}
+    return ", ".join(
+        f"{count:,} {one if count == 1 else many}{ways_out.get(flag, '')}" for count, flag, one, many in texts
+    )
