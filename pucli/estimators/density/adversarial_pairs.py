@@ -14,7 +14,6 @@ class BidirectionalGAN(AutoEncoder):
     The discriminator minimises the logistic loss of telling (x, f(x)) from (g(z), z), which encoder f and generator g
     raise together. Codes are uniform on [-1, 1]^h. The thesis uses ``batch_norm=True`` on high-dimensional rows.
 
-
     Parameters
     ----------
     latent_dim : int, default=2
@@ -23,10 +22,8 @@ class BidirectionalGAN(AutoEncoder):
         Units of the hidden layers (ReLU).
     output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
         As in `PlummerAutoencoder`.
-    precision, report
+    precision, report, random_state
         As in `PlummerAutoencoder`.
-    random_state : int, RandomState or None, default=None
-        Seed of weights, batches and codes.
 
     Attributes
     ----------
@@ -56,7 +53,6 @@ class VEEGAN(AutoEncoder):
     The discriminator tells (g(z), z) from (x, f(x)). The generator g minimises its logit plus |z - f(g(z))|^2, the
     reconstructor f the latter (algorithm 1). Codes are uniform on [-1, 1]^h. The thesis uses ``batch_norm=True``.
 
-
     Parameters
     ----------
     latent_dim : int, default=2
@@ -65,10 +61,8 @@ class VEEGAN(AutoEncoder):
         Units of the hidden layers (ReLU).
     output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
         As in `PlummerAutoencoder`.
-    precision, report
+    precision, report, random_state
         As in `PlummerAutoencoder`.
-    random_state : int, RandomState or None, default=None
-        Seed of weights, batches and codes.
 
     Attributes
     ----------
@@ -99,7 +93,6 @@ class AdversarialVariationalBayes(AutoEncoder):
     a discriminator, the rest in closed form. Codes are f_0(x) + sum_i f_i(x) v(e_i) with four noises e_i of 16
     dimensions and a small network v; `transform` gives f_0(x), their mean. Codes are standard normal.
 
-
     Parameters
     ----------
     latent_dim : int, default=2
@@ -108,10 +101,8 @@ class AdversarialVariationalBayes(AutoEncoder):
         Units of the hidden layers (ReLU).
     output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
         As in `PlummerAutoencoder`.
-    precision, report
+    precision, report, random_state
         As in `PlummerAutoencoder`.
-    random_state : int, RandomState or None, default=None
-        Seed of weights, batches and codes.
 
     Attributes
     ----------

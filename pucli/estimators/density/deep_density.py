@@ -34,59 +34,7 @@ VALIDATION_ROWS = 500
 class DeepDensity(Certified, BaseEstimator):
     """Base of the deep density estimators, trained by `pucli.solvers.deep.trainer`.
 
-    Parameters
-    ----------
-    latent_dim : int, default=2
-        Dimension h of the codes.
-    hidden : sequence of int, default=(128, 128)
-        Units of the encoder's hidden layers; the decoder has them in reverse order.
-    output : {"linear", "sigmoid"}, default="linear"
-        Output of the decoder; "sigmoid" is for rows in [0, 1].
-    batch_size : int, default=128
-        Rows per step, at least 2; at most the number of rows is used.
-    n_iterations : int, default=20000
-        Total number of steps.
-    learning_rate : float, default=1e-4
-        Learning rate of Adam.
-    betas : pair of float in [0, 1), default=(0.5, 0.9)
-        Decay rates of Adam's moments.
-    batch_norm : bool, default=False
-        Whether to normalise the hidden layers.
-    patience : int or None, default=None
-        Stop when the mean objective has not reached a new minimum for this many blocks; None means never.
-    block : int, default=1000
-        Iterations per entry of `history_`.
-    checkpoint : path or None, default=None
-        File that is written after every block, and from which training resumes if it exists. Parameters, rows and seed
-        must be the same, but `n_iterations` may be larger.
-    device : str, default="auto"
-        "auto" (a GPU if there is one), "cpu", "cuda", ...
-    precision : {"auto", "float32", "bfloat16"}, default="auto"
-        Of the hidden layers. "auto" is bfloat16 on a GPU that has it, and float32 elsewhere. On a GPU, networks in
-        bfloat16 are compiled. A GPU checkpoint of a version before 0.2.0 needs "float32".
-    report : callable or None, default=None
-        Called after every block with the iteration and the mean objective; a true result stops the training.
-    random_state : int, RandomState or None, default=None
-        Seed of weights, batches and codes.
-
-    Attributes
-    ----------
-    history_ : ndarray
-        Mean objective of every finished block.
-    objective_ : float
-        Last entry of `history_`.
-    dual_gap_ : float
-        NaN: the problem is not convex.
-    residual_ : float
-        Norm of the gradient at the last step.
-    n_iter_ : int
-        Number of steps.
-    precision_ : str
-        "float32" or "bfloat16".
-    stopped_early_ : bool
-        Whether `patience` ended the training.
-    converged_ : bool
-        Whether all steps were done or `patience` ended the training; False if `report` stopped it.
+    Parameters and attributes are those of `PlummerAutoencoder`, without `lam` and `eps`.
     """
 
     _model = ""

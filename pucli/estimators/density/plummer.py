@@ -159,10 +159,8 @@ class VariationalAutoencoder(AutoEncoder):
         Units of the hidden layers (ReLU).
     output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
         As in `PlummerAutoencoder`.
-    precision, report
+    precision, report, random_state
         As in `PlummerAutoencoder`.
-    random_state : int, RandomState or None, default=None
-        Seed of weights, batches and codes.
 
     Attributes
     ----------
@@ -201,10 +199,8 @@ class AdversarialAutoencoder(AutoEncoder):
         Units of the hidden layers (ReLU).
     output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
         As in `PlummerAutoencoder`.
-    precision, report
+    precision, report, random_state
         As in `PlummerAutoencoder`.
-    random_state : int, RandomState or None, default=None
-        Seed of weights, batches and codes.
 
     Attributes
     ----------
@@ -242,10 +238,8 @@ class WassersteinGAN(DeepDensity):
         Units of the hidden layers (ReLU).
     output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
         As in `PlummerAutoencoder`.
-    precision, report
+    precision, report, random_state
         As in `PlummerAutoencoder`.
-    random_state : int, RandomState or None, default=None
-        Seed of weights, batches and codes.
 
     Attributes
     ----------
@@ -282,10 +276,8 @@ class CoulombGAN(DeepDensity):
         Units of the hidden layers (ELU).
     output, batch_size, n_iterations, learning_rate, betas, batch_norm, patience, block, checkpoint, device
         As in `PlummerAutoencoder`.
-    precision, report
+    precision, report, random_state
         As in `PlummerAutoencoder`.
-    random_state : int, RandomState or None, default=None
-        Seed of weights, batches and codes.
 
     Attributes
     ----------
