@@ -17,7 +17,6 @@ import numpy as np
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.errors import UsageError
 from pucli.data.encode.drift import Tally
-from pucli.data.files.formats import open_wide
 from pucli.data.files.several_files import files_of, title_of
 from pucli.data.frames import TableError
 from pucli.data.reading import Reading
@@ -25,7 +24,7 @@ from pucli.data.rows.blocks import BLOCK, read_blocks
 from pucli.data.rows.found_ids import OWN_COLUMNS
 from pucli.data.rows.row_hashes import RowCounter, row_hashes
 from pucli.data.rows.tables import MissingColumn
-from pucli.data.rows.user_file import fitted_width
+from pucli.data.rows.user_file import fitted_width, only_wide
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.models.reasons import reasons, usual_of
 from pucli.models.scores import checked_scores, clusters, decision_values
@@ -222,11 +221,7 @@ def _sparse_blocks(
 
     if ids:
         raise UsageError("--id needs a table; a LIBSVM file has no identifier columns")
-    if len(files) > 1:
-        raise UsageError("the model was trained on sparse rows; give one LIBSVM file")
-    wide = open_wide(files[0], always=True, how=how)
-    assert wide is not None
-    X = fitted_width(wide.X, saved.table_encoder.n_features_in_)
+    X = fitted_width(only_wide(files, how).X, saved.table_encoder.n_features_in_)
     for start in range(0, X.shape[0], BLOCK):
         block = X[start : start + BLOCK]
         _count(trained, block)

@@ -69,14 +69,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         ValueError
             X is not a table of finite numbers.
         """
-        rows: Floats = validate_data(
-            self,
-            numeric_rows(self, X),
-            dtype=np.float64,
-            ensure_all_finite="allow-nan",
-            accept_sparse="csr",
-            accept_large_sparse=True,
-        )
+        rows = self._validate(X)
         if issparse(rows):
             return self._fit_sparse(rows)
         if np.isnan(rows).any():
@@ -91,6 +84,13 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         self.constant_ = (span == 0) | (deviation == 0)
         self.scale_ = np.where(self.constant_, 1.0, deviation)
         return self
+
+    def _validate(self, X: Any, reset: bool = True) -> Any:
+        """Return X as float64, dense or in rows of CSR; empty cells are allowed."""
+        rows = numeric_rows(self, X)
+        return validate_data(
+            self, rows, dtype=np.float64, ensure_all_finite="allow-nan", accept_sparse="csr", reset=reset
+        )
 
     def _fit_sparse(self, rows: Any) -> Standardiser:
         """Learn root mean squares; subtracting means would make the rows dense."""
@@ -119,14 +119,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
             The number of features differs from that of the training rows, or values are not finite.
         """
         check_is_fitted(self)
-        rows: Floats = validate_data(
-            self,
-            numeric_rows(self, X),
-            dtype=np.float64,
-            ensure_all_finite="allow-nan",
-            accept_sparse="csr",
-            reset=False,
-        )
+        rows = self._validate(X, reset=False)
         if issparse(rows):
             scaled: Floats = (rows @ diags_array(np.where(self.constant_, 0.0, 1.0 / self.scale_))).tocsr()
             return scaled

@@ -230,11 +230,7 @@ def apply_file(
     encoder = encoder.written_with(how.decimal)
     how = replace(how, formed=encoder.formed)
     if encoder.sparse_:
-        if len(files) > 1:
-            raise UsageError("the model was trained on sparse rows; give one LIBSVM file")
-        wide = open_wide(files[0], always=True, how=how)
-        assert wide is not None
-        return _wide_file(path, wide, encoder, label, how)
+        return _wide_file(path, only_wide(files, how), encoder, label, how)
     columns = {"known": encoder.needed, "as_text": encoder.read_as_text, "as_number": encoder.needed}
     table = _filled(path, open_files(files, label, how=how, **columns))  # type: ignore[arg-type]
     labels = None if label is None else label_column(path, table, label)
@@ -255,6 +251,15 @@ def _wide_file(path: Path, wide: WideTable, encoder: TableEncoder, label: str | 
     table = Table(frame, lambda row: f"row {row + 1}", "; the rows are sparse", reading=how)
     labels = None if label is None else label_column(path, table, label)
     return EncodedFile(fitted_width(wide.X, encoder.n_features_in_), labels, encoder, table, [])
+
+
+def only_wide(files: Sequence[Path], how: Reading) -> WideTable:
+    """Return the sparse rows of one LIBSVM file, for a model of sparse rows; raise UsageError for several files."""
+    if len(files) > 1:
+        raise UsageError("the model was trained on sparse rows; give one LIBSVM file")
+    wide = open_wide(files[0], always=True, how=how)
+    assert wide is not None
+    return wide
 
 
 def fitted_width(X: csr_array, width: int) -> csr_array:
