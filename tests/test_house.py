@@ -13,7 +13,7 @@ from tests.helpers import ROOT
 
 PACKAGE = ROOT / "pucli"
 FLAT = 16  # files in a folder, its `__init__` among them
-LINES = 400  # a file has fewer
+LINES, BODY = 400, 60  # a file has fewer lines, and so has a function without its signature and docstring
 ROOMS = {
     "cli", "core", "data", "distributed", "estimators", "methods", "metrics", "models", "protocols", "report", "runner",
     "solvers", "tuning",
@@ -121,6 +121,18 @@ def test_no_folder_is_too_full():
 def test_no_file_is_too_long():
     lines = {name: path.read_text(encoding="utf-8").count("\n") for name, path in sources().items()}
     assert {name: count for name, count in lines.items() if count >= LINES} == {}
+
+
+@pytest.mark.slow
+def test_no_function_is_too_long():
+    long = {}
+    for name, path in sources().items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and (body := node.body[ast.get_docstring(node) is not None :]):
+                lines = (body[-1].end_lineno or 0) - body[0].lineno + 1
+                if lines >= BODY:
+                    long[f"{name}.{node.name}"] = lines
+    assert long == {}
 
 
 def test_every_folder_says_what_it_holds():

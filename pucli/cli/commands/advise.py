@@ -54,8 +54,7 @@ def command(
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import FEW_LABELLED
-    from pucli.models.advice import AHEAD_OF_AUTO, advise
-    from pucli.solvers.ensemble.estimates import FEW_LABELLED as ENOUGH_LABELLED
+    from pucli.models.advice import advise
 
     if where.columns:
         show_columns(out, where.source)
@@ -108,22 +107,30 @@ def command(
         out.remark(
             f"--rows {found.rows} draws labelled rows in proportion: about {drawn_labelled} of {rows.n_labelled}."
         )
+    _compare_with_auto(out, where, found.method, rows.n_labelled)
+    if plot is not None:
+        out.remark(f"written to {plot}" + (f", {drawn:,} of {len(rows.X):,} rows" if drawn < len(rows.X) else ""))
+
+
+def _compare_with_auto(out: Output, where: Rows, method: str, labelled: int) -> None:
+    """Say how a method stands to auto on public tasks, and which command compares them on these rows."""
+    from pucli.models.advice import AHEAD_OF_AUTO
+    from pucli.solvers.ensemble.estimates import FEW_LABELLED as ENOUGH_LABELLED
+
     shared = {name: getattr(type(where), name) for name in ("split", "repeat", "rows")}  # not of `compare`
     same = replace(where, **shared).words
-    if found.method in AHEAD_OF_AUTO:
-        few, more = AHEAD_OF_AUTO[found.method]
+    if method in AHEAD_OF_AUTO:
+        few, more = AHEAD_OF_AUTO[method]
         out.remark(
-            f"{found.method} beat auto in F1 on {few} of 32 public tasks with a quarter of the positives labelled, on "
+            f"{method} beat auto in F1 on {few} of 32 public tasks with a quarter of the positives labelled, on "
             f"{more} with half of them (defaults, benchmark `quality`)."
         )
-    decides = f"pucli compare auto {found.method} {same} --tune"
-    if rows.n_labelled < ENOUGH_LABELLED:
-        too_few = f"{rows.n_labelled} labelled rows cannot tell whether it beats auto"
+    decides = f"pucli compare auto {method} {same} --tune"
+    if labelled < ENOUGH_LABELLED:
+        too_few = f"{labelled} labelled rows cannot tell whether it beats auto"
         out.remark(f"{too_few}; {ENOUGH_LABELLED} or more can: {decides}")
     else:
         out.remark(f"To see whether it beats auto on these rows: {decides}")
-    if plot is not None:
-        out.remark(f"written to {plot}" + (f", {drawn:,} of {len(rows.X):,} rows" if drawn < len(rows.X) else ""))
 
 
 def _ranked(rows: TrainingRows, seed: int) -> dict[str, HeldOut]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pucli.data.rows.training_rows import TrainingRows
     from pucli.estimators.auto.auto_pu import AutoPU
     from pucli.estimators.auto.random_labelling import RandomLabelling
+    from pucli.models.auto.summary import Findings
     from pucli.models.fitting import Fitted
 
 LABELLINGS = ("scar", "sar")
@@ -33,7 +34,7 @@ pucli auto --data customers.csv --label bought --positive yes --recall 0.9
 """
 
 
-def command(  # noqa: C901, PLR0913, PLR0915
+def command(  # noqa: PLR0913, PLR0915
     out: Output,
     where: Rows,
     cut: CutOptions,
@@ -90,16 +91,11 @@ def command(  # noqa: C901, PLR0913, PLR0915
     --labelling sar assumes that the chance of being labelled grows with the square of the probability of being
     positive. The data cannot confirm this.
     """
-    from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.auto import print_short, print_whole
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
-    from pucli.data.encode.duplicates import shape
-    from pucli.data.files.writers import check_writable_format
-    from pucli.data.rows.found_ids import OWN_COLUMNS
     from pucli.data.rows.training_rows import with_found_ids
     from pucli.methods import get_method
-    from pucli.models.auto.summary import Findings, reasons_of_likeliest, scored_rows, summary
-    from pucli.models.prediction import check_ids
+    from pucli.models.auto.summary import reasons_of_likeliest, scored_rows, summary
 
     if where.columns:
         show_columns(out, where.source)
@@ -108,18 +104,8 @@ def command(  # noqa: C901, PLR0913, PLR0915
     opt.choice("labelling", labelling, LABELLINGS)
     opt.choice("order", order, ORDERS)
     output_files({"--model": model, "--report": report, "--scored": scored}, *where.files, where.split)
-    if safe and scored is None:
-        raise UsageError("--spreadsheet-safe applies to --scored FILE; give both.")
-    if order != ORDERS[0] and scored is None:
-        raise UsageError(f"--order {order} applies to --scored FILE; give both.")
-    if scored is not None:
-        check_writable_format(scored)
-        check_ids(where.ids or (), (*OWN_COLUMNS, "labelled", "why"))
-    opt.choice("value of --negatives-are", negatives_are, ("biased", "random"))
-    if negatives_are == "random" and where.negative is None:
-        raise UsageError("--negatives-are random is for known negatives; name their class with --negative VALUE.")
-    if expected is not None:
-        _check_expected(backend.in_blocks, labelling, negatives_are)
+    _check_scored(scored, where, safe, order)
+    _check_labels(where, backend.in_blocks, labelling, negatives_are, expected)
     params = {"labelling": labelling, "goal": chosen[0], "wanted": chosen[1], "random_state": where.seed}
     params |= {} if negatives_are == "biased" else {"negatives": negatives_are}
     if not verbose and not out.as_json:
@@ -136,16 +122,8 @@ def command(  # noqa: C901, PLR0913, PLR0915
         rows = rows_to_learn_from(out, "pu", where.source, without_negatives=get_method("auto").without_negatives)
         rows = with_found_ids(rows, where.files)
         _check_top(cut.top, rows)
-        tell_of_compiling(out)
-        prior = None if expected is None else _prior(expected, rows)
-        fitted = _fit(out, rows, {**params, "n_jobs": n_jobs}, where.seed, model, prior)
-        test = _labelling(fitted, where.seed)
-        found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks, rows.repeated, rows.negative)
         names, title = rows.feature_names, rows.title
-        repeated = shape(rows.X, names).duplicate_rows
-        about = {"data": rows.about, "notes": rows.notes, "duplicate_rows": repeated, "seconds": fitted.seconds}
-        if model is not None:
-            _doubted(fitted, test).save(model)
+        found, about = _auto_on_rows(out, rows, {**params, "n_jobs": n_jobs}, where.seed, model, expected)
     out.warn(unkept_recall(cut, found.model))
     results = {**summary(found, names), "seed": where.seed, "expected": expected}
     if not backend.in_blocks:
@@ -173,6 +151,41 @@ def command(  # noqa: C901, PLR0913, PLR0915
         print_whole(out, document)
 
 
+def _auto_on_rows(
+    out: Output, rows: TrainingRows, params: dict[str, Any], seed: int, model: Path | None, expected: int | None
+) -> tuple[Findings, dict[str, Any]]:
+    """Train on rows that fit into memory and save the model; return what `auto_in_blocks` does."""
+    from pucli.cli.compiling import tell_of_compiling
+    from pucli.data.encode.duplicates import shape
+    from pucli.models.auto.summary import Findings
+
+    tell_of_compiling(out)
+    prior = None if expected is None else _prior(expected, rows)
+    fitted = _fit(out, rows, params, seed, model, prior)
+    test = _labelling(fitted, seed)
+    found = Findings.of(fitted.estimator, rows.labelled, test, rows.leaks, rows.repeated, rows.negative)
+    repeated = shape(rows.X, rows.feature_names).duplicate_rows
+    about = {"data": rows.about, "notes": rows.notes, "duplicate_rows": repeated, "seconds": fitted.seconds}
+    if model is not None:
+        _doubted(fitted, test).save(model)
+    return found, about
+
+
+def _check_scored(scored: Path | None, where: Rows, safe: bool, order: str) -> None:
+    """Raise UsageError for options that go with --scored, and for a file or identifiers that it cannot have."""
+    from pucli.data.files.writers import check_writable_format
+    from pucli.data.rows.found_ids import OWN_COLUMNS
+    from pucli.models.prediction import check_ids
+
+    if safe and scored is None:
+        raise UsageError("--spreadsheet-safe applies to --scored FILE; give both.")
+    if order != ORDERS[0] and scored is None:
+        raise UsageError(f"--order {order} applies to --scored FILE; give both.")
+    if scored is not None:
+        check_writable_format(scored)
+        check_ids(where.ids or (), (*OWN_COLUMNS, "labelled", "why"))
+
+
 def _labelling(fitted: Fitted, seed: int) -> RandomLabelling:
     """Test whether the labelled rows are a random sample of the positives, without known negatives."""
     from pucli.estimators.auto.random_labelling import labelling_of
@@ -191,8 +204,13 @@ def _check_top(top: int | None, rows: TrainingRows) -> None:
         raise UsageError(f"--top {top}: {rows.title} has only {most:,} {'' if single else 'unlabeled '}rows.")
 
 
-def _check_expected(in_blocks: bool, labelling: str, negatives_are: str) -> None:
-    """Raise UsageError for options that --expected does not go with."""
+def _check_labels(where: Rows, in_blocks: bool, labelling: str, negatives_are: str, expected: int | None) -> None:
+    """Raise UsageError for --negatives-are without known negatives, and for options that --expected excludes."""
+    opt.choice("value of --negatives-are", negatives_are, ("biased", "random"))
+    if negatives_are == "random" and where.negative is None:
+        raise UsageError("--negatives-are random is for known negatives; name their class with --negative VALUE.")
+    if expected is None:
+        return
     if in_blocks:
         raise UsageError("--expected needs all rows at once; leave it or --backend dask out.")
     if labelling != "scar":

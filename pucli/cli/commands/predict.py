@@ -33,6 +33,10 @@ pucli predict --model bought.model --data new.csv --recall 0.9
 pucli predict --model bought.model --data next_year.csv --adapt
 zcat huge.csv.gz | pucli predict --model bought.model --data - --out all.csv
 """
+_NO_ID = (
+    "the --id column with which the model was trained, which is copied to the output. --id COLUMN copies another one, "
+    "--id '' none; the rows are numbered anyway."
+)
 
 
 class Written(NamedTuple):
@@ -187,10 +191,7 @@ def _labels(
         except MissingColumn as error:
             if ids is not None or error.column not in carried or error.column in saved.table_encoder.needed:
                 raise
-            raise UsageError(
-                f"{error.path}: no column {error.column!r}, the --id column with which the model was trained, which is "
-                "copied to the output. --id COLUMN copies another one, --id '' none; the rows are numbered anyway."
-            ) from error
+            raise UsageError(f"{error.path}: no column {error.column!r}, {_NO_ID}") from error
 
     blocks: Iterable[pd.DataFrame] = counted()
     if top is not None:
@@ -207,9 +208,7 @@ def _labels(
         out.text(f"{many(written, 'row')} written to {destination}{form}")
     if saved.metadata.get("kind") == "pu":
         if not all_wanted:
-            tuned = "train with tuned parameters (`pucli tune`)"
-            way_out = "move the threshold, e.g. with --share" if saved.method == "auto" else tuned
-            _warn_of_one_class(out, ordered, words.get("1", "1"), way_out)
+            _warn_of_one_class(out, saved, ordered)
         warn_of_doubts(out, saved)
         _warn_of_training_rows(out, trained.found(), saved.metadata.get("denominator") == "all")
     _warn_of_probability(out, saved, adapted=shift is not None)
@@ -271,11 +270,13 @@ def _warn_of_training_rows(out: Output, found: KnownRows | None, single_set: boo
     out.warn(f"{found} that the model was trained on: {why}. `pucli auto --scored FILE` writes held-out scores.")
 
 
-def _warn_of_one_class(out: Output, counts: dict[str, int], positive: str, way_out: str) -> None:
+def _warn_of_one_class(out: Output, saved: SavedModel, counts: dict[str, int]) -> None:
     """Warn if almost no row or almost every row is predicted positive."""
     from pucli.estimators.base.pu import NEARLY_NONE
 
-    found, total = counts.get(positive, 0), sum(counts.values())
+    tuned = "train with tuned parameters (`pucli tune`)"
+    way_out = "move the threshold, e.g. with --share" if saved.method == "auto" else tuned
+    found, total = counts.get(saved.metadata.get("words", {}).get("1", "1"), 0), sum(counts.values())
     if total < 1 / NEARLY_NONE:  # with few rows this is no surprise
         return
     if not NEARLY_NONE <= found / total <= 1 - NEARLY_NONE:

@@ -19,6 +19,7 @@ from pucli.core.errors import UsageError
 if TYPE_CHECKING:
     import numpy as np
 
+    from pucli.data.rows.training_rows import TrainingRows
     from pucli.solvers.prior.estimate import PriorReport
 
 LIMITS = (
@@ -79,8 +80,7 @@ def command(
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import FEW_LABELLED
-    from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors, rows_of_each_kind
-    from pucli.solvers.prior.estimate import LARGEST_SAMPLE
+    from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS
 
     if where.columns:
         show_columns(out, where.source)
@@ -100,20 +100,7 @@ def command(
         out.warn(f"with {many(int(labelled.sum()), 'labelled row')} the estimates are little more than guesses.")
     if expected is not None and names[0] not in ENSEMBLE_METHODS:
         raise UsageError(f"--expected needs the scores of auto, and {names[0]} has none; leave out one of the two.")
-    try:
-        with out.progress("prior", "estimators") as bar:
-            report = estimate_priors(
-                rows.X,
-                labelled,
-                names,
-                replicates=replicates,
-                confidence=confidence,
-                random_state=where.seed,
-                progress=bar,
-                groups=rows.groups,
-            )
-    except ValueError as error:
-        raise UsageError(f"{rows.title}: {error}") from error
+    report = _estimates(out, rows, names, replicates, confidence, where.seed)
     document = {
         "data": rows.about,
         "labelled": int(labelled.sum()),
@@ -128,9 +115,7 @@ def command(
     if rows.y_test is not None and rows.about.get("scenario") == "case-control":
         truth = float((rows.y_test == 1).mean())
         document["share_in_test_set"] = truth
-    most = rows_of_each_kind(rows.X.shape[1]) if names[0] in ENSEMBLE_METHODS else LARGEST_SAMPLE
-    sampled = [min(int(kind.sum()), most) for kind in (labelled, ~labelled)]
-    document["labelled_used"], document["unlabeled_used"] = sampled
+    document["labelled_used"], document["unlabeled_used"] = sampled = _sampled(names[0], rows)
     out.document(document)
     if sum(sampled) < len(labelled):
         out.remark(
@@ -157,6 +142,37 @@ def _methods(estimator: str | None, labelled: np.ndarray, features: int) -> tupl
     if min(labelled.sum(), (~labelled).sum()) < 2:  # the ensemble holds rows out
         return tuple(name for name in ALL_METHODS if name not in ENSEMBLE_METHODS)
     return ALL_METHODS
+
+
+def _estimates(
+    out: Output, rows: TrainingRows, names: tuple[str, ...], replicates: int, confidence: float, seed: int
+) -> PriorReport:
+    """Return the estimates by the estimators `names`."""
+    from pucli.solvers.ensemble.class_prior import estimate_priors
+
+    try:
+        with out.progress("prior", "estimators") as bar:
+            return estimate_priors(
+                rows.X,
+                rows.labelled,
+                names,
+                replicates=replicates,
+                confidence=confidence,
+                random_state=seed,
+                progress=bar,
+                groups=rows.groups,
+            )
+    except ValueError as error:
+        raise UsageError(f"{rows.title}: {error}") from error
+
+
+def _sampled(name: str, rows: TrainingRows) -> tuple[int, int]:
+    """Return the numbers of labelled and of unlabeled rows that an estimator uses."""
+    from pucli.solvers.ensemble.class_prior import ENSEMBLE_METHODS, rows_of_each_kind
+    from pucli.solvers.prior.estimate import LARGEST_SAMPLE
+
+    most = rows_of_each_kind(rows.X.shape[1]) if name in ENSEMBLE_METHODS else LARGEST_SAMPLE
+    return min(rows.n_labelled, most), min(len(rows.X) - rows.n_labelled, most)
 
 
 def _consequences(report: PriorReport, unlabeled: int, expected: int | None, seed: int) -> dict[str, Any]:

@@ -276,8 +276,8 @@ class AutoPU(PUDecision):
         for scores in (self._positive, self._population, self.calibration_.scores):
             check_ascending(scores, np.array([0, len(scores)]), f"{where}: scores")
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
-        """Fit to rows X (n, m) of which `labelled` (n,) are labelled positives."""
+    def _check_counts(self, labelled: Bools) -> None:
+        """Raise ValueError where folds need more rows or groups, and UsageError for a goal that cannot be reached."""
         for what, count in (("labelled", np.count_nonzero(labelled)), ("unlabeled", np.count_nonzero(~labelled))):
             if count < 2:
                 raise ValueError(
@@ -286,9 +286,13 @@ class AutoPU(PUDecision):
                 )
         if self._groups is not None and number_of_folds(labelled, self._groups) < 2:
             raise ValueError("groups must have labelled rows in at least 2 groups, and unlabeled rows too.")
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         unlabeled = int(np.count_nonzero(~labelled))
-        check_wanted(self.goal, self.wanted, unlabeled if self.scenario == "case-control" else len(X))
+        check_wanted(self.goal, self.wanted, unlabeled if self.scenario == "case-control" else len(labelled))
+
+    def _fit(self, X: Floats, labelled: Bools) -> None:
+        """Fit to rows X (n, m) of which `labelled` (n,) are labelled positives."""
+        self._check_counts(labelled)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         members = all_members() if self.members is None else tuple(self.members)
         with threadpool_limits(1):
             first = first_fit(
