@@ -308,6 +308,6 @@ def missing_columns(missing: Sequence[str], present: Sequence[str], needed: Sequ
     return f"no column {missing[0]!r}{nor}, which the model was trained with; {hint}"
 
 
-def some_of(columns: Sequence[str], most: int = 8) -> str:
+def some_of(columns: Sequence[str]) -> str:
     """Return the first names of columns, for a message."""
-    return ", ".join(columns[:most]) + (", ..." if len(columns) > most else "")
+    return ", ".join(columns[:8]) + (", ..." if len(columns) > 8 else "")

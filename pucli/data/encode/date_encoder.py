@@ -16,7 +16,7 @@ from pucli.data.frames import DATE_FORMATS, cell_text, coded, dates, zoned, zone
 if TYPE_CHECKING:
     import pandas as pd
 
-_PARTS = {"month": 12, "weekday": 7, "hour": 24}
+PARTS = {"month": 12, "weekday": 7, "hour": 24}
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Date:
         "name": Word(),
         "kind": Word(),
         "written": Word(),
-        "parts": Each(Word(*_PARTS)),
+        "parts": Each(Word(*PARTS)),
         "fill": Scalar(finite=False),
         "indicator": Flag(),
         "low": STATEMENT,
@@ -104,7 +104,7 @@ class Date:
             tally.add_lost(self.name, "have no time of day, unlike those of the training rows", midnight)
         found = date_parts(days)
         for position, part in enumerate(self.parts):
-            angle = 2 * np.pi * found[part] / _PARTS[part]
+            angle = 2 * np.pi * found[part] / PARTS[part]
             out[:, 1 + 2 * position] = np.nan_to_num(np.sin(angle))
             out[:, 2 + 2 * position] = np.nan_to_num(np.cos(angle))
         write_filled(self.name, days, self.fill, self.indicator, out, tally)

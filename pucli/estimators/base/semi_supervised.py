@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -102,6 +103,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     supervised_only_: bool
     improvement_: float
     n_features_in_: int
+    decision_function: Callable[[ArrayLike], Floats]
 
     saved_state: ClassVar[State] = {
         "classes_": Labels("K"),
@@ -180,6 +182,12 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         return dense_rows(self, validated(self, X, reset=False))
+
+    def predict(self, X: ArrayLike) -> AnyArray:
+        """Return the class of each row of X (n, D), shape (n,), by `decision_function`."""
+        values = self.decision_function(X)
+        result: AnyArray = self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+        return result
 
     def _codes_of(self, y: ArrayLike, n_rows: int) -> Ints:
         """Return the position in `classes_` of each label of y (n_rows,); an unknown label is an error."""

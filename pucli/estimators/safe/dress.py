@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.core.arrays import Floats, Ints
 from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, NumberIn, one_of
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
@@ -154,12 +154,6 @@ class DRESS(SemiSupervisedClassifier):
         """Return the probabilities of both classes for each row of X (n, D), (n, 2)."""
         odds = self.decision_function(X)
         return np.column_stack([expit(-odds), expit(odds)])
-
-    def predict(self, X: ArrayLike) -> AnyArray:
-        """Return the label of each row of X (n, D), shape (n,)."""
-        positive = self.decision_function(X) > 0.0
-        result: AnyArray = self.classes_[positive.astype(int)]
-        return result
 
     def own_loss(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return minus the log-likelihood of labels y (n,) of the rows X (n, D), in nats; no label is -1."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
@@ -76,12 +76,6 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return f(x) - 1/2 for each row of X (n, D), shape (n,); above zero for the greater label."""
         return self._validate_predict(X) @ self.coef_ + self.intercept_ - 0.5
-
-    def predict(self, X: ArrayLike) -> AnyArray:
-        """Return the label of each row of X (n, D), shape (n,)."""
-        positive = self.decision_function(X) > 0
-        result: AnyArray = self.classes_[positive.astype(int)]
-        return result
 
     def squared_error(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the sum over rows of (code - f(x))^2, the measure in which CPLS is safe; y (n,) has no -1.

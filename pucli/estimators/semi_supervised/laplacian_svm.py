@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import laplacian
 from sklearn.neighbors import kneighbors_graph
 
-from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.core.arrays import Floats, Ints
 from pucli.core.lru_cache import KEPT
 from pucli.core.saved_state import Array, State
 from pucli.estimators.base.input_rows import warn_of_sizes
@@ -17,7 +17,6 @@ from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, C
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.estimators.semi_supervised.one_against_rest import (
     certificate_of_machines,
-    class_by_score,
     scores_of_machines,
     signs_of_machines,
 )
@@ -147,8 +146,3 @@ class LaplacianSVM(SemiSupervisedClassifier):
         rows = self._validate_predict(X)
         values: Floats = self._kernel().matrix(rows, self._X) @ self.dual_coef_.T + self.intercept_
         return scores_of_machines(values)
-
-    def predict(self, X: ArrayLike) -> AnyArray:
-        """Return the class of each row of X (n, d), shape (n,)."""
-        values = self.decision_function(X)
-        return class_by_score(self.classes_, values)

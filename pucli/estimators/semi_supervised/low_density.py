@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.core.arrays import Floats, Ints
 from pucli.core.lru_cache import KEPT
 from pucli.core.saved_state import ABOVE_ZERO, Array, Parts, State
 from pucli.estimators.base.input_rows import warn_of_sizes
@@ -16,7 +16,6 @@ from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, on
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.estimators.semi_supervised.one_against_rest import (
     certificate_of_machines,
-    class_by_score,
     scores_of_machines,
     signs_of_machines,
 )
@@ -147,11 +146,6 @@ class LowDensitySeparation(SemiSupervisedClassifier):
         rows = self._validate_predict(X)
         values: Floats = PathMap(*self._path_map).of(rows) @ self.coef_.T + self.intercept_
         return scores_of_machines(values)
-
-    def predict(self, X: ArrayLike) -> AnyArray:
-        """Return the class of each row of X (n, d), shape (n,)."""
-        values = self.decision_function(X)
-        return class_by_score(self.classes_, values)
 
 
 def _map_of(X: Floats, rho: float, sigma: float | None) -> PathMap:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.core.arrays import Floats, Ints
 from pucli.solvers.result import Certificate
 
 
@@ -27,12 +27,6 @@ def signs_of_machines(codes: Ints, n_classes: int) -> list[Ints]:
 def scores_of_machines(values: Floats) -> Floats:
     """Return scores (n, n_machines) as (n,) if there is one machine."""
     return values[:, 0] if values.shape[1] == 1 else values
-
-
-def class_by_score(classes: AnyArray, values: Floats) -> AnyArray:
-    """Return the class of each row by its score (n,), positive for the second class, or by the largest of (n, K)."""
-    result: AnyArray = classes[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
-    return result
 
 
 def certificate_of_machines(found: Sequence[Certificate]) -> Certificate:

@@ -13,14 +13,13 @@ import numpy as np
 
 from pucli.core.errors import UsageError
 from pucli.data.encode.column_encoders import Category, ColumnEncoder, Number, YesNo
-from pucli.data.encode.date_encoder import Date
+from pucli.data.encode.date_encoder import PARTS, Date
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.text_encoder import Text
 from pucli.data.frames import EMPTY
 from pucli.data.labels import NO, YES
 from pucli.models.onnx.graph import INT64, Graph
 
-TURNS = {"month": 12, "weekday": 7, "hour": 24}
 _NAN = "; NaN is empty"
 
 
@@ -171,15 +170,15 @@ def _turned(graph: Graph, turn: str, part: str, found: str) -> str:
     Those of whole months, weekdays and minutes are looked up: trees may split between the sines of two months that
     differ in the last bit, which is not the same in every library.
     """
-    steps = TURNS[part] * (60 if part == "hour" else 1)
-    angles = 2 * np.pi * (np.arange(steps) / (steps / TURNS[part])) / TURNS[part]
-    place = graph.add("Round", _by(graph, "Mul", found, steps / TURNS[part])) if part == "hour" else found
+    steps = PARTS[part] * (60 if part == "hour" else 1)
+    angles = 2 * np.pi * (np.arange(steps) / (steps / PARTS[part])) / PARTS[part]
+    place = graph.add("Round", _by(graph, "Mul", found, steps / PARTS[part])) if part == "hour" else found
     index = graph.add("Mod", graph.add("Cast", place, to=INT64), graph.constant(steps, np.int64))
     known = graph.chosen(np.sin(angles) if turn == "Sin" else np.cos(angles), index)
     if part != "hour":
         return known
     whole = graph.add("Equal", _by(graph, "Mul", found, 60.0), place)
-    other = graph.add(turn, _by(graph, "Mul", found, 2 * np.pi / TURNS[part]))
+    other = graph.add(turn, _by(graph, "Mul", found, 2 * np.pi / PARTS[part]))
     return graph.add("Where", whole, known, other)
 
 

@@ -231,8 +231,8 @@ def best_share(f1: np.ndarray) -> float:
     return float(0.5 * (near[0] + near[-1]))
 
 
-def recall_cut(positive: np.ndarray, wanted: float, confidence: float = CONFIDENCE) -> float:
-    """Return the largest threshold with at least the wanted recall, with a given confidence.
+def recall_cut(positive: np.ndarray, wanted: float) -> float:
+    """Return the largest threshold with at least the wanted recall, with the confidence `CONFIDENCE`.
 
     The share of all positives below the k-th smallest of p held-out scores is distributed as Beta(k, p + 1 - k),
     whatever the distribution of the scores (Wilks 1941).
@@ -243,8 +243,6 @@ def recall_cut(positive: np.ndarray, wanted: float, confidence: float = CONFIDEN
         Held-out scores of labelled rows.
     wanted : float
         Wanted recall, above 0 and at most 1.
-    confidence : float, default=CONFIDENCE
-        Probability that the recall is at least the wanted one.
 
     Returns
     -------
@@ -255,7 +253,7 @@ def recall_cut(positive: np.ndarray, wanted: float, confidence: float = CONFIDEN
 
     p = len(positive)
     k = np.arange(1, p + 1)
-    kept = np.flatnonzero(betainc(k, p + 1.0 - k, 1.0 - wanted) >= confidence)
+    kept = np.flatnonzero(betainc(k, p + 1.0 - k, 1.0 - wanted) >= CONFIDENCE)
     if len(kept) == 0:
         return -np.inf
     return float(np.nextafter(np.sort(positive)[kept[-1]], -np.inf))
