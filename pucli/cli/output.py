@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import sys
-import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, TextIO
 
 from pucli.cli.interrupts import interrupts
 from pucli.cli.progress import Bar, Lines, Progress
-from pucli.cli.terminal import inert_text, number, on_terminal, tell, width_of, wrapped
+from pucli.cli.terminal import filled, inert_text, number, on_terminal, tell, width_of, wrapped
 from pucli.core.errors import PucliError, RunError, UsageError
 from pucli.core.json_values import json_values
 
@@ -177,11 +176,7 @@ class Output:
         width = max((len(name) for name, _ in shown), default=0)
         screen = width_of(sys.stdout)
         for name, value in shown:
-            lines = (
-                [value]
-                if screen is None
-                else textwrap.wrap(value, max(20, screen - width - 2), break_long_words=False, break_on_hyphens=False)
-            )
+            lines = [value] if screen is None else filled(value, max(20, screen - width - 2))
             for k, line in enumerate(lines):
                 self.text(f"{'' if k else name:<{width}}  {line}")
 

@@ -19,6 +19,14 @@ _COLOURS = {"warning: ": "\x1b[33m", "pucli: ": "\x1b[31m"}
 _PLAIN = "\x1b[0m"
 _COMMAND = re.compile(r"(?:^ *|(?<=: ))pucli [a-z]+ .*--.*$")
 _OPTION = re.compile(r"(--[\w-]+) (?!-)")
+# A number with its unit or noun, such as "35 to 66 %" and "300 unlabeled", and a p-value stay on one line.
+_NUMBER = r"(?:(?:over|under) )?-?\d[\d.,]*"
+_UNIT = r"(?: (?:%|(?!(?:and|are|as|at|but|by|for|from|if|in|is|of|on|or|to|with)\b)[a-z]{1,12}\b))?"
+_QUANTITY = re.compile(rf"\bp = [\d.]+|(?<![\w.,-]){_NUMBER}(?: %)?(?: (?:to|±) {_NUMBER})?{_UNIT}")
+# Stands for a space at which no line is broken.
+_KEPT = "\ue001"
+# A shorter word does not stand alone on the last line.
+_SHORT_WORD = 12
 # A smaller number is shown as "under" it.
 LEAST = 1e-6
 
@@ -45,6 +53,23 @@ def inert_text(text: str, *, as_json: bool = False) -> str:
     return _CONTROLS.sub(escape, text)
 
 
+def filled(text: str, width: int, hanging: str = "") -> list[str]:
+    """Return the lines of a text with whole words and quantities, the last of which is no short word alone.
+
+    hanging : what all lines but the first begin with.
+    """
+
+    def lines_of(text: str) -> list[str]:
+        return textwrap.wrap(text, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
+
+    text = _QUANTITY.sub(lambda found: found[0].replace(" ", _KEPT), text)
+    lines = lines_of(text)
+    if len(lines) > 1 and len(last := lines[-1].strip()) < _SHORT_WORD and " " not in last:
+        rest = text.rstrip().removesuffix(last).rstrip()
+        lines = lines_of(f"{rest}{_KEPT}{last}")
+    return [line.replace(_KEPT, " ") for line in lines]
+
+
 def wrapped(text: str, width: int) -> list[str]:
     """Return the lines of a text with whole words; a command at its end stands alone, to be copied."""
     lines: list[str] = []
@@ -54,13 +79,11 @@ def wrapped(text: str, width: int) -> list[str]:
             continue
         command = _COMMAND.search(line)
         words = line[: command.start()].rstrip() if command else line
-        how: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
         hanging = " " * (len(line) - len(line.lstrip()))
-        lines += textwrap.wrap(words, width, subsequent_indent=hanging, **how)
+        lines += filled(words, width, hanging) if words else []
         if command:
-            whole = _OPTION.sub("\\1\0", command[0])  # an option and its value stay together
-            indent = f"{hanging}    "
-            parts = [one.replace("\0", " ") for one in textwrap.wrap(whole, width - 2, subsequent_indent=indent, **how)]
+            whole = _OPTION.sub(rf"\1{_KEPT}", command[0])  # an option and its value stay together
+            parts = filled(whole, width - 2, f"{hanging}    ")
             lines += [*(f"{part} \\" for part in parts[:-1]), parts[-1]]
     return lines
 

@@ -139,6 +139,18 @@ def test_commands_are_wrapped_so_that_they_can_be_copied():
     assert path in terminal.wrapped(f"no file {path}", 60)
 
 
+def test_quantities_stay_whole_and_no_short_word_ends_a_text_alone():
+    text = "between positives: recall 52 to 98 %, lift 2.2 to 4.7, precision 35 to 66 % at p = 0.13 of 1,800 unlabeled"
+    for width in range(24, 120):
+        lines = terminal.filled(text, width)
+        assert " ".join(lines) == text and max(map(len, lines)) <= width
+        for whole in ("52 to 98 %", "2.2 to 4.7", "35 to 66 %", "p = 0.13", "1,800 unlabeled"):
+            assert any(whole in line for line in lines), (width, whole)
+        assert len(lines) == 1 or " " in lines[-1], width
+    ends = "1,479 of 3,000 unlabeled rows positive, for the largest estimated F1"
+    assert terminal.wrapped(ends, 66)[1] == "estimated F1"
+
+
 def test_several_warnings_about_columns_are_one_line(pucli, tmp_path):
     rows = [f"c{i:03d},k{i:03d},{i % 7},{i * i % 11},{'yes' if i < 15 else ''}" for i in range(60)]
     (tmp_path / "rows.csv").write_text("\n".join(["code,key,a,b,bought", *rows]) + "\n")

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import duration, number, percent, tell
-from pucli.cli.text.items import INDENT, WHOLE_WORDS, WIDTH, item
+from pucli.cli.terminal import duration, filled, number, percent, tell
+from pucli.cli.text.items import INDENT, WIDTH, item
 from pucli.cli.text.next_steps import next_steps, written_files
 from pucli.cli.text.sensitivity import if_odds, if_prior
 from pucli.cli.threshold_options import unknown_prior
@@ -127,7 +127,7 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
     ]
     out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
     out.text()
-    for line in textwrap.wrap(_limits(document), **WHOLE_WORDS):
+    for line in filled(_limits(document), WIDTH):
         out.text(line)
     out.text()
     board = [
@@ -142,12 +142,16 @@ def print_whole(out: Output, document: Mapping[str, Any]) -> None:
 def _warning(text: str) -> list[str]:
     """Return a warning of at most `WARNING_LINES` lines."""
     whole = f"warning: {text}"
-    lines = textwrap.wrap(whole, **WHOLE_WORDS)
+    lines = filled(whole, WIDTH)
     if len(lines) <= WARNING_LINES:
         return lines
     way_out = re.split(r"[:;.] ", text)[-1]
     end = f" ... {way_out}" if len(way_out) < WIDTH - INDENT else " ... (--verbose)"
-    return textwrap.wrap(textwrap.shorten(whole, WARNING_LINES * WIDTH - INDENT, placeholder=end), **WHOLE_WORDS)
+    length = WARNING_LINES * WIDTH
+    while len(lines) > WARNING_LINES:
+        length -= 1
+        lines = filled(textwrap.shorten(whole, length, placeholder=end), WIDTH)
+    return lines
 
 
 def _learned_from(title: str, document: Mapping[str, Any], positive: str) -> str:

@@ -9,8 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import many, width_of
-from pucli.cli.text.items import WHOLE_WORDS
+from pucli.cli.terminal import filled, many, width_of
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -185,7 +184,7 @@ def show_columns(out: Output, source: RowSource) -> None:
         if len(name) > LONGEST and screen is not None:
             out.text(name)
             name = ""
-        lines = [described] if screen is None else textwrap.wrap(described, **{**WHOLE_WORDS, "width": screen - indent})
+        lines = [described] if screen is None else filled(described, screen - indent)
         for line in lines:
             out.text(f"{name:<{indent}}{'' if len(name) < indent else '  '}{line}")
             name = ""

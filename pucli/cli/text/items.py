@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pucli.cli.terminal import wrapped
 
 WIDTH, INDENT = 80, 14
-WHOLE_WORDS: dict[str, Any] = {"width": WIDTH, "break_long_words": False, "break_on_hyphens": False}
 
 
 def item(name: str, text: str) -> list[str]:
