@@ -195,7 +195,7 @@ def test_list_methods_says_how_far_each_scales_and_how_it_fares(pucli, monkeypat
     known = {"usmo": Standing("usmo", 1_000_000, 7.6, "bench scale", 3, 1, 0.25)}
     monkeypatch.setattr("pucli.report.tables.standing.read_standings", lambda: known)
     listed = {entry["name"]: entry for entry in pucli("list", "methods", "--json").document["methods"]}
-    assert (listed["usmo"]["rows"], listed["usmo"]["place"]) == ("1,000,000 in 7.6 s", "0.25 of 3")
+    assert (listed["usmo"]["rows"], listed["usmo"]["place"]) == ("1,000,000 in 7.6 s", "0.25 (3)")
     assert listed["cpls"]["rows"] == "10,000, bench semi_supervised" and listed["cpls"]["place"] == "not ranked"
     assert listed["bsvm"]["rows"] == "not measured"
     assert "0 (always first)" in pucli("list", "methods").err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 
 import numpy as np
 import pandas as pd
@@ -91,7 +90,7 @@ def test_evaluate_gives_no_score_of_two_classes_without_negative_rows(pucli, cus
     known = {name for name, value in document["scores"].items() if value is not None}
     assert known == {"recall", "predicted_positive", "tp", "fp", "fn", "tn"}
     assert document["needs"]["f1"] == document["needs"]["auc"] == "true labels of both classes"
-    assert re.search(r"^f1 +- +true labels of both classes$", pucli(*words).out, re.MULTILINE)
+    assert "cannot be computed without negative rows: f1, precision" in pucli(*words).out
 
 
 def test_evaluate_prints_a_confusion_matrix(pucli, customers, model):

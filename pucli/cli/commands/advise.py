@@ -101,7 +101,7 @@ def command(
     for reason in found.reasons:
         out.text(f"- {reason if verbose else reason.partition(' (')[0]}")
     if irrelevant and verbose:
-        out.text(f"features that add nothing visible to the others: {', '.join(irrelevant)}")
+        out.text(f"features that say nothing about the labels that the others do not: {', '.join(irrelevant)}")
     if words != where.words and found.rows is not None and rows.denominator == "all":
         drawn_labelled = round(rows.n_labelled * found.rows / len(rows.X))
         out.remark(

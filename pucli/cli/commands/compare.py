@@ -172,6 +172,9 @@ def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -
     out.table(
         ["data", *scores.methods], [[name, *(plus_minus(*cell) or "–" for cell in cells)] for name, cells in table]
     )
+    metric = get_metric(scores.metric)
+    better = f"; {metric.better} is better" if metric.better else ""
+    out.remark(f"{metric.name}: {metric.description}{better}")
     out.text()
     for line in judgement.verdict:
         out.text(line)
@@ -181,7 +184,7 @@ def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -
         for pair in judgement.pairs
     ]
     out.table(["pair", "better/equal/worse", "difference", "p"], pairs)
-    out.text(f"better/equal/worse counts {judgement.blocks}")
+    out.text(f"better/equal/worse: number of {judgement.blocks}")
     adjusted = ", adjusted for the pairs (Holm)" if len(pairs) > 1 else ""
     out.text(f"{judgement.test}{adjusted}; {'; '.join(made)}")
     for remark in scores.remarks:

@@ -227,7 +227,8 @@ def _needs(name: str) -> str:
 def _print(out: Output, document: dict[str, Any]) -> None:
     scores, needs = document["scores"], document["needs"]
     counts = [scores[name] for name in COUNTS if name in scores]
-    shown = [name for name in scores if name not in COUNTS]
+    unknown = [name for name, value in scores.items() if isinstance(value, float) and math.isnan(value)]
+    shown = [name for name in scores if name not in COUNTS and name not in unknown]
     out.table(["score", "value", "needs"], [[name, scores[name], needs[name]] for name in shown])
     if len(counts) == 4:
         tp, fn, fp, tn = counts
@@ -236,6 +237,8 @@ def _print(out: Output, document: dict[str, Any]) -> None:
             ["confusion matrix", "predicted positive", "predicted negative"],
             [["positive", tp, fn], ["negative", fp, tn]],
         )
+    if unknown:
+        out.text(f"cannot be computed without negative rows: {', '.join(unknown)}")
     if document["labels"] == "pu":
         from pucli.metrics import computable
 

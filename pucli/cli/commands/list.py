@@ -34,7 +34,7 @@ def command(
 ) -> None:
     """List data sets, methods, experiments, metrics or protocols.
 
-    The lists include those of installed packages.
+    The lists include those of installed packages. A terminal wraps long lines; in a file, each entry is one line.
     """
     listings = {
         "datasets": _datasets,
@@ -51,8 +51,8 @@ def command(
     out.table([columns[i] for i in shown], [[row[i] for i in shown] for row in rows])
     if what == "methods":
         out.remark(
-            "place: mean place from 0 (always first) to 1 (always last), and the number of committed rankings. "
-            "--json adds what each needs, the rows it was measured with, and its source."
+            "place: mean place in the rankings of the committed results, from 0 (always first) to 1 (always last); in "
+            "brackets, their number. --json adds what each method needs, the rows it was measured with, and its source."
         )
 
 
@@ -76,7 +76,7 @@ def _methods() -> tuple[list[str], list[list[Any]]]:
     for method in all_methods().values():
         own = known.get(method.name, Standing(method.name))
         scale = f"{own.rows:,} in {own.seconds:g} s" if own.rows else method.tried or "not measured"
-        place = f"{own.place:.2f} of {own.rankings}" if own.rankings else "not ranked"
+        place = f"{own.place:.2f} ({own.rankings})" if own.rankings else "not ranked"
         rows.append(
             [method.name, method.kind, "; ".join(_needs(method)), scale, place, method.when or "", _source(method)]
         )
@@ -121,8 +121,8 @@ def _datasets() -> tuple[list[str], list[list[Any]]]:
     rows = []
     for name in dataset_names():
         entry = dataset_entry(name)
-        rows.append([name, entry.title, entry.licence])
-    return ["name", "title", "licence"], rows
+        rows.append([name, entry.licence, entry.title])
+    return ["name", "licence", "title"], rows
 
 
 def _experiments() -> tuple[list[str], list[list[Any]]]:

@@ -17,6 +17,8 @@ from pucli.core.errors import UsageError
 from pucli.data.reading import normal
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     import pandas as pd
 
     from pucli.data.reading import Reading
@@ -198,9 +200,8 @@ def _labels(
         blocks = [top_rows(blocks, top)]
         top_counts.update(blocks[0]["prediction"].tolist())
     written = _write_blocks(out, blocks, destination, safe)
-    ordered = {label: counts[label] for label in sorted(counts)}
-    said = ordered if top is None else {label: top_counts[label] for label in sorted(top_counts)}
-    out.document({"rows": counts.total(), "written": written, "counts": said})
+    told = counts if top is None else top_counts
+    out.document({"rows": counts.total(), "written": written, "counts": dict(sorted(told.items()))})
     for line in tally.lines():
         out.warn(line)
     if destination is not None:
@@ -208,7 +209,7 @@ def _labels(
         out.text(f"{many(written, 'row')} written to {destination}{form}")
     if saved.metadata.get("kind") == "pu":
         if not all_wanted:
-            _warn_of_one_class(out, saved, ordered)
+            _warn_of_one_class(out, saved, counts)
         warn_of_doubts(out, saved)
         _warn_of_training_rows(out, trained.found(), saved.metadata.get("denominator") == "all")
     _warn_of_probability(out, saved, adapted=shift is not None)
@@ -216,9 +217,15 @@ def _labels(
         names = " and ".join(map(repr, sorted(lacking)))
         out.remark(f"no cells in {names}, which identified the training rows; --id COLUMN copies another column")
     among = "" if top is None else f"; these are the {written:,} likeliest of {many(counts.total(), 'row')}"
-    out.remark(
-        (", ".join(f"{many(count, 'row')} predicted {label}" for label, count in said.items()) or "no rows") + among
-    )
+    positive = str(words.get("1", "1")) if saved.metadata.get("kind") == "pu" and top is None else None
+    out.remark(_predicted(told, positive) + among)
+
+
+def _predicted(counts: Counter[str], positive: str | None) -> str:
+    """Return how many rows have each prediction, or the positive one if it is given."""
+    if positive is not None and counts:
+        return f"{counts[positive]:,} of {many(counts.total(), 'row')} predicted {positive}"
+    return ", ".join(f"{many(counts[label], 'row')} predicted {label}" for label in sorted(counts)) or "no rows"
 
 
 def _warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:

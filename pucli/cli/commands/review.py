@@ -11,6 +11,7 @@ from pucli.cli import completion
 from pucli.cli.options import Seed, SpreadsheetSafe, choice
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import ReadingOptions
+from pucli.cli.terminal import many
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -158,11 +159,13 @@ def _write(out: Output, found: Draw, destination: Path, wanted: Wanted, source: 
     of = (
         f"the {written:,} with the highest scores of {found.unlabeled:,} unlabeled rows"
         if wanted.goal == "positives"
-        else f"a random {written:,} of the {found.called:,} called of {found.unlabeled:,} unlabeled rows"
+        else f"{written:,} of the {found.called:,} called rows, drawn at random ({found.unlabeled:,} unlabeled in all)"
     )
     out.text(f"rows     {of}")
     out.text(f"written  {destination}")
-    out.text(f"next     answer yes or no from the top down, then: pucli review --answers {destination}")
+    out.text(
+        f"next     fill the column answer with yes or no from the top down, then: pucli review --answers {destination}"
+    )
 
 
 def _read_back(out: Output, paths: list[Path], at_least: float | None) -> None:
@@ -232,7 +235,7 @@ def _lines(found: Answers, at_least: float | None, decided: bool | None, needed:
 
 
 def _more(needed: int, answered: int) -> str:
-    return f"some {max(1, needed - answered):,} more answers would tell"
+    return f"about {many(max(1, needed - answered), 'more answer')} would tell"
 
 
 def _percent(share: Share) -> str:

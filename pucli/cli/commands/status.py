@@ -75,7 +75,8 @@ def _summary(found: Status) -> str:
 
 def _print(out: Output, found: Status) -> None:
     out.text(_summary(found))
-    out.text(f"{duration(found.seconds)} so far" + (f"; the last cell finished {found.last}" if found.last else ""))
+    last = f"; the last cell finished {found.last.replace('T', ' ').replace('+00:00', ' UTC')}" if found.last else ""
+    out.text(f"{duration(found.seconds)} of computing{last}")
     unfinished = [row for row in found.rows if row["left"] or row["failed"]]
     if unfinished:
         out.text()

@@ -12,7 +12,7 @@ from pucli.cli import options as opt
 from pucli.cli.assignments import method_grid, method_parameters
 from pucli.cli.output import Output, Stopped, output_file
 from pucli.cli.row_options import Rows
-from pucli.cli.terminal import duration, many, number
+from pucli.cli.terminal import duration, many, number, percent
 from pucli.cli.tuning import choose, far_prior_warning, how_chosen
 from pucli.core.errors import UsageError
 
@@ -196,8 +196,8 @@ def _report(
                 f"{number(result.f1 if result.rule == 'f1' else result.score)} ({_error(result.score_se)})",
             ),
             ("F1 at the threshold", f"{number(result.f1, 3)} (estimated)" if result.rule == "pu-auc" else None),
-            ("recall on labelled rows", f"{best['positive_labelled']} of {best['n_labelled']}"),
-            ("predicted positive", f"{100 * share:.1f} % of the validation rows"),
+            ("recall on labelled rows", f"{percent(best['positive_labelled'] / best['n_labelled'])} %, held out"),
+            ("predicted positive", f"{percent(share)} % of the held-out rows"),
             ("method", f"{method} on {rows.title}"),
             ("tried", f"{many(len(result.trials), 'point')}, {many(result.n_fits, 'fit')}; {duration(result.seconds)}"),
             ("trials", trials),

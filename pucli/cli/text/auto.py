@@ -215,7 +215,7 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
         times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
-            lift = f"{value} times the positives of as many random rows ({low} to {high})"
+            lift = f"{value} times as many positives as among random rows ({low} to {high})"
     if precision["known"]:
         ends = between(precision["low"], precision["high"])
         called = f"{percent(precision['value'])} % of the called rows are positive ({ends}){also}"

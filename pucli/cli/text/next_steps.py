@@ -17,7 +17,7 @@ def next_steps(document: Mapping[str, Any], verbose: bool) -> list[str]:
     steps = []
     if called > CHECKED:
         steps.append(
-            f"check {CHECKED} random called rows by hand; their share of positives is the precision: pucli review "
+            f"check {CHECKED} random called rows by hand, which tells the precision: pucli review "
             f"{_called_rows(document)} --for precision --rows {CHECKED} --out sample.csv"
         )
     elif called:

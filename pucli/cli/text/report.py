@@ -63,6 +63,12 @@ def print_report(out: Output, report: Report) -> None:
     ]
     kept = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     _print_rows(out, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
+    if report.verdicts:
+        from pucli.report.tables.verdict import MEANINGS
+
+        said = {verdict: MEANINGS[verdict] for verdict in report.verdicts if verdict in MEANINGS}
+        out.fields([("diff/se", "obtained minus published, in standard errors"), *said.items()])
+        out.text()
     files = ", ".join(str(path.relative_to(report.folder)) for path in report.files)
     out.fields(
         [

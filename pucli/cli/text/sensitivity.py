@@ -27,7 +27,8 @@ def if_odds(found: Mapping[str, Any] | None, called: int) -> str:
     if lift:
         said.append(f"lift {number(lift['low'], 2)} to {number(lift['high'], 2)}")
     said.append(f"precision {percent(precision['low'])} to {percent(precision['high'])} % at the same class prior")
-    ahead = f"{found['ahead']:,} of the {called:,} called rows stay ahead of all others"
+    number_ahead = f"{found['ahead']:,}" if found["ahead"] else "none"
+    ahead = f"{number_ahead} of the {called:,} called rows stay ahead of all others"
     tips = f"Recall may be below half {_from(found['recall_half'])}, lift below 1 {_from(found['lift_one'])}"
     return (
         f"so that the odds of being labelled differ up to {found['odds_ratio']:g}-fold between positives: "

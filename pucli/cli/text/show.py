@@ -92,7 +92,7 @@ def facts(document: Mapping[str, Any]) -> list[tuple[str, str | None]]:
     classes = None if positive or not words else ", ".join(map(str, words.values()))
     threshold = "score above 0" if document["kind"] == "pu" else None
     if threshold and document["threshold"]:
-        threshold += f", of which the threshold {number(float(document['threshold']))} is already subtracted"
+        threshold += f" (the threshold, {number(float(document['threshold']))}, is already subtracted)"
     return [
         ("method", document["method"]),
         ("source", document["source"]),

@@ -34,6 +34,17 @@ NOT_REPRODUCED = "not reproduced"
 NOT_JUDGED = "not judged"
 COMPARED = "compared with another method"
 NOT_RUN = "not run"
+MEANINGS = {
+    REPRODUCED: "within two standard errors, and the interval of the difference is within the margin of the metric",
+    BY_VARIANT: "this form of the method does not agree with the published figure, but the named one does",
+    BETTER: "more than two standard errors better than published",
+    WORSE: "more than two standard errors worse than published",
+    INCONCLUSIVE: "within two standard errors, but the interval is too wide to tell",
+    DEGENERATE: "at least half of the models predict one class only; such a figure reproduces nothing",
+    NOT_REPRODUCED: "no repeat gave a value, or the metric has no better side",
+    NOT_JUDGED: "fewer than three repeats",
+    COMPARED: "the published figure is that of another method",
+}
 VERDICTS = (
     REPRODUCED,
     BY_VARIANT,
