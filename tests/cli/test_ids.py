@@ -93,6 +93,23 @@ def test_found_identifiers_are_written_as_they_are_in_the_file(pucli, cases, kin
     assert list(pd.read_csv("p.csv"))[:2] == ["row", "prediction"]
 
 
+def test_a_found_identifier_is_said_and_is_no_warning(pucli, cases):
+    cases.assign(number=[f"PO{i}" if i % 2 else None for i in range(80)]).to_csv("rows.csv", index=False)
+    done = pucli("train", "--method", "svc-naive", "--data", "rows.csv", *WORDS)
+    assert "2 identifiers (case_id, number)" in done.err and "warning: column" not in done.err
+    columns = pucli("auto", "--data", "rows.csv", *WORDS, "--columns").out.splitlines()
+    assert columns[0].endswith("not used; named like an identifier; --as COLUMN=number if it is a quantity")
+    assert columns[-1] == "number   identifier, 40 values, 40 empty: not used; differs in nearly every row"
+
+
+@pytest.mark.slow
+def test_auto_says_which_columns_name_the_rows(pucli, cases):
+    cases.assign(number=[f"PO{i}" if i % 2 else None for i in range(80)]).to_csv("rows.csv", index=False)
+    done = pucli("auto", "--data", "rows.csv", *WORDS)
+    assert "; case_id and number only name the rows" in " ".join(done.out.split())
+    assert "identifier" not in done.err and "nan" not in done.out
+
+
 def test_files_without_a_found_identifier_are_predicted(pucli, cases, monkeypatch):
     cases.to_csv("rows.csv", index=False)
     cases.drop(columns="case_id").to_csv("new.csv", index=False)

@@ -152,18 +152,18 @@ def test_quantities_stay_whole_and_no_short_word_ends_a_text_alone():
 
 
 def test_several_warnings_about_columns_are_one_line(pucli, tmp_path):
-    rows = [f"c{i:03d},k{i:03d},{i % 7},{i * i % 11},{'yes' if i < 15 else ''}" for i in range(60)]
-    (tmp_path / "rows.csv").write_text("\n".join(["code,key,a,b,bought", *rows]) + "\n")
+    rows = [f"{i} kg,{i + 5} cm,{i % 7},{i * i % 11},{'yes' if i < 15 else ''}" for i in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["weight,height,a,b,bought", *rows]) + "\n")
     words = ("train", "--method", "gllc", "--data", "rows.csv", "--label", "bought", "--positive", "yes")
-    told = [line for line in pucli(*words).err.splitlines() if line.startswith("warning: ") and "'key'" in line]
-    assert len(told) == 1 and told[0].startswith("warning: 2 columns to look at (--columns): 'code'")
+    told = [line for line in pucli(*words).err.splitlines() if line.startswith("warning: ") and "'height'" in line]
+    assert len(told) == 1 and told[0].startswith("warning: 2 columns to look at (--columns): 'weight'")
     found = pucli(*words, "--json").document["warnings"]
-    assert sum(text.startswith(("column 'code'", "column 'key'")) for text in found) == 2
+    assert sum(text.startswith(("column 'weight'", "column 'height'")) for text in found) == 2
 
 
 def test_a_short_warning_keeps_whole_numbers_and_the_option_that_helps():
-    long = "column 'supplier' looks like an identifier and has 1,150 values in 3,030 rows; if: add --groups supplier"
-    assert short(long) == "'supplier' looks like an identifier and has 1,150 values ...: --groups supplier"
+    long = "column 'supplier' has 1,150 values in 3,030 rows; if rows: add --groups supplier"
+    assert short(long) == "'supplier' has 1,150 values in 3,030 rows: --groups supplier"
     assert short("column 'a' is text, as 2 cells are: b") == "'a' is text"
 
 

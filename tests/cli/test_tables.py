@@ -294,4 +294,4 @@ def test_columns_break_no_word_on_a_narrow_screen(pucli, monkeypatch):
     lines = pucli("train", "--method", "svc-naive", "--data", "rows.csv", *LABELLED, "--columns").out.splitlines()
     assert max(map(len, lines)) <= 40 and "the_job_of_the_customer" in lines
     whole = " ".join(" ".join(lines).split())
-    assert "identifier" in whole and "unchanged" in whole and "values one-hot" in whole
+    assert "identifier" in whole and "unchanged" in whole and "0 or 1 for each of" in whole

@@ -110,7 +110,7 @@ def command(  # noqa: PLR0913, PLR0915
     params |= {} if negatives_are == "biased" else {"negatives": negatives_are}
     if not verbose and not out.as_json:
         out.hold()
-    likeliest, why, positive = None, None, ""
+    likeliest, why, positive, found_ids = None, None, "", ()
     if backend.in_blocks:
         if report is not None or scored is not None:
             raise UsageError("--report and --scored need all rows at once; with --backend dask use --predictions DIR.")
@@ -122,7 +122,7 @@ def command(  # noqa: PLR0913, PLR0915
         rows = rows_to_learn_from(out, "pu", where.source, without_negatives=get_method("auto").without_negatives)
         rows = with_found_ids(rows, where.files)
         _check_top(cut.top, rows)
-        names, title = rows.feature_names, rows.title
+        names, title, found_ids = rows.feature_names, rows.title, rows.found_ids
         found, about = _auto_on_rows(out, rows, {**params, "n_jobs": n_jobs}, where.seed, model, expected)
     out.warn(unkept_recall(cut, found.model))
     results = {**summary(found, names), "seed": where.seed, "expected": expected}
@@ -145,7 +145,14 @@ def command(  # noqa: PLR0913, PLR0915
     if scored is not None or report is not None or model is not None:
         warn_of_unknown_prior(out, found.model)
     print_short(
-        out, title.rpartition(", label column ")[0] or title, found, document, likeliest, positive, verbose=verbose
+        out,
+        title.rpartition(", label column ")[0] or title,
+        found,
+        document,
+        likeliest,
+        positive,
+        found_ids=found_ids,
+        verbose=verbose,
     )
     if verbose:
         print_whole(out, document)

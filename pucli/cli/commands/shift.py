@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
@@ -56,7 +57,11 @@ def command(out: Output, model: ModelFile, data: NewFiles, reading: ReadingOptio
     for line in found.warnings:
         out.warn(line)
     if found.verdict == "more":
-        out.warn("more than the class prior has changed: do not rely on this estimate; train again on such rows.")
+        without = " ".join(f"--drop {shlex.quote(name)}" for name in found.columns)
+        instead = f", or without what changed ({without})" if len(found.columns) <= MOST_NAMED else ""
+        out.warn(
+            f"more than the class prior has changed: do not rely on this estimate; train again on such rows{instead}."
+        )
     out.remark("The share holds if nothing else has changed; combinations of columns are not tested.")
 
 
@@ -64,7 +69,7 @@ def _lines(found: Shift, title: str, population: str) -> list[str]:
     """Return the printed lines."""
     said = {
         "same": "none found in single columns",
-        "prior": "the class prior only, by the test of columns",
+        "prior": "only the class prior, as far as single columns show",
         "more": f"more than the class prior: {_named(found.columns)}",
         "untested": "not tested; this model keeps no distribution of its columns",
     }[found.verdict]

@@ -43,6 +43,7 @@ def print_short(
     likeliest: pd.DataFrame | None,
     positive: str,
     *,
+    found_ids: Sequence[str] = (),
     verbose: bool = False,
 ) -> None:
     """Print the answer, what it rests on, and what to do next.
@@ -61,11 +62,13 @@ def print_short(
         The rows with the highest scores, the likeliest first, if they could be ranked.
     positive : str
         Word of the positive class.
+    found_ids : sequence of str, default=()
+        Columns that were found to be identifiers and are not used.
     verbose : bool, default=False
         Whether all the rest is printed below.
     """
     lines = [
-        *item("learned from", _learned_from(title, document, positive)),
+        *item("learned from", _learned_from(title, document, positive, found_ids)),
         *_first(document),
         *item("called", _called(found, document)),
         *_estimates(found, document),
@@ -154,11 +157,13 @@ def _warning(text: str) -> list[str]:
     return lines
 
 
-def _learned_from(title: str, document: Mapping[str, Any], positive: str) -> str:
+def _learned_from(title: str, document: Mapping[str, Any], positive: str, found_ids: Sequence[str]) -> str:
     known = document.get("known_negatives")
     negative = f", {known:,} known negative ({document['negatives']})" if known else ""
     marked = f"{document['labelled']:,} labelled{f' ({positive})' if positive else ''}"
-    return f"{title}: {document['rows']:,} rows, {marked}, {document['unlabeled']:,} unlabeled{negative}"
+    names = textwrap.shorten(" and ".join(found_ids), 2 * LONGEST_MARK, placeholder=" ...")
+    only_name = f"; {names} only name{'s' * (len(found_ids) == 1)} the rows" if found_ids else ""
+    return f"{title}: {document['rows']:,} rows, {marked}, {document['unlabeled']:,} unlabeled{negative}{only_name}"
 
 
 def _first(document: Mapping[str, Any]) -> list[str]:
@@ -198,7 +203,9 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
     estimates, whole = document["estimates"], document["scenario"] != "case-control"
     recall, precision, prior = (estimates[name] for name in ("recall", "precision", "prior"))
     why = _why_unknown(document)
-    cannot = f"cannot be told: {why[4:]}" if why.startswith("no: ") else "cannot be told from these rows"
+    contradicted = why == "cannot be told" and not document["sound"]
+    reason = "labels do not look random" if contradicted else why.removeprefix("no: ")
+    cannot = "cannot be told from these rows" if reason == why else f"cannot be told: {reason}"
     also = ", labelled ones included" if whole else ""
     sound = document["sound"] and document["ranks"]
 
@@ -228,8 +235,11 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
         positives = f"{round(prior['value'] * count):,} {of} ({low:,} to {high:,}){also}"
     if document["expected"] is not None:
         positives = f"{document['expected']:,} of {document['unlabeled']:,} unlabeled rows, as given by --expected"
+    if {finds, lift, called, positives} == {cannot}:
+        return item("estimates", f"finds, lift, precision and positives {cannot}")
     lines = [*item("finds", finds), *item("lift", lift), *item("precision", called), *item("positives", positives)]
-    return [*lines, *item("", _rests_on(document))]
+    rests_on = _rests_on(document)
+    return [*lines, *(item("", rests_on) if rests_on else [])]
 
 
 def _rests_on(document: Mapping[str, Any]) -> str:
@@ -285,6 +295,10 @@ def _marks(row: Mapping[Hashable, Any], shown: Sequence[str]) -> str:
 
 
 def _mark(cell: Any) -> str:
+    import pandas as pd
+
+    if pd.isna(cell):
+        return "(empty)"
     return textwrap.shorten(str(cell), LONGEST_MARK, placeholder="...")
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 NAMED, SHORT = 3, 60
 # A column with a longer name has it on a line of its own.
 LONGEST = 20
+# Kinds of columns whose name has a plural in s.
+PLURAL = frozenset({"number", "identifier", "date", "constant"})
 
 
 def rows_to_learn_from(
@@ -71,7 +73,9 @@ def rows_to_learn_from(
     for line in rows.warnings:
         if line not in of_columns:
             out.warn(line)
-    out.warn_together(of_columns, _joined(of_columns))
+    for wanted in (True, False):  # groups, which can make results too good, come first
+        lines = [line for line in of_columns if ("--groups" in line) == wanted]
+        out.warn_together(lines, _joined(lines))
     if rows.opposite:
         _ask_or_warn(out, rows)
     if kind == "pu" and source.data is not None and source.positive is None:
@@ -140,7 +144,12 @@ def say_which_class(out: Output, marked: str, rest: str, column: str, n_labelled
 def summary(encoder: TableEncoder) -> str:
     """Return the number of columns of each kind and of columns with empty cells."""
     kinds = Counter(column.kind for column in encoder.columns_)
-    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    names = ", ".join(column.name for column in encoder.columns_ if column.kind == "identifier")
+    shown = f" ({textwrap.shorten(names, SHORT, placeholder=' ...')})"
+    counted = ", ".join(
+        f"{many(count, kind) if kind in PLURAL else f'{count:,} {kind}'}{shown if kind == 'identifier' else ''}"
+        for kind, count in kinds.most_common()
+    )
     n_empty = sum(column.n_empty > 0 for column in encoder.columns_)
     filled = f"; empty cells in {n_empty}, filled and marked" if n_empty else ""
     return f"{counted}: {len(encoder.get_feature_names_out())} features{filled}"
@@ -202,14 +211,15 @@ def _described(record: dict[str, Any]) -> str:
         said.append(
             f"{_percent(record['read'])} read" + (f" (not {record['not_read']!r})" if record["not_read"] else "")
         )
-    if record["distinct"] is not None and not record["encoded"].startswith(f"{record['distinct']} values"):
+    if record["distinct"] is not None and f"of {record['distinct']} values" not in record["encoded"]:
         said.append(f"{many(record['distinct'], 'value')}")
     if record["empty"]:
         said.append(f"{record['empty']:,} empty")
     becomes = record["encoded"]
-    if record["features"] > 1 and "values one-hot" not in becomes:
+    if record["features"] > 1 and not becomes.startswith("0 or 1 for each"):
         becomes += f" ({record['features']} features)"
-    return f"{', '.join(said)}: {becomes}{'; ' + record['note'] if record['note'] else ''}"
+    note = record["note"] if becomes != "not used" else re.sub(r"[;,] it is not used\b", "", record["note"])
+    return f"{', '.join(said)}: {becomes}{'; ' + note if note else ''}"
 
 
 def _percent(share: float) -> str:

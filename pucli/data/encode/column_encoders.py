@@ -82,7 +82,8 @@ class Number:
 
     def how(self) -> str:
         """Describe the encoding."""
-        written = f" (decimal sign {self.decimal}{f', in {self.unit}' if self.unit else ''})" if self.decimal else ""
+        sign = {",": "decimal comma", ".": "decimal point", "": ""}[self.decimal]
+        written = f" ({sign}{f', in {self.unit}' if self.unit else ''})" if sign else ""
         return f"unchanged{written}{filled_words(self.fill, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
@@ -252,8 +253,8 @@ class Category:
 
     def how(self) -> str:
         """Describe the encoding."""
-        rest = f", {self.others} rare values grouped" if self.others else ""
-        return f"{len(self.values)} values one-hot{rest}" + ", empty is a value" * self.indicator
+        rest = f", one for {self.others} rare values together" if self.others else ""
+        return f"0 or 1 for each of {len(self.values)} values{rest}" + ", empty is a value" * self.indicator
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out`, see `Number.encode`."""

@@ -36,11 +36,13 @@ class Range(NamedTuple):
         if self.dates:
             first, last = (np.datetime64(int(np.floor(day)), "D") for day in (self.low, self.high))
             return (
-                f"{count} of {n} dates lie outside those of the training rows, {first} to {last}; there the model is "
-                "untried, and what it learned from dates may not hold"
+                f"{count:,} of {n:,} dates lie outside those of the training rows, {first} to {last}, where what the "
+                "model learned from dates may not hold; to score later rows, train without the column (--drop)"
             )
         ends = f"{self.low:.6g} to {self.high:.6g}"
-        return f"{count} of {n} cells lie outside the range of the training rows, {ends}; are they in the same units?"
+        return (
+            f"{count:,} of {n:,} cells lie outside the range of the training rows, {ends}; are they in the same units?"
+        )
 
 
 class Usual(NamedTuple):

@@ -53,7 +53,7 @@ class Text:
 
     def how(self) -> str:
         """Describe the encoding."""
-        return f"{len(self.words)} frequent words, tf-idf{filled_words(None, self.indicator)}"
+        return f"{len(self.words)} frequent words, rare ones weigh more{filled_words(None, self.indicator)}"
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out`.

@@ -75,8 +75,15 @@ class LabelColumn:
     def counts(self) -> str:
         """Return the classes with their numbers of rows, for messages."""
         present = self.present
-        shown = ", ".join(f"{value!r} ({np.sum(self.text == value)} rows)" for value in present[:6])
+        numbers = [int(np.sum(self.text == value)) for value in present[:6]]
+        shown = ", ".join(f"{value!r} ({n:,} row{'s' * (n != 1)})" for value, n in zip(present, numbers, strict=False))
         return shown + (", ..." if len(present) > 6 else "")
+
+    @staticmethod
+    def _ways(classes: Sequence[str]) -> str:
+        """Return the options that name a class as positive, such as "--positive a or --positive b"; at most two."""
+        ways = [f"--positive {shlex.quote(one)}" for one in classes[:2]]
+        return " or ".join(ways) + (" or another class" if len(classes) > 2 else "")
 
     def positive_class(self, positive: str | None) -> str:
         """Return the class that marks positives, as written in the file.
@@ -108,9 +115,9 @@ class LabelColumn:
             raise UsageError(f"{self.where} is empty in every row; write a class in the labelled ones")
         if self.empty.any():
             raise UsageError(
-                f"{self.where} is empty in {self.empty.sum()} of {len(self.empty)} rows, first at "
-                f"{self.place(int(self.empty.argmax()))}; name the positive class with --positive to treat these rows "
-                "as unlabeled, or fill them in"
+                f"{self.where} is empty in {self.empty.sum():,} of {len(self.empty):,} rows, first at "
+                f"{self.place(int(self.empty.argmax()))}; if these rows are unlabeled, add {self._ways(present)}; if "
+                "not, fill them in"
             )
         if len(present) == 1:
             raise UsageError(
@@ -118,7 +125,8 @@ class LabelColumn:
             )
         if len(present) > 2:
             raise UsageError(
-                f"{self.where} has {len(present)} classes: {counts}; name the positive one with --positive"
+                f"{self.where} has {len(present)} classes: {counts}; name the positive one, e.g. "
+                f"{self._ways(present[:1])}"
             )
         return present[1]
 
@@ -138,8 +146,8 @@ class LabelColumn:
         if found is not None:
             return found
         raise UsageError(
-            f"{self.where} has the classes {present[0]!r} and {present[1]!r}; name the one that marks positives with "
-            "--positive"
+            f"{self.where} has the classes {present[0]!r} and {present[1]!r}; name the one that marks positives: "
+            f"{self._ways(present)}"
         )
 
     def spellings(self, marked: str) -> list[str]:

@@ -172,7 +172,7 @@ class KnownRows(NamedTuple):
         """Say how many of the rows are meant, up to "that the model was trained on"."""
         if self.all:
             return "these are the rows"
-        return f"{'' if self.exact else 'about '}{self.known} of {self.total} rows are rows"
+        return f"{'' if self.exact else 'about '}{self.known:,} of {self.total:,} rows are rows"
 
 
 class RowCounter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -297,8 +298,8 @@ def groups_not_given(columns: Sequence[Column], named: Collection[str]) -> list[
         coded = _share_with_digit(column.values) if column.kind == "category" else 0.0
         if column.kind == "identifier" or coded >= CODES:
             found.append(
-                f"column {column.name!r} looks like an identifier and has {n:,} values in {filled:,} rows; if rows "
-                f"with the same value are alike, results are too good: keep them together with --groups {column.name}"
+                f"column {column.name!r} has {n:,} values in {filled:,} rows; if rows with the same value are alike, "
+                f"results are too good: keep them together with --groups {shlex.quote(column.name)}"
             )
     return found
 

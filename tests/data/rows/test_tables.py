@@ -98,9 +98,12 @@ def fault(tmp_path, text, message, name="mine.csv", **options):
         ("a,y\n1,1\n2,1\n", r"label column 'y' has only one class, '1' \(2 rows\)"),
         (
             "a,y\n1,u\n2,v\n3,w\n3,w\n",
-            r"'y' has 3 classes: 'u' \(1 rows\), 'v' \(1 rows\), 'w' \(2 rows\); .*--positive",
+            r"'y' has 3 classes: 'u' \(1 row\), 'v' \(1 row\), 'w' \(2 rows\); .*--positive u",
         ),
-        ("a,y\n1,1\n2,\n3,0\n", r"label column 'y' is empty in 1 of 3 rows, first at line 3; .*--positive"),
+        (
+            "a,y\n1,1\n2,\n3,0\n",
+            r"label column 'y' is empty in 1 of 3 rows, first at line 3; .*add --positive 0 or --positive 1",
+        ),
         (
             "a,b,y\n1,2,0\n,2,1\n3,inf,1\n",
             r"1 missing \(empty or NaN\) and 1 infinite values, first in column 'a', line 3",
@@ -153,7 +156,7 @@ def test_positive_class(tmp_path):
     file = csv_file(tmp_path, "a,y\n1,spam\n2,ham\n3,egg\n")
     assert read_table(file, label="y", positive="egg")[1].tolist() == [-1, -1, 1]
     fault(
-        tmp_path, "a,y\n1,spam\n2,ham\n", r"has no class 'eggs'; its classes: 'ham' \(1 rows\), 'spam'", positive="eggs"
+        tmp_path, "a,y\n1,spam\n2,ham\n", r"has no class 'eggs'; its classes: 'ham' \(1 row\), 'spam'", positive="eggs"
     )
     fault(tmp_path, "a,y\n1,spam\n2,spam\n", "has only one class", positive="spam")
 

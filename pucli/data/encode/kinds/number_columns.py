@@ -110,10 +110,8 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
         if n_distinct < UNIQUE * len(filled) and _MAYBE_QUANTITY.fullmatch(name):
             warning = "is read as a quantity; if it numbers rows or things, leave the column out (--drop or --id)"
             return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
-        warning = (
-            "looks like an identifier by name and content; it is not used (--as COLUMN=number if it is a quantity)"
-        )
-        return Column(name, "identifier", n_empty, n_distinct=n_distinct, warning=warning)
+        remark = "named like an identifier; --as COLUMN=number if it is a quantity"
+        return Column(name, "identifier", n_empty, n_distinct=n_distinct, remark=remark)
     warning = doubtful_numbers(filled)
     if warning:
         return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)

@@ -136,6 +136,5 @@ def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
     if n_words >= WORDS and (varied or n_distinct > 40 or (n_filled < MIN_ROWS and n_distinct == n_filled)):
         return replace(seen, kind="text")
     if varied:
-        warning = "differs in nearly every row, like an identifier; it names rows and is not used as a feature"
-        return replace(seen, kind="identifier", warning=warning)
+        return replace(seen, kind="identifier", remark="differs in nearly every row")
     return seen
