@@ -3,6 +3,7 @@
 import ast
 import importlib
 import itertools
+import json
 import os
 import re
 import shlex
@@ -16,6 +17,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from pucli.cli.documents.schema import adapter_of
 from pucli.core import declared_files as declared
 from pucli.data import dataset_entry, dataset_names
 from pucli.methods import METHODS, Method
@@ -132,6 +134,15 @@ def test_commands_shown_with_their_output_are_commands():
             parse(words)
 
 
+def check_documents(ran, namespace) -> int:
+    """Check the JSON documents that commands printed, and those in variables of a page, by their schemas."""
+    printed = [out for words, out in ran if "--json" in words]
+    kept = [json.dumps(value) for value in namespace.values() if isinstance(value, dict) and "schema" in value]
+    for text in (*printed, *kept):
+        adapter_of(json.loads(text)["schema"].partition("/")[0]).validate_json(text, strict=True)
+    return len(printed) + len(kept)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
@@ -176,7 +187,7 @@ def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
             if not mirror.is_dir() and "--offline forbids the network" in done.err:
                 continue  # tests download nothing
             assert done.code == 0, f"{page.name}: {' '.join(words)}\n{done.err}"
-            ran.append(words)
+            ran.append((words, done.out))
 
     def console(example):
         for words, printed in shown(str(example.parsed)):
@@ -187,7 +198,6 @@ def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
             done = pucli(*words)
             assert done.code == 0, f"{page.name}: {' '.join(words)}\n{done.err}"
             assert [line for line in printed if line not in done.out + done.err] == []
-            ran.append(words)
 
     parsers = [
         CodeBlockParser(language="sh", evaluator=shell),
@@ -204,6 +214,8 @@ def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
         document.namespace |= {"bought": table.pop("bought").eq("yes"), "table": table}
     for example in document.examples():
         example.evaluate()
+    checked = check_documents(ran, document.namespace)
+    assert checked >= 9 or page.name != "agents.md"
 
 
 def test_the_method_of_contributing_trains_predicts_saves_and_loads(pucli, tmp_path, monkeypatch):

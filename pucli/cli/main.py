@@ -298,7 +298,8 @@ def _of_missing(error: Any) -> str:
     if parameter is None or not type(error).__name__.startswith("Missing"):
         return ""
     names = [name for name in parameter.opts if name.startswith("--")]
-    return f"{' '.join([*names[:1], parameter.metavar or ''])} is missing."
+    listed = "; `pucli list experiments` shows all" if parameter.metavar == "EXPERIMENT" else ""
+    return f"{' '.join([*names[:1], parameter.metavar or ''])} is missing{listed}."
 
 
 def _of_value(error: Any) -> str:

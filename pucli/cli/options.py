@@ -148,7 +148,8 @@ Scenario = Annotated[
     str,
     typer.Option(
         "--scenario",
-        help="case-control: labelled and unlabeled rows are two samples. single-training-set: they are one sample.",
+        help="case-control: the unlabeled rows are a sample of their own; class prior and counts are of them. "
+        "single-training-set: some positives of one sample are labelled; class prior and counts are of all its rows.",
         autocompletion=completion.words("case-control", "single-training-set"),
         callback=_known_scenario,
     ),

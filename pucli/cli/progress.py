@@ -82,6 +82,7 @@ class Bar(Progress):
 
 def _counted(done: int, total: int | None, unit: str) -> str:
     """Return how much is done, such as "3/7 members"."""
+    unit = unit.removesuffix("s") if (done if total is None else total) == 1 else unit
     return f"{done:,}{'' if total is None else f'/{total:,}'}{f' {unit}' if unit else ''}"
 
 

@@ -220,6 +220,8 @@ def test_a_table_of_the_user(pucli, customers):
     assert (done["metric"], done["blocks"]) == ("puf", "splits")
     truth = pucli(*base, customers.true, "--label", "really", "--positive", "yes", "--labels", "true").document
     assert truth["metric"] == "f1"
+    unsure = pucli(*base, customers.true, "--label", "really", "--positive", "yes")
+    assert "'no' counts as unlabeled; if the classes are known, add --labels true" in unsure.err
     seen = {str(done["scores"])}
     for words in (
         ("--drop", "age"),

@@ -248,5 +248,11 @@ def own_task(
         if count < LEAST:
             raise UsageError(f"{path}: {count} {kind} rows; a comparison divides them and needs at least {LEAST}.")
     groups, copies = (rows.groups, []) if rows.groups is not None else copies_together(rows.X, rows.labelled, LEAST)
-    notes = (*rows.notes, *rows.warnings, *copies)
+    whole = []
+    if not known and (other := rows.words.get("0", "")) not in {"", f"not {rows.words['1']}"}:
+        whole.append(
+            f"every row is {rows.words['1']!r} or {other!r}, and {other!r} counts as unlabeled; if the classes are "
+            "known, add --labels true, which compares by them"
+        )
+    notes = (*rows.notes, *whole, *rows.warnings, *copies)
     return Task(path.name, rows.X, rows.labelled, known, notes, scenario, groups, rows.times)
