@@ -14,12 +14,13 @@ from pucli.metrics.comparison import (
 from pucli.metrics.metric import Metric
 from pucli.metrics.pu import pu_counts, puf
 from pucli.metrics.registry import METRICS, all_metrics, classification_scores, computable, compute, get_metric
-from pucli.metrics.scorers import pu_auc_scorer, puf_scorer
+from pucli.metrics.scorers import PUScorer, pu_auc_scorer, puf_score, puf_scorer
 
 __all__ = [
     "METRICS",
     "FriedmanNemenyi",
     "Metric",
+    "PUScorer",
     "PairedTest",
     "Ranking",
     "adjust_p_values",
@@ -35,6 +36,7 @@ __all__ = [
     "pu_auc_scorer",
     "pu_counts",
     "puf",
+    "puf_score",
     "puf_scorer",
     "wilcoxon_paired",
 ]

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.core.arrays import AnyArray, Bools
-from pucli.metrics import ranking
+from pucli.core.arrays import AnyArray
+from pucli.metrics import inputs, ranking
 
 
 class Confusion(NamedTuple):
@@ -38,9 +38,10 @@ def confusion(truth: ArrayLike, predictions: ArrayLike, positive: object) -> Con
     Raises
     ------
     ValueError
-        If the inputs are empty or differ in length.
+        If the inputs are empty, differ in length, lack a value, or are words on one side alone.
     """
     y, y_hat = _pair(truth, predictions)
+    inputs.refuse_other_kind(positive, y)
     is_positive, found = y == positive, y_hat == positive
     return Confusion(
         int(np.sum(is_positive & found)),
@@ -139,13 +140,11 @@ def auc(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:
     Raises
     ------
     ValueError
-        If the inputs are empty or differ in length.
+        If the inputs are empty, differ in length, lack a value, or are words on one side alone.
     """
-    y, values = _pair(truth, decision)
-    is_positive: Bools = y == positive
+    is_positive, values = inputs.positive_and_numbers(truth, decision, positive, "decision")
     if is_positive.all() or not is_positive.any():
         return math.nan
-    values = values.astype(float)
     if not np.isfinite(values).all():
         return math.nan
     return ranking.auc(values[is_positive], values[~is_positive])
@@ -206,8 +205,4 @@ def f_published(unlabeled_truth: ArrayLike, signs: ArrayLike) -> float:
 
 
 def _pair(truth: ArrayLike, predictions: ArrayLike) -> tuple[AnyArray, AnyArray]:
-    """Return both as flat arrays of the same positive length."""
-    y, y_hat = np.asarray(truth).ravel(), np.asarray(predictions).ravel()
-    if len(y) == 0 or len(y) != len(y_hat):
-        raise ValueError(f"truth and predictions need the same length above zero, got {len(y)} and {len(y_hat)}.")
-    return y, y_hat
+    return inputs.classes(truth, predictions, ("truth", "predictions"))

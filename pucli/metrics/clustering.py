@@ -7,6 +7,8 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pucli.metrics import inputs
+
 
 def nmi(truth: ArrayLike, clusters: ArrayLike) -> float:
     """Return the normalised mutual information of classes and clusters, in [0, 1].
@@ -25,7 +27,7 @@ def nmi(truth: ArrayLike, clusters: ArrayLike) -> float:
     """
     from sklearn.metrics import normalized_mutual_info_score
 
-    return float(normalized_mutual_info_score(truth, clusters))
+    return float(normalized_mutual_info_score(inputs.labels(truth, "truth"), inputs.labels(clusters, "clusters")))
 
 
 def in_group_proportion(X: ArrayLike, clusters: ArrayLike) -> dict[Hashable, float]:
@@ -47,6 +49,11 @@ def in_group_proportion(X: ArrayLike, clusters: ArrayLike) -> dict[Hashable, flo
     dict
         The proportion of each cluster, in the order of their names.
 
+    Raises
+    ------
+    ValueError
+        If there are fewer than two rows, a value is missing, or the lengths differ.
+
     Examples
     --------
     >>> in_group_proportion([[0.0], [1.0], [5.0], [6.1], [6.4]], ["a", "a", "a", "b", "b"])
@@ -54,8 +61,11 @@ def in_group_proportion(X: ArrayLike, clusters: ArrayLike) -> dict[Hashable, flo
     """
     from sklearn.metrics import pairwise_distances
 
-    distances = pairwise_distances(np.asarray(X, dtype=float))
+    rows, names = inputs.as_floats(X, "X"), inputs.labels(clusters, "clusters")
+    if rows.ndim != 2 or len(rows) < 2 or not np.isfinite(rows).all():
+        raise ValueError(f"X takes at least two rows of finite numbers, of shape (n, m); got shape {rows.shape}.")
+    inputs.same_length(rows, names, ("X", "clusters"))
+    distances = pairwise_distances(rows)
     np.fill_diagonal(distances, np.inf)
-    names = np.asarray(clusters)
     same = names[np.argmin(distances, axis=1)] == names
-    return {name: float(same[names == name].mean()) for name in np.unique(names).tolist()}
+    return {name: float(same[names == name].mean()) for name in inputs.distinct(names)}

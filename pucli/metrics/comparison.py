@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Floats
 from pucli.core.json_values import json_values
+from pucli.metrics import inputs
 
 # Largest number of pairs for which the null distribution with ties is enumerated: 2^13 signs.
 ENUMERATED = 13
@@ -106,9 +107,8 @@ def wilcoxon_paired(a: ArrayLike, b: ArrayLike) -> PairedTest:
     >>> wilcoxon_paired([3.0, 4.0, 5.0, 6.0], [1.0, 1.0, 1.0, 1.0]).p
     0.125
     """
-    first, second = np.asarray(a, dtype=float).ravel(), np.asarray(b, dtype=float).ravel()
-    if first.shape != second.shape:
-        raise ValueError(f"paired samples need the same length, got {len(first)} and {len(second)}.")
+    first, second = inputs.numbers(a, "a"), inputs.numbers(b, "b")
+    inputs.same_length(first, second, ("paired samples a", "b"), least=0)
     d = (first - second)[np.isfinite(first) & np.isfinite(second)]
     # fractions that are equal up to rounding are ties
     d = np.where(np.abs(d) < 1e-12, 0.0, d)
@@ -157,7 +157,7 @@ def adjust_p_values(p: ArrayLike) -> Floats:
     """
     from scipy.stats import false_discovery_control
 
-    values = np.asarray(p, dtype=float).ravel()
+    values = _p_values(p)
     adjusted = np.full(values.shape, math.nan)
     known = np.isfinite(values)
     if known.any():
@@ -190,7 +190,7 @@ def friedman_nemenyi(matrix: ArrayLike, *, higher_is_better: bool = True, alpha:
     """
     from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
-    values = np.asarray(matrix, dtype=float)
+    values = inputs.as_floats(matrix, "matrix")
     if values.ndim != 2:
         raise ValueError(f"matrix needs the shape (data sets, methods), got {values.ndim} dimension(s).")
     values = values[np.isfinite(values).all(axis=1)]
@@ -234,6 +234,11 @@ def corrected_resampled_t(differences: ArrayLike, test_share: float) -> float:
     float
         1 if all differences are zero; NaN if there are fewer than two, or if all have the same non-zero value.
 
+    Raises
+    ------
+    ValueError
+        If a difference is no number, or `test_share` is negative or none.
+
     Examples
     --------
     >>> round(corrected_resampled_t([2.0, 1.0, 3.0, 2.0, 1.0], 0.0), 4)
@@ -243,7 +248,13 @@ def corrected_resampled_t(differences: ArrayLike, test_share: float) -> float:
     """
     from scipy.stats import t
 
-    d = np.asarray(differences, dtype=float).ravel()
+    d = inputs.numbers(differences, "differences")
+    if not (isinstance(test_share, (int, float, np.number)) and 0 <= test_share < math.inf):
+        given = test_share if np.isscalar(test_share) else f"one {type(test_share).__name__}"
+        raise ValueError(
+            f"test_share takes the number of test rows divided by that of training rows, such as 0.25; got {given}. Of "
+            "two samples, give the differences."
+        )
     d = d[np.isfinite(d)]
     if len(d) < 2:
         return math.nan
@@ -263,7 +274,7 @@ def holm_adjusted(p: ArrayLike) -> Floats:
     >>> holm_adjusted([0.01, 0.04, 0.03]).round(3).tolist()
     [0.03, 0.06, 0.06]
     """
-    values = np.asarray(p, dtype=float).ravel()
+    values = _p_values(p)
     adjusted = np.full(values.shape, math.nan)
     order = [i for i in np.argsort(values) if np.isfinite(values[i])]
     largest = 0.0
@@ -271,3 +282,12 @@ def holm_adjusted(p: ArrayLike) -> Floats:
         largest = max(largest, min(1.0, (len(order) - place) * values[i]))
         adjusted[i] = largest
     return adjusted
+
+
+def _p_values(p: ArrayLike) -> Floats:
+    """Return p-values (n,), of which NaN entries are unknown."""
+    values = inputs.numbers(p, "p")
+    wrong = values[(values < 0.0) | (values > 1.0)]
+    if len(wrong):
+        raise ValueError(f"p takes p-values, between 0 and 1; got {wrong[0]:g}.")
+    return values

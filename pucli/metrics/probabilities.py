@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pucli.metrics import inputs
+
 BINS = 10
 
 
@@ -18,8 +20,8 @@ def brier(truth: ArrayLike, probability: ArrayLike, positive: object) -> float:
     positive : object
         The positive class.
     """
-    marked = np.asarray(truth).ravel() == positive
-    return float(np.mean((np.asarray(probability, dtype=float).ravel() - marked) ** 2))
+    marked, p = inputs.positive_and_numbers(truth, probability, positive, "probability")
+    return float(np.mean((p - marked) ** 2))
 
 
 def calibration_error(truth: ArrayLike, probability: ArrayLike, positive: object) -> float:
@@ -37,8 +39,7 @@ def calibration_error(truth: ArrayLike, probability: ArrayLike, positive: object
     The bins of the probability are (0, 0.1], ..., (0.9, 1], the first one with 0, and count by their rows (Naeini,
     Cooper, Hauskrecht 2015).
     """
-    marked = np.asarray(truth).ravel() == positive
-    p = np.asarray(probability, dtype=float).ravel()
+    marked, p = inputs.positive_and_numbers(truth, probability, positive, "probability")
     if not np.isfinite(p).all():
         return float("nan")
     bins = np.clip(np.ceil(p * BINS).astype(int) - 1, 0, BINS - 1)

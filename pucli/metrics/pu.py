@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Floats, Ints
+from pucli.metrics import inputs
 from pucli.metrics.top import rows_at
 
 Denominator = Literal["unlabeled", "all"]
@@ -35,9 +36,18 @@ def pu_counts(labelled: ArrayLike, predictions: ArrayLike, positive: object) -> 
     -------
     ndarray of int, shape (4,)
         Labelled rows predicted positive, labelled rows, unlabeled rows predicted positive, unlabeled rows.
+
+    Raises
+    ------
+    ValueError
+        If `labelled` has other values than true and false, a prediction is missing, the lengths differ, or `positive`
+        is a word and the predictions are none.
     """
-    mask = np.asarray(labelled, dtype=bool).ravel()
-    found = np.asarray(predictions).ravel() == positive
+    mask, predicted = inputs.marks(labelled), inputs.labels(predictions, "predictions")
+    inputs.same_length(mask, predicted, ("labelled", "predictions"), least=0)
+    if len(predicted):
+        inputs.refuse_other_kind(positive, predicted)
+    found = predicted == positive
     return np.array([(mask & found).sum(), mask.sum(), (~mask & found).sum(), (~mask).sum()], dtype=np.int64)
 
 
@@ -56,8 +66,13 @@ def puf(counts: ArrayLike, denominator: Denominator) -> Floats:
     ndarray of float, shape (...)
         0 where no row of the denominator is predicted positive: a model that finds no positives is useless, whatever
         its recall of labelled rows. NaN where there is no labelled row, or none in the denominator.
+
+    Raises
+    ------
+    ValueError
+        If the last axis does not have four counts, or the denominator is another word.
     """
-    tp, n_labelled, found, n_unlabeled = np.moveaxis(np.asarray(counts, dtype=float), -1, 0)
+    tp, n_labelled, found, n_unlabeled = _counts(counts, denominator)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = found / n_unlabeled if denominator == "unlabeled" else (tp + found) / (n_labelled + n_unlabeled)
         score = (tp / n_labelled) ** 2 / share
@@ -67,14 +82,14 @@ def puf(counts: ArrayLike, denominator: Denominator) -> Floats:
 
 def recall_labelled(counts: ArrayLike) -> Floats:
     """Return the fraction of labelled rows that are predicted positive, shape (...); NaN without any."""
-    tp, n_labelled, _, _ = np.moveaxis(np.asarray(counts, dtype=float), -1, 0)
+    tp, n_labelled, _, _ = _counts(counts)
     with np.errstate(invalid="ignore"):
         return np.asarray(tp / n_labelled, dtype=np.float64)
 
 
 def predicted_positive(counts: ArrayLike) -> Floats:
     """Return the fraction of all rows that are predicted positive, shape (...); NaN without any."""
-    tp, n_labelled, found, n_unlabeled = np.moveaxis(np.asarray(counts, dtype=float), -1, 0)
+    tp, n_labelled, found, n_unlabeled = _counts(counts)
     with np.errstate(invalid="ignore"):
         return np.asarray((tp + found) / (n_labelled + n_unlabeled), dtype=np.float64)
 
@@ -98,7 +113,7 @@ def proxy_accuracy(counts: ArrayLike, denominator: Denominator, prior: float) ->
     -----
     PU-Bench selects models by it without the term -prior, which changes no order.
     """
-    tp, n_labelled, found, n_unlabeled = np.moveaxis(np.asarray(counts, dtype=float), -1, 0)
+    tp, n_labelled, found, n_unlabeled = _counts(counts, denominator)
     with np.errstate(invalid="ignore"):
         called = found / n_unlabeled if denominator == "unlabeled" else (tp + found) / (n_labelled + n_unlabeled)
         return np.asarray(2.0 * prior * tp / n_labelled + 1.0 - called - prior, dtype=np.float64)
@@ -125,7 +140,8 @@ def recall_labelled_at(labelled: ArrayLike, decision: ArrayLike, denominator: De
     float
         NaN without a labelled row, if the population has fewer rows, or where a score is not finite.
     """
-    marked, scores = np.asarray(labelled, dtype=bool).ravel(), np.asarray(decision, dtype=float).ravel()
+    marked, scores = inputs.marked_scores(labelled, decision)
+    inputs.refuse_denominator(denominator)
     population = np.sort(scores if denominator == "all" else scores[~marked])[::-1]
     count = rows_at(place, len(population)) if len(population) else math.nan
     if not marked.any() or not math.isfinite(count) or not np.isfinite(scores).all():
@@ -156,7 +172,19 @@ def lift_labelled_at(labelled: ArrayLike, decision: ArrayLike, denominator: Deno
     float
         1 for a random order; NaN as `recall_labelled_at`.
     """
-    marked = np.asarray(labelled, dtype=bool).ravel()
+    marked, _ = inputs.marked_scores(labelled, decision)
     n = len(marked) if denominator == "all" else int((~marked).sum())
     recall = recall_labelled_at(labelled, decision, denominator, place)
     return recall * n / rows_at(place, n) if math.isfinite(recall) else math.nan
+
+
+def _counts(counts: ArrayLike, denominator: Denominator = "unlabeled") -> Floats:
+    """Return the four counts (4, ...) of an array (..., 4)."""
+    values = np.asarray(counts)
+    if values.shape[-1:] != (4,) or values.dtype.kind not in "iufb":
+        raise ValueError(
+            "counts takes the four numbers that pu_counts(labelled, predictions, positive) returns, of shape (..., 4); "
+            f"got {values.dtype.name} of shape {values.shape}. For labels take puf_score(y_true, y_pred)."
+        )
+    inputs.refuse_denominator(denominator)
+    return np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)

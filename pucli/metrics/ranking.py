@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Floats
+from pucli.metrics import inputs
 
 # One-sided 95 % quantile of the normal distribution.
 QUANTILE = 1.645
@@ -67,7 +68,7 @@ def labelled_auc(labelled: ArrayLike, decision: ArrayLike) -> float:
     decision : array-like of shape (n,)
         Scores. Ties count half.
     """
-    marked, scores = np.asarray(labelled, dtype=bool).ravel(), np.asarray(decision, dtype=float).ravel()
+    marked, scores = inputs.marked_scores(labelled, decision)
     if marked.all() or not marked.any() or not np.isfinite(scores).all():
         return float("nan")
     return pu_auc(scores, marked)
@@ -91,8 +92,9 @@ def likely_negative_auc(labelled: ArrayLike, decision: ArrayLike, reference: Arr
     prior : float
         Share of positives among the unlabeled rows.
     """
-    marked, scores = np.asarray(labelled, dtype=bool).ravel(), np.asarray(decision, dtype=float).ravel()
-    ordered = np.asarray(reference, dtype=float).ravel()
+    marked, scores = inputs.marked_scores(labelled, decision)
+    ordered = inputs.numbers(reference, "reference")
+    inputs.same_length(scores, ordered, ("decision", "reference"), least=0)
     if marked.all() or not marked.any() or not np.isfinite([scores, ordered]).all():
         return float("nan")
     low = ~marked & (ordered <= np.quantile(ordered[~marked], 1.0 - prior))

@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.core.errors import unknown
+from pucli.core.errors import UsageError, unknown
 from pucli.core.plug_ins import named
-from pucli.metrics import classification, clustering, density, probabilities, pu, ranking, top
+from pucli.metrics import classification, clustering, density, inputs, probabilities, pu, ranking, top
 from pucli.metrics.metric import Metric
 
 PLUG_INS = "pucli.metrics"
@@ -187,6 +187,8 @@ def all_metrics() -> Mapping[str, Metric]:
 
 def get_metric(name: str) -> Metric:
     """Return the metric called `name`; the error suggests the nearest names."""
+    if not isinstance(name, str):
+        raise UsageError(f"a metric is called by a name such as 'f1'; got one {type(name).__name__}.")
     if name in METRICS:
         return METRICS[name]
     metrics = all_metrics()
@@ -254,7 +256,7 @@ def classification_scores(
     decision : array-like of shape (n,), optional
         Scores that rank the rows; greater means more positive. Needed for the AUC.
     positive : object, optional
-        The positive class; the greatest one in `y_true` and `y_pred` when omitted.
+        The positive class; the last in sorted order of `y_true` and `y_pred` when omitted.
     probability : array-like of shape (n,), optional
         Probabilities of the positive class, for the metrics that need them.
     also : sequence of str, default=()
@@ -270,18 +272,16 @@ def classification_scores(
     Raises
     ------
     ValueError
-        If the inputs are empty or differ in length.
+        If the inputs are empty, differ in length, lack a value, or are words on one side alone.
 
     Examples
     --------
     >>> classification_scores([1, 1, 0], [1, 0, 0])["recall"]
     0.5
     """
-    truth, predictions = np.asarray(y_true).ravel(), np.asarray(y_pred).ravel()
-    if len(truth) == 0 or len(truth) != len(predictions):
-        raise ValueError(f"y_true and y_pred need the same length above zero, got {len(truth)} and {len(predictions)}.")
+    truth, predictions = inputs.classes(y_true, y_pred, ("y_true", "y_pred"))
     if positive is None:
-        positive = max(truth.max(), predictions.max())
+        positive = inputs.distinct(np.concatenate([truth, predictions]))[-1]
     if decision is None:  # the AUC is then NaN rather than missing
         decision = np.full(len(truth), np.nan)
     given = {"truth": truth, "predictions": predictions, "positive": positive, "decision": decision}

@@ -1,145 +1,266 @@
 """Scorers for scikit-learn's model selection that use labelled and unlabeled rows, and no true classes.
 
-They are callables for `scoring=` of GridSearchCV, cross_val_score and similar functions. `y` is the indicator with
-which the classifier was fitted: the second of its `classes_` marks labelled positives. The folds of a classifier are
-stratified by default, so every fold has labelled rows if there are at least as many of them as folds.
+They are for `scoring=` of GridSearchCV, cross_validate, TunedThresholdClassifierCV and similar tools. `y` is the
+indicator with which the classifier was fitted: the second of its `classes_` marks labelled positives. The folds of a
+classifier are stratified by default, so every fold has labelled rows if there are at least as many of them as folds.
 """
 
 from __future__ import annotations
 
+import copy
+import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import UsageError
-from pucli.metrics.pu import Denominator, pu_counts, puf
+from pucli.metrics import inputs
+from pucli.metrics.pu import Denominator, puf
 
-__all__ = ["pu_auc_scorer", "puf_scorer"]
+__all__ = ["PUScorer", "pu_auc_scorer", "puf_score", "puf_scorer"]
 
 
-def puf_scorer(estimator: Any, X: ArrayLike, y: ArrayLike, *, denominator: Denominator = "unlabeled") -> float:
-    """Return PUF = recall^2 / P(predicted positive) of a fitted PU classifier, the greater the better.
+class PUScorer:
+    """Scorer of fitted PU classifiers, by labelled and unlabeled rows; the greater the better.
+
+    `puf_scorer` and `pu_auc_scorer` are its two instances, for `scoring=` of scikit-learn's tools.
 
     Parameters
     ----------
-    estimator : fitted classifier
-        With `classes_`, unlabeled and positive, and `predict`; it may be a Pipeline.
-    X : array-like of shape (n, m)
-        Rows.
-    y : array-like of shape (n,)
-        Labels as in `fit`.
-    denominator : {"unlabeled", "all"}, default="unlabeled"
-        Rows over which P(predicted positive) is taken: "unlabeled" if these are a separate sample, "all" if the
-        labelled positives are part of one sample. ``functools.partial(puf_scorer, denominator="all")`` is also a
-        scorer.
+    name : str
+        Its name.
+    of_model : callable
+        Takes a fitted classifier, rows, which of these are labelled positives, and sample weights.
+    of_labels : callable
+        Takes true and predicted labels, for `TunedThresholdClassifierCV`.
 
-    Returns
-    -------
-    float
-        NaN if there is no labelled row or none in the denominator.
+    Notes
+    -----
+    If rows of one kind are missing, the score is NaN with an `UndefinedMetricWarning`, as that of "roc_auc".
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.model_selection import GridSearchCV, cross_val_score
     >>> from pucli.estimators import BLSSVM
-    >>> from pucli.metrics import puf_scorer
+    >>> from pucli.metrics import pu_auc_scorer, puf_scorer
     >>> X = np.random.default_rng(0).normal(size=(80, 2)) + 3.0 * (np.arange(80) < 40)[:, None]
     >>> y = (np.arange(80) < 20).astype(int)  # half of the positives are labelled
     >>> search = GridSearchCV(BLSSVM(), {"c_u": [0.1, 0.5]}, scoring=puf_scorer, cv=4).fit(X, y)
     >>> search.best_params_
     {'c_u': 0.1}
+    >>> bool(cross_val_score(BLSSVM(), X, y, scoring=pu_auc_scorer, cv=4).mean() > 0.75)
+    True
     """
-    positive = _positive(estimator)
-    return float(puf(pu_counts(np.asarray(y) == positive, estimator.predict(X), positive), denominator))
+
+    _sign, _response_method = 1, "predict"  # what `TunedThresholdClassifierCV` reads of a scorer
+
+    def __init__(self, name: str, of_model: Callable[..., float], of_labels: Callable[..., float]) -> None:
+        self.__name__ = name
+        self._of_model = of_model
+        self._score_func = of_labels
+        self._kwargs: dict[str, Any] = {}
+        self._requests: Any = None
+
+    def __call__(
+        self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **options: Any
+    ) -> float:
+        """Return the score of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            With `classes_`, unlabeled and positive; it may be a Pipeline or a search.
+        X : array-like of shape (n, m)
+            Rows.
+        y : array-like of shape (n,)
+            Labels as in `fit`.
+        sample_weight : array-like of shape (n,), optional
+            Weight 2 equals duplicating the row.
+        **options
+            ``denominator="all"`` of `puf_scorer`, see `puf_score`; ``functools.partial(puf_scorer, denominator="all")``
+            is also a scorer.
+
+        Returns
+        -------
+        float
+            NaN with an `UndefinedMetricWarning` where it is not defined.
+
+        Raises
+        ------
+        UsageError
+            If the classifier does not have two classes, or `y` has a label that is none of them.
+        """
+        return self._of_model(estimator, X, _labelled(estimator, y), sample_weight, **options)
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+    def set_score_request(self, **requests: bool | str | None) -> Self:
+        """Return a copy of the scorer that requests metadata; the scorer itself, which all share, stays as it is.
+
+        Parameters
+        ----------
+        **requests
+            ``sample_weight=True``, as for scorers of scikit-learn with metadata routing.
+        """
+        from sklearn.metrics import make_scorer  # takes long to import
+
+        changed = copy.copy(self)
+        changed._requests = make_scorer(self._score_func).set_score_request(**requests).get_metadata_routing()
+        return changed
+
+    def get_metadata_routing(self) -> Any:
+        """Return the requests for metadata."""
+        from sklearn.metrics import make_scorer
+
+        return self._requests or make_scorer(self._score_func).get_metadata_routing()
+
+    def _accept_sample_weight(self) -> bool:
+        return True
 
 
-def pu_auc_scorer(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
-    """Return the area under the ROC curve of labelled against unlabeled rows, the greater the better.
-
-    It is an increasing function of the true area if the labelled rows are a random sample of the positives, whatever
-    the class prior. It compares models, but does not choose a threshold.
+def puf_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    pos_label: Any = None,
+    denominator: Denominator = "unlabeled",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return PUF = recall^2 / P(predicted positive) of predicted labels, for `sklearn.metrics.make_scorer` as well.
 
     Parameters
     ----------
-    estimator : fitted classifier
-        With `classes_`, unlabeled and positive, and `decision_function` or `predict_proba`.
-    X : array-like of shape (n, m)
-        Rows.
-    y : array-like of shape (n,)
-        Labels as in `fit`.
+    y_true, y_pred : array-like of shape (n,)
+        Labels as in `fit`, of labelled positives and unlabeled rows, and predicted ones.
+    pos_label : label, optional
+        The label of labelled positives; by default the last of the labels in sorted order, as in scikit-learn.
+    denominator : {"unlabeled", "all"}, default="unlabeled"
+        Rows over which P(predicted positive) is taken: "unlabeled" if these are a separate sample, "all" if the
+        labelled positives are part of one sample.
+    sample_weight : array-like of shape (n,), optional
+        Weight 2 equals duplicating the row.
 
     Returns
     -------
     float
-        NaN if there is only one kind of row.
+        NaN with an `UndefinedMetricWarning` if there is no labelled row or none in the denominator.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from sklearn.model_selection import cross_val_score
-    >>> from pucli.estimators import BLSSVM
-    >>> from pucli.metrics import pu_auc_scorer
-    >>> X = np.random.default_rng(0).normal(size=(80, 2)) + 3.0 * (np.arange(80) < 40)[:, None]
-    >>> y = (np.arange(80) < 20).astype(int)
-    >>> bool(cross_val_score(BLSSVM(), X, y, scoring=pu_auc_scorer, cv=4).mean() > 0.75)
-    True
+    >>> puf_score([1, 1, 0, 0], [1, 1, 1, 0])
+    2.0
     """
-    from sklearn.metrics import roc_auc_score
+    labelled, found = _of_labels(y_true, y_pred, pos_label)
+    return _puf(labelled, found, sample_weight, denominator)
 
-    labelled = np.asarray(y) == _positive(estimator)
-    if labelled.all() or not labelled.any():
-        return float("nan")
+
+def _pu_auc_of_labels(
+    y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the area for predicted labels, half of recall plus true-negative rate among unlabeled rows."""
+    labelled, found = _of_labels(y_true, y_pred, pos_label)
+    return _pu_auc(labelled, found.astype(float), sample_weight)
+
+
+def _puf_of_model(
+    estimator: Any,
+    X: ArrayLike,
+    labelled: Bools,
+    sample_weight: ArrayLike | None = None,
+    denominator: Denominator = "unlabeled",
+) -> float:
+    found = np.asarray(estimator.predict(X)) == estimator.classes_[1]
+    return _puf(labelled, found, sample_weight, denominator)
+
+
+def _pu_auc_of_model(estimator: Any, X: ArrayLike, labelled: Bools, sample_weight: ArrayLike | None = None) -> float:
     if hasattr(estimator, "decision_function"):
         scores = np.asarray(estimator.decision_function(X))
     else:
         scores = np.asarray(estimator.predict_proba(X))[:, 1]
-    return float(roc_auc_score(labelled, scores))
+    return _pu_auc(labelled, scores, sample_weight)
 
 
-def _puf_of_labels(y_true: ArrayLike, y_pred: ArrayLike, **how: Any) -> float:
-    """Return PUF of predicted labels, as `TunedThresholdClassifierCV` asks for it at each threshold."""
-    positive = _positive_of_labels(y_true, y_pred)
-    return float(puf(pu_counts(np.asarray(y_true) == positive, y_pred, positive), how.get("denominator", "unlabeled")))
+def _puf(labelled: Bools, found: Bools, sample_weight: ArrayLike | None, denominator: Denominator) -> float:
+    """Return PUF of rows (n,) that are labelled, and of those that are predicted positive."""
+    weight = _weights(sample_weight, labelled)
+    counts = [weight[rows].sum() for rows in (labelled & found, labelled, ~labelled & found, ~labelled)]
+    score = float(puf(counts, denominator))
+    return _undefined("PUF", labelled) if np.isnan(score) else score
 
 
-def _pu_auc_of_labels(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Return the area for predicted labels, half of recall plus true-negative rate among unlabeled rows."""
+def _pu_auc(labelled: Bools, scores: Floats, sample_weight: ArrayLike | None) -> float:
+    """Return the area under the ROC curve of labelled against unlabeled rows, (n,) each."""
     from sklearn.metrics import roc_auc_score
 
-    positive = _positive_of_labels(y_true, y_pred)
-    labelled = np.asarray(y_true) == positive
-    if labelled.all() or not labelled.any():
-        return float("nan")
-    return float(roc_auc_score(labelled, np.asarray(y_pred) == positive))
+    weight = _weights(sample_weight, labelled)
+    if not weight[labelled].sum() or not weight[~labelled].sum():
+        return _undefined("PU-AUC", labelled)
+    return float(roc_auc_score(labelled, scores, sample_weight=None if sample_weight is None else weight))
 
 
-def _positive_of_labels(y_true: ArrayLike, y_pred: ArrayLike) -> Any:
-    """Return the last of the labels in sorted order, as scikit-learn does; 1 of 0 and 1 even if only one occurs."""
-    labels = np.unique(np.concatenate([np.asarray(y_true), np.asarray(y_pred)])).tolist()
-    return 1 if labels in ([0], [-1]) else labels[-1]
+def _undefined(name: str, labelled: Bools) -> float:
+    """Return NaN and warn that a score needs both kinds of rows, as `roc_auc_score` does."""
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    warnings.warn(
+        f"{name} is not defined without labelled positives and unlabeled rows: {int(labelled.sum())} of "
+        f"{len(labelled)} rows are labelled positives. Use stratified folds, or fewer of them.",
+        UndefinedMetricWarning,
+        stacklevel=4,
+    )
+    return float("nan")
 
 
-def _as_scorer(function: Any, of_labels: Callable[..., float]) -> None:
-    """Give a function the attributes of scikit-learn's scorers, which `TunedThresholdClassifierCV` reads."""
-
-    def routing() -> Any:
-        from sklearn.metrics import make_scorer  # takes long to import
-
-        return make_scorer(of_labels).get_metadata_routing()
-
-    function._score_func, function._sign, function._kwargs, function._response_method = of_labels, 1, {}, "predict"
-    function.get_metadata_routing = routing
+def _weights(sample_weight: ArrayLike | None, labelled: Bools) -> Floats:
+    if sample_weight is None:
+        return np.ones(len(labelled))
+    weight = inputs.numbers(sample_weight, "sample_weight")
+    inputs.same_length(weight, labelled, ("sample_weight", "y"), least=0)
+    return weight
 
 
-def _positive(estimator: Any) -> Any:
-    classes = np.asarray(estimator.classes_)
+def _of_labels(y_true: ArrayLike, y_pred: ArrayLike, pos_label: Any) -> tuple[Bools, Bools]:
+    """Return which rows are labelled, and which are predicted positive."""
+    y, y_hat = inputs.classes(y_true, y_pred, ("y_true", "y_pred"))
+    found = inputs.distinct(np.concatenate([y, y_hat]))
+    if len(found) > 2:
+        shown = ", ".join(map(repr, found[: inputs.FEW]))
+        raise ValueError(f"y_true and y_pred take two labels, of labelled positives and unlabeled rows; got {shown}.")
+    if pos_label is None:
+        pos_label = 1 if found in ([0], [-1]) else found[-1]  # 1 of 0 and 1, even if only 0 occurs
+    elif len(found) == 2 and pos_label not in found:
+        raise ValueError(f"pos_label={pos_label!r} is not a label: the labels are {found[0]!r} and {found[1]!r}.")
+    return y == pos_label, y_hat == pos_label
+
+
+def _labelled(estimator: Any, y: ArrayLike) -> Bools:
+    """Return which rows are labelled positives; raise UsageError if a label is none of the classifier's."""
+    classes: AnyArray = np.asarray(estimator.classes_)
     if len(classes) != 2:
         raise UsageError(f"the scorer needs a classifier with two classes; this one has {len(classes)}.")
-    return classes[1]
+    try:
+        labels = inputs.labels(y, "y")
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    known = classes.tolist() + _negatives(estimator)
+    strange = [label for label in inputs.distinct(labels) if label not in known]
+    if strange:
+        shown = " and ".join(map(repr, classes.tolist()))
+        raise UsageError(f"y has the label {strange[0]!r}, but the classifier was fitted to {shown}: score with those.")
+    return np.asarray(labels == classes[1])
 
 
-_as_scorer(puf_scorer, _puf_of_labels)
-_as_scorer(pu_auc_scorer, _pu_auc_of_labels)
+def _negatives(estimator: Any) -> list[Any]:
+    """Return the label of known negatives that a classifier, or a step of it, was given."""
+    given = estimator.get_params().items() if hasattr(estimator, "get_params") else ()
+    return [value for name, value in given if name.rpartition("__")[2] == "neg_label" and value is not None]
+
+
+puf_scorer = PUScorer("puf_scorer", _puf_of_model, puf_score)
+pu_auc_scorer = PUScorer("pu_auc_scorer", _pu_auc_of_model, _pu_auc_of_labels)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Bools, Floats
+from pucli.metrics import inputs
 
 WINDOWS = 101
 # Width of a window of Boyce's index, as a share of the range of the scores (Hirzel et al. 2006).
@@ -194,7 +195,8 @@ def boyce_labelled(labelled: ArrayLike, decision: ArrayLike, denominator: str) -
     denominator : {"unlabeled", "all"}
         The rows that are a sample of the population.
     """
-    marked, scores = np.asarray(labelled, dtype=bool).ravel(), np.asarray(decision, dtype=float).ravel()
+    marked, scores = inputs.marked_scores(labelled, decision)
+    inputs.refuse_denominator(denominator)
     return _boyce(scores[marked], scores if denominator == "all" else scores[~marked])
 
 
@@ -244,10 +246,7 @@ def _steps(marked: Bools, scores: Floats) -> tuple[Floats, Floats]:
 
 
 def _checked(truth: ArrayLike, decision: ArrayLike, positive: object) -> tuple[Bools, Floats]:
-    marked, scores = np.asarray(truth).ravel() == positive, np.asarray(decision, dtype=float).ravel()
-    if len(marked) == 0 or len(marked) != len(scores):
-        raise ValueError(f"truth and scores need the same length above zero, got {len(marked)} and {len(scores)}.")
-    return marked, scores
+    return inputs.positive_and_numbers(truth, decision, positive, "decision")
 
 
 def _rankable(marked: Bools, scores: Floats) -> bool:

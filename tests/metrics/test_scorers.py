@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import partial
 
 import numpy as np
 import pytest
+import sklearn
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import make_scorer, roc_auc_score
-from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pucli.core.errors import UsageError
-from pucli.estimators import BLSSVM
-from pucli.metrics import pu_auc_scorer, pu_counts, puf, puf_scorer
+from pucli.estimators import BLSSVM, GLPUAL
+from pucli.metrics import pu_auc_scorer, pu_counts, puf, puf_score, puf_scorer
 from pucli.metrics.ranking import pu_auc
 
 
@@ -48,10 +51,86 @@ def test_a_grid_search_over_a_pipeline(rows, scorer):
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-def test_rows_of_one_kind_have_no_score(rows):
+@pytest.mark.parametrize("scorer", [puf_scorer, pu_auc_scorer])
+@pytest.mark.parametrize("kind", [slice(5), slice(-5, None)])
+def test_rows_of_one_kind_have_no_score_and_it_is_said(rows, scorer, kind):
     X, y = rows
     model = BLSSVM().fit(X, y)
-    assert np.isnan(pu_auc_scorer(model, X[:5], y[:5])) and np.isnan(puf_scorer(model, X[-5:], y[-5:]))
+    with pytest.warns(UndefinedMetricWarning, match="of 5 rows are labelled positives"):
+        assert np.isnan(scorer(model, X[kind], y[kind]))
+
+
+@pytest.mark.parametrize("scorer", [puf_scorer, pu_auc_scorer])
+@pytest.mark.parametrize(
+    ("labels", "named"),
+    [
+        ((1, 0), "label 0, but the classifier was fitted to 'unlabeled' and 'yes'"),
+        (("yes", "no"), "label 'no'"),
+        (("yes", None), "lacks the label of row 25"),
+    ],
+)
+def test_labels_that_the_classifier_does_not_have_are_refused(rows, scorer, labels, named):
+    X, y = rows
+    model = BLSSVM().fit(X, y)
+    with pytest.raises(UsageError, match=named):
+        scorer(model, X, np.array([labels[int(label != "yes")] for label in y], dtype=object))
+
+
+def test_known_negatives_count_as_unlabeled(rows):
+    X, y = rows
+    y = np.where(y == "yes", 1, 0)
+    y[-3:] = -1
+    model = make_pipeline(StandardScaler(), GLPUAL(neg_label=-1)).fit(X, y)
+    assert puf_scorer(model, X, y) == puf_scorer(model, X, np.maximum(y, 0))
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.mark.parametrize("scorer", [puf_scorer, pu_auc_scorer])
+def test_weights_reach_the_scorer_by_metadata_routing_and_count_as_copies(rows, scorer, routing):
+    X, y = rows
+    weight = np.arange(len(y)) % 3 + 1.0
+    asks = pickle.loads(pickle.dumps(scorer.set_score_request(sample_weight=True)))
+    model = BLSSVM().set_fit_request(sample_weight=False)
+    how = {"cv": [(np.arange(90), np.arange(90))], "params": {"sample_weight": weight}, "error_score": "raise"}
+    scores = cross_validate(model, X, y, scoring={"pu": asks}, **how)["test_pu"]
+    copies = np.repeat(np.arange(90), weight.astype(int))
+    assert scores[0] == pytest.approx(scorer(BLSSVM().fit(X, y), X[copies], y[copies]), abs=1e-12)
+    with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError):
+        cross_validate(model, X, y, scoring=scorer, **how)
+
+
+@pytest.mark.parametrize("enabled", [False, True])
+@pytest.mark.parametrize("scorer", [puf_scorer, pu_auc_scorer, partial(puf_scorer, denominator="all")])
+def test_scikit_learns_tools_take_the_scorers_with_metadata_routing_and_without(rows, scorer, enabled):
+    with sklearn.config_context(enable_metadata_routing=enabled):
+        alone = cross_validate(BLSSVM(c_u=0.1), *rows, scoring=scorer, cv=3, error_score="raise")["test_score"]
+        search = GridSearchCV(BLSSVM(), {"c_u": [0.1]}, scoring={"a": scorer, "b": puf_scorer}, refit="a", cv=3)
+        assert search.fit(*rows).best_score_ == alone.mean()
+
+
+def test_a_search_weighs_the_score_as_the_fit(rows):
+    X, y = rows
+    weight = np.arange(len(y)) % 2 + 1.0
+    folds = [(np.arange(90), np.arange(90))]
+    search = GridSearchCV(BLSSVM(), {"c_u": [0.1]}, scoring={"puf": puf_scorer}, refit="puf", cv=folds)
+    search.fit(X, y, sample_weight=weight)
+    assert search.best_score_ == puf_scorer(search.best_estimator_, X, y, sample_weight=weight)
+
+
+def test_puf_of_labels_is_that_of_the_counts():
+    y, found = ["P", "P", "U", "U", "U"], ["P", "U", "P", "U", "U"]
+    counts = pu_counts(np.array(y) == "P", found, "P")
+    assert puf_score(y, found, pos_label="P") == puf(counts, "unlabeled") == 0.75
+    assert puf_score(y, found, pos_label="P", denominator="all") == puf(counts, "all")
+    with pytest.raises(ValueError, match="take two labels"):
+        puf_score([1, 0, 2], [1, 0, 0])
+    with pytest.raises(ValueError, match="'yes' is not a label"):
+        puf_score(y, found, pos_label="yes")
 
 
 def test_three_classes_are_refused():
