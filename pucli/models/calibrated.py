@@ -56,20 +56,39 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.prior = prior
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the classifier to rows X (n, m) with labels y (n,), and four copies for held-out scores.
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Fit the classifier, and four copies for held-out scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows.
+        y : array-like of shape (n,)
+            Labels as of the classifier.
+        groups : array-like of shape (n,), optional
+            Rows of a group, such as the visits of one person, stay in one fold, also in those of a classifier whose
+            fit takes groups. Without groups, equal and nearly equal labelled rows form groups.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
 
         Raises
         ------
         ValueError
-            As the classifier, or if there are too few rows of a kind for four folds.
+            As the classifier, or if there are too few rows, or groups of them, of a kind for four folds.
         """
         from pucli.data.encode.encoder import TableEncoder
+        from pucli.data.splits.groups import group_numbers
         from pucli.data.table_libraries import numeric_rows
         from pucli.models.calibration import in_its_scale, probability_curve
+        from pucli.models.fitting import taken_groups
         from pucli.models.validation import held_out_scores
 
-        self.estimator_ = clone(self.estimator).fit(X, y)
+        together = None if groups is None else group_numbers(groups, len(np.ravel(np.asarray(y))))
+        self.estimator_ = clone(self.estimator)
+        self.estimator_.fit(X, y, **taken_groups(self.estimator_, together))
         self.classes_ = self.estimator_.classes_
         labelled = np.asarray(np.ravel(np.asarray(y)) == self.classes_[1])  # the fit warns of a column vector
         pipeline = self.estimator_ if isinstance(self.estimator_, Pipeline) else make_pipeline(self.estimator_)
@@ -83,11 +102,12 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             unnamed[-1].prior_ = pipeline[-1].prior_
         if hasattr(pipeline[-1], "lam_"):
             unnamed[-1].lam_ = pipeline[-1].lam_
-        found = held_out_scores(unnamed, rows, labelled, self.random_state)
+        found = held_out_scores(unnamed, rows, labelled, self.random_state, together)
         if found is None:
             raise ValueError(
                 f"probabilities need held-out scores of 4 folds: {int(labelled.sum())} labelled and "
-                f"{int((~labelled).sum())} unlabeled rows are too few, or the classifier cannot be fitted to a part."
+                f"{int((~labelled).sum())} unlabeled rows are too few, or fill too few groups, or the classifier "
+                "cannot be fitted to a part."
             )
         found = in_its_scale(found, pipeline, rows, labelled, self.random_state)
         given = self.prior if self.prior is not None else pipeline[-1].get_params().get("prior")

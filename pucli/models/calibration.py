@@ -194,7 +194,8 @@ def _estimated(found: HeldOutScores, X: AnyArray, all_rows: tuple[int, int] | No
     few = drawn(found.labelled, seed, RIDGE_LABELLED, RIDGE_UNLABELED)
     s, scores = found.labelled[few], found.scores[few]
     if isinstance(X, np.ndarray) and X.shape[1] <= RIDGE_COLUMNS:
-        other = ridge_scores(Standardiser().fit_transform(X[found.rows[few]]), s, stream(seed, "ridge"))
+        home = found.fold[few] if found.grouped else None
+        other = ridge_scores(Standardiser().fit_transform(X[found.rows[few]]), s, stream(seed, "ridge"), home)
         scores = other if pu_auc(other, s) > pu_auc(scores, s) else scores
     positive, population = np.sort(scores[s]), np.sort(_population(scores, s, all_rows))
     if found.prior is None or all_rows is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pucli.core.arrays import Ints
 from pucli.core.errors import RunError, UsageError
 from pucli.core.memory import check_memory
 from pucli.data.rows.row_hashes import row_hashes, row_marks
@@ -225,7 +226,7 @@ def fit(
         y = np.where(rows.negative, NEGATIVE, y)
     started = time.perf_counter()
     try:
-        pipeline.fit(rows.X) if rows.y is None else pipeline.fit(rows.X, y, **_with_groups(pipeline, rows))
+        pipeline.fit(rows.X) if rows.y is None else pipeline.fit(rows.X, y, **taken_groups(pipeline, rows.groups))
     except ImportError as error:
         raise UsageError(str(error)) from error
     except FloatingPointError as error:
@@ -237,11 +238,17 @@ def fit(
     return Fitted(method, pipeline, rows, standardise, time.perf_counter() - started)
 
 
-def _with_groups(pipeline: Pipeline, rows: TrainingRows) -> dict[str, Any]:
-    """Return the groups of the rows as arguments of the fit, if the method makes folds of its own."""
-    name, estimator = pipeline.steps[-1]
-    takes = rows.groups is not None and "groups" in inspect.signature(estimator.fit).parameters
-    return {f"{name}__groups": rows.groups} if takes else {}
+def taken_groups(model: Any, groups: Ints | None) -> dict[str, Any]:
+    """Return the groups of the rows as arguments of the fit, if the method makes folds of its own.
+
+    Parameters
+    ----------
+    model : classifier, or pipeline that ends with one
+    groups : ndarray of int of shape (n,) or None
+    """
+    name, estimator = model.steps[-1] if hasattr(model, "steps") else ("", model)
+    takes = groups is not None and "groups" in inspect.signature(estimator.fit).parameters
+    return {f"{name}__groups" if name else "groups": groups} if takes else {}
 
 
 def _check_fit(method: str, rows: TrainingRows) -> None:

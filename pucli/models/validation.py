@@ -98,6 +98,8 @@ class HeldOutScores(NamedTuple):
     scores : ndarray of shape (k,)
     prior : float or None
         Class prior of the model, which every fold uses; None if the method has none.
+    grouped : bool
+        Whether the folds keep given groups together.
     """
 
     rows: Ints
@@ -105,6 +107,7 @@ class HeldOutScores(NamedTuple):
     fold: Ints
     scores: Floats
     prior: float | None
+    grouped: bool = False
 
 
 def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints | None = None) -> HeldOut | None:
@@ -179,7 +182,7 @@ def held_out_scores(
             return None
         fold[test], scores[test] = k, values
     shown = ~known_no
-    return HeldOutScores(rows[shown], s[shown], fold[shown], scores[shown], known)
+    return HeldOutScores(rows[shown], s[shown], fold[shown], scores[shown], known, given is not None)
 
 
 def _folds(X: Floats, labelled: Bools, seed: int, groups: Ints | None = None) -> list[tuple[Ints, Ints]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from pucli.data.encode.standardise import Standardiser
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import METHODS, estimator_class
 from pucli.models.calibrated import CalibratedPU
+from pucli.models.fitting import taken_groups
 from pucli.models.saved import SavedModel, load_model, save_model
 
 RNG = np.random.default_rng(0)
@@ -53,6 +54,44 @@ def test_words_and_cross_validation() -> None:
 def test_too_few_rows_are_refused() -> None:
     with pytest.raises(ValueError, match="3 labelled and 597 unlabeled rows are too few"):
         CalibratedPU(BLSSVM()).fit(X, (np.arange(600) < 3).astype(int))
+
+
+class Recording(BLSSVM):
+    fits: ClassVar[list[Any]] = []
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.fits.append(X[:, 0])
+        return super().fit(X, y)
+
+
+def test_rows_of_a_group_are_on_one_side_of_every_fold() -> None:
+    groups = np.append(np.arange(100) // 5, 20 + np.arange(500) % 97)
+    rows = np.column_stack([groups / 100, X])
+    Recording.fits.clear()
+    model = CalibratedPU(make_pipeline(Recording()), prior=0.4).fit(rows, Y, groups=np.array([f"g{g}" for g in groups]))
+    assert len(Recording.fits) == 5 and model.predict_proba(rows).shape == (600, 2)
+    whole = np.unique(rows[:, 0], return_counts=True)
+    for fitted in Recording.fits[1:]:
+        inside = np.isin(whole[0], fitted)
+        assert 0 < inside.sum() < len(inside)
+        np.testing.assert_array_equal(np.unique(fitted, return_counts=True)[1], whole[1][inside])
+    with pytest.raises(ValueError, match="or fill too few groups"):
+        CalibratedPU(BLSSVM()).fit(rows, Y, groups=np.arange(600) % 3)
+
+
+def test_groups_reach_the_folds_of_the_prior_and_of_a_classifier_that_makes_some(monkeypatch: Any) -> None:
+    from pucli.models import calibration
+
+    homes: list[Any] = []
+    real = calibration.ridge_scores
+    monkeypatch.setattr(calibration, "ridge_scores", lambda *a: homes.append(a[3]) or real(*a))
+    groups = np.arange(600) % 50
+    CalibratedPU(BLSSVM()).fit(X, Y, groups=groups)
+    CalibratedPU(BLSSVM()).fit(X, Y)
+    assert homes[0].shape == (600,) and homes[1] is None
+    assert all(len(np.unique(homes[0][groups == group])) == 1 for group in range(50))
+    assert taken_groups(make_pipeline(Standardiser(), AutoPU()), groups)["autopu__groups"] is groups
+    assert taken_groups(BLSSVM(), groups) == {}
 
 
 PU = [name for name, method in METHODS.items() if method.kind == "pu"]

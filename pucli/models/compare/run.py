@@ -22,7 +22,7 @@ from pucli.metrics import compute, get_metric, pu_counts
 from pucli.models.certificates import watched
 from pucli.models.compare.chance import Ranked, all_positive, why_useless
 from pucli.models.compare.tasks import Division, Task
-from pucli.models.fitting import estimator_of
+from pucli.models.fitting import estimator_of, taken_groups
 from pucli.models.scores import decision_values
 
 
@@ -221,8 +221,7 @@ def _score(name: str, division: Division, task: Task, plan: _Plan, seed: int) ->
         how = {"denominator": task.denominator, "seed": seed, "groups": division.groups}  # of a file, copies are groups
         params = tune(name, division.X_train, division.s, params=params, **how).params  # type: ignore[arg-type]
     model = make_estimator(name, **params)
-    takes = division.groups is not None and "groups" in signature(model.fit).parameters
-    model.fit(division.X_train, division.s, **({"groups": division.groups} if takes else {}))
+    model.fit(division.X_train, division.s, **taken_groups(model, division.groups))
     predictions = np.asarray(model.predict(division.X_test) == model.classes_[-1]).astype(int)
     decision = decision_values(model, division.X_test)
     given: dict[str, Any]

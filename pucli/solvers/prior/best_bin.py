@@ -94,7 +94,7 @@ def shares_above(positive: Floats, population: Floats) -> tuple[Floats, Floats]:
     return q_p, q_u
 
 
-def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator) -> Floats:
+def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator, home: Ints | None = None) -> Floats:
     """Return held-out scores (n,) of kernel ridge regression with both classes at equal weight.
 
     They are those of the width and ridge with the largest AUC of labelled against unlabeled rows. The scores of a fold
@@ -107,11 +107,14 @@ def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator) -> Flo
         Standardised rows, and marks of the labelled positives.
     rng : numpy.random.Generator
         Draws the folds.
+    home : ndarray of int of shape (n,), optional
+        The fold of each row, where rows of one group are to stay in one; by default the folds are drawn.
     """
     n, p = len(X), int(np.count_nonzero(labelled))
     y = np.where(labelled, 1.0, -1.0)
     ridge = np.where(labelled, p, n - p) * (2.0 / n)
-    folds = _stratified_folds(labelled, rng)
+    home = _stratified_folds(labelled, rng) if home is None else home
+    folds = [np.flatnonzero(home == k) for k in np.unique(home)]
     D = squared_distances(np.ascontiguousarray(X))
     median = float(np.median(D[D > 0.0])) if np.any(D > 0.0) else 1.0
     best, best_auc = np.zeros(n), -np.inf
@@ -135,10 +138,10 @@ def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator) -> Flo
     return best
 
 
-def _stratified_folds(labelled: Bools, rng: np.random.Generator) -> list[Ints]:
-    """Return the rows of each fold, with the same share of labelled and of unlabeled rows."""
+def _stratified_folds(labelled: Bools, rng: np.random.Generator) -> Ints:
+    """Return the fold of each row (n,), with the same share of labelled and of unlabeled rows."""
     fold = np.empty(len(labelled), dtype=np.int64)
     for kind in (labelled, ~labelled):
         rows = np.flatnonzero(kind)
         fold[rng.permutation(rows)] = np.arange(len(rows)) % FOLDS
-    return [np.flatnonzero(fold == k) for k in range(FOLDS) if np.any(fold == k)]
+    return fold
