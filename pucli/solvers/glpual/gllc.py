@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from pucli.solvers.glpual.problem import DIFFERENCE, GlobalLocalProblem, refined
+from pucli.solvers.kernels.cholesky import nearest_factor
 from pucli.solvers.kernels.intercept import offset_rounding, rise_of_squares, with_offset
 from pucli.solvers.result import CLOSED_FORM, Solution
 
@@ -27,7 +28,7 @@ def solve_gllc(problem: GlobalLocalProblem) -> Solution:
     problem, centre = problem.near_origin()
     A, b = problem.quadratic_part()
     Zp, c_p = problem.Zp, problem.c_p
-    factor = cho_factor(A + 2.0 * c_p * (Zp.T @ Zp), lower=True, check_finite=False)
+    factor, definite = nearest_factor(A + 2.0 * c_p * (Zp.T @ Zp))
     rhs = 2.0 * c_p * Zp.sum(axis=0) - b
     w = cho_solve(factor, rhs, check_finite=False)
     a = 2.0 * c_p * (1.0 - Zp @ w)
@@ -46,5 +47,6 @@ def solve_gllc(problem: GlobalLocalProblem) -> Solution:
     if shift := offset_rounding(w, centre):
         rise = rise_of_squares(1.0 - Zp @ w, -shift, c_p) + rise_of_squares(1.0 + problem.Zu @ w, shift, problem.c_u)
         value, gap = value + max(rise, 0.0), gap + max(rise, 0.0)
+    gap = gap if definite else np.inf
     converged = bool(gap <= CLOSED_FORM * value)
     return Solution(coef=with_offset(w, centre), dual=a, objective=value, gap=gap, n_iter=1, converged=converged)

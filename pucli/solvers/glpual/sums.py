@@ -150,4 +150,4 @@ def solve_squares_from_sums(sums: RowSums, lam: float, c_p: float, c_u: float) -
     rhs = 2.0 * c_p * sums.G_p[-1] - b
     w, _, gap, _ = solve_refined(A, rhs)
     value = float(0.5 * (w @ A @ w) - rhs @ w) + c_u * sums.n_unlabeled + c_p * sums.n_labelled
-    return Solution(coef=w, objective=value, gap=gap, n_iter=1, converged=True)
+    return Solution(coef=w, objective=value, gap=gap, n_iter=1, converged=bool(np.isfinite(gap)))

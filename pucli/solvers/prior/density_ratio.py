@@ -34,6 +34,8 @@ def density_ratio(positive: Floats, population: Floats) -> float:
     places = np.linspace(min(z_p.min(), z.min()), max(z_p.max(), z.max()), PLACES)
     f_p, f = _density(z_p, places), np.maximum(_density(z, places), 1e-12)
     ratio = np.interp(z, places, isotonic_regression(f_p / f, weights=f).x)
+    if not ratio.any():  # no row of the population has a score like those of labelled rows
+        return float(PRIORS[0])
     ratio /= ratio.mean()
     means = np.array([np.minimum(1.0, a * ratio).mean() for a in PRIORS])
     return float(PRIORS[np.flatnonzero(PRIORS - means <= SHORTFALL).max(initial=0)])

@@ -110,7 +110,7 @@ def _lagrangian_step(
         q = np.clip(p + rho_h * t, -c_p, 0.0)
         y = v + rho_t * w[groups]
         norms = np.linalg.norm(y, axis=1)
-        u = y * np.minimum(1.0, radius / np.maximum(norms, 1e-300))[:, None]
+        u = y * (radius / np.maximum(norms, max(radius, 1e-300)))[:, None]
         value = float(q @ t) - float(np.sum((q - p) ** 2)) / (2.0 * rho_h)
         value += float(np.sum(u * w[groups])) - float(np.sum((u - v) ** 2)) / (2.0 * rho_t)
         return q, u, y, norms, value
@@ -122,7 +122,7 @@ def _lagrangian_step(
         np.add.at(gradient, groups.ravel(), u.ravel())
         on_kink = (q > -c_p) & (q < 0.0)
         H = A + rho_h * (Zp[on_kink].T @ Zp[on_kink])
-        shrink = np.minimum(1.0, radius / np.maximum(norms, 1e-300))
+        shrink = radius / np.maximum(norms, max(radius, 1e-300))
         for j in range(m):
             block = np.eye(m + 1)
             if norms[j] > radius:

@@ -256,7 +256,7 @@ def surface_bound(
     bound, needed, moved = _bound_at(problem, w, p, v, lam1, chosen)
     if bound >= enough:
         return bound, needed, moved
-    cut = moved * np.minimum(1.0, 0.5 * lam1 / np.maximum(needed, 1e-300))[:, None]
+    cut = moved * (0.5 * lam1 / np.maximum(needed, max(0.5 * lam1, 1e-300)))[:, None]
     v = np.where(chosen[:, None], v, cut)
     d, factor = problem.factor
     pull = np.zeros((len(w), 2), order="F")

@@ -71,10 +71,10 @@ def solve_surface(
     if start is not None:
         w, p, v = start.coef.copy(), start.dual, start.multipliers
         chosen = np.any(w[surface_groups(m)] != 0.0, axis=1)
-    n_iter, target, share = 0, SHARE * tol, SHARE * allowed
+    n_iter, target, share, radius = 0, SHARE * tol, SHARE * allowed, 0.5 * lam1
     best: SurfaceSolution | None = None
     while True:
-        v = v * np.minimum(1.0, 0.5 * lam1 / np.maximum(np.linalg.norm(v, axis=1), 1e-300))[:, None]
+        v = v * (radius / np.maximum(np.linalg.norm(v, axis=1), max(radius, 1e-300)))[:, None]
         value = surface_objective(problem, w, lam1)
         enough = value - allowed if allowed > tol * value else np.inf
         bound, needed, full = surface_bound(problem, w, p, v, lam1, chosen, enough)

@@ -55,7 +55,8 @@ def solve_squared_upu(Z: Floats, labelled: Bools, prior: float, lam: float) -> S
     w, gradient, gap, factor = solve_refined(A, rhs)
     value = _squared_upu_objective(w, Z, labelled, prior, lam)
     if np.square(factor[0].diagonal().min() / factor[0].diagonal().max()) < WELL_CONDITIONED:
-        gap = max(gap, _cautious_gap(gradient, Zu, lam))  # solving with the factor proves nothing
+        cautious = _cautious_gap(gradient, Zu, lam)  # solving with the factor proves nothing
+        gap = max(gap, cautious) if np.isfinite(gap) else cautious
     # the terms of the value may be far larger than their sum
     size = np.abs(Z) @ np.abs(w)
     rounding = ROUNDING * float(prior * size[labelled].mean() + np.mean((1.0 + size[~labelled]) ** 2))
