@@ -165,4 +165,4 @@ def _json(text: bytes) -> Disguise | None:
         return Disguise("JSON lines", ".jsonl") if isinstance(json.loads(line), dict) else None
     except (ValueError, RecursionError):
         keyed = re.match(rb'\{\s*"(\\.|[^"\\])*"\s*:', start)
-        return Disguise("a JSON document", "", "write its rows as JSON lines, one object a line") if keyed else None
+        return Disguise("a JSON document", ".json") if keyed else None

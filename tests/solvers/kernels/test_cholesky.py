@@ -48,7 +48,7 @@ def test_a_definite_system_is_solved_as_it_is_and_an_indefinite_one_refused():
 
 @pytest.mark.parametrize(
     ("positive", "population", "prior"),
-    [(np.ones(10), np.ones(20), 1.0), (np.full(10, 1e300), np.zeros(20), 0.01), (np.zeros(10), np.ones(20), 0.01)],
+    [(np.ones(10), np.ones(20), 1.0), (np.full(10, 1e300), np.zeros(20), 0.01)],
 )
 def test_equal_scores_have_a_density_ratio_without_a_warning(positive, population, prior):
     with np.errstate(all="raise", under="ignore"):

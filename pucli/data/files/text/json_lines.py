@@ -1,21 +1,23 @@
-"""JSON lines, one object a line, and JSON arrays of objects, as tables."""
+"""JSON lines, one object a line, JSON arrays of objects, and documents that hold a table, as tables."""
 
 from __future__ import annotations
 
 import io
 import json
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from pucli.core.errors import UsageError
 from pucli.data.files.table_size import check_filled
+from pucli.data.files.text.json_documents import holds_parts, refuse_lists, rows_of_document
 
 if TYPE_CHECKING:
     import pandas as pd
 
 JSON = (".jsonl", ".ndjson", ".json")
+OBJECT = ' such as {"age": 31}; write one object a line'
 
 
 def json_blocks(path: Path, text: IO[bytes], rows: int | None = None) -> Iterator[tuple[pd.DataFrame, list[int]]]:
@@ -76,27 +78,65 @@ def _frame(names: list[str], block: list[dict[str, Any]]) -> pd.DataFrame:
 def _objects(path: Path, text: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line, object); a repeated key is an error."""
     stream = io.TextIOWrapper(text, encoding="utf-8-sig")
-    first = next((line for line in stream if line.strip()), "")
-    start = 1
-    if first.lstrip().startswith("["):
-        content = _parsed(path, 1, first + stream.read())
-        for number, one in enumerate(content, start=1):
+    lines = _up_to_filled(stream)
+    first = lines[-1] if lines else ""
+    if first.lstrip().startswith("[") or _is_cut(first):
+        rest = stream.read()
+        if rest.strip() and _is_whole(first):
+            raise UsageError(f"{path}: line {len(lines)} is a list and no object{OBJECT}")
+        content = _parsed(path, len(lines), first + rest)
+        refuse_lists(path, content)
+        rows = content if isinstance(content, list) else _rows(path, content)
+        for number, one in enumerate(rows, start=1):
             yield number, _checked(path, number, one)
         return
-    for number, line in enumerate(_with(first, stream), start=start):
+    more = _up_to_filled(stream)
+    if first.strip() and not "".join(more).strip():
+        yield from enumerate(_rows(path, _checked(path, len(lines), _parsed(path, len(lines), first))), start=1)
+        return
+    for number, line in enumerate(chain(lines, more, stream), start=1):
         if line.strip():
             yield number, _checked(path, number, _parsed(path, number, line))
     stream.detach()
 
 
-def _with(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
+def _up_to_filled(stream: Iterator[str]) -> list[str]:
+    """Return the next lines up to one that is not blank."""
+    lines = []
+    for line in stream:
+        lines.append(line)
+        if line.strip():
+            break
+    return lines
+
+
+def _rows(path: Path, one: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a file that is one object: itself, or those of the table that it holds."""
+    return rows_of_document(path, one) if holds_parts(one) else [one]
+
+
+def _is_cut(line: str) -> bool:
+    """Return whether a line is the beginning of an object that goes on in the next lines."""
+    try:
+        json.loads(line)
+    except json.JSONDecodeError as error:
+        return line.lstrip().startswith("{") and error.pos >= len(line.rstrip())
+    except (RecursionError, ValueError):
+        return False
+    return False
+
+
+def _is_whole(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (RecursionError, ValueError):
+        return False
+    return True
 
 
 def _checked(path: Path, number: int, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise UsageError(f'{path}: line {number} is not an object such as {{"age": 31}}; write one object a line')
+        raise UsageError(f"{path}: line {number} is no object{OBJECT}")
     return value
 
 
