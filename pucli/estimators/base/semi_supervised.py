@@ -79,6 +79,24 @@ def classes_and_codes(y: AnyArray, unlabeled: Bools) -> tuple[AnyArray, Ints]:
     return classes, codes
 
 
+def checked_classes(y: AnyArray) -> tuple[AnyArray, Ints]:
+    """Return what `classes_and_codes` does for labels of `class_labels`; refuse fewer than two classes."""
+    check_no_missing_label(y)
+    unlabeled = unlabeled_rows(y)
+    if unlabeled.all():
+        raise ValueError(
+            f"all {len(y)} rows are unlabeled (-1): a semi-supervised classifier needs labelled rows of at "
+            "least 2 classes, so it cannot be fitted with 0 labelled rows."
+        )
+    classes, codes = classes_and_codes(y, unlabeled)
+    if len(classes) == 1:
+        raise ValueError(
+            f"Classifier can't train when only one class is present: every labelled row has label "
+            f"{classes[0].item()!r}. Each class needs at least one labelled row (-1 marks unlabeled ones)."
+        )
+    return classes, codes
+
+
 class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     """Base of the semi-supervised classifiers.
 
@@ -156,26 +174,14 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         labels: AnyArray
         rows, labels = validated(self, X, class_labels(y))
         rows = dense_rows(self, rows)
-        check_no_missing_label(labels)
-        unlabeled = unlabeled_rows(labels)
-        if unlabeled.all():
-            raise ValueError(
-                f"all {len(labels)} rows are unlabeled (-1): a semi-supervised classifier needs labelled rows of at "
-                "least 2 classes, so it cannot be fitted with 0 labelled rows."
-            )
-        self.classes_, codes = classes_and_codes(labels, unlabeled)
-        if len(self.classes_) == 1:
-            raise ValueError(
-                f"Classifier can't train when only one class is present: every labelled row has label "
-                f"{self.classes_[0].item()!r}. Each class needs at least one labelled row (-1 marks unlabeled ones)."
-            )
+        self.classes_, codes = checked_classes(labels)
         if len(self.classes_) > 2 and not self.__sklearn_tags__().classifier_tags.multi_class:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
                 f"the labelled rows have {len(self.classes_)} classes. MCPLLDA, EMLDA, LaplacianSVM and Classtering "
                 "take several; or fit one model for each class, with the other labelled rows as one class."
             )
-        self.supervised_only_ = not unlabeled.any()
+        self.supervised_only_ = bool((codes >= 0).all())
         self._check_memory(rows)
         return rows, codes
 

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from pucli.core.arrays import Floats, Ints
 from pucli.core.memory import check_memory
@@ -23,7 +23,7 @@ from pucli.core.saved_state import Array, State
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import dense_rows, validated
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, RandomState
-from pucli.estimators.base.semi_supervised import check_no_missing_label, unlabeled_rows
+from pucli.estimators.base.semi_supervised import check_no_missing_label, class_labels, unlabeled_rows
 from pucli.solvers.classtering.constrained_kmeans import assign_rows
 from pucli.solvers.result import Certificate
 
@@ -34,9 +34,10 @@ def pairwise_constraints(y: ArrayLike, rng: np.random.Generator) -> tuple[Ints, 
     Every pair of labelled rows of the same class is a must-link. As many pairs of rows of different classes (or all of
     them, if there are fewer), drawn without replacement, are cannot-links.
     """
-    check_no_missing_label(np.asarray(y))
-    labelled = np.flatnonzero(~unlabeled_rows(y))
-    codes = np.unique(np.asarray(y)[labelled].astype(str), return_inverse=True)[1]
+    labels = column_or_1d(class_labels(y))
+    check_no_missing_label(labels)
+    labelled = np.flatnonzero(~unlabeled_rows(labels))
+    codes = np.unique(labels[labelled].astype(str), return_inverse=True)[1]
     check_memory(40.0 * len(labelled) ** 2, f"the pairs of {len(labelled)} labelled rows", "give must and cannot")
     first, second = np.triu_indices(len(labelled), 1)
     same = codes[first] == codes[second]
@@ -153,6 +154,7 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
         if self.n_clusters > len(rows):
             raise ValueError(f"n_samples={len(rows)} should be >= n_clusters={self.n_clusters}.")
         if must is None and cannot is None and y is not None:
+            check_consistent_length(rows, y)
             must, cannot = pairwise_constraints(y, np.random.default_rng(random_state.randint(2**31)))
         linked, parted = _pairs("must", must, len(rows)), _pairs("cannot", cannot, len(rows))
         unit = self.weight * float(((rows - rows.mean(axis=0)) ** 2).sum(axis=1).mean())

@@ -1,4 +1,4 @@
-"""Label spreading of scikit-learn, a baseline, with the check of rows that the estimators of pucli have."""
+"""Label spreading of scikit-learn, a baseline, with the checks of input that the estimators of pucli have."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import sklearn.semi_supervised
 
 from pucli.core.saved_state import Array, Labels, Plain, State, Whole, Word
-from pucli.data.table_libraries import numeric_rows
 from pucli.estimators.base.input_rows import validated
+from pucli.estimators.base.semi_supervised import checked_classes, class_labels
 
 
 class LabelSpreading(sklearn.semi_supervised.LabelSpreading):  # type: ignore[misc]
-    """scikit-learn's `LabelSpreading`, which takes masked values for numbers and dates for nanoseconds.
+    """scikit-learn's `LabelSpreading` with the checks of rows and labels of the other semi-supervised methods.
 
     The parameters and attributes are those of the class in scikit-learn.
 
@@ -33,12 +33,22 @@ class LabelSpreading(sklearn.semi_supervised.LabelSpreading):  # type: ignore[mi
     }
 
     def fit(self, X: Any, y: Any) -> LabelSpreading:
-        """Fit to rows X (n, m) and labels y (n,), of which -1 means unlabeled."""
-        validated(self, X)  # whose messages name row and column
-        super().fit(numeric_rows(self, X), y)
+        """Fit to rows X (n, m) and labels y (n,), of which -1 means unlabeled, as does "unlabeled" among words."""
+        rows, labels = validated(self, X, class_labels(y))
+        classes, codes = checked_classes(labels)
+        super().fit(self._named(rows), codes)
+        self.classes_, self.transduction_ = classes, classes[self.transduction_]
         return self
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class, shape (n, K)."""
-        validated(self, X, reset=False)
-        return super().predict_proba(numeric_rows(self, X, reset=False))
+        return super().predict_proba(self._named(validated(self, X, reset=False)))
+
+    def _named(self, rows: Any) -> Any:
+        """Return rows (n, m) with the names of their features, if there are any."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return rows
+        import pandas as pd
+
+        return pd.DataFrame(rows, columns=names)
