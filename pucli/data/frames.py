@@ -140,6 +140,28 @@ def is_number(text: str) -> bool:
     return True
 
 
+def to_numbers(column: pd.Series) -> pd.Series:
+    """Return a column as numbers, NaN where a cell is none, infinite where it has too many digits for a double."""
+    import pandas as pd
+
+    try:
+        return pd.to_numeric(column, errors="coerce")
+    except OverflowError:  # pandas makes whole numbers of hundreds of digits first
+        return pd.Series([_number(cell) for cell in column], index=column.index, dtype=np.float64)
+
+
+def _number(cell: Any) -> float:
+    if isinstance(cell, str):
+        text = trimmed(cell)
+        return float(text) if _NUMBER.fullmatch(text) or _INFINITE.fullmatch(text) else np.nan
+    try:
+        return float(cell)
+    except OverflowError:
+        return np.inf if cell > 0 else -np.inf
+    except (TypeError, ValueError):
+        return np.nan
+
+
 def parsed_numbers(texts: Sequence[str]) -> np.ndarray:
     """Return each text as a number, shape (k,), rounded to the nearest double; NaN if it is not a number.
 

@@ -67,7 +67,8 @@ def _column(series: Any) -> Any:
 
     kind = series.dtype
     if kind.is_decimal():
-        return series.cast(nw.Float64).to_numpy()
+        # Arrow multiplies by powers of ten, which is not the nearest double
+        return np.array([np.nan if cell is None else float(cell) for cell in series.to_list()], dtype=np.float64)
     if kind in (nw.Int128, nw.UInt128):  # NumPy has no such numbers
         return pd.Series(series.to_list(), dtype=object)
     if kind.is_integer() or kind == nw.Boolean:
@@ -159,6 +160,10 @@ def numeric_rows(estimator: Any, X: Any, *, reset: bool = True) -> Any:
 
 def _numeric_array(X: Any, estimator: str) -> Any:
     """Return rows without column names with NaN for pandas.NA; refuse dates, which scikit-learn takes for numbers."""
+    if issparse(X) and X.format in ("csr", "csc") and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()  # else squares of a cell's parts are taken, and sums have another order
+        return X
     kind = X.dtype.kind if isinstance(X, np.ndarray) else ""
     if kind in _KIND and kind != "c":
         raise TableError(f"X holds {_KIND[kind]}, and {estimator} takes numbers alone; convert them first.")

@@ -13,6 +13,7 @@ from pucli.core.arrays import Bools
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.data.files.formats import open_table
+from pucli.data.frames import to_numbers
 from pucli.data.labels import NO, YES
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import read_blocks
@@ -137,7 +138,7 @@ def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
     names = [*needed, *carried]
     parts = [block.frame for block in read_blocks(path, names, as_text=names, keep=names)]
     rows = pd.concat(parts, ignore_index=True)
-    rows["score"] = pd.to_numeric(rows["score"].astype(str).str.replace(",", "."), errors="coerce")
+    rows["score"] = to_numbers(rows["score"].astype(str).str.replace(",", "."))
     if not np.isfinite(rows["score"]).all():
         raise UsageError(f"{path}: column score has cells that are no numbers, so that `pucli auto` did not write it.")
     labelled = rows["labelled"].astype(str).str.strip().str.casefold()
@@ -245,7 +246,7 @@ def _table(paths: Sequence[Path]) -> pd.DataFrame:
             frame = block.frame.astype(object).where(block.frame.notna(), "").astype(str)
             frame = frame.apply(lambda cells: cells.str.strip())
             for name in ("score", "drawn", "called_rows"):
-                numbers = pd.to_numeric(frame[name].str.replace(",", "."), errors="coerce")
+                numbers = to_numbers(frame[name].str.replace(",", "."))
                 bad = np.flatnonzero(~np.isfinite(numbers) | ((numbers <= 0.0) & (name == "drawn")))
                 if len(bad):
                     cell = frame[name].iloc[bad[0]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import warnings
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 from pucli import GLPUAL
 from pucli.data import TableEncoder
-from pucli.data.frames import TableError
+from pucli.data.frames import TableError, as_frame
 
 N = 120
 _rng = np.random.default_rng(0)
@@ -141,6 +142,15 @@ def test_a_method_names_the_column_that_it_cannot_use_or_that_is_elsewhere(make:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_decimals_are_the_nearest_doubles(library: str) -> None:
+    made = pytest.importorskip(library, reason="the extra [test] is not installed")
+    cells = [Decimal(k) / 100 for k in range(-300, 300)] + [None]
+    table = made.table({"a": cells}) if library == "pyarrow" else made.DataFrame({"a": cells})
+    assert as_frame(table)["a"].tolist()[:-1] == [k / 100 for k in range(-300, 300)]
+    assert np.isnan(as_frame(table)["a"].iloc[-1])
+
+
 def test_labels_of_any_library() -> None:
     pl = pytest.importorskip("polars", reason="polars is not installed")
     X, y = _rng.normal(size=(60, 2)), (np.arange(60) < 15).astype(int)

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from pucli.estimators import BLSSVM, CPLS, EMLDA, GLPUAL, USMO, AutoPU, Classtering, ConstrainedKMeans
 from pucli.estimators.semi_supervised.label_spreading import LabelSpreading
+from pucli.estimators.unbiased.naive_svc import NaiveSVC
 
 RNG = np.random.default_rng(0)
 S = (np.arange(60) % 3 == 0).astype(int)
@@ -184,3 +185,20 @@ def test_labels_of_too_many_digits_and_letters_without_a_meaning_are_refused() -
         BLSSVM().fit(X, np.array([10**400 if one else 0 for one in S], dtype=object))
     with pytest.raises(ValueError, match="pos_label"):
         BLSSVM().fit(X, np.where(S, "M", "F"))
+
+
+@pytest.mark.parametrize("estimator", [BLSSVM, LabelSpreading, lambda: NaiveSVC(kernel="linear")])
+def test_cells_of_sparse_rows_in_several_parts_are_their_sums(estimator: Any) -> None:
+    """Sparse rows may hold a cell as several numbers, in any order; scikit-learn's distances then add their squares."""
+    y = CLASSES if estimator is LabelSpreading else S
+    whole = np.round(X)
+    order, columns = np.argsort(np.tile(np.arange(180), 2), kind="stable"), np.tile(np.arange(2, -1, -1), 60)
+    values = np.concatenate([whole[:, ::-1].ravel() - 8.0, np.full(180, 8.0)])[order]
+    parts = csr_array((values, np.repeat(columns, 2), np.arange(0, 361, 6)), shape=(60, 3))
+    assert (parts.toarray() == whole).all() and not parts.has_canonical_format
+    model = estimator().fit(csr_array(whole), y)
+    scores = "predict_proba" if estimator is LabelSpreading else "decision_function"
+    np.testing.assert_array_equal(getattr(model, scores)(parts), getattr(model, scores)(csr_array(whole)))
+    again = estimator().fit(parts, y)
+    np.testing.assert_array_equal(getattr(again, scores)(csr_array(whole)), getattr(model, scores)(csr_array(whole)))
+    assert parts.nnz == 360  # the user's matrix stays as it is

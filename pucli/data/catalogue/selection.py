@@ -9,7 +9,7 @@ import numpy as np
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import RunError
 from pucli.data.blanks import trimmed
-from pucli.data.frames import cell_text
+from pucli.data.frames import cell_text, to_numbers
 from pucli.data.labels import LABEL
 from pucli.data.schema import Column, Entry, Features, Rows, Sort, Target
 from pucli.data.splits.groups import row_groups
@@ -209,9 +209,7 @@ def _rank_codes(column: pd.Series) -> pd.Series:
 
 
 def _to_numbers(column: pd.Series) -> pd.Series:
-    import pandas as pd
-
-    numbers = pd.to_numeric(column, errors="coerce").astype(np.float64)
+    numbers = to_numbers(column).astype(np.float64)
     wrong = numbers.isna().to_numpy() & column.notna().to_numpy()
     if wrong.any():
         cell = column.to_numpy()[wrong][0]

@@ -10,7 +10,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError
 from pucli.data.encode.kinds.doubtful_cells import is_placeholder
-from pucli.data.frames import EMPTY, cell_text, parsed_numbers
+from pucli.data.frames import EMPTY, cell_text, parsed_numbers, to_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,8 +69,6 @@ def inner_header(frame: pd.DataFrame, place: Callable[[int], str], before: int =
     before : int, default=0
         Number of rows of the file before the frame.
     """
-    import pandas as pd
-
     words: dict[int, list[str]] = {}
     for position in [place for place, dtype in enumerate(frame.dtypes) if getattr(dtype, "kind", "O") in "OU"]:
         column = frame.iloc[:, position]
@@ -78,7 +76,7 @@ def inner_header(frame: pd.DataFrame, place: Callable[[int], str], before: int =
             continue  # nearly every column of words, at once
         if not _are_numbers(column.iloc[1 : LOOKED_AT + 1]):
             continue
-        rows = np.flatnonzero(pd.to_numeric(column, errors="coerce").isna().to_numpy() & column.notna().to_numpy())
+        rows = np.flatnonzero(to_numbers(column).isna().to_numpy() & column.notna().to_numpy())
         for row in rows[rows > 0][:LOOKED_AT].tolist() if len(rows) <= FEW * len(frame) else []:
             text = _text(column.iloc[row])
             if any(character.isalpha() for character in text) and not is_placeholder(text):

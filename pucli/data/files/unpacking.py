@@ -32,7 +32,8 @@ _MARKS = (
 )
 _PEEK = 4096
 _CHUNK = 2**18
-TEXT_BYTES = 64 * 2**20  # to which any packed text may unpack; the table of it takes ten times as much
+_READ_AHEAD = 2**14  # of the packed bytes, which limit the unpacked ones
+TEXT_BYTES = 16 * 2**20  # to which any packed text may unpack; the table of it takes ten times as much
 
 
 def is_packed(path: Path) -> bool:
@@ -50,7 +51,8 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         if not kind:
             yield raw
             return
-        with unpacked(raw, kind, path, path.stat().st_size) as stream:
+        counted = _Counted(raw)
+        with unpacked(io.BufferedReader(counted, _READ_AHEAD), kind, path, counted) as stream:
             yield stream
 
 
@@ -135,7 +137,7 @@ def as_plain(stream: IO[bytes], path: Path, reading: Reading = AS_IT_IS) -> Iter
     yield text
 
 
-def unpacked(raw: IO[bytes], kind: str, path: Path, packed: Any) -> IO[bytes]:
+def unpacked(raw: IO[bytes], kind: str, path: Path, packed: _Counted) -> IO[bytes]:
     """Return the unpacked content of a stream.
 
     Parameters
@@ -145,8 +147,8 @@ def unpacked(raw: IO[bytes], kind: str, path: Path, packed: Any) -> IO[bytes]:
         See `packing`.
     path : Path
         Name for messages.
-    packed : int or object whose `count` is the number of bytes read so far
-        The packed size, of which the unpacked size may be a multiple.
+    packed : _Counted
+        The packed stream; its bytes read so far limit those unpacked so far.
     """
     openers: dict[str, Any] = {"gzip": gzip.GzipFile, "bzip2": bz2.BZ2File, "xz": lzma.LZMAFile}
     if kind == "zip":
@@ -219,6 +221,15 @@ class _Counted(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
     def readinto(self, buffer: Any) -> int:
         chunk = self._stream.read1(len(buffer)) if hasattr(self._stream, "read1") else self._stream.read(len(buffer))
         buffer[: len(chunk)] = chunk
@@ -229,7 +240,7 @@ class _Counted(io.RawIOBase):
 class _Bounded(io.RawIOBase):
     """Unpacked stream that raises UsageError beyond a multiple of the packed size."""
 
-    def __init__(self, stream: Any, path: Path, packed: Any) -> None:
+    def __init__(self, stream: Any, path: Path, packed: _Counted) -> None:
         self._stream, self._path, self._packed, self._size = stream, path, packed, 0
 
     def readable(self) -> bool:
@@ -252,7 +263,7 @@ class _Bounded(io.RawIOBase):
             raise damage.damaged(self._path, EOFError(f"unexpected end: {error}")) from error
         buffer[: len(chunk)] = chunk
         self._size += len(chunk)
-        damage.check_size(self._path, getattr(self._packed, "count", self._packed), self._size, TEXT_BYTES)
+        damage.check_size(self._path, self._packed.count, self._size, TEXT_BYTES)
         return len(chunk)
 
 

@@ -200,7 +200,7 @@ class LabelColumn:
         text = np.where(self.empty, str(unlabeled), self.text)
         try:
             return np.array([int(value) for value in text], dtype=np.int64)
-        except ValueError:
+        except (ValueError, OverflowError):
             return text.astype(str)
 
 

@@ -14,7 +14,7 @@ from pucli.core.arrays import AnyArray, Floats
 from pucli.core.errors import UsageError, did_you_mean
 from pucli.data.files.several_files import files_of, open_files, title_of
 from pucli.data.files.table import Table
-from pucli.data.frames import missing_columns, some_of
+from pucli.data.frames import missing_columns, some_of, to_numbers
 from pucli.data.reading import WANTED, Reading
 from pucli.data.rows.label_column import LabelColumn
 
@@ -255,9 +255,7 @@ def _numbers(path: Path, table: Table, column: pd.Series) -> Floats:
 
     if column.dtype.kind in "iufb":
         return column.to_numpy(dtype=np.float64)
-    numbers = (
-        pd.to_numeric(column, errors="coerce") if column.dtype.kind not in "mMc" else pd.Series(np.nan, column.index)
-    )
+    numbers = to_numbers(column) if column.dtype.kind not in "mMc" else pd.Series(np.nan, column.index)
     values = np.asarray(numbers.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
     wrong = np.isnan(values) & column.notna().to_numpy()
     if wrong.any():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import random
 import zipfile
 
 import pytest
@@ -22,6 +23,20 @@ def test_a_packed_table_that_unpacks_beyond_all_bounds_is_refused(tmp_path, monk
     file.write_bytes(gzip.compress(b"a,b,y\n") + 30 * gzip.compress(b"1,2,0\n" * 20_000))
     with pytest.raises(UsageError, match="unpacks to more than 200 times its size"):
         open_table(file, "y")
+
+
+def test_noise_at_the_end_does_not_pay_for_a_bomb_at_the_start(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpacking, "TEXT_BYTES", 10_000)
+    bomb = gzip.compress(b"a,b,y\n" + b"1,2,0\n" * 700_000)
+    noise = random.Random(0)
+    rows = "".join(f"{noise.random()},{noise.random()},1\n" for _ in range(5000)).encode()
+    file, twin = tmp_path / "t.csv.gz", tmp_path / "twin.csv.gz"
+    file.write_bytes(bomb + gzip.compress(rows))
+    assert file.stat().st_size * damage.RATIO > 8_000_000
+    with pytest.raises(UsageError, match="unpacks to more than 200 times its size"):
+        open_table(file, "y")
+    twin.write_bytes(gzip.compress(b"a,b,y\n" + b"1,2,0\n" * 7000 + rows))
+    assert len(open_table(twin, "y").frame) == 12_000
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pucli.data.files.table_size import check_columns
 from pucli.data.files.unpacking import plain_text
+from pucli.data.frames import to_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +69,7 @@ def read_arff(path: Path) -> tuple[pd.DataFrame, list[int]]:  # noqa: C901
     frame = pd.DataFrame(rows, columns=names, dtype=object)
     for name, kind in zip(names, kinds, strict=True):
         if kind.split()[0] in {"numeric", "real", "integer"}:
-            numbers = pd.to_numeric(frame[name], errors="coerce")
+            numbers = to_numbers(frame[name])
             if (numbers.notna() | frame[name].isna()).all():
                 frame[name] = numbers
     return frame, lines
