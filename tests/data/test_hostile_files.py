@@ -221,3 +221,31 @@ def test_arrays_that_are_no_features_are_named(tmp_path):
     ):
         savemat(tmp_path / "t.mat", arrays)
         refused(tmp_path / "t.mat", *words)
+
+
+@pytest.mark.slow  # openpyxl takes half a second to import
+def test_a_workbook_that_lists_too_many_sheets(tmp_path, monkeypatch):
+    from openpyxl import Workbook
+
+    monkeypatch.setattr("pucli.data.files.binary.workbooks.MOST_SHEETS", 3)
+    path, workbook = tmp_path / "book.xlsx", Workbook()
+    for row in (["a", "y"], [1, 0], [2, 1]):
+        workbook.active.append(row)
+    for _ in range(2):
+        workbook.create_sheet()
+    workbook.save(path)
+    assert open_table(path, "y").frame.shape == (2, 2)
+    workbook.create_sheet()
+    workbook.save(path)
+    refused(path, "lists 4 sheets")
+
+
+def test_a_name_in_parquet_that_is_no_text(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"zzzz": [1.0, 2.0], "y": [0, 1]}), path)
+    assert open_table(path, "y").frame.shape == (2, 2)
+    path.write_bytes(path.read_bytes().replace(b"zzzz", b"\xff\xfe\xff\xfe"))
+    refused(path, "is damaged or not PARQUET")

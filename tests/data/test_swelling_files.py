@@ -54,7 +54,7 @@ def test_variables_of_matlab_that_are_many_or_there_twice(tmp_path, monkeypatch)
     savemat(tmp_path / "a.mat", {"X": X, "y": Y})
     savemat(tmp_path / "b.mat", {"X": 0 * X})
     (tmp_path / "c.mat").write_bytes((tmp_path / "a.mat").read_bytes() + (tmp_path / "b.mat").read_bytes()[128:])
-    refused(tmp_path / "c.mat", "Duplicate")
+    refused(tmp_path / "c.mat", "has the variable 'X' twice")
 
 
 def test_variables_of_matlab_unpack_to_a_total(tmp_path, monkeypatch):
@@ -199,6 +199,21 @@ def test_columns_that_take_no_place_in_their_file(tmp_path, ending, monkeypatch)
     for stored in (True, False):
         refused(write("bad", pa.table({**columns, "t": texts(500_000)}), store_schema=stored), "unpacks to")
     refused(write("empty", pa.table({"a": pa.nulls(10**6), "y": pa.nulls(10**6)})), "unpacks to")
+
+
+def test_lists_of_parquet_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr("pucli.data.files.table_size.FREE", 10_000)
+    pa, path = pytest.importorskip("pyarrow"), tmp_path / "rows.parquet"
+    import pyarrow.parquet as pq
+
+    def write(length):
+        lists = pa.ListArray.from_arrays(pa.array(np.arange(13) * length, "int32"), pa.nulls(12 * length, pa.int8()))
+        pq.write_table(pa.table({"a": X[:, 0], "lists": lists, "y": Y}), path)
+
+    write(3)
+    read(path)
+    write(100_000)
+    refused(path, "unpacks to")
 
 
 def test_parts_of_parquet_with_other_rows_than_the_whole(tmp_path):

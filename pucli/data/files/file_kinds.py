@@ -19,7 +19,8 @@ LIBSVM = (".libsvm", ".svm", ".svmlight")
 SHEETS = (".xlsx", ".xls", ".ods")
 FEATHER = (".feather", ".arrow")
 PACKABLE = (*SUFFIXES, *JSON, ".arff", *LIBSVM)
-KNOWN = (*PACKABLE, *SHEETS, ".parquet", *FEATHER, ".mat", ".npz")
+BINARY = (*SHEETS, ".parquet", *FEATHER, ".mat", ".npz")
+KNOWN = (*PACKABLE, *BINARY)
 FORMATS = (
     f"{' '.join(PACKABLE)} (also {' '.join(PACKED_SUFFIXES)}), .xlsx .xls .mat .npz; with pucli[parquet]: .parquet "
     f"{' '.join(FEATHER)} and .zst; with pucli[ods]: .ods"

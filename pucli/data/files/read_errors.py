@@ -9,7 +9,7 @@ from pathlib import Path
 from pucli.core.errors import UsageError, did_you_mean
 from pucli.data.files.damaged import damaged
 from pucli.data.files.disguises import check_not_address
-from pucli.data.files.file_kinds import FEATHER
+from pucli.data.files.file_kinds import BINARY, FEATHER
 from pucli.data.files.unpacking import opened
 from pucli.data.frames import TableError
 from pucli.data.reading import WANTED
@@ -26,6 +26,8 @@ def reading(path: Path) -> Iterator[None]:
             raise UsageError(f"{path} is empty; {WANTED}")
         yield
     except UnicodeDecodeError as error:
+        if path.suffix.lower() in BINARY:  # a name inside of it
+            raise damaged(path, error) from error
         place, line = _not_utf8(path) if path.is_file() else (error.start, 0)
         where = f"line {line}, byte {place + 1}" if line else f"byte {place + 1}"
         raise UsageError(

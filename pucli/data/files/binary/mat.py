@@ -53,6 +53,9 @@ def read_mat(path: Path, label: str | None = None) -> dict[str, np.ndarray]:
         raise UsageError(
             f"{path}: MATLAB 7.3 files are not supported; save the file in MATLAB with the option -v7"
         ) from error
+    names = [name for name, *_ in there]
+    if twice := next((name for place, name in enumerate(names) if name in names[:place]), None):
+        raise UsageError(f"{path} has the variable {twice!r} twice; save it again with one of them")
     most, total, wanted = max(RATIO * path.stat().st_size, FREE), 0, []
     for name, shape, kind in there:
         if name == label and kind not in (*_BYTES, "sparse"):

@@ -129,6 +129,11 @@ def _check_size(path: Path, file: Any, names: Collection[str]) -> None:
         raise UsageError(f"{path} is damaged: its parts have other numbers of rows than the whole; save it again")
     check_columnar(path, about.num_rows, len(names))
     schema = file.schema_arrow
+    nested = {name for name in names if name in schema.names and pa.types.is_nested(schema.field(name).type)}
+    for leaf in range(about.num_columns) if nested else ():
+        if file.schema.column(leaf).path.partition(".")[0] in nested:
+            values = sum(about.row_group(group).column(leaf).num_values for group in range(about.num_row_groups))
+            check_columnar(path, values, 1)
     texts = [
         name
         for name in names

@@ -29,6 +29,8 @@ _PARTS = re.compile(r'"([^"]*)"|\\(.)|([-/ ()+:])|(0)')  # of the number format 
 _EXACT = 2**53
 _HIDDEN_ROW = re.compile(rb'<row [^>]*?hidden="(?:1|true)"[^>]*(?<!/)>\s*<c[ >]')  # with cells
 _HIDDEN_COLUMN = re.compile(rb'<col (?=[^>]*?hidden="(?:1|true)")(?=[^>]*?min="(\d{1,7})")(?=[^>]*?max="(\d{1,7})")')
+MOST_SHEETS = 1000
+_SHEET = re.compile(rb"<(?:\w+:)?sheet\s")
 _LAST_ROW = 2**20  # that a sheet can have
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # in the directory of a workbook with a password
 _LOOKED_AT = 20  # rows among which the header is
@@ -135,6 +137,7 @@ def _xlsx(
 ) -> SheetTable:
     import openpyxl
 
+    _check_sheets(path)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="openpyxl")  # about styles and extensions, which hold no cells
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
@@ -152,6 +155,15 @@ def _xlsx(
     for text in _unseen(path, part, header, table.frame.shape[1]):
         note(f"{path}: sheet {name!r}: {text}")
     return table
+
+
+def _check_sheets(path: Path) -> None:
+    """Raise UsageError if a workbook lists far more sheets than people make: each takes openpyxl a millisecond."""
+    with zipfile.ZipFile(path) as archive:
+        books = [name for name in archive.namelist() if name.endswith("workbook.xml")]
+        count = sum(len(_SHEET.findall(archive.read(name))) for name in books)
+    if count > MOST_SHEETS:
+        raise UsageError(f"{path} lists {count} sheets; save the one that you mean as a file of its own")
 
 
 def _table(
