@@ -8,7 +8,8 @@ import pytest
 
 from pucli.data.encode.columns import column_kinds
 from pucli.data.encode.encoder import TableEncoder
-from pucli.data.encode.kinds.doubtful_cells import odd_form, unread_date
+from pucli.data.encode.kinds.doubtful_cells import unread_date
+from pucli.data.encode.kinds.odd_forms import odd_form
 from pucli.data.encode.label_leakage import leaks
 from pucli.data.rows.label_column import LabelColumn
 from pucli.data.rows.user_file import ColumnChoice, fit_file

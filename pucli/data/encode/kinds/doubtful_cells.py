@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from pucli.data.encode.number_forms import is_decorated
-from pucli.data.frames import DATE_FORMATS, parsed_dates, parsed_numbers, zoned_texts
+from pucli.data.frames import DATE_FORMATS, parsed_dates, zoned_texts
 
 FEW_WORDS = 3  # number of different words for "empty" among at least as many different numbers or dates times ten
 MOSTLY = 0.95  # minimum share of numbers or dates for the other cells of a column to be treated as empty
@@ -18,7 +17,6 @@ FEW_LOOKED_AT = 20  # those that exclude it
 CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 99999999.0)
 ANSWER_CODES = ((96.0, 97.0, 98.0, 99.0), (-9.0, -8.0, -7.0))  # the same in surveys, beside the steps of a scale
 LAST_STEP = 20.0
-LONGEST = 200  # characters of a cell with numbers
 SECONDS = (9.4e8, 2.1e9)  # since 1970, from 1999 to 2036; milliseconds are a thousand times as many
 MIN_CODES = 3  # fewest cells with such a number
 FAR = 1e4  # a repeated number is doubtful if its distance to the others exceeds this multiple of their range
@@ -38,14 +36,12 @@ PLACEHOLDERS = frozenset(
 )  # fmt: skip
 _TAGGED = re.compile(r"\.[a-z_]")  # missing values of Stata and SAS: .a to .z and ._
 SHOWN_DIGITS, LONG_NUMBER = 6, 1e10  # a spreadsheet shows 4917631234567 as 4.91763E+12, and saves that as CSV
-_CODED = re.compile(r"[+-]?(0x[0-9a-f]+|0b[01]+|0o[0-7]+|\d{1,3}(_\d{3})+)", re.IGNORECASE)
 _WITH_E = re.compile(r"\d{1,5}[eE]\d{1,3}")
 _VERSION = re.compile(r"\d+(\.(0|[1-9]\d?))?")
 _OF_TWO = re.compile(r"[A-Z]{2}")
 _OF_NAME = re.compile(
     r"\d{1,2}-(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mrz|Mai|Okt|Dez)|\d{1,2}\. ?(Mrz|Okt|Dez)"
 )
-_TIME = re.compile(r"\d{1,2}(:\d{2}){1,2}(\.\d{1,9})?(\s?[AaPp]\.?[Mm]\.?)?")
 LAST_DAYS = {  # days since 1970-01-01 that often mean "never" or "not known"
     float(np.datetime64(day).astype(int)): day
     for day in ("9999-12-31", "9999-01-01", "2999-12-31", "2099-12-31", "1900-01-01", "1899-12-30", "1899-12-31",
@@ -70,89 +66,11 @@ _OTHER_FORMATS = (
     *("%a, %d %b %Y %H:%M:%S %z", "%d/%b/%Y:%H:%M:%S %z", "%d-%b-%y %I.%M.%S.%f %p"),  # mail, web servers, Oracle
 )
 _TWO_DIGITS = re.compile(r"\d.*\d")
-_NUMBER = r"[+−-]?\d+(\.\d+)?"
-_OF_UNIT = rf"{_NUMBER} ?[^\W\d_]{{1,12}}\.?"
-_MARK = r" ?(\*{1,3}|[†‡]|\[\w{1,3}\]|\([a-z]\))"
-_SIGN = re.compile(r"[^\d.,+−-]")
-_ODD = (  # the form, also of plain numbers among such cells, what an example has, and words for both
-    (
-        re.compile(r"(\d+[ -])?\d+/[1-9]\d*|\d* ?[¼-¾⅐-⅞]|\d+"),
-        _SIGN,
-        "fractions, or pairs of numbers",
-        "write them as 0.5, or each of both as a column",
-    ),
-    (
-        re.compile(rf"[<>~≈≤≥]=? ?\d[\d.,]*|[+−-]?\d+([.,]\d+)?({_MARK})?"),
-        _SIGN,
-        "numbers with signs such as <, ~ or *",
-        "write them as 12.5",
-    ),
-    (
-        re.compile(r"\d[\d.,]* ?(±|\+/?-) ?\d[\d.,]*"),
-        _SIGN,
-        "numbers with their errors",
-        "write each of both as a column",
-    ),
-    (re.compile(r"[+−-]?\d[\d.,]* ?[x×*·] ?10\^?[+−-]?\d+"), _SIGN, "numbers as powers of ten", "write them as 1.2e5"),
-    (re.compile(r"\d+ ?['′]( ?\d[\d.,]* ?(\"|″|''))?"), _SIGN, "feet and inches", "write them in one unit"),
-    (
-        re.compile(
-            rf"\w{{0,12}} ?\(?{_NUMBER}( ?[,;:x×|] ?{_NUMBER})+( [^\W\d]{{1,4}}|[cm]m|px)?\)?"
-            rf"|\w{{1,12}} ?\({_NUMBER}( {_NUMBER})+\)|({_OF_UNIT}[\s,]+)*{_OF_UNIT}"
-            rf"|{_NUMBER} ?° ?{_NUMBER} ?['′’] ?({_NUMBER} ?(\"|″|''|”) ?)?[NESWO]?"
-        ),
-        re.compile(r"\d[^\d.]+\d"),
-        "several numbers in a cell",
-        "write each of them as a column",
-    ),
-    (re.compile(rf"{_OF_UNIT}|{_NUMBER} (per|pour|por) c[^\W\d]+"), _SIGN, "numbers with words", "write them as 12.5"),
-    (
-        re.compile(r"\[.*\]|\{.*\}", re.DOTALL),
-        re.compile(""),
-        "lists or objects as text",
-        "write each of their parts as a column",
-    ),
-)
-
-
-def odd_form(texts: Sequence[str]) -> tuple[str, str, str] | None:
-    """Return what nearly all texts are if no column should be written so, an example, and the way out."""
-    sample = texts[:1000]
-    for form, sign, what, way_out in _ODD:
-        like = [text for text in sample if len(text) <= LONGEST and form.fullmatch(text)]
-        if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
-            continue
-        if example := next((text for text in like if sign.search(text)), ""):
-            return what, example, way_out
-    return None
 
 
 def changed_name(texts: Sequence[str]) -> str:
     """Return the first text that a spreadsheet may have made of a name (SEP2) or a range (10-12); "" without any."""
     return next((text for text in texts if _OF_NAME.fullmatch(text)), "")
-
-
-def is_time(text: str) -> bool:
-    """Return whether a text is a time of day or a duration such as 25:00."""
-    return _TIME.fullmatch(text) is not None
-
-
-def decorated(texts: Sequence[str]) -> str:
-    """Return an example if nearly all texts are numbers with a unit, a currency, separators or times of day."""
-    sample = texts[:1000]
-    like = [text for text in sample if _TIME.fullmatch(text) or is_decorated(text)]
-    if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
-        return ""
-    return next((text for text in like if np.isnan(parsed_numbers([text])[0])), "")
-
-
-def coded_number(texts: Sequence[str]) -> tuple[str, int] | None:
-    """Return an example and its value if nearly all texts are integers as programs write them: 0x1F, 0b11 or 1_000."""
-    sample = texts[:1000]
-    like = [text for text in sample if _CODED.fullmatch(text)]
-    if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
-        return None
-    return like[0], int(like[0].replace("_", ""), 10 if "_" in like[0] else 0)
 
 
 def padded_cell(texts: Iterable[str]) -> str:

@@ -10,17 +10,9 @@ import numpy as np
 
 from pucli.data.encode.kinds.column import CodedCells, Column, mostly
 from pucli.data.encode.kinds.date_columns import date_column
-from pucli.data.encode.kinds.doubtful_cells import (
-    changed_name,
-    coded_number,
-    decorated,
-    is_time,
-    na_among_codes,
-    odd_form,
-    padded,
-    unread_date,
-)
+from pucli.data.encode.kinds.doubtful_cells import changed_name, na_among_codes, padded, unread_date
 from pucli.data.encode.kinds.number_columns import MIN_ROWS, UNIQUE, formed_number_column, plain_number_column
+from pucli.data.encode.kinds.odd_forms import coded_number, decorated, is_time, odd_form
 from pucli.data.encode.number_forms import formed_numbers, units_of
 from pucli.data.frames import parsed_numbers
 from pucli.data.labels import NO, YES

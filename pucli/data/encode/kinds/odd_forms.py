@@ -1,0 +1,94 @@
+"""Texts that are numbers in a form that is not read: with units, in pairs, as fractions, times or lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from pucli.data.encode.kinds.doubtful_cells import FEW_WORDS, MOSTLY
+from pucli.data.encode.number_forms import is_decorated
+from pucli.data.frames import parsed_numbers
+
+LONGEST = 200  # characters of a cell with numbers
+_CODED = re.compile(r"[+-]?(0x[0-9a-f]+|0b[01]+|0o[0-7]+|\d{1,3}(_\d{3})+)", re.IGNORECASE)
+_TIME = re.compile(r"\d{1,2}(:\d{2}){1,2}(\.\d{1,9})?(\s?[AaPp]\.?[Mm]\.?)?")
+_NUMBER = r"[+−-]?\d+(\.\d+)?"
+_OF_UNIT = rf"{_NUMBER} ?[^\W\d_]{{1,12}}\.?"
+_MARK = r" ?(\*{1,3}|[†‡]|\[\w{1,3}\]|\([a-z]\))"
+_SIGN = re.compile(r"[^\d.,+−-]")
+_ODD = (  # the form, also of plain numbers among such cells, what an example has, and words for both
+    (
+        re.compile(r"(\d+[ -])?\d+/[1-9]\d*|\d* ?[¼-¾⅐-⅞]|\d+"),
+        _SIGN,
+        "fractions, or pairs of numbers",
+        "write them as 0.5, or each of both as a column",
+    ),
+    (
+        re.compile(rf"[<>~≈≤≥]=? ?\d[\d.,]*|[+−-]?\d+([.,]\d+)?({_MARK})?"),
+        _SIGN,
+        "numbers with signs such as <, ~ or *",
+        "write them as 12.5",
+    ),
+    (
+        re.compile(r"\d[\d.,]* ?(±|\+/?-) ?\d[\d.,]*"),
+        _SIGN,
+        "numbers with their errors",
+        "write each of both as a column",
+    ),
+    (re.compile(r"[+−-]?\d[\d.,]* ?[x×*·] ?10\^?[+−-]?\d+"), _SIGN, "numbers as powers of ten", "write them as 1.2e5"),
+    (re.compile(r"\d+ ?['′]( ?\d[\d.,]* ?(\"|″|''))?"), _SIGN, "feet and inches", "write them in one unit"),
+    (
+        re.compile(
+            rf"\w{{0,12}} ?\(?{_NUMBER}( ?[,;:x×|] ?{_NUMBER})+( [^\W\d]{{1,4}}|[cm]m|px)?\)?"
+            rf"|\w{{1,12}} ?\({_NUMBER}( {_NUMBER})+\)|({_OF_UNIT}[\s,]+)*{_OF_UNIT}"
+            rf"|{_NUMBER} ?° ?{_NUMBER} ?['′’] ?({_NUMBER} ?(\"|″|''|”) ?)?[NESWO]?"
+        ),
+        re.compile(r"\d[^\d.]+\d"),
+        "several numbers in a cell",
+        "write each of them as a column",
+    ),
+    (re.compile(rf"{_OF_UNIT}|{_NUMBER} (per|pour|por) c[^\W\d]+"), _SIGN, "numbers with words", "write them as 12.5"),
+    (
+        re.compile(r"\[.*\]|\{.*\}", re.DOTALL),
+        re.compile(""),
+        "lists or objects as text",
+        "write each of their parts as a column",
+    ),
+)
+
+
+def odd_form(texts: Sequence[str]) -> tuple[str, str, str] | None:
+    """Return what nearly all texts are if no column should be written so, an example, and the way out."""
+    sample = texts[:1000]
+    for form, sign, what, way_out in _ODD:
+        like = [text for text in sample if len(text) <= LONGEST and form.fullmatch(text)]
+        if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
+            continue
+        if example := next((text for text in like if sign.search(text)), ""):
+            return what, example, way_out
+    return None
+
+
+def is_time(text: str) -> bool:
+    """Return whether a text is a time of day or a duration such as 25:00."""
+    return _TIME.fullmatch(text) is not None
+
+
+def decorated(texts: Sequence[str]) -> str:
+    """Return an example if nearly all texts are numbers with a unit, a currency, separators or times of day."""
+    sample = texts[:1000]
+    like = [text for text in sample if _TIME.fullmatch(text) or is_decorated(text)]
+    if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
+        return ""
+    return next((text for text in like if np.isnan(parsed_numbers([text])[0])), "")
+
+
+def coded_number(texts: Sequence[str]) -> tuple[str, int] | None:
+    """Return an example and its value if nearly all texts are integers as programs write them: 0x1F, 0b11 or 1_000."""
+    sample = texts[:1000]
+    like = [text for text in sample if _CODED.fullmatch(text)]
+    if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
+        return None
+    return like[0], int(like[0].replace("_", ""), 10 if "_" in like[0] else 0)
