@@ -24,8 +24,10 @@ _DIGITS = r"\d[\d.,' ]*(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"
 _DECORATED = re.compile(
     rf"(?P<first>{_CURRENCY})?\s*(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>{_CURRENCY})?\s*(?P<sign2>[+-])?"
     rf"(?P<digits>{_DIGITS})\s*"
-    rf"(?P<after>{_UNIT})?\s*(?P<sign3>-)?(?P<close>\))?"
+    rf"(?P<after>{_UNIT})?(?P<dot>\.)?\s*(?P<last>{_CURRENCY})?\s*(?P<sign3>-)?(?P<close>\))?"
 )
+_OF_MULTIPLE = re.compile(rf"{_CURRENCY}?(?:{'|'.join(_MULTIPLES)}){_CURRENCY}?")
+_NO_DECIMALS = re.compile(r"(?<=\d)([.,])(--?|—)(?!\d)")  # 89,- €
 _OF_SIGN = {
     sign: re.compile(
         rf"(?:(?:[1-9]\d{{0,2}}(?:(?P<group>[{other}' ])\d{{3}})(?:(?P=group)\d{{3}})*|\d+)(?:{re.escape(sign)}\d*)?"
@@ -90,12 +92,13 @@ def of_other_scale(texts: Sequence[str], form: NumberForm) -> str:
         Numbers of this form.
     form : NumberForm
     """
-    if form.unit not in ("%", "‰", *_MULTIPLES):
+    multiple = _OF_MULTIPLE.fullmatch(form.unit) is not None
+    if form.unit not in ("%", "‰") and not multiple:
         return ""
     values = formed_numbers(texts, form.decimal, form.unit)
     plain = np.array([not (parts := _parts(text)) or not parts.unit for text in texts])
     shares = values[plain]
-    if form.unit in _MULTIPLES:
+    if multiple:
         return texts[int((plain & (values != 0.0)).argmax())] if shares.any() else ""
     if not plain.any() or shares.min() < 0.0 or shares.max() > 1.0 or values[~plain].max(initial=0.0) <= 1.0:
         return ""
@@ -150,12 +153,13 @@ def _parts(text: str) -> _Parts | None:
         text = next(part for part in quoted.groups() if part is not None).strip()
         if re.match(r"0\d", text):  # quoted lest the zeros be lost: a code
             return None
-    found = _DECORATED.fullmatch(_FORTRAN.sub("e", text))
+    found = _DECORATED.fullmatch(_NO_DECIMALS.sub(r"\g<1>00", _FORTRAN.sub("e", text)))
     if found is None or bool(found["open"]) != bool(found["close"]):
         return None
     signs = [found[name] for name in ("sign", "sign2", "sign3") if found[name]]
-    units = [found[name] for name in ("first", "before", "after") if found[name]]
-    if len(signs) + bool(found["open"]) > 1 or len(units) > 1:
+    units = [found[name] for name in ("first", "before", "after", "last") if found[name]]
+    multiple = found["after"] in _MULTIPLES  # $1.2M, 3 Mio. €
+    if len(signs) + bool(found["open"]) > 1 or len(units) > 1 + multiple or (found["dot"] and not multiple):
         return None
     digits, unit = found["digits"].strip(), "".join("".join(units).split())
     return None if unit[:1].isnumeric() else _Parts(bool(found["open"]) or signs == ["-"], digits, unit)  # 3½

@@ -150,14 +150,11 @@ def with_unread(found: Column, cells: CodedCells, read: np.ndarray, what: str) -
     wrong = cells.texts[int(np.argmax(np.where(read, 0, counts)))]
     remark = f"cells that are {what}, treated as empty: {n_unread}, e.g. {wrong!r}"
     found = replace(found, n_unread=n_unread, unread=wrong, remark="; ".join(filter(None, (found.remark, remark))))
-    if n_unread > (1.0 - MOSTLY) * n_filled and not is_placeholder(wrong) and not found.warning:
+    told = ""
+    if n_unread > (1.0 - MOSTLY) * n_filled and not is_placeholder(wrong):
         share = f"{100.0 * n_unread / n_filled:.0f} %"
         way_out = "--as COLUMN=category keeps them as words"
-        return replace(
-            found, warning=f"has cells that are {what} ({share}), which count as empty, e.g. {wrong!r}; {way_out}"
-        )
-    if n_unread > 0.5 * n_filled and not found.warning:
-        return replace(
-            found, warning=f"is {wrong!r} in most cells, which count as empty; --as COLUMN=category keeps the words"
-        )
-    return found
+        told = f"has cells that are {what} ({share}), which count as empty, e.g. {wrong!r}; {way_out}"
+    elif n_unread > 0.5 * n_filled:
+        told = f"is {wrong!r} in most cells, which count as empty; --as COLUMN=category keeps the words"
+    return replace(found, warning="; it ".join(filter(None, (found.warning, told))))

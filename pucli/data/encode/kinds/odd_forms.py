@@ -15,8 +15,12 @@ LONGEST = 200  # characters of a cell with numbers
 _CODED = re.compile(r"[+-]?(0x[0-9a-f]+|0b[01]+|0o[0-7]+|\d{1,3}(_\d{3})+)", re.IGNORECASE)
 _TIME = re.compile(r"\d{1,2}(:\d{2}){1,2}(\.\d{1,9})?(\s?[AaPp]\.?[Mm]\.?)?")
 _NUMBER = r"[+−-]?\d+(\.\d+)?"
+_SHORT = r"\d{1,3}(\.\d+)?"
+_INTERVAL = rf"{_NUMBER} ?%?(?: ?(?:[-–,;]|to) ?{_NUMBER} ?%?)?"
+MANY = 20  # texts from which pairs with a dash are numbers rather than classes such as 18-25
 _OF_UNIT = rf"{_NUMBER} ?[^\W\d_]{{1,12}}\.?"
 _MARK = r" ?(\*{1,3}|[†‡]|\[\w{1,3}\]|\([a-z]\))"
+_PAIR = re.compile(rf"{_SHORT} ?(?:[-–+]|to) ?{_SHORT}")
 _SIGN = re.compile(r"[^\d.,+−-]")
 _ODD = (  # the form, also of plain numbers among such cells, what an example has, and words for both
     (
@@ -37,18 +41,34 @@ _ODD = (  # the form, also of plain numbers among such cells, what an example ha
         "numbers with their errors",
         "write each of both as a column",
     ),
-    (re.compile(r"[+−-]?\d[\d.,]* ?[x×*·] ?10\^?[+−-]?\d+"), _SIGN, "numbers as powers of ten", "write them as 1.2e5"),
+    (
+        re.compile(r"[+−-]?\d[\d.,]* ?[x×*·] ?10(\^?[+−-]?\d+|[⁺⁻]?[⁰¹²³⁴-⁹]+)"),
+        _SIGN,
+        "numbers as powers of ten",
+        "write them as 1.2e5",
+    ),
     (re.compile(r"\d+ ?['′]( ?\d[\d.,]* ?(\"|″|''))?"), _SIGN, "feet and inches", "write them in one unit"),
     (
         re.compile(
             rf"\w{{0,12}} ?\(?{_NUMBER}( ?[,;:x×|] ?{_NUMBER})+( [^\W\d]{{1,4}}|[cm]m|px)?\)?"
-            rf"|\w{{1,12}} ?\({_NUMBER}( {_NUMBER})+\)|({_OF_UNIT}[\s,]+)*{_OF_UNIT}"
+            rf"|\w{{1,12}} ?\({_NUMBER}( {_NUMBER})+\)|({_OF_UNIT}[\s,@]+)*{_OF_UNIT}"
+            rf"|{_NUMBER} ?%? ?(\({_INTERVAL}\)|\[{_INTERVAL}\])"
             rf"|{_NUMBER} ?° ?{_NUMBER} ?['′’] ?({_NUMBER} ?(\"|″|''|”) ?)?[NESWO]?"
         ),
         re.compile(r"\d[^\d.]+\d"),
         "several numbers in a cell",
         "write each of them as a column",
     ),
+    (
+        re.compile(
+            r"(\d+(\.\d+)? ?(d|h|hrs?|m|mins?|s|secs?) ?){2,4}|\d{1,2}h\d{2}|P(\d+[YMWD]){2,}(T(\d+[HMS])+)?",
+            re.IGNORECASE,
+        ),
+        _SIGN,
+        "durations",
+        "write them as a number, in one unit",
+    ),
+    (re.compile(rf"[NSEWO] ?{_NUMBER}"), _SIGN, "coordinates", "write south and west as negative numbers"),
     (re.compile(rf"{_OF_UNIT}|{_NUMBER} (per|pour|por) c[^\W\d]+"), _SIGN, "numbers with words", "write them as 12.5"),
     (
         re.compile(r"\[.*\]|\{.*\}", re.DOTALL),
@@ -69,6 +89,14 @@ def odd_form(texts: Sequence[str]) -> tuple[str, str, str] | None:
         if example := next((text for text in like if sign.search(text)), ""):
             return what, example, way_out
     return None
+
+
+def paired(texts: Sequence[str]) -> str:
+    """Return an example if nearly all of many texts are two short numbers, such as 81-84 or 40+1; else ""."""
+    if len(texts) <= MANY:
+        return ""
+    like = [text for text in texts[:1000] if _PAIR.fullmatch(text)]
+    return like[0] if len(like) >= MOSTLY * len(texts[:1000]) else ""
 
 
 def is_time(text: str) -> bool:

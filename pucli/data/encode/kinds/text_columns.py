@@ -12,7 +12,7 @@ from pucli.data.encode.kinds.column import CodedCells, Column, mostly
 from pucli.data.encode.kinds.date_columns import date_column
 from pucli.data.encode.kinds.doubtful_cells import changed_name, na_among_codes, padded, unread_date
 from pucli.data.encode.kinds.number_columns import MIN_ROWS, UNIQUE, formed_number_column, plain_number_column
-from pucli.data.encode.kinds.odd_forms import coded_number, decorated, is_time, odd_form
+from pucli.data.encode.kinds.odd_forms import coded_number, decorated, is_time, odd_form, paired
 from pucli.data.encode.number_forms import formed_numbers, units_of
 from pucli.data.frames import parsed_numbers
 from pucli.data.labels import NO, YES
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WORDS = 3.0  # minimum mean number of words for many different texts to be free text
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))  # of 1st, 2nd, 3rd and 4th; a few are classes, not quantities
+_SIDES = (set("NS"), set("EWO"), {"CR", "DR"}, {"Cr", "Dr"}, set("SH"), set("CD"))  # coordinates, debit and credit
 _GROUPS = (
     "has each of its values once, and more empty cells: if a value holds for the rows below it, as in a pivot table, "
     "fill it in; else leave the column out (--drop)"
@@ -103,11 +104,16 @@ def _of_other_form(texts: Sequence[str], use: str) -> str:
         units = units_of(texts)
         if _ORDINALS.issuperset(units):
             return f"holds ordinal numbers, e.g. {example!r}, and is {use}; write them as 1" if len(texts) > 9 else ""
+        way_out = "write them as 12.5" if len(units) < 2 else "write them in one unit"
+        if any(len(units) == 2 and sides.issuperset(units) for sides in _SIDES):
+            way_out = "write one of both as negative numbers"
         why = f" ({' and '.join(units[:2])})" if len(units) > 1 else ""
-        return f"holds numbers with signs or units{why}, e.g. {example!r}, and is {use}; write them as 12.5"
+        return f"holds numbers with signs or units{why}, e.g. {example!r}, and is {use}; {way_out}"
     if odd := odd_form(texts):
         what, example, way_out = odd
         return f"holds {what}, e.g. {example!r}, and is {use}; {way_out}"
+    if example := paired(texts):
+        return f"holds ranges, or pairs of numbers, e.g. {example!r}, and is {use}; write each of both as a column"
     return ""
 
 
