@@ -22,6 +22,12 @@ def available_bytes() -> int | None:
     return max(min(found), 0) if found else None
 
 
+def total_bytes() -> int | None:
+    """Return the bytes of memory of the machine, or of the container if it has fewer; None as `available_bytes`."""
+    found = [one for one in (_installed(), *(_number(limit) for limit, _ in CONTAINER)) if one is not None]
+    return min(found, default=None)
+
+
 def _of_machine() -> int | None:
     try:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
@@ -29,18 +35,27 @@ def _of_machine() -> int | None:
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError):
         pass
+    return _installed()
+
+
+def _installed() -> int | None:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
+    except (AttributeError, OSError, ValueError):  # Windows has no sysconf
         return None
 
 
 def _of_container(files: tuple[Path, Path]) -> int | None:
+    limit, used = map(_number, files)
+    return None if limit is None or used is None else limit - used
+
+
+def _number(file: Path) -> int | None:
+    """Return the number in a file; None if there is no container, or no limit ("max")."""
     try:
-        limit, used = (int(file.read_text(encoding="ascii")) for file in files)
-    except (OSError, ValueError):  # no container, or no limit ("max")
+        return int(file.read_text(encoding="ascii"))
+    except (OSError, ValueError):
         return None
-    return limit - used
 
 
 def _of_process() -> int | None:

@@ -26,6 +26,7 @@ from pucli.estimators import (
     LowDensitySeparation,
 )
 from pucli.solvers.kernels import few_rows
+from pucli.solvers.kernels.quadratic_surface import check_memory
 
 RNG = np.random.default_rng(0)
 TRUTH = np.arange(40) % 2
@@ -84,3 +85,18 @@ def test_the_least_of_machine_container_and_process_is_there(monkeypatch: pytest
         assert memory.available_bytes() == left
     monkeypatch.setattr(memory, "_of_process", lambda: 300)
     assert memory.available_bytes() == 300
+
+
+def test_the_memory_of_the_machine_is_unknown_where_the_system_does_not_report_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    limit = tmp_path / "limit"
+    monkeypatch.setattr(memory, "CONTAINER", ((limit, tmp_path / "used"),))
+    assert (memory.total_bytes() or 0) > 1e8
+    limit.write_text("700")
+    assert memory.total_bytes() == 700
+    monkeypatch.delattr(memory.os, "sysconf")  # as on Windows
+    assert memory.total_bytes() == 700
+    limit.write_text("max")
+    assert memory.total_bytes() is None
+    check_memory(100, 20)

@@ -8,20 +8,17 @@ feature j, its row of A and its beta, so a_jk is in two groups.
 from __future__ import annotations
 
 import functools
-import os
-from pathlib import Path
 
 import numpy as np
 
 from pucli.core.arrays import Floats, Ints
-from pucli.core.memory import available_bytes
+from pucli.core.memory import available_bytes, total_bytes
 
 # Memory of a fit, or of a fold of a path, at most: square matrices of m* + 1 rows, and matrices of all rows by m* + 1.
 MATRICES = 12
 ROW_MATRICES = 4
 # Share of the memory that a fit may take, of the machine's or of the container's.
 MEMORY_SHARE = 0.5
-CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def n_surface_features(n_features: int) -> int:
@@ -112,20 +109,11 @@ def check_memory(n_rows: int, n_features: int, limit: float | None = None) -> No
     size = n_surface_features(n_features) + 1
     needed = 8.0 * (MATRICES * size * size + ROW_MATRICES * n_rows * size)
     if limit is None:
-        there = available_bytes()
-        limit = min(MEMORY_SHARE * _memory(), np.inf if there is None else there)
+        there, total = available_bytes(), total_bytes()
+        limit = min(np.inf if total is None else MEMORY_SHARE * total, np.inf if there is None else there)
     if needed > limit:
         raise ValueError(
             f"a quadratic surface of {n_features} features has {size - 1:,} coefficients; fitting it to {n_rows:,} "
             f"rows takes up to {needed:,.0f} bytes, and {limit:,.0f} may be used. Select features first (the "
             "coefficients of e-glpual that are zero, or leading principal components), or use glpual with kernel='rbf'."
         )
-
-
-def _memory() -> float:
-    """Return the bytes of memory of the machine, or of the container if it has fewer."""
-    machine = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    try:
-        return min(machine, float(CONTAINER_LIMIT.read_text()))
-    except (OSError, ValueError):  # no container, or no limit ("max")
-        return machine

@@ -325,7 +325,7 @@ def test_too_many_features_are_refused_with_the_bytes_they_take():
 
 
 def test_the_memory_limit_of_a_container_is_used(monkeypatch, tmp_path):
-    monkeypatch.setattr(quadratic_surface, "CONTAINER_LIMIT", tmp_path / "memory.max")
+    monkeypatch.setattr("pucli.core.memory.CONTAINER", ((tmp_path / "memory.max", tmp_path / "memory.current"),))
     (tmp_path / "memory.max").write_text("100000000\n")
     with pytest.raises(ValueError, match="50,000,000 may be used"):
         check_memory(100, 84)
