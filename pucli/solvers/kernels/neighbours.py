@@ -154,14 +154,15 @@ def measured_recall(X: Floats, neighbours: AnyArray) -> float:
     """
     n, k = neighbours.shape
     some = np.linspace(0, n - 1, min(n, MEASURED_ROWS)).astype(np.int64)
-    centred = X[some]
+    centre = X.mean(axis=0)  # inner products of rows far from the origin keep too few digits
+    chosen = X[some] - centre
     best = np.full((len(some), k), np.inf)
     for start in range(0, n, _MEASURED_BLOCK):
-        block = X[start : start + _MEASURED_BLOCK]
-        D = (centred**2).sum(axis=1)[:, None] + (block**2).sum(axis=1) - 2.0 * centred @ block.T
+        block = X[start : start + _MEASURED_BLOCK] - centre
+        D = (chosen**2).sum(axis=1)[:, None] + (block**2).sum(axis=1) - 2.0 * chosen @ block.T
         inside = (some >= start) & (some < start + len(block))
         D[np.flatnonzero(inside), some[inside] - start] = np.inf
         best = np.partition(np.hstack([best, D]), k - 1, axis=1)[:, :k]
     limit = best.max(axis=1)
-    found = ((X[neighbours[some]] - centred[:, None]) ** 2).sum(axis=2)
+    found = ((X[neighbours[some]] - X[some][:, None]) ** 2).sum(axis=2)
     return float(np.mean(found <= (limit * (1.0 + 1e-9) + 1e-12)[:, None]))

@@ -13,6 +13,7 @@ def test_recall_is_that_of_the_true_neighbours():
     X = np.random.default_rng(0).normal(size=(300, 5))
     true = NearestNeighbors(n_neighbors=4).fit(X).kneighbors(return_distance=False)
     assert neighbours.measured_recall(X, true) == 1.0
+    assert neighbours.measured_recall(X + 1e6, true) == 1.0
     wrong = true.copy()
     wrong[:, 3] = (np.arange(300) + 150) % 300
     assert neighbours.measured_recall(X, wrong) == pytest.approx(0.75, abs=0.01)
