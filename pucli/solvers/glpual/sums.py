@@ -15,7 +15,7 @@ from pucli.core.arrays import Bools, Floats
 from pucli.solvers.glpual.dual import solve_quadratic_and_hinge
 from pucli.solvers.kernels.cholesky import solve_refined
 from pucli.solvers.kernels.graph import Edges
-from pucli.solvers.result import Solution
+from pucli.solvers.result import CLOSED_FORM, Solution
 
 # Number of rows whose features are computed at once.
 BLOCK_ROWS = 8192
@@ -150,4 +150,4 @@ def solve_squares_from_sums(sums: RowSums, lam: float, c_p: float, c_u: float) -
     rhs = 2.0 * c_p * sums.G_p[-1] - b
     w, _, gap, _ = solve_refined(A, rhs)
     value = float(0.5 * (w @ A @ w) - rhs @ w) + c_u * sums.n_unlabeled + c_p * sums.n_labelled
-    return Solution(coef=w, objective=value, gap=gap, n_iter=1, converged=bool(np.isfinite(gap)))
+    return Solution(coef=w, objective=value, gap=gap, n_iter=1, converged=bool(gap <= CLOSED_FORM * value))

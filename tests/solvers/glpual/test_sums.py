@@ -55,6 +55,13 @@ def test_sums_add_up_over_blocks(rows):
     np.testing.assert_allclose(solve_squares_from_sums(total, 0.5, 1.0, 0.2).coef, true.coef, atol=1e-12)
 
 
+def test_squares_whose_sums_lose_the_digits_are_not_converged(rows):
+    X, labelled = rows
+    near, far = (solve_squares_from_sums(RowSums.of(with_intercept(X + a), labelled), 0.5, 1.0, 0.3) for a in (0, 1e7))
+    assert near.converged and not far.converged
+    assert far.gap > 1e-4 * far.objective
+
+
 @pytest.mark.parametrize("estimator", [GLPUAL, GLLC, BLSSVM])
 @pytest.mark.slow
 def test_many_rows_get_the_kernel_by_landmarks(estimator, rows, monkeypatch):
