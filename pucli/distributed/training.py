@@ -39,10 +39,9 @@ from pucli.estimators.global_local.svm import BLSSVM
 from pucli.methods import get_method
 from pucli.models.calibration import ProbabilityCurve, curve_of, prior_of
 from pucli.models.saved import SavedModel, make_pipeline
-from pucli.solvers.ensemble.hidden_share import MOST_SCORES
 from pucli.solvers.glpual.sums import RowSums, solve_squares_from_sums
 from pucli.solvers.kernels.low_rank import LANDMARK_ROWS, landmarks_of
-from pucli.solvers.prior.best_bin import CONFIDENCE, DELTA, GAMMA
+from pucli.solvers.prior.best_bin import MOST_SCORES, smallest_bound
 from pucli.tuning.grids import expand
 from pucli.tuning.scorers import RANKING, Rule, Scores, choose
 
@@ -389,11 +388,7 @@ def prior_and_cut(labelled: Ints, unlabeled: Ints) -> tuple[float, float]:
     """
     n_p, n_u = int(labelled.sum()), int(unlabeled.sum())
     q_p, q_u = np.cumsum(labelled[::-1]) / n_p, np.cumsum(unlabeled[::-1]) / n_u
-    log_term = 0.5 * np.log(4.0 / DELTA)
-    width = np.sqrt(log_term / n_p) + np.sqrt(log_term / n_u)
-    q = np.maximum(q_p, 0.5 / n_p)
-    best = int(np.argmin((q_u + CONFIDENCE * (1.0 + GAMMA) * width) / q))
-    prior = float(min(1.0, q_u[best] / q[best]))
+    prior = smallest_bound(q_p, q_u, (n_p, n_u))
     place = int(np.searchsorted(q_u, prior))
     step = (HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS
     return prior, HIGHEST_SCORE - step * (min(place, SCORE_BINS - 1) + 1)

@@ -17,7 +17,8 @@ from pucli.core.arrays import Floats
 from pucli.core.lru_cache import KEPT
 from pucli.core.saved_state import Array, State
 from pucli.core.seeding import stream
-from pucli.solvers.ensemble.hidden_share import MOST_SCORES, estimate_prior, isotonic_ratio, resampled
+from pucli.solvers.ensemble.hidden_share import estimate_prior, isotonic_ratio
+from pucli.solvers.prior.best_bin import MOST_SCORES, resampled
 
 # Least distance of two knots, as a share of the largest score.
 NEAREST = 1e-6

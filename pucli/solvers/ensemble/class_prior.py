@@ -21,14 +21,14 @@ from pucli.metrics.ranking import auc, true_auc
 from pucli.solvers.ensemble.calibration import make_calibration
 from pucli.solvers.ensemble.estimates import IfOdds, estimates, if_odds
 from pucli.solvers.ensemble.first_fit import first_fit
-from pucli.solvers.ensemble.hidden_share import BOOTSTRAPS, estimate_prior, rare_prior, resampled
 from pucli.solvers.ensemble.hidden_share import PriorEstimate as PriorWithDraws
+from pucli.solvers.ensemble.hidden_share import estimate_prior, rare_prior
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.ensemble.sar import rare_or_biased, widened
 from pucli.solvers.ensemble.threshold import expected_f1, make_cut, recall_curve
 from pucli.solvers.prior import estimate as without_ensemble
-from pucli.solvers.prior.best_bin import best_bin
+from pucli.solvers.prior.best_bin import BOOTSTRAPS, best_bin, resampled
 from pucli.solvers.prior.binormal import NORMAL_90, binormal
 from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import PriorEstimate, PriorReport, Scored
@@ -283,8 +283,7 @@ def hidden_share_of(
         As in `estimate_priors`.
     """
     name = recommended(labelled, X.shape[1])
-    how = {"confidence": 0.9, "random_state": random_state, "groups": groups}
-    return estimate_priors(X, labelled, (name,), replicates=1, **how).estimates[0]  # type: ignore[arg-type]
+    return estimate_priors(X, labelled, (name,), replicates=1, random_state=random_state, groups=groups).estimates[0]
 
 
 def _of_the_ensemble(

@@ -17,8 +17,9 @@ import numpy as np
 
 from pucli.core.saved_state import STATEMENT, State
 from pucli.metrics.ranking import auc, true_auc
-from pucli.solvers.ensemble.hidden_share import PriorEstimate, resampled
+from pucli.solvers.ensemble.hidden_share import PriorEstimate
 from pucli.solvers.ensemble.threshold import recall_above
+from pucli.solvers.prior.best_bin import resampled
 from pucli.solvers.prior.binormal import Binormal
 from pucli.solvers.prior.estimate import FOLD, WIDEST
 from pucli.solvers.prior.labelling_odds import odds_between, with_odds

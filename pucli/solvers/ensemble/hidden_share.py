@@ -9,7 +9,6 @@ classes are apart, the population's scores form two groups, and the share of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -17,8 +16,27 @@ import numpy as np
 
 from pucli.core.saved_state import PORTION, Array, State
 from pucli.metrics.ranking import true_auc
-from pucli.solvers.prior.best_bin import best_bin
+from pucli.solvers.prior.best_bin import BOOTSTRAPS, bootstrapped_best_bins
 from pucli.solvers.prior.binormal import NORMAL_90, binormal
+
+# Separation of two groups (`two_groups`) at which they count as apart, and that of scores that form one heap: a little
+# below 2 / pi, which a normal distribution has. The share of the upper group of one heap is too large by OVERLAP_BIAS
+# and off by OVERLAP_ERROR; both decrease in proportion as the groups move apart.
+APART, ONE_HEAP, OVERLAP_BIAS, OVERLAP_ERROR, LEAST_ERROR = 0.85, 0.62, 0.12, 0.17, 0.02
+RECALL = 0.9
+# Standard deviation of the error of best bins that bootstrap samples do not show, with up to MANY_LABELLED labelled
+# rows; more rows reduce it in proportion. Standard deviation of the error of the prior that more rows do not reduce.
+BIN_ERROR, MANY_LABELLED, LASTING_ERROR = 0.05, 200, 0.05
+# Standard deviation of the error that only overlapping classes make, in units of 1 - AUC of positives against negatives
+# (as in `pucli.solvers.prior.estimate`), and the number of times that the lower end is computed anew with its AUC.
+OVERLAP_UNSEEN, PASSES = 0.75, 2
+# If classes overlap, negatives count as positives: an estimate is too high by about this factor times itself times the
+# share of negatives times 1 - AUC of positives against negatives. The factor, 1 or 1.5, and the share of negatives were
+# chosen on the design half of the tasks of benchmark `quality`: mean absolute error .053, without that share .053.
+OVERLAP_TAKEN = 1.0
+# Chance of each of the bounds that a few labelled rows give, and the least share of these rows that one rests on.
+# Models chosen by up to FEW labelled rows rank these rows too high, which makes the recall larger by about OPTIMISM.
+CHANCE, LEAST_SHARE, MOST_BOUNDS, OPTIMISM, FEW = 0.02, 0.3, 200, 0.04, 20
 
 
 def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -48,28 +66,6 @@ def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray)
     share = np.minimum(share, 1.0 - 1e-12)[np.searchsorted(values, at)]
     result: np.ndarray = share / (1.0 - share)
     return result
-
-
-# Number of bootstrap samples, and the most scores in each.
-BOOTSTRAPS, MOST_SCORES = 40, 20_000
-# Separation of two groups (`two_groups`) at which they count as apart, and that of scores that form one heap: a little
-# below 2 / pi, which a normal distribution has. The share of the upper group of one heap is too large by OVERLAP_BIAS
-# and off by OVERLAP_ERROR; both decrease in proportion as the groups move apart.
-APART, ONE_HEAP, OVERLAP_BIAS, OVERLAP_ERROR, LEAST_ERROR = 0.85, 0.62, 0.12, 0.17, 0.02
-RECALL = 0.9
-# Standard deviation of the error of best bins that bootstrap samples do not show, with up to MANY_LABELLED labelled
-# rows; more rows reduce it in proportion. Standard deviation of the error of the prior that more rows do not reduce.
-BIN_ERROR, MANY_LABELLED, LASTING_ERROR = 0.05, 200, 0.05
-# Standard deviation of the error that only overlapping classes make, in units of 1 - AUC of positives against negatives
-# (as in `pucli.solvers.prior.estimate`), and the number of times that the lower end is computed anew with its AUC.
-OVERLAP_UNSEEN, PASSES = 0.75, 2
-# If classes overlap, negatives count as positives: an estimate is too high by about this factor times itself times the
-# share of negatives times 1 - AUC of positives against negatives. The factor, 1 or 1.5, and the share of negatives were
-# chosen on the design half of the tasks of benchmark `quality`: mean absolute error .053, without that share .053.
-OVERLAP_TAKEN = 1.0
-# Chance of each of the bounds that a few labelled rows give, and the least share of these rows that one rests on.
-# Models chosen by up to FEW labelled rows rank these rows too high, which makes the recall larger by about OPTIMISM.
-CHANCE, LEAST_SHARE, MOST_BOUNDS, OPTIMISM, FEW = 0.02, 0.3, 200, 0.04, 20
 
 
 @dataclass
@@ -160,35 +156,6 @@ class PriorEstimate:
         return replace(self, high=high, draws=np.minimum(draws, 1.0))
 
 
-def resampled(
-    positive: np.ndarray, population: np.ndarray, rng: np.random.Generator, count: int = BOOTSTRAPS
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield bootstrap samples of both kinds of scores.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (p,)
-        Scores of labelled rows.
-    population : ndarray of shape (n,)
-        Scores of the population.
-    rng : numpy.random.Generator
-        Source of the samples.
-    count : int, default=BOOTSTRAPS
-        Number of pairs of samples.
-
-    Yields
-    ------
-    tuple of (ndarray, ndarray)
-        A sample of each kind, of its size but at most `MOST_SCORES`.
-    """
-    sizes = [min(len(sample), MOST_SCORES) for sample in (positive, population)]
-    for _ in range(count):
-        yield (
-            positive[rng.integers(0, len(positive), sizes[0])],
-            population[rng.integers(0, len(population), sizes[1])],
-        )
-
-
 def hidden_share(prior: float, labelled: np.ndarray, scenario: str) -> float:
     """Return the share of positives among the unlabeled rows, from the share in the population.
 
@@ -243,7 +210,7 @@ def estimate_prior(
     grouped : ndarray of shape (k, n) or None
         Scores of the population by k models, to be split in two groups; None means `population`.
     """
-    found = np.array([best_bin(p, u) for p, u in resampled(positive, population, rng)])
+    found = bootstrapped_best_bins(positive, population, rng)
     bin_error = BIN_ERROR * min(1.0, MANY_LABELLED / len(positive))
     bins, variance = float(np.median(found)), float(found.var()) + bin_error**2
     share, separation = np.mean([two_groups(u) for u in (population[None] if grouped is None else grouped)], axis=0)

@@ -21,7 +21,8 @@ import numpy as np
 from pucli.core.errors import UsageError, unknown
 from pucli.core.saved_state import PORTION, Scalar, State, Word
 from pucli.solvers.ensemble.calibration import factor_for
-from pucli.solvers.ensemble.hidden_share import MOST_SCORES, isotonic_ratio, resampled
+from pucli.solvers.ensemble.hidden_share import isotonic_ratio
+from pucli.solvers.prior.best_bin import MOST_SCORES, resampled
 
 GOALS = ("f1", "recall", "precision", "share", "top")
 SHARES = np.concatenate([np.geomspace(1e-4, 0.005, 20, endpoint=False), np.linspace(0.005, 1.0, 200)])

@@ -8,6 +8,8 @@ labelled rows. Scores are held out: a row's score comes from a model that was fi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
@@ -19,8 +21,8 @@ from pucli.solvers.prior.labelling_odds import with_odds
 # Error probability of the bounds, and the factor on the confidence term: the full term makes the estimate too large on
 # samples of some hundred rows.
 DELTA, GAMMA, CONFIDENCE = 0.1, 0.01, 0.5
-# Number of bootstrap samples of the scores.
-BOOTSTRAPS = 40
+# Number of bootstrap samples of the scores, and the most scores in each.
+BOOTSTRAPS, MOST_SCORES = 40, 20_000
 FOLDS = 5
 # RBF widths, as multiples of the median distance, and ridges. The pair is used whose held-out scores best rank labelled
 # rows above unlabeled ones.
@@ -45,9 +47,24 @@ def best_bin(positive: Floats, population: Floats, confidence: float = CONFIDENC
     q_p, q_u = shares_above(positive, population)
     if odds != 1.0:
         q_p = with_odds(q_p, odds)
+    return smallest_bound(q_p, q_u, (len(positive), len(population)), confidence)
+
+
+def smallest_bound(q_p: Floats, q_u: Floats, rows: tuple[int, int], confidence: float = CONFIDENCE) -> float:
+    """Return the bound q_u / q_p at the threshold where it is smallest, confidence term included, at most 1 (eq. 4).
+
+    Parameters
+    ----------
+    q_p, q_u : ndarray of shape (thresholds,)
+        Shares of the labelled rows and of the population above each threshold.
+    rows : tuple of two int
+        Numbers of labelled rows and of rows of the population.
+    confidence : float
+        Factor on the confidence term.
+    """
     log_term = 0.5 * np.log(4.0 / DELTA)
-    width = np.sqrt(log_term / len(positive)) + np.sqrt(log_term / len(population))
-    q = np.maximum(q_p, 0.5 / len(positive))
+    width = np.sqrt(log_term / rows[0]) + np.sqrt(log_term / rows[1])
+    q = np.maximum(q_p, 0.5 / rows[0])
     best = int(np.argmin((q_u + confidence * (1.0 + GAMMA) * width) / q))
     return float(min(1.0, q_u[best] / q[best]))
 
@@ -80,10 +97,36 @@ def bootstrapped_best_bins(positive: Floats, population: Floats, rng: np.random.
     rng : numpy.random.Generator
         Source of the bootstrap samples.
     """
-    p, n = len(positive), len(population)
-    return np.array(
-        [best_bin(positive[rng.integers(0, p, p)], population[rng.integers(0, n, n)]) for _ in range(BOOTSTRAPS)]
-    )
+    return np.array([best_bin(p, u) for p, u in resampled(positive, population, rng)])
+
+
+def resampled(
+    positive: Floats, population: Floats, rng: np.random.Generator, count: int = BOOTSTRAPS
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield bootstrap samples of both kinds of scores.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (p,)
+        Scores of labelled rows.
+    population : ndarray of shape (n,)
+        Scores of the population.
+    rng : numpy.random.Generator
+        Source of the samples.
+    count : int, default=BOOTSTRAPS
+        Number of pairs of samples.
+
+    Yields
+    ------
+    tuple of (ndarray, ndarray)
+        A sample of each kind, of its size but at most `MOST_SCORES`.
+    """
+    sizes = [min(len(sample), MOST_SCORES) for sample in (positive, population)]
+    for _ in range(count):
+        yield (
+            positive[rng.integers(0, len(positive), sizes[0])],
+            population[rng.integers(0, len(population), sizes[1])],
+        )
 
 
 def shares_above(positive: Floats, population: Floats) -> tuple[Floats, Floats]:

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Floats, z_scores
-from pucli.metrics.ranking import auc
+from pucli.metrics.ranking import auc, true_auc
 from pucli.solvers.prior.best_bin import best_bin, bootstrapped_best_bins, held_out_scores
 from pucli.solvers.prior.km2 import km2
 from pucli.solvers.prior.tice import tice, unlabeled_prior
@@ -255,7 +255,7 @@ class Scored(NamedTuple):
 
     def separation(self, prior: float) -> float:
         """Return the AUC of positives against negatives that follows from a prior."""
-        return float(np.clip((self.ranking - 0.5 * prior) / max(1.0 - prior, 1e-12), 0.5, 1.0))
+        return max(float(true_auc(self.ranking, prior)), 0.5)
 
 
 def _scored(positive: Floats, unlabeled: Floats, rng: np.random.Generator) -> Scored:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pucli.core.arrays import Floats
+from pucli.metrics.ranking import QUANTILE
 
 # Number of bins in which probabilities are counted: the estimate changes by less than 1e-3.
 BINS = 1000
@@ -82,7 +83,7 @@ def new_prior(
     value = float(_most_likely(counts[None].astype(float), p[None], np.array([prior]))[0])
     drawn = rng.multinomial(n, counts / n, size=BOOTSTRAPS).astype(float)
     low, high = min(ends[0], prior), max(ends[1], prior)
-    below, above = (abs(end - prior) / 1.645 for end in (low, high))
+    below, above = (abs(end - prior) / QUANTILE for end in (low, high))
     z = rng.normal(size=BOOTSTRAPS)
     priors = np.clip(prior + np.where(z < 0.0, below, above) * z, low, high)
     factor = np.clip(priors, EDGE, None) / _inside(prior)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from pucli.core.arrays import Floats
+from pucli.metrics.ranking import QUANTILE
 from pucli.solvers.prior.shift import EDGE, LEVELS, NewPrior
 
 # Number of quantiles of each sample, between which scores are counted.
@@ -47,7 +48,7 @@ def prior_of_three(
     """
     counts, place = _counted(scores)
     prior = min(max(prior, EDGE), 1.0 - EDGE)
-    below, above = (max(abs(end - prior) / 1.645, LEAST_DEVIATION) for end in ends)
+    below, above = (max(abs(end - prior) / QUANTILE, LEAST_DEVIATION) for end in ends)
     deviation = 0.5 * (below + above)
     value = float(_shares(counts[:, None].astype(float), place, np.array([prior]), deviation)[0])
     drawn = np.array([rng.multinomial(c.sum(), c / c.sum(), size=BOOTSTRAPS) for c in counts], dtype=float)
