@@ -17,6 +17,9 @@ from pucli.methods import METHODS, Method, check_value, constructor_defaults, es
 from pucli.tuning.routes import Point
 from pucli.tuning.scorers import RANKING, Rule, check_rule
 
+# Rows of each kind from which the class prior is estimated, and limits of the estimate.
+PRIOR_ROWS, PRIOR_RANGE = 800, (0.02, 0.98)
+
 
 def named_method(method: Any) -> Method:
     """Return the method of this name; raise UsageError, with the name to give, for an estimator."""
@@ -146,10 +149,6 @@ def estimator_of_prior(method: Method, fixed: Point, grid: Point) -> str | None:
     if not takes or fixed.get("prior") is not None or {"prior", "prior_estimator"} & set(grid):
         return None
     return str(fixed.get("prior_estimator", constructor_defaults(method).get("prior_estimator", "auto")))
-
-
-# Rows of each kind from which the class prior is estimated, and limits of the estimate.
-PRIOR_ROWS, PRIOR_RANGE = 800, (0.02, 0.98)
 
 
 def share_of_positives(

@@ -54,7 +54,7 @@ def refined(
     """
     current = start
     plain = by._replace(name="puf")
-    seen: dict[tuple[tuple[str, Any], ...], None] = {}
+    seen: set[tuple[tuple[str, Any], ...]] = set()
     improved = True
     while improved:
         improved = False
@@ -66,7 +66,7 @@ def refined(
             moves = [move for move in moves if tuple(move.items()) not in seen]
             if not moves:
                 continue
-            seen.update(dict.fromkeys(tuple(move.items()) for move in moves))
+            seen.update(tuple(move.items()) for move in moves)
             found = evidence(evaluator, evaluator.outcomes(moves), by)
             scores = found.scores(by)
             best = choose(moves, scores, plain)

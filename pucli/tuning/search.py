@@ -311,7 +311,7 @@ def tune(  # noqa: PLR0913
         # the systems are small: several BLAS threads would be slower, and the bits would depend on their number
         with threadpool_limits(limits=1):
             if route == "stages":
-                staged = StagedPoints(entry, X, s, fixed, (folds, cv_repeats), seed, by, n_jobs, together)
+                staged = StagedPoints(entry, X, s, fixed, folds, cv_repeats, seed, by, n_jobs, together)
                 evaluator, points = _in_stages(staged, search, points, progress)
             else:
                 folded = FoldedRows(X, s, pu_folds(s, folds, seed, cv_repeats, together))

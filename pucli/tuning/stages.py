@@ -78,7 +78,7 @@ def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[St
     rank = FIRST_RANK if _is_rbf(method, params) else None
     whole = WHOLE_LINEAR_ROWS if rank is None else WHOLE_KERNEL_ROWS
     slow = method.cubic and rank is not None
-    finalists = min(FINALISTS, CUBIC_FINALISTS) if slow else FINALISTS
+    finalists = CUBIC_FINALISTS if slow else FINALISTS
     most = LATER_RANK if n > EXACT_ROWS or slow else LAST_RANK
     features = min(n, most) if n <= EXACT_ROWS else max(LEAST_RANK, min(most, FEATURE_NUMBERS // n))
     last = Stage(n, None if rank is None else features, 1)
@@ -120,8 +120,8 @@ class StagedPoints:
         As in `tune`.
     fixed : mapping
         Parameters shared by all points, with numbers in place of words.
-    cut : tuple of (folds, repeats)
-        Numbers of folds and repeats of the cross-validation; the first of several stages has one repeat.
+    n_folds, cv_repeats : int
+        Numbers of folds and of cross-validations; the first of several stages has one cross-validation.
     seed : int
         Seed of samples and folds.
     rule : Rule
@@ -132,7 +132,8 @@ class StagedPoints:
     X: Floats
     s: Ints
     fixed: Point
-    cut: tuple[int, int]
+    n_folds: int
+    cv_repeats: int
     seed: int
     rule: Rule
     n_jobs: int = 1
@@ -163,7 +164,7 @@ class StagedPoints:
         """Return the route of a stage; for a sample, points must be `weighed`."""
         X, s = (self.X, self.s) if len(sample.rows) == len(self.s) else (self.X[sample.rows], self.s[sample.rows])
         groups = None if self.groups is None else self.groups[sample.rows]
-        folds = pu_folds(s, self.cut[0], self.seed, 1 if stage.once else self.cut[1], groups)
+        folds = pu_folds(s, self.n_folds, self.seed, 1 if stage.once else self.cv_repeats, groups)
         fixed, scores = self.weighed(dict(self.fixed), sample, self.defaults), self.rule.name == RANKING
         if stage.rank is not None:
             params = {**self.defaults, **fixed}
@@ -225,7 +226,7 @@ class StagedPoints:
         parts = []
         for stage in first:
             rows = "all rows" if stage.rows == n else f"{stage.rows} of {n} rows"
-            once = " by one cross-validation" if stage.once and self.cut[1] > 1 else ""
+            once = " by one cross-validation" if stage.once and self.cv_repeats > 1 else ""
             parts.append(rows if stage.rank is None else f"{rows} and {stage.rank} features of the kernel{once}")
         end = "all rows" if last.rank is None else "the whole kernel"
         if last.rank is not None and last.rank < n:

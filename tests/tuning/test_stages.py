@@ -97,7 +97,7 @@ def test_many_rows_are_searched_on_nested_samples(method, monkeypatch):
 
 def test_samples_are_nested_and_rows_represent_those_left_out():
     _, s = rows(5000, share=0.1)
-    staged = stages.StagedPoints(None, None, s, {}, (4, 1), 3, None)
+    staged = stages.StagedPoints(None, None, s, {}, 4, 1, 3, None)
     small, large = staged.sample(1000), staged.sample(2500)
     assert set(small.rows) <= set(large.rows)
     assert np.count_nonzero(s[small.rows]) == min(np.count_nonzero(s), stages.LABELLED_ROWS)
@@ -116,7 +116,7 @@ def test_a_stage_takes_the_rows_groups_weights_and_repeats_of_its_sample(monkeyp
     monkeypatch.setattr(stages, "LandmarkRoute", lambda *given: made.append(given))
     for name, (once, rank, repeats) in {"puf": (True, None, 1), "pu-auc": (False, 64, 2)}.items():
         rule = stages.Rule(name, "unlabeled", {})
-        staged = stages.StagedPoints(get_method("glpual"), X, s, fixed, (4, 2), 0, rule, 3, groups)
+        staged = stages.StagedPoints(get_method("glpual"), X, s, fixed, 4, 2, 0, rule, 3, groups)
         sample = staged.sample(1500)
         staged.route(stages.Stage(1500, rank, 1, once), sample)
         if rank is None:
@@ -144,7 +144,7 @@ def test_the_points_that_go_on_are_those_with_the_highest_scores_and_the_choice_
 
     def leading(name, keep):
         rule = stages.Rule(name, "unlabeled", {"lam": 1})
-        return stages.StagedPoints(None, None, None, {}, (4, 1), 0, rule).leading(points, found, keep)
+        return stages.StagedPoints(None, None, None, {}, 4, 1, 0, rule).leading(points, found, keep)
 
     assert leading("puf", 2) == [0, 1]
     assert leading("puf-lower-1se", 2) == [0, 3] and leading("puf-lower-1se", 3) == [0, 2, 3]

@@ -144,10 +144,10 @@ def in_order(points: Sequence[Point], key: Callable[[Point], Any]) -> list[int]:
 def limit(solve: Callable[..., Any], point: Point) -> int:
     """Return `max_iter` of a point, or the default in the signature of the solver if it is None."""
     value = point.get("max_iter")
-    return int(_default(solve, "max_iter") if value is None else value)
+    return _default_limit(solve) if value is None else int(value)
 
 
 @functools.cache
-def _default(solve: Callable[..., Any], name: str) -> Any:
-    """Return the default of a parameter; a grid asks for it at each of its points."""
-    return inspect.signature(solve).parameters[name].default
+def _default_limit(solve: Callable[..., Any]) -> int:
+    """Return the default of `max_iter`; a grid asks for it at each of its points."""
+    return int(inspect.signature(solve).parameters["max_iter"].default)

@@ -34,6 +34,8 @@ SMALL_FEATURES = 24
 DENSE_ROWS = 5000
 # Above this many labelled rows, and more of them than features, their matrix is not formed.
 MANY_LABELLED = 2000
+# Kernel matrices of all rows that the thesis form keeps, one for each width.
+MOST_KERNELS = 12
 # After this many sweeps of the ascent an interior-point method ends it.
 SWEEPS = 20
 # form, kernel, width: points that share their features
@@ -236,7 +238,7 @@ class GlobalLocalPath(PathRoute):
     def _thesis_sums(self, width: float, data: FoldData) -> tuple[Floats, Floats, float, Floats, Floats]:
         """Return kernel blocks and row sums of one fold; each width has one kernel matrix of all rows."""
         if width not in self._kernels:
-            if len(self._kernels) >= 12:
+            if len(self._kernels) >= MOST_KERNELS:
                 self._kernels.pop(next(iter(self._kernels)))
             self._kernels[width] = rbf_from_distances(self.distances, width)
         K = self._kernels[width]
