@@ -8,7 +8,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from pucli.core.errors import UsageError
 from pucli.core.seeding import seed_words
 from pucli.runner.cells import Cell, Context, canonical_json
 from pucli.runner.experiment import Experiment
+
+if TYPE_CHECKING:
+    from pucli.data.catalogue.datasets import Dataset
 
 
 @dataclass(frozen=True)
@@ -205,8 +208,8 @@ def seed_of(cell: Cell, purpose: str) -> int:
     return int(seed_words(split["seed"], purpose, cell.dataset, dict(cell.setting), cell.repeat)[0])
 
 
-def read_rows(name: str, context: Context, *, multiclass: bool = False) -> tuple[Floats, AnyArray]:
-    """Return the read-only X (n, m) and y (n,) of a declared data set, which are read once per process.
+def read_dataset(name: str, context: Context, *, multiclass: bool = False) -> Dataset:
+    """Return a declared data set, which is read once per process.
 
     Parameters
     ----------
@@ -220,14 +223,23 @@ def read_rows(name: str, context: Context, *, multiclass: bool = False) -> tuple
     return _read(name, multiclass, context.mirror, context.offline)
 
 
+def read_rows(name: str, context: Context, *, multiclass: bool = False) -> tuple[Floats, AnyArray]:
+    """Return the read-only X (n, m) and y (n,) of a declared data set.
+
+    Parameters
+    ----------
+    name, context, multiclass : str, Context and bool
+        As in `read_dataset`.
+    """
+    found = read_dataset(name, context, multiclass=multiclass)
+    return found.X, found.y
+
+
 def read_groups(name: str, context: Context) -> Ints | None:
     """Return the group (n,) of each row of a declared data set, None if its entry declares no groups."""
-    from pucli.data import dataset_entry, load_dataset
+    from pucli.data import dataset_entry
 
-    if dataset_entry(name).groups is None:
-        return None
-    found: Ints | None = load_dataset(name, mirror=context.mirror, offline=context.offline).groups
-    return found
+    return None if dataset_entry(name).groups is None else read_dataset(name, context).groups
 
 
 def check_two_classes(name: str, y: AnyArray, way_out: str = "name them in datasets.yaml (target)") -> None:
@@ -274,9 +286,9 @@ def timed(seconds: dict[str, float], name: str) -> Iterator[None]:
     seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - started
 
 
-@functools.lru_cache(maxsize=4)
-def _read(name: str, multiclass: bool, mirror: str | None, offline: bool | None) -> tuple[Floats, AnyArray]:
+@functools.lru_cache(maxsize=6)  # a data set of presence_only is three tables
+def _read(name: str, multiclass: bool, mirror: str | None, offline: bool | None) -> Dataset:
     from pucli.data import load_dataset
 
-    dataset = load_dataset(name, multiclass=multiclass, mirror=mirror, offline=offline)
-    return dataset.X, dataset.y
+    dataset: Dataset = load_dataset(name, multiclass=multiclass, mirror=mirror, offline=offline)
+    return dataset

@@ -52,7 +52,7 @@ def test_hidden_positives_of_a_list_come_from_its_classes_in_its_order(names, mo
     classes = np.repeat(np.array(list(names)), [90, 120, 200, 100])
     y = np.where(classes == names[3], -1, 1)
     dataset = Dataset("toy", classes != classes, y, ("x",), "", classes=classes)
-    monkeypatch.setattr(class_prior, "_read", lambda *_: dataset)
+    monkeypatch.setattr(class_prior, "read_dataset", lambda *_: dataset)
     options = {"shares": [0.4], "labelling": {"breast-cancer": [[names[2], 3], [names[0], 1]]}}
     (cell, _) = planned(options=options, data={"names": ["breast-cancer"], "standardise": "none"})
     hidden = set(np.flatnonzero((y == 1) & (class_prior.prepare(cell, Context()).s == 0)))
@@ -97,7 +97,7 @@ def test_an_estimator_runs_on_separate_classes(monkeypatch):
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(3, 1, (300, 2)), rng.normal(-3, 1, (200, 2))])
     y = np.repeat([1, -1], [300, 200])
-    monkeypatch.setattr(class_prior, "_read", lambda *_: Dataset("toy", X, y, ("a", "b"), ""))
+    monkeypatch.setattr(class_prior, "read_dataset", lambda *_: Dataset("toy", X, y, ("a", "b"), ""))
     for cell in planned()[-1:]:
         result = class_prior.run_cell(cell, Context())
         assert result.status == "done" and result.metrics["prior_error"] < 0.1
@@ -118,7 +118,7 @@ def test_classes_of_rows_reach_the_estimate_only_through_the_labels(monkeypatch)
     class_prior.run_cell(cell, Context())
     rows = class_prior.prepare(cell, Context())
     assert np.array_equal(seen[0][0], rows.X) and np.array_equal(seen[0][1], rows.s)
-    assert rows.s.mean() < np.mean(class_prior._read("breast-cancer", None, None).y == 1)
+    assert rows.s.mean() < np.mean(class_prior.read_dataset("breast-cancer", Context()).y == 1)
 
 
 @pytest.mark.parametrize(

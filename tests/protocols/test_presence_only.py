@@ -62,7 +62,7 @@ def tables(seed: int = 0) -> dict[str, Dataset]:
 def give_tables(monkeypatch, **changed: Dataset) -> dict[str, Dataset]:
     """Let the protocol read these tables."""
     given = {**tables(), **changed}
-    monkeypatch.setattr(presence_only, "_read", lambda name, *_: given[name])
+    monkeypatch.setattr(presence_only, "read_dataset", lambda name, *_, **how: given[name])
     return given
 
 

@@ -1,15 +1,18 @@
 """The PU protocol: what is shared between methods, what is scaled, and that test labels choose nothing."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import yaml
 
+from pucli import data
 from pucli.core.errors import UsageError
 from pucli.data import load_dataset, repeated_splits
 from pucli.data.encode.standardise import Standardiser
 from pucli.methods import make_estimator
+from pucli.protocols import common
 from pucli.protocols.pu import protocol as pu
 from pucli.runner import Context, load_experiment, plan, run
 from pucli.runner.execute import run_group
@@ -314,3 +317,14 @@ def test_a_declared_error_of_scores_reaches_the_tuning_and_the_key(tmp_path, mon
         keys.append(cell.key)
         pu.run_cell(cell, Context())
     assert asked == [0.0, 0.1] and keys[0] != keys[1]
+
+
+def test_rows_and_groups_of_a_data_set_are_read_once(monkeypatch):
+    loaded = []
+    whole = data.load_dataset
+    monkeypatch.setattr(data, "load_dataset", lambda name, **how: loaded.append(name) or whole(name, **how))
+    monkeypatch.setattr(data, "dataset_entry", lambda name: SimpleNamespace(groups="visits"))
+    common._read.cache_clear()
+    common.read_rows("breast-cancer", Context())
+    common.read_groups("breast-cancer", Context())
+    assert loaded == ["breast-cancer"]

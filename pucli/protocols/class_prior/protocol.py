@@ -13,7 +13,6 @@ its `prior_`; the metric is the absolute error of it.
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple
@@ -23,10 +22,18 @@ from pydantic import Field
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError
-from pucli.data.catalogue.datasets import Dataset
 from pucli.models.certificates import certificate, watched
 from pucli.models.fitting import seeded
-from pucli.protocols.common import Planner, check_two_classes, declared_method, make, seed_of, standardised, timed
+from pucli.protocols.common import (
+    Planner,
+    check_two_classes,
+    declared_method,
+    make,
+    read_dataset,
+    seed_of,
+    standardised,
+    timed,
+)
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
@@ -109,7 +116,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
 
 def prepare(cell: Cell, context: Context) -> Rows:
     """Return the standardised rows of a share and repeat."""
-    dataset = _read(cell.dataset, context.mirror, context.offline)
+    dataset = read_dataset(cell.dataset, context)
     check_two_classes(cell.dataset, dataset.y)
     split = cell.declared["split"]
     positive = dataset.y == 1
@@ -161,11 +168,3 @@ def hidden_positives(
         random.shuffle(rows)
         hidden[rows[:number]] = True
     return hidden
-
-
-@functools.lru_cache(maxsize=2)
-def _read(name: str, mirror: str | None, offline: bool | None) -> Dataset:
-    from pucli.data import load_dataset
-
-    dataset: Dataset = load_dataset(name, mirror=mirror, offline=offline)
-    return dataset

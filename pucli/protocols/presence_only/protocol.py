@@ -21,7 +21,6 @@ Nothing is tuned. The survey is read only to compute the metrics.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
 from typing import Any, Literal, NamedTuple
 
@@ -33,7 +32,7 @@ from pucli.core.errors import UsageError, unknown
 from pucli.data.catalogue.datasets import Dataset
 from pucli.models.certificates import certificate, watched
 from pucli.models.fitting import seeded
-from pucli.protocols.common import Planner, declared_method, make, seed_of, standardised, timed
+from pucli.protocols.common import Planner, declared_method, make, read_dataset, seed_of, standardised, timed
 from pucli.protocols.options import read_options
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Experiment, Strict
@@ -42,6 +41,8 @@ from pucli.runner.profiles import Scope
 # Raise it when the protocol changes what a cell computes.
 VERSION = 1
 EVERYWHERE, ELSEWHERE = "everywhere", "in-other-blocks"
+# Endings of the names of the two tables of the survey.
+TABLES = ("sites", "survey")
 
 
 class Options(Strict):
@@ -96,7 +97,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
             0,
             method,
             setting={"species": species, "tested": tested},
-            data={**place, "species": species, **{part: data_sha256(f"{dataset}-{part}") for part in _TABLES}},
+            data={**place, "species": species, **{part: data_sha256(f"{dataset}-{part}") for part in TABLES}},
             split={"tested": tested, "folds": options.folds if tested == ELSEWHERE else 1},
             metrics=experiment.metrics,
         )
@@ -145,7 +146,8 @@ def prepare(cell: Cell, context: Context) -> Rows:
     from pucli.tuning.folds import pu_folds
 
     data, split = cell.declared["data"], cell.declared["split"]
-    records, sites, survey = (_read(name, context.mirror, context.offline) for name in _names(cell.dataset))
+    names = [cell.dataset, *(f"{cell.dataset}-{part}" for part in TABLES)]
+    records, sites, survey = (read_dataset(name, context, multiclass=True) for name in names)
     if not np.array_equal(sites.y, survey.y) or sites.feature_names != records.feature_names:
         raise UsageError(
             f"{cell.dataset}-sites needs the rows of {cell.dataset}-survey and the features of {cell.dataset}."
@@ -180,21 +182,6 @@ def square_blocks(places: Floats, width: float) -> Ints:
     """
     found: Ints = np.unique(np.floor(places / width), axis=0, return_inverse=True)[1].ravel()
     return found
-
-
-_TABLES = ("sites", "survey")
-
-
-def _names(dataset: str) -> list[str]:
-    return [dataset, *(f"{dataset}-{part}" for part in _TABLES)]
-
-
-@functools.lru_cache(maxsize=6)
-def _read(name: str, mirror: str | None, offline: bool | None) -> Dataset:
-    from pucli.data import load_dataset
-
-    dataset: Dataset = load_dataset(name, multiclass=True, mirror=mirror, offline=offline)
-    return dataset
 
 
 def _of_class(dataset: Dataset, name: str) -> Ints:
