@@ -144,6 +144,13 @@ class Context:
         Folder in which a protocol may keep what it has of a long cell, to continue it after an interruption.
     """
 
+    mirror: str | None = None
+    offline: bool | None = None
+    cache: dict[Any, Any] = field(default_factory=dict)
+    catalogues: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    unfinished: str | None = None
+
     def fresh(self) -> Context:
         """Return a copy with an empty cache, for another group."""
         return replace(self, cache={})
@@ -154,13 +161,6 @@ class Context:
             add_catalogue(path)
         for folder in self.folders:
             add_module_folder(Path(folder))
-
-    mirror: str | None = None
-    offline: bool | None = None
-    cache: dict[Any, Any] = field(default_factory=dict)
-    catalogues: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    unfinished: str | None = None
 
     def shared(self, cell: Cell, prepare: Callable[[Cell, Context], Shared]) -> Shared:
         """Return the values shared by the cells of a group: data, split, graphs.
