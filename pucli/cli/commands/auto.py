@@ -144,16 +144,8 @@ def command(  # noqa: PLR0913, PLR0915
     out.document(document)
     if scored is not None or report is not None or model is not None:
         warn_of_unknown_prior(out, found.model)
-    print_short(
-        out,
-        title.rpartition(", label column ")[0] or title,
-        found,
-        document,
-        likeliest,
-        positive,
-        found_ids=found_ids,
-        verbose=verbose,
-    )
+    told = title.rpartition(", label column ")[0] or title
+    print_short(out, told, found, document, likeliest, positive, found_ids=found_ids, verbose=verbose)
     if verbose:
         print_whole(out, document)
 
