@@ -56,7 +56,14 @@ def inert_text(text: str, *, as_json: bool = False) -> str:
 def filled(text: str, width: int, hanging: str = "") -> list[str]:
     """Return the lines of a text with whole words and quantities, the last of which is no short word alone.
 
-    hanging : what all lines but the first begin with.
+    Parameters
+    ----------
+    text : str
+        The text.
+    width : int
+        Most characters of a line, which only a longer word or quantity exceeds.
+    hanging : str, default=""
+        What all lines but the first begin with.
     """
 
     def lines_of(text: str) -> list[str]:

@@ -46,7 +46,8 @@ def print_report(out: Output, report: Report) -> None:
         ]
     )
     out.text()
-    columns = ["data set", "setting", "method", "metric", "published", "obtained", "repeats", "diff/se", "verdict"]
+    columns = ["data set", "setting", "method", "metric", "published", "obtained", "repeats", "diff/se"]
+    columns.append("verdict" if report.verdicts else "flags")
     rows = [
         [
             row.dataset,
@@ -57,7 +58,7 @@ def print_report(out: Output, report: Report) -> None:
             plus_minus(row.obtained_mean, row.obtained_sd),
             f"{row.repeats}/{row.expected_repeats}" if row.expected_repeats and len(repeats) > 1 else "",
             _signed(row.difference_in_errors),
-            row.verdict + _marks(row),
+            (row.verdict + _marks(row)).strip(),
         ]
         for row in report.rows
     ]
