@@ -110,7 +110,8 @@ def command(  # noqa: PLR0913, PLR0915
     params |= {} if negatives_are == "biased" else {"negatives": negatives_are}
     if not verbose and not out.as_json:
         out.hold()
-    likeliest, why, positive, found_ids = None, None, "", ()
+    likeliest, why, positive = None, None, ""
+    found_ids: tuple[str, ...] = ()
     if backend.in_blocks:
         if report is not None or scored is not None:
             raise UsageError("--report and --scored need all rows at once; with --backend dask use --predictions DIR.")
