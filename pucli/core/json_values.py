@@ -12,7 +12,9 @@ def json_values(value: Any) -> Any:
     """Return `value` as strict JSON: NumPy values unpacked, NaN and infinity as null, other objects as text."""
     if isinstance(value, Mapping):
         return {str(key): json_values(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set)):
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(json_values, value), key=repr)  # the order of a set differs from process to process
+    if isinstance(value, (list, tuple)):
         return [json_values(item) for item in value]
     if isinstance(value, Path):
         return str(value)

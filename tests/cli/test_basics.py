@@ -394,6 +394,7 @@ def test_tab_completes_names(data_cache, line, offered):
 def test_json_values_are_strict_json():
     import numpy as np
 
+    assert json_values({8, 1}) == json_values(frozenset({8, 1})) == [1, 8]
     assert json_values({"a": float("nan"), "b": np.float64(2), "c": np.array([1, 2]), "d": {3: (True, None)}}) == {
         "a": None,
         "b": 2.0,
