@@ -22,16 +22,16 @@ class Kept:
 
     def __init__(self, most: int = MOST_NUMBERS) -> None:
         self.most = most
-        self._things: OrderedDict[tuple[Any, ...], tuple[int, Any]] = OrderedDict()
+        self._values: OrderedDict[tuple[Any, ...], tuple[int, Any]] = OrderedDict()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._things)
+        return len(self._values)
 
     def clear(self) -> None:
         """Remove all values."""
         with self._lock:
-            self._things.clear()
+            self._values.clear()
 
     def get(self, what: tuple[Any, ...], X: Floats, numbers: int, make: Callable[[], Made]) -> Made:
         """Return the value stored under a name and rows; compute and store it if there is none.
@@ -49,14 +49,14 @@ class Kept:
         """
         key = (*what, X.shape, hashlib.sha256(X.tobytes()).digest())
         with self._lock:
-            size, found = self._things.pop(key, (0, None))
+            size, found = self._values.pop(key, (0, None))
         if found is None:
             size, found = numbers, make()
         if size <= self.most:
             with self._lock:
-                self._things[key] = size, found
-                while sum(size for size, _ in self._things.values()) > self.most:
-                    self._things.popitem(last=False)
+                self._values[key] = size, found
+                while sum(size for size, _ in self._values.values()) > self.most:
+                    self._values.popitem(last=False)
         made: Made = found
         return made
 

@@ -20,6 +20,7 @@ from pucli.solvers.kernels.low_rank import rbf_features
 
 # Bins of scores between these ends; scores beyond them fall into the outer bins.
 SCORE_BINS, LOWEST_SCORE, HIGHEST_SCORE = 8000, -4.0, 4.0
+BIN_WIDTH = (HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS
 
 
 class Block(NamedTuple):
@@ -296,8 +297,7 @@ def score_histogram(block: Block, columns: Columns, features: RowMap, coef: Floa
         Counts of the labelled and of the unlabeled rows, of shape (2, bins) or (2, k, bins).
     """
     X, labelled = read_rows(block, columns)
-    width = (HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS
-    bins = np.clip((features(X) @ coef.T - LOWEST_SCORE) // width, 0, SCORE_BINS - 1).astype(np.int64)
+    bins = np.clip((features(X) @ coef.T - LOWEST_SCORE) // BIN_WIDTH, 0, SCORE_BINS - 1).astype(np.int64)
     counts = [
         [np.bincount(one, minlength=SCORE_BINS) for one in np.atleast_2d(bins[kind].T)]
         for kind in (labelled, ~labelled)

@@ -19,6 +19,7 @@ import numpy as np
 from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import DegenerateModelWarning, UsageError
 from pucli.distributed.blocks import (
+    BIN_WIDTH,
     HIGHEST_SCORE,
     LOWEST_SCORE,
     SCORE_BINS,
@@ -353,7 +354,7 @@ def _best_cut(labelled: Ints, unlabeled: Ints) -> float:
     prior, _ = prior_and_cut(labelled, unlabeled)
     recall, share = (np.cumsum(n[::-1]) / n.sum() for n in (labelled, unlabeled))
     place = int(np.argmax(2.0 * prior * recall / (share + prior)))
-    return HIGHEST_SCORE - (HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS * (place + 1)
+    return HIGHEST_SCORE - BIN_WIDTH * (place + 1)
 
 
 def _with_cut(runner: Runner, blocks: Sequence[Block], model: BlockModel) -> BlockModel:
@@ -376,8 +377,7 @@ def _drawn(counts: Ints) -> Floats:
     """Return at most `MOST_SCORES` ascending scores, at even shares of the rows counted in each bin."""
     n = min(int(counts.sum()), MOST_SCORES)
     bins = np.searchsorted(np.cumsum(counts) / counts.sum(), (np.arange(n) + 0.5) / n)
-    step = float((HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS)
-    return np.asarray(LOWEST_SCORE + step * (bins + 0.5), dtype=np.float64)
+    return np.asarray(LOWEST_SCORE + BIN_WIDTH * (bins + 0.5), dtype=np.float64)
 
 
 def prior_and_cut(labelled: Ints, unlabeled: Ints) -> tuple[float, float]:
@@ -390,5 +390,4 @@ def prior_and_cut(labelled: Ints, unlabeled: Ints) -> tuple[float, float]:
     q_p, q_u = np.cumsum(labelled[::-1]) / n_p, np.cumsum(unlabeled[::-1]) / n_u
     prior = smallest_bound(q_p, q_u, (n_p, n_u))
     place = int(np.searchsorted(q_u, prior))
-    step = (HIGHEST_SCORE - LOWEST_SCORE) / SCORE_BINS
-    return prior, HIGHEST_SCORE - step * (min(place, SCORE_BINS - 1) + 1)
+    return prior, HIGHEST_SCORE - BIN_WIDTH * (min(place, SCORE_BINS - 1) + 1)

@@ -323,7 +323,7 @@ class ReconstructorModel(BidirectionalModel):
 class AdversarialBayesModel(Model):
     """AVB-AC: an implicit posterior, whose divergence from a Gaussian of its own moments a discriminator estimates.
 
-    Codes are f_0(x) + sum_i f_i(x) v(e_i), with `TERMS` independent noises e_i and a network v whose outputs are
+    Codes are f_0(x) + sum_i f_i(x) v(e_i), with `terms` independent noises e_i and a network v whose outputs are
     standardised over the batch, so that f_0 is their mean and sum_i f_i^2 their variance. With the standardised codes
     u and the discriminator's logit T(x, u) of posterior against standard normal, minus the ELBO is
     |x - g(z)|^2 / 2 + T(x, u) - |u|^2 / 2 - sum ln sd + |z|^2 / 2.

@@ -13,12 +13,13 @@ A has 2 sum_u c_i z_i z_i' and b has 2 sum_u c_i z_i.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import cho_solve
 
 from pucli.core.arrays import Bools, Floats
+from pucli.solvers.kernels.cholesky import Cholesky
 from pucli.solvers.kernels.graph import Edges, similarity_form
 from pucli.solvers.kernels.intercept import without_offset
 
@@ -111,7 +112,7 @@ class GlobalLocalProblem(NamedTuple):
         return float(ridge + self.c_p * loss + unlabeled + similarity)
 
 
-def refined(w: Floats, a: Floats | None, problem: GlobalLocalProblem, C: Any) -> tuple[Floats, float]:
+def refined(w: Floats, a: Floats | None, problem: GlobalLocalProblem, factor: Cholesky) -> tuple[Floats, float]:
     """Return w after steps against the gradient from the rows, and a bound on its objective minus the minimum.
 
     Entries of A are sums of squares, which keep too few digits if a row is far from all others. Scores of rows do not.
@@ -124,8 +125,8 @@ def refined(w: Floats, a: Floats | None, problem: GlobalLocalProblem, C: Any) ->
         Fixed slopes of the hinges of labelled rows; None for squares.
     problem : GlobalLocalProblem
         Features, labels, graph and weights.
-    C : tuple
-        Cholesky factor of the Hessian, of `scipy.linalg.cho_factor`.
+    factor : Cholesky
+        `cho_factor` of the Hessian.
     """
     Z, labelled, edges, lam, c_p, c_u = problem
     i, j, weight = edges
@@ -138,7 +139,7 @@ def refined(w: Floats, a: Floats | None, problem: GlobalLocalProblem, C: Any) ->
         slope += np.bincount(i, pull, len(f)) - np.bincount(j, pull, len(f))
         gradient = slope @ Z
         gradient[:-1] += lam * w[:-1]
-        change = cho_solve(C, gradient, check_finite=False)
+        change = cho_solve(factor, gradient, check_finite=False)
         if step < REFINEMENTS:
             w = w - change
     return w, max(0.5 * float(gradient @ change), 0.0)

@@ -10,9 +10,10 @@ import numpy as np
 
 from pucli.core.arrays import Floats, Ints
 from pucli.solvers.kernels.functions import Kernel, half_norms, middle, rbf_of_centred
+from pucli.solvers.row_losses.pairs import TILE_COLUMNS
 
-# A tile of kernel entries that fits into the processor's second-level cache: 64 x 2048 numbers, 1 MB.
-TILE_ROWS, TILE_COLUMNS = 64, 2048
+# Rows of a tile of `TILE_COLUMNS` kernel entries each.
+TILE_ROWS = 64
 
 
 class RowStore:

@@ -107,8 +107,7 @@ def _newton_step(K: Floats, G: Floats, dual: Floats, losses: RowLosses) -> bool:
     """Move the free rows towards their joint optimum, up to the first bound; return whether a bound was reached.
 
     At the optimum f = bias - G is at the kink of every free row: K d = bias - kink - G there, with 1'd = 0. `dual`
-    (n,),
-    within its box, and G = K dual are updated in place. If a bound was reached, another step may help.
+    (n,), within its box, and G = K dual are updated in place. If a bound was reached, another step may help.
     """
     free = np.flatnonzero((dual > losses.lower) & (dual < losses.upper))
     if not 1 < len(free) <= NEWTON_SIZE:

@@ -125,8 +125,7 @@ def _box_least_squares(B: Floats, c: Floats, y0: Floats, *, tol: float = 1e-10, 
 
     It stops when the duality gap is at most `tol`, in units of the objective. The gap is that of the linearisation,
     sum_j g_j y_j - min(0, g_j) with g = B (B'y - c), which bounds objective minus optimum because the objective is
-    convex.
-    `max_iter` counts coordinate sweeps.
+    convex. `max_iter` counts coordinate sweeps.
     """
     B = np.ascontiguousarray(B, dtype=np.float64)
     norms = np.einsum("ij,ij->i", B, B)

@@ -72,8 +72,7 @@ class SurfaceProblem:
 class SurfaceSolution(Solution):
     """A sparse quadratic surface.
 
-    `coef` (r,) is alpha, with exact zeros, and the intercept. `dual` (n_p,) holds the slopes of the hinges. `n_iter`
-    counts alternating steps and Newton steps.
+    `coef` (r,) is alpha, with exact zeros, and the intercept. `n_iter` counts alternating steps and Newton steps.
 
     Attributes
     ----------
@@ -100,8 +99,8 @@ def surface_problem(rows: GlobalLocalProblem, G: Floats) -> SurfaceProblem:
     A = rows.squares() + similarity_form(rows.Z, rows.edges)
     A = 0.5 * (A + A.T)
     A[:-1, :-1] += rows.lam * G
-    problem = assemble(rows.Z, A, rows.labelled, rows.c_p, 1.0)
-    return replace(problem, b=rows.linear(), constant=float(rows.constant))
+    Zp = np.ascontiguousarray(rows.Zp)
+    return SurfaceProblem(A, rows.linear(), Zp, rows.c_p, float(rows.constant), n_features_of(len(A) - 1))
 
 
 def quadratic(G: Floats, ZuZu: Floats, similarity: Floats, lam2: float, c_u: float) -> Floats:

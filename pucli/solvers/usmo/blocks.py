@@ -25,7 +25,7 @@ from pucli.solvers.row_losses.losses import RowLosses, bias_and_gap, dual_value,
 from pucli.solvers.row_losses.pairs import add_rows, solve_block
 from pucli.solvers.usmo.problem import DoubleHingeProblem
 
-# Number of rows in a block; its pairs are solved until a tenth of the violation is left.
+# Number of rows in a block, the working set; its pairs are solved until a tenth of the violation is left.
 BLOCK = 256
 BLOCK_ACCURACY = 0.1
 MAX_PAIRS = 100_000
@@ -187,7 +187,7 @@ def solve_kernel(
 
 
 def _violators(up: Floats, down: Floats, active: int, highest: float, lowest: float, largest: int) -> Ints:
-    """Return the rows of the largest violations: half of them may increase, half may decrease."""
+    """Return the working set, the rows of the largest violations: half of them may increase, half may decrease."""
     half = max(min(BLOCK, largest) // 2, 1)
     last = min(half, active) - 1
     rising = np.argpartition(up[:active], last)[: last + 1]

@@ -15,8 +15,8 @@ from numba import njit
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.solvers.ensemble.boosting.grow import TIE, Tree, draw
 
-# The whole numbers of a leaf: its node, its first row and the one after its last, the place of its histogram, and the
-# feature, the bin and the levels of its best split. Its sums: of gradients and of weights, and the gain of that split.
+# `numbers` of a leaf: its node, its first row and the one after its last, the place of its histogram, and the feature,
+# the bin and the levels of its best split. Its `sums`: of gradients and of weights, and the gain of that split.
 NODE, LOW, HIGH, PLACE, FEATURE, BIN, LEVELS = range(7)
 SUM_G, SUM_H, GAIN = range(3)
 LEAST_GAIN = 1e-12
@@ -107,13 +107,13 @@ def _fill(sparse: Sparse, tried: AnyArray, derivatives: Floats, rows: Ints, hist
 
 
 @njit(cache=True, nogil=True)
-def _subtract(whole: Floats, part: Floats, tried: AnyArray, offset: Ints) -> None:
-    """Take the rows of the histogram `part` out of the histogram `whole`, for the features that are tried."""
+def _subtract(histogram: Floats, part: Floats, tried: AnyArray, offset: Ints) -> None:
+    """Take the rows of the histogram `part` out of `histogram`, for the features that are tried."""
     for j in range(len(tried)):
         if tried[j]:
             for e in range(offset[j], offset[j + 1]):
                 for k in range(3):
-                    whole[e, k] -= part[e, k]
+                    histogram[e, k] -= part[e, k]
 
 
 @njit(cache=True, nogil=True)
@@ -122,18 +122,18 @@ def _find_split(
     offset: Ints,
     tried: AnyArray,
     coded: AnyArray,
-    whole: Ints,
+    numbers: Ints,
     sums: Floats,
     least: int,
     ridge: float,
 ) -> None:
-    """Write the best split of a leaf to its numbers `whole` and `sums`.
+    """Write the best split of a leaf to its `numbers` and `sums`.
 
     Its feature is -1 if there is none; its bins on the left go to BIN as a border, or to LEVELS as bits.
     """
-    g, h, n = sums[SUM_G], sums[SUM_H], whole[HIGH] - whole[LOW]
+    g, h, n = sums[SUM_G], sums[SUM_H], numbers[HIGH] - numbers[LOW]
     order, best = np.empty(64, np.int64), -1.0
-    whole[FEATURE] = -1
+    numbers[FEATURE] = -1
     if n < 2 * least:
         return
     for j in range(len(tried)):
@@ -160,7 +160,7 @@ def _find_split(
             left, right, g_right = h_left + more, max(h - h_left, 0.0) + more, g - g_left
             rise, weight = g_left * g_left * right + g_right * g_right * left, left * right
             if rise > (best + TIE * abs(best)) * weight:
-                best, whole[FEATURE], whole[BIN], whole[LEVELS] = rise / weight, j, e - offset[j], levels
+                best, numbers[FEATURE], numbers[BIN], numbers[LEVELS] = rise / weight, j, e - offset[j], levels
     sums[GAIN] = best - g * g / (h + ridge)
 
 
@@ -182,11 +182,11 @@ def _in_order_of_gradient(histogram: Floats, order: Ints) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _best_leaf(whole: Ints, sums: Floats) -> int:
+def _best_leaf(numbers: Ints, sums: Floats) -> int:
     """Return the leaf with the largest gain, -1 if none can be split."""
     leaf = -1
-    for k in range(len(whole)):
-        if whole[k, FEATURE] < 0 or sums[k, GAIN] <= LEAST_GAIN:
+    for k in range(len(numbers)):
+        if numbers[k, FEATURE] < 0 or sums[k, GAIN] <= LEAST_GAIN:
             continue
         if leaf < 0 or sums[k, GAIN] > sums[leaf, GAIN] * (1.0 + TIE):
             leaf = k
@@ -195,11 +195,11 @@ def _best_leaf(whole: Ints, sums: Floats) -> int:
 
 @njit(cache=True, nogil=True)
 def _divide(
-    bins: AnyArray, derivatives: Floats, rows: Ints, spare: Ints, whole: Ints, sums: Floats, leaf: int, new: int
+    bins: AnyArray, derivatives: Floats, rows: Ints, spare: Ints, numbers: Ints, sums: Floats, leaf: int, new: int
 ) -> None:
     """Divide the rows of `leaf` at its split: those above the border become the leaf `new`."""
-    j, border, low, high = whole[leaf, FEATURE], whole[leaf, BIN], whole[leaf, LOW], whole[leaf, HIGH]
-    levels = whole[leaf, LEVELS]
+    j, border, low, high = numbers[leaf, FEATURE], numbers[leaf, BIN], numbers[leaf, LOW], numbers[leaf, HIGH]
+    levels = numbers[leaf, LEVELS]
     left, right, g, h = low, 0, 0.0, 0.0
     for k in range(low, high):
         i = rows[k]
@@ -213,7 +213,7 @@ def _divide(
             right += 1
     for k in range(right):
         rows[left + k] = spare[k]
-    whole[new, LOW], whole[new, HIGH], whole[leaf, HIGH] = left, high, left
+    numbers[new, LOW], numbers[new, HIGH], numbers[leaf, HIGH] = left, high, left
     sums[new, SUM_G], sums[new, SUM_H] = sums[leaf, SUM_G] - g, max(sums[leaf, SUM_H] - h, 0.0)
     sums[leaf, SUM_G], sums[leaf, SUM_H] = g, h
 
@@ -283,43 +283,43 @@ def grow_best_first(  # noqa: PLR0913
     child, value, values = np.zeros(most, np.int32), np.zeros(most), np.empty(n)
     levels = np.zeros(most, np.int64)
     rows, spare = np.arange(n), np.empty(n, np.int64)
-    whole, sums = np.full((leaves, 7), -1, np.int64), np.zeros((leaves, 3))
-    whole[0, NODE], whole[0, LOW], whole[0, HIGH], whole[0, PLACE] = 0, 0, n, 0
+    numbers, sums = np.full((leaves, 7), -1, np.int64), np.zeros((leaves, 3))
+    numbers[0, NODE], numbers[0, LOW], numbers[0, HIGH], numbers[0, PLACE] = 0, 0, n, 0
     for i in range(n):
         sums[0, SUM_G] += derivatives[i, 0]
         sums[0, SUM_H] += derivatives[i, 1]
     _fill(sparse, chosen, derivatives, rows, histograms[0])
-    _find_split(histograms[0], offset, chosen, coded, whole[0], sums[0], least, ridge)
+    _find_split(histograms[0], offset, chosen, coded, numbers[0], sums[0], least, ridge)
     count = 1
     for new in range(1, leaves):
-        leaf = _best_leaf(whole[:new], sums[:new])
+        leaf = _best_leaf(numbers[:new], sums[:new])
         if leaf < 0:
             break
-        node, children = whole[leaf, NODE], 2 * new - 1
-        feature[node], cut[node], child[node] = whole[leaf, FEATURE], whole[leaf, BIN], children
-        levels[node] = whole[leaf, LEVELS]
-        _divide(bins, derivatives, rows, spare, whole, sums, leaf, new)
-        whole[leaf, NODE], whole[new, NODE] = children, children + 1
+        node, children = numbers[leaf, NODE], 2 * new - 1
+        feature[node], cut[node], child[node] = numbers[leaf, FEATURE], numbers[leaf, BIN], children
+        levels[node] = numbers[leaf, LEVELS]
+        _divide(bins, derivatives, rows, spare, numbers, sums, leaf, new)
+        numbers[leaf, NODE], numbers[new, NODE] = children, children + 1
         count = new + 1
         if count == leaves:
             break
         # the larger child takes the place of its parent's histogram
         small, large = leaf, new
-        if whole[leaf, HIGH] - whole[leaf, LOW] > whole[new, HIGH] - whole[new, LOW]:
+        if numbers[leaf, HIGH] - numbers[leaf, LOW] > numbers[new, HIGH] - numbers[new, LOW]:
             small, large = new, leaf
-        whole[large, PLACE], whole[small, PLACE] = whole[leaf, PLACE], new
-        if whole[large, HIGH] - whole[large, LOW] < 2 * least:
-            whole[small, FEATURE], whole[large, FEATURE] = -1, -1
+        numbers[large, PLACE], numbers[small, PLACE] = numbers[leaf, PLACE], new
+        if numbers[large, HIGH] - numbers[large, LOW] < 2 * least:
+            numbers[small, FEATURE], numbers[large, FEATURE] = -1, -1
             continue
-        part = rows[whole[small, LOW] : whole[small, HIGH]]
+        part = rows[numbers[small, LOW] : numbers[small, HIGH]]
         _fill(sparse, chosen, derivatives, part, histograms[new])
-        _subtract(histograms[whole[large, PLACE]], histograms[new], chosen, offset)
+        _subtract(histograms[numbers[large, PLACE]], histograms[new], chosen, offset)
         for k in (leaf, new):
-            _find_split(histograms[whole[k, PLACE]], offset, chosen, coded, whole[k], sums[k], least, ridge)
+            _find_split(histograms[numbers[k, PLACE]], offset, chosen, coded, numbers[k], sums[k], least, ridge)
     for k in range(count):
         total = sums[k, SUM_G] / (sums[k, SUM_H] + ridge)
-        value[whole[k, NODE]] = total
-        for at in range(whole[k, LOW], whole[k, HIGH]):
+        value[numbers[k, NODE]] = total
+        for at in range(numbers[k, LOW], numbers[k, HIGH]):
             values[rows[at]] = total
     nodes = 2 * count - 1
     tree = feature[:nodes].copy(), cut[:nodes].copy(), child[:nodes].copy(), value[:nodes].copy()
