@@ -352,6 +352,8 @@ def output_file(option: str, path: Path | None, *inputs: Path | None) -> None:
     for source in inputs:
         if source is not None and path.exists() and source.exists() and path.samefile(source):
             raise UsageError(f"{option} {path} would overwrite the input {source}; give another name.")
+        if source is not None and source.is_dir() and path.resolve().is_relative_to(source.resolve()):
+            raise UsageError(f"{option} {path} would lie in {source}, whose files are the input; use another folder.")
     from pucli.core.atomic_files import check_output
 
     check_output(path, option)

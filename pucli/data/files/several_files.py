@@ -8,6 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from pucli.core.errors import UsageError
+from pucli.data.files.folders import parts_of_folder
 from pucli.data.files.formats import open_table
 from pucli.data.files.spool import shown
 from pucli.data.files.table import Table
@@ -15,8 +16,9 @@ from pucli.data.reading import AS_IT_IS, Reading
 
 
 def files_of(path: Path | str | Sequence[Path]) -> list[Path]:
-    """Return one or several files as a list."""
-    return [Path(path)] if isinstance(path, Path | str) else [Path(one) for one in path]
+    """Return one or several files as a list; a folder stands for its part files."""
+    given = [Path(path)] if isinstance(path, Path | str) else [Path(one) for one in path]
+    return [file for one in given for file in (parts_of_folder(one) if one.is_dir() else [one])]
 
 
 def title_of(files: Sequence[Path]) -> str:

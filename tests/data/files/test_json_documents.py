@@ -59,8 +59,8 @@ RECORDS = json.loads(TABLE.to_json(orient="records"))
         (json.dumps({"columns": [["a", "b"]], "data": [[1]]}), '"columns" is no list of names'),
         (json.dumps({"columns": ["a"], "data": [[1]], "index": [1, 2]}), '"index" is not one value for each row'),
         (json.dumps({"schema": {"fields": []}}), 'no rows in "data"'),
-        ("[1, 2]\n[3, 4]\n", "line 1 is a list and no object"),
-        ('{"a": 1}\n\n[3, 4]\n', "line 3 is no object"),
+        ("[1, 2]\n[3, 4]\n", "line 1 is a list, not an object"),
+        ('{"a": 1}\n\n[3, 4]\n', "line 3 is not an object"),
         ('\n{"a": 1, "label": \n', "is not JSON"),
     ],
 )  # fmt: skip

@@ -32,3 +32,10 @@ def test_the_wrong_line_is_named(tmp_path: Path, line: str, message: str) -> Non
     with pytest.raises(UsageError) as caught:
         open_table(path, None)
     assert str(caught.value).startswith(f"{path}: {message}")
+
+
+def test_queries_are_said_to_be_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "rows.libsvm"
+    path.write_text("1 qid:1 1:2\n0 qid:2 2:1\n")
+    with pytest.warns(UserWarning, match="qid: is left out; .* --groups qid"):
+        assert open_table(path, None).frame.shape == (2, 3)

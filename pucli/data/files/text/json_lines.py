@@ -83,7 +83,7 @@ def _objects(path: Path, text: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]
     if first.lstrip().startswith("[") or _is_cut(first):
         rest = stream.read()
         if rest.strip() and _is_whole(first):
-            raise UsageError(f"{path}: line {len(lines)} is a list and no object{OBJECT}")
+            raise UsageError(f"{path}: line {len(lines)} is a list, not an object{OBJECT}")
         content = _parsed(path, len(lines), first + rest)
         refuse_lists(path, content)
         rows = content if isinstance(content, list) else _rows(path, content)
@@ -136,7 +136,7 @@ def _is_whole(line: str) -> bool:
 
 def _checked(path: Path, number: int, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise UsageError(f"{path}: line {number} is no object{OBJECT}")
+        raise UsageError(f"{path}: line {number} is not an object{OBJECT}")
     return value
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pucli.core.errors import UsageError
+from pucli.data.files.text.records import note
 from pucli.data.files.unpacking import plain_text
 from pucli.data.reading import Reading
 
@@ -39,13 +40,18 @@ def read_libsvm(path: Path, how: Reading) -> tuple[csr_array, Floats, int]:
 
     try:
         with plain_text(path, how) as text:
-            X, y = load_svmlight_file(text, zero_based=True)
+            X, y, queries = load_svmlight_file(text, zero_based=True, query_id=True)
     except (ValueError, OverflowError) as error:
         with plain_text(path, how) as text:
             wrong = wrong_line(text)
         if not wrong:
             raise
         raise UsageError(f"{path}: {wrong}") from error
+    if len(queries):
+        note(
+            f"{path}: qid: is left out; to keep rows of one query in one fold, write the rows as CSV with a column qid "
+            "and add --groups qid"
+        )
     if X.shape[1] > min(MOST_FEATURES, max(FEW_FEATURES, FEATURES_PER_VALUE * X.nnz)):
         raise UsageError(
             f"{path} has a feature of number {X.shape[1]}, but only {X.nnz} values in {X.shape[0]} rows; correct that "
