@@ -21,6 +21,8 @@ WAY_OUT = (
 )
 # A table has at most so many columns; one of 60 rows and 200,000 columns is real.
 MOST_COLUMNS = 250_000
+# Columns of a table that stands beside another one, and names of them in a message.
+LEAST_BESIDE, FEW_NAMES = 2, 3
 # A matrix with more cells than this and a smaller share of filled ones is not read as a table.
 FEW_CELLS, LEAST_SHARE = 20_000_000, 0.01
 # Times its size to which a Parquet or Feather file may unpack: columns of one value take no place in it.
@@ -35,7 +37,21 @@ def check_columns(names: Sequence[str]) -> None:
         raise ValueError(f"has {len(names)} columns; at most {MOST_COLUMNS} are read")
     for left, right in pairwise(sorted(names)):
         if left == right:
-            raise ValueError(f"two columns are named {left!r}; rename one of them")
+            beside = _repeated(list(names))
+            raise ValueError(beside or f"two columns are named {left!r}; rename one of them")
+
+
+def _repeated(names: list[str]) -> str:
+    """Return what a header is that says the same words several times, "" if it does not."""
+    for width in range(LEAST_BESIDE, len(names) // 2 + 1):
+        times, rest = divmod(len(names), width)
+        if not rest and names == names[:width] * times:
+            shown = ", ".join(map(repr, names[: min(width, FEW_NAMES)])) + (", ..." if width > FEW_NAMES else "")
+            return (
+                f"the header has its {width} columns ({shown}) {times} times, like tables side by side; "
+                "save each as a file of its own, and give --data for each"
+            )
+    return ""
 
 
 def check_filled(path: Path, rows: float, columns: float, filled: float, way_out: str) -> None:

@@ -64,3 +64,10 @@ def test_an_empty_column_that_has_a_name_divides_nothing(read):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "empty" in read([[*row[:2], "empty" if row[0] == "a" else None, row[2]] for row in FIRST]).frame
+
+
+def test_tables_of_one_header_without_a_gap_are_named(read):
+    with pytest.raises(UsageError, match=r"its 3 columns \('a', 'b', 'y'\) 2 times, like tables side by side"):
+        read(_beside(FIRST, FIRST, gap=0))
+    with pytest.raises(UsageError, match="two columns are named 'y'"):
+        read(_beside(FIRST, [["y"], *([i] for i in range(6))], gap=0))

@@ -18,7 +18,7 @@ import numpy as np
 from pucli.core.errors import UsageError, unknown
 from pucli.data.encode.doubtful_rows import few_at_end, parts_of, side_by_side
 from pucli.data.files.readers import excel_engine
-from pucli.data.files.table_size import check_fits, check_open_document, check_sheet
+from pucli.data.files.table_size import check_fits, check_names, check_open_document, check_sheet
 from pucli.data.files.text.records import Record, header_place, note
 from pucli.data.frames import cell_text
 
@@ -233,6 +233,7 @@ def _columns(
     path: Path, sheet: str, header: list[str], rows: list[Sequence[Any]], width: int, wanted: _Wanted
 ) -> tuple[dict[str, pd.Series], list[int]]:
     """Return the columns by name, and the position of each in the sheet."""
+    check_names(path, [name for name in header[:width] if name])
     found: dict[str, pd.Series] = {}
     places: list[int] = []
     n_errors, first_error = 0, ""
