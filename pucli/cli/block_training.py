@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -121,7 +123,13 @@ class Backend:
         words = words_of(model.labels, model.columns)
         folder = str(self.predictions.resolve())
         write = partial(write_predictions, model=model, columns=model.columns, folder=folder, words=words)
-        return runner.each(write, list(of_file.items()))
+        try:
+            return runner.each(write, list(of_file.items()))
+        finally:
+            for path in of_file:  # of workers that were killed while they wrote
+                for file in self.predictions.glob(f".{glob.escape(Path(path).name)}.*"):
+                    if re.fullmatch("[0-9a-f]+", file.suffix[1:]):
+                        file.unlink(missing_ok=True)
 
 
 def first_blocks(blocks: list[Block]) -> list[Block]:

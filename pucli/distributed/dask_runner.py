@@ -12,13 +12,15 @@ from contextlib import contextmanager
 from functools import reduce
 from typing import Any, TypeVar
 
-from pucli.core.errors import RunError, UsageError
+from pucli.core.dask_errors import local_client, told_of_lost_workers
+from pucli.core.errors import UsageError
 from pucli.distributed.blocks import Block
 from pucli.distributed.training import Mergeable
 
 M = TypeVar("M", bound=Mergeable)
 # Number of results that one task adds up, and number of lost workers that a task survives.
 GROUP, RETRIES = 16, 5
+OF_BLOCKS = ("block", "write the Parquet files with smaller row groups")
 
 
 class DaskRunner:
@@ -29,7 +31,7 @@ class DaskRunner:
 
     def total(self, function: Callable[[Block], M], blocks: Sequence[Block]) -> M:
         """Return the sum of the results."""
-        with told_of_lost_workers():
+        with told_of_lost_workers(*OF_BLOCKS):
             level = self.client.map(function, list(blocks), pure=False, retries=RETRIES)
             while len(level) > 1:
                 groups = [level[a : a + GROUP] for a in range(0, len(level), GROUP)]
@@ -39,29 +41,9 @@ class DaskRunner:
 
     def each(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Return the result for each item."""
-        with told_of_lost_workers():
+        with told_of_lost_workers(*OF_BLOCKS):
             found: list[Any] = self.client.gather(self.client.map(function, list(items), pure=False, retries=RETRIES))
             return found
-
-
-@contextmanager
-def told_of_lost_workers() -> Iterator[None]:
-    """Replace Dask's messages about workers and a scheduler that are gone."""
-    from distributed import KilledWorker
-    from distributed.comm import CommClosedError
-    from distributed.utils import CancelledError  # of one future or, where several are gathered, of all
-
-    try:
-        yield
-    except KilledWorker as error:
-        raise RunError(
-            f"--backend dask: {error.allowed_failures + 1} workers died on one block, probably from too little memory; "
-            "give the workers more memory, or write the Parquet files with smaller row groups."
-        ) from error
-    except (CancelledError, CommClosedError) as error:
-        raise RunError(
-            "--backend dask: the connection to the scheduler was lost; see that it runs, and run the command again."
-        ) from error
 
 
 def _added(parts: list[Any]) -> Any:
@@ -75,7 +57,7 @@ def dask_runner(scheduler: str | None) -> Iterator[DaskRunner]:
     Raises UsageError where Dask is not installed or the scheduler does not answer.
     """
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError as error:
         raise UsageError("--backend dask needs Dask, which is not installed; `pip install 'pucli[dask]'`.") from error
     if scheduler is not None:
@@ -86,6 +68,6 @@ def dask_runner(scheduler: str | None) -> Iterator[DaskRunner]:
         with client:
             yield DaskRunner(client)
         return
-    with LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with local_client() as client:
         client.run(os.dup2, 2, 1)  # what workers print must not mix with the command's output
         yield DaskRunner(client)

@@ -12,12 +12,14 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pucli.core.dask_errors import local_client, told_of_lost_workers
 from pucli.core.errors import PucliError, RunError, UsageError, unknown
 from pucli.core.processes import in_workers
 from pucli.runner.cells import Cell, CellResult, Context, protocol_module
 from pucli.runner.store import encode_trials
 
 BACKENDS = ("loky", "dask")
+OF_CELLS = ("group of cells", "leave out the data set or the method", "Finished cells are kept. ")
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,7 @@ def _on_dask(
         ) from None
     address = scheduler or os.environ.get("DASK_SCHEDULER_ADDRESS")
     try:
-        client = (
-            Client(address, timeout="30s")
-            if address
-            else Client(n_workers=n_jobs, threads_per_worker=1, processes=True, dashboard_address=None)
-        )
+        client = Client(address, timeout="30s") if address else local_client(n_workers=n_jobs)
     except (OSError, TimeoutError) as error:
         raise RunError(
             f"no Dask scheduler at {address}: {error}; check --scheduler or DASK_SCHEDULER_ADDRESS."
@@ -96,11 +94,13 @@ def _on_dask(
         # pure=False: equal cells of two runs are separate tasks; the group of a dead worker is tried elsewhere
         futures = [client.submit(run_group, group, context, pure=False) for group in groups]
         try:
-            for future in as_completed(futures):
-                yield from future.result()
-                future.release()
+            with told_of_lost_workers(*OF_CELLS):
+                for future in as_completed(futures):
+                    yield from future.result()
+                    future.release()
         finally:
-            client.cancel(futures)
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                client.cancel(futures)
 
 
 def run_group(group: Sequence[Cell], context: Context) -> list[Finished]:

@@ -288,3 +288,38 @@ def test_lost_workers_and_a_lost_scheduler_end_in_one_line(what):
     for compute in (DaskRunner(Client()).total, DaskRunner(Client()).each):
         with pytest.raises(RunError, match=said):
             compute(moments, [1, 2])
+
+
+def test_workers_that_do_not_start_end_in_one_line(monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+    from pucli.distributed.dask_runner import dask_runner
+
+    def fails(**how):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "Client", fails)
+    with (
+        pytest.raises(RunError, match=r"workers on this machine did not start .Nanny failed to start"),
+        dask_runner(None),
+    ):
+        raise AssertionError
+
+
+def test_partial_predictions_of_killed_workers_are_removed(folder, tmp_path):
+    from pucli.cli.block_training import Backend
+
+    path, _ = folder
+    out = tmp_path / "out"
+    out.mkdir()
+
+    class Killed:
+        def each(self, write, items):
+            (out / ".part0.parquet.1f").write_bytes(b"PAR1")
+            (out / ".part0.parquet.crc").write_bytes(b"crc")
+            (out / "own.parquet").write_bytes(b"PAR1")
+            raise RunError("4 workers died")
+
+    model = SimpleNamespace(labels=np.array(["0", "1"]), columns=Columns(("a", "b"), "bought", "1"))
+    with pytest.raises(RunError):
+        Backend("dask", None, out).predict(Killed(), find_blocks(str(path / "part*.parquet")), model)
+    assert sorted(file.name for file in out.iterdir()) == [".part0.parquet.crc", "own.parquet"]

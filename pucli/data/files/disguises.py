@@ -30,6 +30,7 @@ class Disguise(NamedTuple):
 
 
 _SAVE = "save the table in it as CSV"
+_PACK = "unpack it, or pack it with gzip"
 _BINARY = (
     (b"PAR1", Disguise("a Parquet file", ".parquet")),
     (b"ARROW1", Disguise("a Feather (Arrow) file", ".feather")),
@@ -62,8 +63,13 @@ _BINARY = (
     (b"Rar!", Disguise("a RAR archive", "", "unpack it")),
     (b"Obj\x01", Disguise("an Avro file", "", _SAVE)),
     (b"ORC", Disguise("an ORC file", "", "save it as Parquet")),
-    (b"\x80\x04\x95", Disguise("a pickle, which can run any code when it is opened", "", _SAVE)),
-    (b"\x80\x05\x95", Disguise("a pickle, which can run any code when it is opened", "", _SAVE)),
+    *(
+        (b"\x80" + protocol, Disguise("a pickle, which can run any code when it is opened", "", _SAVE))
+        for protocol in (b"\x02", b"\x03", b"\x04\x95", b"\x05\x95")
+    ),
+    (b"\x04\x22\x4d\x18", Disguise("a file packed by LZ4", "", _PACK)),
+    (b"\xff\x06\x00\x00sNaPpY", Disguise("a file packed by Snappy", "", _PACK)),
+    (b"\x1f\x9d", Disguise("a file packed by compress", "", _PACK)),
     (b"MATLAB 5.0", Disguise("a MATLAB file", ".mat")),
     (b"HEADER RECORD*******LIB", Disguise("a SAS transport file", "", _SAVE)),
     (bytes(12) + b"\xc2\xea\x81\x60", Disguise("a SAS file", "", _SAVE)),
@@ -74,6 +80,15 @@ _TEXT = (
         Disguise("an HTML page", "", "the server may have sent an error or a login page; download the file again"),
     ),
     (re.compile(rb"\s*<\?xml"), Disguise("an XML document", "", _SAVE)),
+    (
+        re.compile(rb'\s*\{\s*"(url|doc_id)"\s*:\s*"https://docs\.google\.com/'),
+        Disguise("a link to a Google Sheet, not the table", "", "download the sheet as CSV"),
+    ),
+    (re.compile(rb"(#.*\n|---\s*\n)*- +[\w\"' ]+: .*\n +[\w\"' ]+: "), Disguise("a YAML document", "", _SAVE)),
+    (
+        re.compile(rb"(--.*\n|\s)*(INSERT INTO|CREATE TABLE|DROP TABLE)\s", re.IGNORECASE),
+        Disguise("a script of SQL", "", "run it, and export the table to CSV"),
+    ),
     (
         re.compile(rb"version https://git-lfs\.github\.com/spec"),
         Disguise("a Git LFS pointer, not the file itself", "", "`git lfs pull` fetches the file"),

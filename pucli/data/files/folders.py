@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -11,6 +12,7 @@ from pucli.core.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_PARTS = 10_000
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 # Folders of tables whose valid parts stand in a log, by what they hold.
 LOGGED = {"_delta_log": "Delta", ".hoodie": "Hudi", "metadata/version-hint.text": "Iceberg"}
@@ -27,13 +29,16 @@ def parts_of_folder(folder: Path) -> list[Path]:
     for mark, kind in LOGGED.items():
         if (folder / mark).exists():
             raise UsageError(f"{folder} is a {kind} table, whose log tells which parts are valid; write it as Parquet")
-    parts = [
+    there = (
         path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        and not any(name.startswith(("_", ".")) for name in path.relative_to(folder).parts)
+        for path in folder.rglob("*")
+        if not any(name.startswith(("_", ".")) for name in path.relative_to(folder).parts)
+        and path.is_file()
         and path.stat().st_size
-    ]
+    )
+    parts = sorted(islice(there, MOST_PARTS + 1))
+    if len(parts) > MOST_PARTS:
+        raise UsageError(f"{folder} is a folder with more than {MOST_PARTS:,} files; join them to fewer parts")
     if not parts:
         raise UsageError(f"{folder} is a folder without a file that is read; give a file, or a folder of part files")
     kinds = {path.suffix.lower(): path for path in parts}

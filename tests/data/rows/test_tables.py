@@ -279,7 +279,8 @@ def test_missing_file_suggests_its_neighbour(tmp_path):
         read_table(tmp_path / "claim.csv")
     with pytest.raises(UsageError, match=r"the folder .*nowhere does not exist"):
         read_table(tmp_path / "nowhere" / "claims.csv")
-    with pytest.raises(UsageError, match="is a folder"):
+    (tmp_path / "notes.md").write_text("none")
+    with pytest.raises(UsageError, match="is a folder with files of several kinds"):
         read_table(tmp_path)
 
 

@@ -78,6 +78,13 @@ def _frame(names: list[str], block: list[dict[str, Any]]) -> pd.DataFrame:
 def _objects(path: Path, text: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line, object); a repeated key is an error."""
     stream = io.TextIOWrapper(text, encoding="utf-8-sig")
+    try:
+        yield from _numbered(path, stream)
+    finally:
+        stream.detach()
+
+
+def _numbered(path: Path, stream: io.TextIOWrapper) -> Iterator[tuple[int, dict[str, Any]]]:
     lines = _up_to_filled(stream)
     first = lines[-1] if lines else ""
     if first.lstrip().startswith("[") or _is_cut(first):
@@ -97,7 +104,6 @@ def _objects(path: Path, text: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]
     for number, line in enumerate(chain(lines, more, stream), start=1):
         if line.strip():
             yield number, _checked(path, number, _parsed(path, number, line))
-    stream.detach()
 
 
 def _up_to_filled(stream: Iterator[str]) -> list[str]:

@@ -95,7 +95,7 @@ def is_text_table(path: Path) -> bool:
     lines = [line for line in head.split("\n")[:20] if line.strip()]
     if "\0" in head or len(lines) < 2:
         return False
-    return any(min(line.count(separator) for line in lines) > 0 for separator in ",;\t ")
+    return any(min(line.count(separator) for line in lines) > 0 for separator in ",;|\t ")
 
 
 def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Reading = AS_IT_IS) -> TextLayout:
