@@ -250,7 +250,7 @@ def corrected_resampled_t(differences: ArrayLike, test_share: float) -> float:
 
     d = inputs.numbers(differences, "differences")
     if not (isinstance(test_share, (int, float, np.number)) and 0 <= test_share < math.inf):
-        given = test_share if np.isscalar(test_share) else f"one {type(test_share).__name__}"
+        given = repr(test_share) if np.isscalar(test_share) else f"one {type(test_share).__name__}"
         raise ValueError(
             f"test_share takes the number of test rows divided by that of training rows, such as 0.25; got {given}. Of "
             "two samples, give the differences."

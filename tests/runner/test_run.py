@@ -24,6 +24,7 @@ from pucli.runner import (
     read_trials,
     run,
 )
+from pucli.runner.execute import _on_dask
 from pucli.runner.store import Store
 from pucli.runner.store_files import LOCK, STORE
 from tests.helpers import ROOT
@@ -387,3 +388,32 @@ def test_a_lock_file_of_another_program(tmp_path):
     (tmp_path / LOCK).write_text("not a lock file at all, and long enough to be looked at " * 20)
     with pytest.raises(UsageError, match="not a lock file of pucli"):
         Store(tmp_path)
+
+
+def test_lost_dask_workers_end_in_one_line_that_says_what_is_kept(monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+    from distributed.comm import CommClosedError
+
+    class Client:
+        def __init__(self, *address, **how):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            return None
+
+        def submit(self, *args, **how):
+            return self
+
+        def result(self):
+            raise distributed.KilledWorker("run_group-1", None, 3)
+
+        def cancel(self, futures):
+            raise CommClosedError("the scheduler is gone")
+
+    monkeypatch.setattr(distributed, "Client", Client)
+    monkeypatch.setattr(distributed, "as_completed", list)
+    with pytest.raises(RunError, match=r"4 workers died on one group of cells.* Finished cells are kept\. Give"):
+        list(_on_dask([[], []], None, 2, None))
