@@ -56,8 +56,7 @@ def labels(values: ArrayLike, name: str) -> AnyArray:
     missing = np.flatnonzero(_missing(array))
     if len(missing):
         raise ValueError(f"{name} lacks the label of row {missing[0]}: leave out rows without a label.")
-    fractions = array[array != np.round(array)] if array.dtype.kind == "f" else ()
-    if len(fractions):
+    if array.dtype.kind == "f" and len(fractions := array[array != np.round(array)]):
         raise ValueError(f"{name} takes labels, and {fractions[0]:g} is a score or a probability.")
     return array
 
