@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from functools import reduce
 from typing import Any, TypeVar
 
-from pucli.core.dask_errors import local_client, told_of_lost_workers
 from pucli.core.errors import UsageError
+from pucli.core.processes import local_client, told_of_lost_workers
 from pucli.distributed.blocks import Block
 from pucli.distributed.training import Mergeable
 

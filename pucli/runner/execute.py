@@ -12,9 +12,8 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pucli.core.dask_errors import local_client, told_of_lost_workers
 from pucli.core.errors import PucliError, RunError, UsageError, unknown
-from pucli.core.processes import in_workers
+from pucli.core.processes import in_workers, local_client, told_of_lost_workers
 from pucli.runner.cells import Cell, CellResult, Context, protocol_module
 from pucli.runner.store import encode_trials
 
