@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import os
 from collections.abc import Collection, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -18,7 +19,8 @@ from pucli.data.reading import AS_IT_IS, Reading
 def files_of(path: Path | str | Sequence[Path]) -> list[Path]:
     """Return one or several files as a list; a folder stands for its part files."""
     given = [Path(path)] if isinstance(path, Path | str) else [Path(one) for one in path]
-    return [file for one in given for file in (parts_of_folder(one) if one.is_dir() else [one])]
+    # os.path: a name that is too long or lies in a locked folder is no folder, and the reader says what is wrong
+    return [file for one in given for file in (parts_of_folder(one) if os.path.isdir(one) else [one])]  # noqa: PTH112
 
 
 def title_of(files: Sequence[Path]) -> str:

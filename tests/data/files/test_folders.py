@@ -1,5 +1,7 @@
 """A folder of part files is one table, with the columns that its folders name; what is no such folder is refused."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -76,3 +78,7 @@ def test_other_folders_are_refused(tmp_path, names, named):
 def test_only_folders_right_above_a_file_name_columns(tmp_path):
     assert partition_of(tmp_path / "a=1" / "rows" / "b.csv") == {}
     assert partition_of(tmp_path / "a=1" / "b=__HIVE_DEFAULT_PARTITION__" / "c.csv") == {"a": "1", "b": None}
+
+
+def test_a_name_that_is_no_path_is_left_to_the_reader():
+    assert files_of("a" * 5000) == [Path("a" * 5000)]
