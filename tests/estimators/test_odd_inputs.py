@@ -13,6 +13,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from pucli.estimators import BLSSVM, CPLS, EMLDA, GLPUAL, USMO, AutoPU, Classtering, ConstrainedKMeans
+from pucli.estimators.safe.dress import DRESS
+from pucli.estimators.safe.least_squares import LeastSquares
 from pucli.estimators.semi_supervised.label_spreading import LabelSpreading
 from pucli.estimators.unbiased.naive_svc import NaiveSVC
 
@@ -202,3 +204,11 @@ def test_cells_of_sparse_rows_in_several_parts_are_their_sums(estimator: Any) ->
     again = estimator().fit(parts, y)
     np.testing.assert_array_equal(getattr(again, scores)(csr_array(whole)), getattr(model, scores)(csr_array(whole)))
     assert parts.nnz == 360  # the user's matrix stays as it is
+
+
+@pytest.mark.parametrize(("estimator", "scale"), [(DRESS, 1e-160), (LeastSquares, 5e-321), (CPLS, 5e-321)])
+def test_rows_so_small_that_coefficients_overflow(estimator: Any, scale: float) -> None:
+    """LAPACK does not return from a least-squares problem with infinite entries; coefficients are never infinite."""
+    assert np.isfinite(estimator().fit(X, CLASSES).decision_function(X)).all()
+    with pytest.raises(ValueError, match=r"Scale the features"), warnings.catch_warnings(action="ignore"):
+        estimator().fit(X * scale, CLASSES)

@@ -112,9 +112,14 @@ def _first(rows: Any, bad: Callable[[Floats], Bools]) -> str:
 
 @contextmanager
 def told_of_singular_system(estimator: Any) -> Iterator[None]:
-    """Replace the messages about a matrix that is singular or not positive definite, and about numbers out of range."""
+    """Replace the messages about a matrix that is singular or not positive definite, and about numbers out of range.
+
+    A hyperplane with coefficients that are not finite is such a number, too.
+    """
     try:
         yield
+        if not all(np.isfinite(vars(estimator).get(name, 0.0)).all() for name in ("coef_", "intercept_")):
+            raise np.linalg.LinAlgError("the coefficients overflow")
     except (ZeroDivisionError, OverflowError) as error:
         raise ValueError(
             f"{type(estimator).__name__} cannot be fitted with these parameters: one is so small or so large that its "

@@ -89,6 +89,8 @@ def weighted_logistic(
             break
         slope = ridge * w - Z.T @ (weight * wrong)
         curvature = (Z * (weight * wrong * (1.0 - wrong))[:, None]).T @ Z + np.diag(ridge)
+        if not np.isfinite(curvature).all():  # LAPACK may not return
+            raise np.linalg.LinAlgError("the curvature of the logistic loss overflows")
         unit = 1.0 / np.sqrt(np.maximum(np.diag(curvature), 1e-300))
         direction = -unit * np.linalg.lstsq(curvature * np.outer(unit, unit), unit * slope)[0]
         fall, step = slope @ direction, 1.0
