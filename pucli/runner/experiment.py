@@ -45,7 +45,7 @@ TRUE_ODDS = "odds"
 class Strict(BaseModel):
     """Declared section in which unknown keys are errors and text is not converted to numbers."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Source(Strict):

@@ -240,7 +240,7 @@ def test_a_workbook_that_lists_too_many_sheets(tmp_path, monkeypatch):
     refused(path, "lists 4 sheets")
 
 
-def test_a_name_in_parquet_that_is_no_text(tmp_path):
+def test_texts_in_parquet_that_are_none(tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
@@ -248,4 +248,7 @@ def test_a_name_in_parquet_that_is_no_text(tmp_path):
     pq.write_table(pa.table({"zzzz": [1.0, 2.0], "y": [0, 1]}), path)
     assert open_table(path, "y").frame.shape == (2, 2)
     path.write_bytes(path.read_bytes().replace(b"zzzz", b"\xff\xfe\xff\xfe"))
+    refused(path, "is damaged or not PARQUET")
+    cells = pa.Array.from_buffers(pa.string(), 2, pa.array([b"ab", b"\xff\xfe"]).buffers())
+    pq.write_table(pa.table({"a": cells, "y": [0, 1]}), path)
     refused(path, "is damaged or not PARQUET")

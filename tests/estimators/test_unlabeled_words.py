@@ -50,3 +50,12 @@ def test_label_spreading_needs_two_classes() -> None:
         LabelSpreading().fit(X, np.full(40, -1))
     with pytest.raises(ValueError, match="only one class is present"):
         LabelSpreading().fit(X, np.where(Y == 1, 1, -1))
+
+
+def test_rows_that_no_label_reaches_are_counted() -> None:
+    model = LabelSpreading().fit(X, Y)
+    with pytest.warns(UserWarning, match="2 of 40 rows are so far from all training rows"):
+        found = model.predict_proba(np.vstack([X[:38], X[:2] + 1e3]))
+    assert np.isnan(found[38:]).all() and np.isfinite(found[:38]).all()
+    with pytest.raises(ValueError, match="row 0 and feature 0 whose square overflows"):
+        model.predict_proba([[1e300, 0.0]])

@@ -78,6 +78,8 @@ def test_wrong_types_and_values(tmp_path):
     assert "names" in refused(tmp_path, data__names=["seeds"])  # beside generate
     with pytest.raises(UsageError, match=r"split.label_frequencies"):
         plan(load(tmp_path, split__label_frequencies=[]))
+    with pytest.raises(UsageError, match=r"split.label_frequencies.*finite"):
+        load(tmp_path, split__label_frequencies=[float("nan")])
 
 
 def test_wrong_references(tmp_path):

@@ -125,7 +125,9 @@ def told_of_singular_system(estimator: Any) -> Iterator[None]:
             f"{type(estimator).__name__} cannot be fitted with these parameters: one is so small or so large that its "
             "square leaves double precision. Choose a width, a sigma or a weight nearer to 1."
         ) from error
-    except np.linalg.LinAlgError as error:
+    except ValueError as error:  # NumPy's LinAlgError, or libsvm's
+        if not isinstance(error, np.linalg.LinAlgError) and not str(error).startswith("The dual coefficients"):
+            raise
         raise ValueError(
             f"{type(estimator).__name__} cannot be fitted to these rows: its linear system is singular in double "
             "precision, because features are very large, very small or of very different size. Scale the features "

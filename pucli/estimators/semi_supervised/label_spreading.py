@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
+import numpy as np
 import sklearn.semi_supervised
 
 from pucli.core.saved_state import Array, Labels, Plain, State, Whole, Word
-from pucli.estimators.base.input_rows import validated
+from pucli.estimators.base.input_rows import refuse_large, validated
 from pucli.estimators.base.semi_supervised import checked_classes, class_labels
 
 
@@ -35,14 +37,25 @@ class LabelSpreading(sklearn.semi_supervised.LabelSpreading):  # type: ignore[mi
     def fit(self, X: Any, y: Any) -> LabelSpreading:
         """Fit to rows X (n, m) and labels y (n,), of which -1 means unlabeled, as does "unlabeled" among words."""
         rows, labels = validated(self, X, class_labels(y))
+        refuse_large(rows)
         classes, codes = checked_classes(labels)
         super().fit(self._named(rows), codes)
         self.classes_, self.transduction_ = classes, classes[self.transduction_]
         return self
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the probability of each class, shape (n, K)."""
-        return super().predict_proba(self._named(validated(self, X, reset=False)))
+        """Return the probability of each class, shape (n, K); NaN with a warning where all weights underflow."""
+        rows = validated(self, X, reset=False)
+        refuse_large(rows)
+        with np.errstate(invalid="ignore"):
+            found = super().predict_proba(self._named(rows))
+        if unreached := int(np.isnan(found).any(axis=1).sum()):
+            warnings.warn(
+                f"{unreached} of {len(found)} rows are so far from all training rows that LabelSpreading has no "
+                "probability for them (NaN): scale the features, or choose a smaller gamma.",
+                stacklevel=2,
+            )
+        return found
 
     def _named(self, rows: Any) -> Any:
         """Return rows (n, m) with the names of their features, if there are any."""

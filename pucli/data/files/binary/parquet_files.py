@@ -172,6 +172,7 @@ def _blocks(file: Any, names: Sequence[str], ids: Collection[str], rows: int | N
 
     def frame(part: Any) -> pd.DataFrame:
         nonlocal start
+        part.validate(full=True)  # a text may be none
         found = part.to_pandas(ignore_metadata=True, types_mapper=None)
         exact = {
             name: part.column(name).to_pandas(types_mapper=_exact_type)
