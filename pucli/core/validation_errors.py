@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pucli.core.errors import did_you_mean
@@ -42,8 +43,9 @@ def explain(
     # where a branch of a union has an error further in, those of the other branches are noise
     outer = {place[:end] for place in found for end in range(len(place))}
     items = {place: item for place, item in found.items() if place not in outer or item["type"] == "value_error"}
-    lines = [f"{start}: {_line(item, place, model, prefix)}" for place, item in items.items()]
-    return "\n".join(lines[:MOST_LINES] + (["..."] if len(lines) > MOST_LINES else []))
+    first = islice(items.items(), MOST_LINES)  # the nearest key takes time for each
+    lines = [f"{start}: {_line(item, place, model, prefix)}" for place, item in first]
+    return "\n".join(lines + (["..."] if len(items) > MOST_LINES else []))
 
 
 def _line(item: Any, place: tuple[Any, ...], model: type[BaseModel], prefix: Sequence[str]) -> str:

@@ -70,3 +70,13 @@ def test_lines_are_few_and_short() -> None:
     lines = explain(caught.value, Whole, content, start="f", prefix=("a", "b")).splitlines()
     assert len(lines) == MOST_LINES + 1 and lines[-1] == "..."
     assert lines[0].startswith("f: a.b.title: ") and max(map(len, lines)) < 130
+
+
+def test_only_the_shown_mistakes_are_compared_with_the_keys(monkeypatch):
+    asked = []
+    monkeypatch.setattr("pucli.core.validation_errors.did_you_mean", lambda *words: asked.append(words) or "")
+    content = {f"k{i}": 1 for i in range(50)}
+    with pytest.raises(ValidationError) as caught:
+        Whole.model_validate(content)
+    lines = explain(caught.value, Whole, content, start="f.yaml").splitlines()
+    assert len(asked) == MOST_LINES and lines[-1] == "..." and len(lines) == MOST_LINES + 1
