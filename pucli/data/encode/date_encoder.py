@@ -11,7 +11,7 @@ from pucli.core.saved_state import STATEMENT, Each, Flag, Scalar, State, Whole, 
 from pucli.data.encode.drift import Range, Tally
 from pucli.data.encode.filled_cells import IS_EMPTY, filled_words, write_filled
 from pucli.data.encode.kinds.doubtful_cells import date_format
-from pucli.data.frames import DATE_FORMATS, cell_text, coded, dates, zoned, zoned_texts
+from pucli.data.frames import DATE_FORMATS, cell_text, coded, dates, is_month_alone, zoned, zoned_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,6 +109,12 @@ class Date:
             out[:, 2 + 2 * position] = np.nan_to_num(np.cos(angle))
         write_filled(self.name, days, self.fill, self.indicator, out, tally)
 
+    @property
+    def _of_months(self) -> bool:
+        """Return whether the training dates may have had no day: the first and the last are firsts of a month."""
+        days = np.array([self.low, self.high]).astype("datetime64[D]")
+        return not self.rows or bool((days == days.astype("datetime64[M]")).all())
+
     def _count_forms(self, cells: pd.Series, there: np.ndarray, tally: Tally) -> None:
         """Count years alone, dates with a time zone if none had one in training, and those without if all had one."""
         if getattr(cells.dtype, "kind", "O") == "M":
@@ -117,6 +123,9 @@ class Date:
             codes, texts = coded(cells)
             has = np.append(zoned_texts(texts), False)[codes]
             years = np.array([*(len(text) == 4 for text in texts), False])[codes] & there
+            months = np.array([*(is_month_alone(text) and len(text) > 4 for text in texts), False])[codes] & there
+            if months.any() and not self._of_months and self.written == DATE_FORMATS[0]:
+                tally.add(self.name, "with no day, read as the first one", months, texts[codes[months.argmax()]])
             if years.any() and self.written == DATE_FORMATS[0]:  # else the user has asked for %Y
                 tally.add(self.name, "with a year alone, read as its first day", years, texts[codes[years.argmax()]])
         if self.zoned not in (0.0, 1.0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -77,3 +78,69 @@ def test_cells_below_a_limit_are_told_whatever_else_is() -> None:
     assert "is read as" in column.warning
     assert "cells that are not numbers" in column.warning
     assert column.unread == "< 0,5"
+
+
+@pytest.mark.parametrize(
+    ("write", "example"),
+    [
+        (lambda n: f"KW {n % 52 + 1:02d}/2024", ""),
+        (lambda n: f"Q{n % 4 + 1}/{n % 20 + 10}", ""),
+        (lambda n: f"{n % 4 + 1}. Quartal {2000 + n % 20}", ""),
+        (lambda n: f"{n % 28 + 1} stycznia 2024", ""),
+        (lambda n: f"2024. {n % 12 + 1}. {n % 28 + 1}.", ""),
+        (lambda n: f"令和{n % 6 + 1}年{n % 12 + 1}月7日", ""),
+        (lambda n: f"/Date({1_600_000_000_000 + n})/", ""),
+        (lambda n: f"2024{n % 12 + 1:02d}{n % 28 + 1:02d}101500.000+0100", "--as COLUMN=date:%Y%m%d%H%M%S.%f%z"),
+        (lambda n: f"2024-{n % 365 + 1:03d}", "--as COLUMN=date:%Y-%j"),
+    ],
+)
+def test_dates_of_other_languages_and_programs_are_said(write: Callable[[int], str], example: str) -> None:
+    warning = described(write).warning
+    assert "dates of a form that is not read" in warning
+    assert (example or "write them as 2024-12-31") in warning
+
+
+@pytest.mark.parametrize(
+    ("write", "said", "kind"),
+    [
+        (lambda n: 202400 + n % 53 + 1, "weeks of a year", ""),
+        (lambda n: 2024000 + n % 366 + 1, "days of a year", "date:%Y%j"),
+        (lambda n: 20240100_00 + n % 28 * 100 + 100 + n % 24, "times", "date:%Y%m%d%H"),
+        (lambda n: 20240101_1000 + n % 60, "times", "date:%Y%m%d%H%M"),
+        (lambda n: 20240101_101500 + n % 60, "times", "date:%Y%m%d%H%M%S"),
+        (lambda n: 1_700_000_000.25 + 1000.0 * n, "seconds since 1970 (2023-", ""),
+    ],
+)
+def test_stamps_of_digits_are_said(write: Callable[[int], float], said: str, kind: str) -> None:
+    warning = described(write).warning
+    assert said in warning
+    if kind:
+        assert f"--as COLUMN={kind} reads them" in warning
+        assert (lambda column: (column.kind, column.n_unread))(described(write, {"x": kind})) == ("date", 0)
+
+
+def test_other_numbers_are_no_stamps() -> None:
+    assert not described(lambda n: 202400 + n % 90).warning
+    assert "look like" not in described(lambda n: 2_024_000 + 7 * n).warning
+
+
+@pytest.mark.parametrize(("year", "told"), [(2560, True), (1445, True), (1402, True), (2020, False), (1950, False)])
+def test_dates_of_other_calendars_are_told(year: int, told: bool) -> None:
+    warning = described(lambda n: f"{year + n % 3}-{n % 12 + 1:02d}-{n % 28 + 1:02d}").warning
+    assert ("as of another calendar" in warning) is told
+
+
+def test_dates_among_partial_ones_are_told_with_a_wrong_cell() -> None:
+    warning = described(lambda n: f"2024-05-{n % 28 + 1:02d}" if n % 3 else f"2024-{n % 12 + 1:02d}-UN").warning
+    assert "holds dates in" in warning
+    assert "-UN' in others; --as COLUMN=date reads them" in warning
+
+
+def test_new_dates_without_a_day_are_said() -> None:
+    days = pd.DataFrame({"x": [f"2024-{n % 12 + 1:02d}-{n % 28 + 1:02d}" for n in DRAWN.tolist()]})
+    months = pd.DataFrame({"x": days["x"].str[:7]})
+    with pytest.warns(UserWarning, match=f"{N} cells with no day, read as the first one"):
+        TableEncoder().fit(days).transform(months)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TableEncoder().fit(months).transform(months)

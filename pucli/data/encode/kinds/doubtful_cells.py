@@ -22,6 +22,20 @@ MIN_CODES = 3  # fewest cells with such a number
 FAR = 1e4  # a repeated number is doubtful if its distance to the others exceeds this multiple of their range
 ENOUGH = 20  # fewest other cells to judge such a number by; at least as many as cells with it
 NO_DAYS = (0.0, 99999999.0, 99991231.0, 19000100.0)  # among dates written as 20241231
+_DAY, _TIME_OF_DAY = ((1e2, 1, 12), (1.0, 1, 31)), ((1e2, 0, 23), (1.0, 0, 59))
+_STAMPS = (  # what the numbers are, their format, the unit of the year, and the unit and bounds of each further part
+    ("months", "%Y%m", 1e2, ((1.0, 1, 12),)),
+    ("weeks of a year", "", 1e2, ((1.0, 1, 53),)),
+    ("days of a year", "%Y%j", 1e3, ((1.0, 1, 366),)),
+    *(
+        ("times", form, 1e4 * each, (*((unit * each, a, b) for unit, a, b in _DAY), *time))
+        for form, each, time in (
+            ("%Y%m%d%H", 1e2, ((1.0, 0, 23),)),
+            ("%Y%m%d%H%M", 1e4, _TIME_OF_DAY),
+            ("%Y%m%d%H%M%S", 1e6, (*((unit * 1e2, a, b) for unit, a, b in _TIME_OF_DAY), (1.0, 0, 60))),
+        )
+    ),
+)
 MIN_DOTTED = 5  # cells with and without a dot for thousands
 
 # words for an empty cell, in lower case, besides `pucli.data.frames.EMPTY`
@@ -47,6 +61,10 @@ LAST_DAYS = {  # days since 1970-01-01 that often mean "never" or "not known"
     for day in ("9999-12-31", "9999-01-01", "2999-12-31", "2099-12-31", "1900-01-01", "1899-12-30", "1899-12-31",
                 "1970-01-01", "1753-01-01", "0001-01-01", "1800-01-01", "1901-01-01")
 }  # fmt: skip
+OTHER_YEARS = (  # days since 1970-01-01 of the Hijri and the Persian calendar, and of the Buddhist one
+    (-256_000.0, -173_000.0),  # 1269 to 1496
+    (150_000.0, 256_000.0),  # 2380 to 2670
+)
 _MONTH = (
     r"(?:jan|jän|feb|fév|fev|mar|mär|mrz|mrt|mei|apr|avr|abr|may|mai|maj|jun|juin|jul|juil|aug|aoû|ago|sep|oct|okt|ott"
     r"|out|nov|dec|dez|déc|dic|ene|gen|mag|giu|lug|set)[^\W\d_]*\.?"
@@ -57,13 +75,18 @@ _DATED = re.compile(
     r"|\b\d{4}[ -]?([WQ]\d{1,2}|M(0\d|1[0-2]))\b|\b[WQ]\d{1,2}[ /-]\d{4}\b|\b(0?[1-9]|1[0-2])[/.-](19|20)\d{2}\b)",
     re.IGNORECASE,
 )
-
-
+_LIKE_DATE = re.compile(  # further forms, which no format of dates reads
+    r"\d{1,2}\.?[ -][^\W\d_]{3,12}\.?,?[ -](19|20)\d{2}\b|\d{4}[-./] ?\d{1,2}[-./] ?\d{1,2}\b|\w{0,2}\d{1,4}年\d{1,2}月"
+    r"|(KW|CW|WK|week|W|Q|H|S|T|FY) ?\d{1,2} ?[/.' -] ?((19|20)\d{2}|\d{2})$"
+    r"|(19|20)\d{2}[ /.-]?(KW|CW|WK|week|H|S|T) ?\d{1,2}$|(19|20)\d{2}-[0-3]\d{2}$|/Date\(-?\d{9,}",
+    re.IGNORECASE,
+)
 _OTHER_FORMATS = (
     *("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%d-%b-%y", "%b-%y", "%b %Y", "%B %Y", "%m/%Y", "%m.%Y"),
     *("%d. %B %Y", "%A, %d. %B %Y", "%A, %d %B %Y", "%A, %B %d, %Y", "%a, %d %b %Y", "%a %Y-%m-%d", "%Y年%m月%d日"),
     *("%d.%m.%y %H:%M", "%m/%d/%y %H:%M", "%d/%m/%y %H:%M", "%d.%m.%Y %H.%M", "%G-W%V-%u"),
     *("%a, %d %b %Y %H:%M:%S %z", "%d/%b/%Y:%H:%M:%S %z", "%d-%b-%y %I.%M.%S.%f %p"),  # mail, web servers, Oracle
+    *("%Y%m%d%H%M%S%z", "%Y%m%d%H%M%S.%f%z", "%Y-%j"),  # HL7, days of a year
 )
 _TWO_DIGITS = re.compile(r"\d.*\d")
 
@@ -114,6 +137,9 @@ def is_placeholder(text: str) -> bool:
 def doubtful_dates(days: np.ndarray) -> str:
     """Return a warning if some dates, in days since 1970-01-01 (n,), stand for "never" or "not known"."""
     filled = days[~np.isnan(days)]
+    if len(filled) and any(begin <= filled.min() <= filled.max() <= end for begin, end in OTHER_YEARS):
+        year = str(np.datetime64(int(filled.min()), "D"))[:4]
+        return f"has dates from the year {year} on, as of another calendar; write them as 2024-12-31"
     whole = np.floor(filled)
     for code, day in LAST_DAYS.items():
         n = int(np.sum(whole == code))
@@ -139,17 +165,21 @@ def date_format(texts: Sequence[str]) -> str:
     return ""
 
 
+def _likely_format(texts: Sequence[str]) -> str:
+    """Return the date format of the texts that look like dates, "" if these are less than half or differ in form."""
+    sample = [text for text in texts[:LOOKED_AT] if _DATED.match(text)]
+    if len(sample) < 0.5 * min(len(texts), LOOKED_AT):
+        return ""
+    fits = [float(np.mean(~np.isnan(parsed_dates(sample, written)))) for written in DATE_FORMATS]
+    return DATE_FORMATS[int(np.argmax(fits))] if max(fits) >= MOSTLY else ""
+
+
 def usual_date_format(texts: Sequence[str], counts: np.ndarray) -> str:
     """Return the date format of a column of dates with a few other cells, or "".
 
     The other cells are rare, or are a few words for "empty", as for numbers; counts : (k,) cells of each text.
     """
-    sample = [text for text in texts[:LOOKED_AT] if _DATED.match(text)]
-    if len(sample) < 0.5 * min(len(texts), LOOKED_AT):
-        return ""
-    fits = [float(np.mean(~np.isnan(parsed_dates(sample, written)))) for written in DATE_FORMATS]
-    written = DATE_FORMATS[int(np.argmax(fits))]
-    if max(fits) < MOSTLY:
+    if not (written := _likely_format(texts)):
         return ""
     read = ~np.isnan(parsed_dates(texts, written))
     share, n_words = counts[read].sum() / counts.sum(), int((~read).sum())
@@ -171,8 +201,24 @@ def unread_date(texts: Sequence[str]) -> tuple[str, str] | None:
             read = ~np.isnan(parsed_dates(sample, written))
             if read.mean() >= MOSTLY:
                 return sample[int(read.argmax())], written
-    like = [text for text in sample if len(text) <= 60 and _DATED.match(text)]
-    return (like[0], "") if len(like) >= max(FEW_WORDS, 0.8 * len(sample)) else None
+    like = [text for text in sample if len(text) <= 60 and (_DATED.match(text) or _LIKE_DATE.match(text))]
+    if len(like) < max(FEW_WORDS, 0.8 * len(sample)):
+        return None
+    usual = _likely_format(like)
+    unread = np.isnan(parsed_dates(like, usual)) if usual else np.ones(len(like), dtype=bool)
+    return like[int(unread.argmax())], ""
+
+
+def dates_and_words(texts: Sequence[str], counts: np.ndarray) -> tuple[float, str] | None:
+    """Return the share of dates and the most frequent other text, if most of the texts (k,) are dates of one form.
+
+    counts : (k,) cells of each text.
+    """
+    written = _likely_format(texts)
+    read = ~np.isnan(parsed_dates(texts, written)) if written else np.zeros(len(texts), dtype=bool)
+    if read.all() or read.sum() <= np.sum(~read):
+        return None
+    return float(counts[read].sum() / counts.sum()), texts[int(np.argmax(np.where(read, 0, counts)))]
 
 
 def ambiguous(texts: Sequence[str], written: str) -> str:
@@ -198,19 +244,19 @@ def doubtful_numbers(filled: np.ndarray) -> str:
         )
     if 1900_01_01 <= low < high <= 2100_12_31 and _are_days(filled):
         return f"holds numbers like {low:.0f}, which look like dates; --as COLUMN=date reads them as such"
-    if len(filled) >= ENOUGH and 190001 <= low < high <= 210012 and np.isin(filled % 100, np.arange(1, 13)).all():
-        return f"holds numbers like {high:.0f}, which look like months; --as COLUMN=date:%Y%m reads them as such"
+    if stamps := _stamps(filled):
+        return stamps
     if len(filled) >= ENOUGH and 100101 <= low < high <= 991231 and _are_days(filled):
         return f"holds numbers like {high:06.0f}, which look like dates; --as COLUMN=date:%y%m%d reads them as such"
     if _have_dots_for_thousands(filled):
         return "has whole numbers and smaller ones with three decimals: if 1.915 means 1915, leave out the dot"
+    if moments := _moments(filled):
+        return moments
     if low >= LONG_NUMBER and low < high < np.inf and _are_cut(filled):
         return (
             f"holds whole numbers like {low:.5E}, whose last digits are all zero, as after a spreadsheet has cut them: "
             "if they are identifiers, save the column as text"
         )
-    if moments := _moments(filled):
-        return moments
     for code in (low, high):
         rest = filled[filled != code]
         n = len(filled) - len(rest)
@@ -226,13 +272,31 @@ def doubtful_numbers(filled: np.ndarray) -> str:
     return _answer_codes(filled)
 
 
+def _stamps(filled: np.ndarray) -> str:
+    """Return a warning if the numbers (n,) are months, weeks, days of a year, or times of days without separators."""
+    low, high = float(filled.min()), float(filled.max())
+    if len(filled) < ENOUGH or low == high or low < 190001 or high >= 2101e10 or (filled != np.floor(filled)).any():
+        return ""
+    for what, form, year, parts in _STAMPS:
+        if not 1900 * year <= low < high < 2101 * year:
+            continue
+        rest = filled % year
+        for unit, least, most in parts:
+            if not least <= (rest // unit).min() <= (rest // unit).max() <= most:
+                break
+            rest = rest % unit
+        else:
+            way_out = f"--as COLUMN=date:{form} reads them as such" if form else "write them as 2024-12-31"
+            return f"holds numbers like {high:.0f}, which look like {what}; {way_out}"
+    return ""
+
+
 def _moments(filled: np.ndarray) -> str:
     """Return a warning if the numbers (n,) may be seconds since 1970, or thousandths and so on, otherwise ""."""
     low, high = float(filled.min()), float(filled.max())
     units = (("seconds", 1.0, ENOUGH), ("milliseconds", 1e3, 1), ("microseconds", 1e6, 1), ("nanoseconds", 1e9, 1))
     for unit, each, least in units:
-        here = SECONDS[0] * each <= low < high <= SECONDS[1] * each and len(filled) >= least
-        if here and (filled == np.floor(filled)).all():
+        if SECONDS[0] * each <= low < high <= SECONDS[1] * each and len(filled) >= least:
             day = np.datetime64("1970-01-01") + int(high // (86_400 * each))
             return f"holds numbers like {high:.0f}, which look like {unit} since 1970 ({day}); write them as dates"
     return ""

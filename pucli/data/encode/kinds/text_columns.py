@@ -10,7 +10,7 @@ import numpy as np
 
 from pucli.data.encode.kinds.column import CodedCells, Column, mostly
 from pucli.data.encode.kinds.date_columns import date_column
-from pucli.data.encode.kinds.doubtful_cells import changed_name, na_among_codes, padded, unread_date
+from pucli.data.encode.kinds.doubtful_cells import changed_name, dates_and_words, na_among_codes, padded, unread_date
 from pucli.data.encode.kinds.number_columns import MIN_ROWS, UNIQUE, formed_number_column, plain_number_column
 from pucli.data.encode.kinds.odd_forms import coded_number, decorated, is_time, odd_form, paired
 from pucli.data.encode.number_forms import formed_numbers, units_of
@@ -57,7 +57,7 @@ def text_column(column: pd.Series, decimal: str = "") -> Column:
         return replace(seen, kind="yes/no")
     found = _words(seen, texts, n_filled)
     use = "not used" if found.kind == "identifier" else "used as words"
-    warning = _numbers_and_words(found, as_number, cells) or _of_other_form(texts, use)
+    warning = _numbers_and_words(found, as_number, cells) or _dates_and_words(cells) or _of_other_form(texts, use)
     if not warning and n_empty and na_among_codes(texts) and column.isin(["NA"]).any():
         warning = padded("NA")
     if not warning and found.kind == "category":
@@ -87,6 +87,16 @@ def _numbers_and_words(found: Column, as_number: np.ndarray, cells: CodedCells) 
     other = texts[int(np.argmax(np.where(as_number, 0, counts)))]
     way_out = "--as COLUMN=number reads them and takes the other cells as empty; --missing names words for empty"
     return f"holds numbers in {100.0 * share:.0f} % of the cells, words such as {other!r} in others; {way_out}"
+
+
+def _dates_and_words(cells: CodedCells) -> str:
+    """Return a warning if most of the texts are dates."""
+    found = dates_and_words(cells.texts, cells.counts)
+    if found is None:
+        return ""
+    share, other = found
+    way_out = "--as COLUMN=date reads them and takes the other cells as empty; --missing names words for empty"
+    return f"holds dates in {100.0 * share:.0f} % of the cells, words such as {other!r} in others; {way_out}"
 
 
 def _of_other_form(texts: Sequence[str], use: str) -> str:
