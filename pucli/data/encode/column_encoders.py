@@ -196,7 +196,8 @@ class YesNo:
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out`, see `Number.encode`."""
-        codes, texts = coded(cells)
+        codes, written = coded(cells)
+        texts = [_whole(text) for text in written]
         meaning = {self.yes.casefold(): 1.0, self.no.casefold(): 0.0}
         if meaning.keys() == {"true", "false"}:
             meaning |= {"1": 1.0, "0": 0.0}
@@ -206,12 +207,12 @@ class YesNo:
             other = np.isnan(known) & ~np.isnan(meant)
             known[other] = meant[other]
             read = np.append(other, False)[codes] & (not self.any_word)
-            tally.add(self.name, OTHER_WORDS, read, texts[codes[int(read.argmax())]])
+            tally.add(self.name, OTHER_WORDS, read, written[codes[int(read.argmax())]])
         values = np.append(known, np.nan if self.no else 0.0)[codes]
         unknown = np.isnan(values) & (codes >= 0)
         if unknown.any():
             what = f"neither {self.yes!r} nor {self.no or 'empty'!r}, treated as empty"
-            tally.add(self.name, what, unknown, texts[codes[int(unknown.argmax())]])
+            tally.add(self.name, what, unknown, written[codes[int(unknown.argmax())]])
         write_filled(self.name, values, self.fill if self.no else 0.0, self.indicator, out, tally)
 
 
@@ -291,6 +292,11 @@ def _as_formed(texts: Sequence[str], column: Number) -> str:
     if form.unit not in ("", column.unit):
         return f"; in training there was no {form.unit}, so write them alike"
     return f"; --decimal {form.decimal if form.sure else '. or ,'} reads them"
+
+
+def _whole(text: str) -> str:
+    """Return 1 for 1.0, as a column of integers is written once it has an empty cell; other texts as they are."""
+    return text.removesuffix(".0") if text.removesuffix(".0").isdecimal() else text
 
 
 def _truth(texts: Sequence[str]) -> np.ndarray:

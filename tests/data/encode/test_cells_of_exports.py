@@ -144,3 +144,59 @@ def test_new_dates_without_a_day_are_said() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         TableEncoder().fit(months).transform(months)
+
+
+@pytest.mark.parametrize("error", ["#REF!", "########", "Loading...", "#NAME?"])
+@pytest.mark.parametrize("others", [["north"], ["north", "south", "east"], []])
+def test_errors_of_a_spreadsheet_are_told(error: str, others: list[str]) -> None:
+    values = [*others, error]
+    assert f"has {error!r}, which a spreadsheet shows" in described(lambda n: values[n % len(values)]).warning
+
+
+@pytest.mark.parametrize(
+    ("alike", "what"), [(["Yes", "yes"], "capital letters"), (["New York", "New  York"], "blanks")]
+)
+@pytest.mark.parametrize("others", [[], ["Rome", "Oslo"]])
+def test_two_spellings_of_one_value_are_told(alike: list[str], what: str, others: list[str]) -> None:
+    values = [*alike, *others]
+    assert f"differ in {what} alone" in described(lambda n: values[n % len(values)]).warning
+    assert not described(lambda n: ["TRUE", "true", "False"][n % 3]).warning
+
+
+@pytest.mark.parametrize("separator", ["|", ";", ", "])
+def test_several_values_in_a_cell_are_told(separator: str) -> None:
+    genres = ["Action", "Comedy", "Drama", "Horror", "War"]
+    column = described(lambda n: separator.join(one for place, one in enumerate(genres) if (n + 1) >> place & 1) or "-")
+    assert column.kind == "category"
+    assert "holds several values in a cell" in column.warning
+    assert not described(lambda n: f"Ott, {'ABCDEFGHI'[n % 9]}").warning
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda n: f"+49 {n % 90 + 100} {100_000 + 37 * n}",
+        lambda n: f"DE{n % 90 + 10} {5000 + n} {8999 - n} 12",
+        lambda n: f"32U {300_000 + 91 * n} {5_000_000 + 77 * n}",
+    ],
+)
+def test_numbers_of_things_over_several_words_are_identifiers(write: Callable[[int], str]) -> None:
+    assert described(lambda n: write(int(np.flatnonzero(n == DRAWN)[0]))).kind == "identifier"
+
+
+def test_texts_with_numbers_of_their_own_are_texts() -> None:
+    words = ["the", "parcel", "came", "late"]
+    cells = [f"{words[n % 4]} {words[n % 3]} order {10_000 + row}" for row, n in enumerate(DRAWN.tolist())]
+    assert column_kinds(pd.DataFrame({"x": cells}))[0].kind == "text"
+    baskets = [f"{n % 7 + 3001} {n % 5 + 3011} {n % 3 + 3021} {n % 11}" for n in DRAWN.tolist()]
+    assert column_kinds(pd.DataFrame({"x": baskets}))[0].kind != "identifier"
+
+
+@pytest.mark.parametrize("trained", [["1", "0"], ["yes", "no"]])
+def test_yes_and_no_as_decimal_numbers_are_read(trained: list[str]) -> None:
+    one = DRAWN % 3 == 0
+    encoder = TableEncoder({"x": "yes/no"}).fit(pd.DataFrame({"x": np.where(one, *trained)}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = encoder.transform(pd.DataFrame({"x": np.where(one, "1.0", "0.0")}))
+    assert (found[:, 0] == one).all()

@@ -185,7 +185,7 @@ def test_other_blanks_and_unicode_forms_are_the_same_cell() -> None:
 
 
 def test_values_in_other_letters_are_told() -> None:
-    assert "'red' and 'Red'; write them alike" in described(["red", "Red", "blue"] * 10).warning
+    assert "'red' and 'Red'; write them alike if they mean the same" in described(["red", "Red", "blue"] * 10).warning
     assert not described(["red", "green", "blue"] * 10).warning
 
 

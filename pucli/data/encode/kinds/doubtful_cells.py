@@ -52,6 +52,10 @@ _TAGGED = re.compile(r"\.[a-z_]")  # missing values of Stata and SAS: .a to .z a
 SHOWN_DIGITS, LONG_NUMBER = 6, 1e10  # a spreadsheet shows 4917631234567 as 4.91763E+12, and saves that as CSV
 _WITH_E = re.compile(r"\d{1,5}[eE]\d{1,3}")
 _VERSION = re.compile(r"\d+(\.(0|[1-9]\d?))?")
+_ERROR = re.compile(
+    r"#{3,}|#(REF!|VALUE!|NAME\?|NUM!|NULL!|DIV/0!|SPILL!|CALC!|ERROR!|FIELD!|BUSY!)|Loading\.\.\.|Err:5\d\d"
+)
+LEAST_LISTS = 8  # fewest different texts to tell lists of values from values
 _OF_TWO = re.compile(r"[A-Z]{2}")
 _OF_NAME = re.compile(
     r"\d{1,2}-(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mrz|Mai|Okt|Dez)|\d{1,2}\. ?(Mrz|Okt|Dez)"
@@ -111,6 +115,24 @@ def padded_cell(texts: Iterable[str]) -> str:
     tens = [text for text, part in zip(texts, parts, strict=True) if len(part) == 2 and part.endswith("0")]
     versions = tens and any(len(part) == 1 for part in parts) and all(_VERSION.fullmatch(text) for text in texts)
     return tens[0] if versions else ""
+
+
+def error_cell(texts: Iterable[str]) -> str:
+    """Return the first text that a spreadsheet shows for an error or a column that is too narrow; "" without any."""
+    return next((text for text in texts if text[:1] in "#LE" and _ERROR.fullmatch(text)), "")
+
+
+def several_values(texts: Sequence[str]) -> str:
+    """Return an example if many texts are lists of the same few values, such as Action|Drama; else ""."""
+    sample = texts[:1000]
+    for separator in "|;,":
+        lists = [text for text in sample if separator in text]
+        if len(sample) < LEAST_LISTS or len(lists) < 0.5 * len(sample):
+            continue
+        values = {value.strip() for text in sample for value in text.split(separator)}
+        if 2 * len(values) <= len(sample) and not any(value.replace(".", "").isdigit() for value in values):
+            return lists[0]
+    return ""
 
 
 def na_among_codes(texts: Iterable[str]) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,7 +13,15 @@ import numpy as np
 
 from pucli.data.encode.kinds.column import CodedCells, Column, mostly
 from pucli.data.encode.kinds.date_columns import date_column
-from pucli.data.encode.kinds.doubtful_cells import changed_name, dates_and_words, na_among_codes, padded, unread_date
+from pucli.data.encode.kinds.doubtful_cells import (
+    changed_name,
+    dates_and_words,
+    error_cell,
+    na_among_codes,
+    padded,
+    several_values,
+    unread_date,
+)
 from pucli.data.encode.kinds.number_columns import MIN_ROWS, UNIQUE, formed_number_column, plain_number_column
 from pucli.data.encode.kinds.odd_forms import coded_number, decorated, is_time, odd_form, paired
 from pucli.data.encode.number_forms import formed_numbers, units_of
@@ -22,6 +33,8 @@ if TYPE_CHECKING:
 
 WORDS = 3.0  # minimum mean number of words for many different texts to be free text
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))  # of 1st, 2nd, 3rd and 4th; a few are classes, not quantities
+MOST_LOOKED_AT = 1000
+_WORD, _LONG_NUMBER = re.compile(r"[^\W\d_]{3}"), re.compile(r"\d{4}")
 _SIDES = (set("NS"), set("EWO"), {"CR", "DR"}, {"Cr", "Dr"}, set("SH"), set("CD"))  # coordinates, debit and credit
 _GROUPS = (
     "has each of its values once, and more empty cells: if a value holds for the rows below it, as in a pivot table, "
@@ -32,6 +45,20 @@ _GROUPS = (
 def text_column(column: pd.Series, decimal: str = "") -> Column:
     """Describe a column that does not have a numeric type."""
     cells = CodedCells.of(column)
+    found = _described(column, cells, decimal)
+    if found.warning or found.kind in ("number", "date", "identifier", "text"):
+        return found
+    texts = cells.texts[:MOST_LOOKED_AT]
+    if error := error_cell(texts):
+        how = f"has {error!r}, which a spreadsheet shows for an error or a narrow column: correct the cells, or"
+        return replace(found, warning=f"{how} --missing {shlex.quote(error)} reads them as empty")
+    if found.kind == "yes/no" and not {text.casefold() for text in texts} <= {"true", "false"}:
+        return replace(found, warning=_in_other_letters(texts))
+    return found
+
+
+def _described(column: pd.Series, cells: CodedCells, decimal: str) -> Column:
+    """Describe a column as `text_column` does, but for errors of a spreadsheet and two values written alike."""
     name, codes, texts, n_empty, values = cells.name, cells.codes, cells.texts, cells.n_empty, cells.frequent
     n_filled, n_distinct = len(codes) - n_empty, len(texts)
     seen = Column(name, "category", n_empty, values, n_distinct)
@@ -68,7 +95,9 @@ def text_column(column: pd.Series, decimal: str = "") -> Column:
 def _of_words(texts: Sequence[str], once: bool) -> str:
     """Return a warning about the values of a category, "" without any; `once` says that each heads empty cells."""
     if alike := _in_other_letters(texts):
-        return f"has values that differ in capital letters alone, {alike[0]!r} and {alike[1]!r}; write them alike"
+        return alike
+    if lists := several_values(texts):
+        return f"holds several values in a cell, e.g. {lists!r}, and is used as words; write each value as a column"
     if changed := changed_name(texts):
         return f"has {changed!r}, which a spreadsheet may have made of a name or a range such as 10-12; correct it"
     return _GROUPS if once else ""
@@ -127,13 +156,25 @@ def _of_other_form(texts: Sequence[str], use: str) -> str:
     return ""
 
 
-def _in_other_letters(texts: Sequence[str]) -> tuple[str, str] | None:
-    """Return the first two texts that differ in capital letters alone; None if there are none."""
+def _in_other_letters(texts: Sequence[str]) -> str:
+    """Return a warning if two texts differ in capital letters or blanks alone, else ""."""
     seen: dict[str, str] = {}
     for text in texts:
-        if (first := seen.setdefault(text.casefold(), text)) != text:
-            return first, text
-    return None
+        if (first := seen.setdefault(" ".join(text.casefold().split()), text)) != text:
+            what = "blanks" if first.casefold() != text.casefold() else "capital letters"
+            way_out = "write them alike if they mean the same"
+            return f"has values that differ in {what} alone, {first!r} and {text!r}; {way_out}"
+    return ""
+
+
+def _numbered(texts: Sequence[str]) -> bool:
+    """Return whether nearly all texts have no word of letters, and a long number of their own, as telephone numbers."""
+    sample = texts[:1000]
+    parts = [text.split() for text in sample]
+    counts = Counter(part for found in parts for part in set(found))
+    own = [any(counts[part] == 1 and _LONG_NUMBER.search(part) for part in found) for found in parts]
+    words = [_WORD.search(text) is not None for text in sample]
+    return sum(own) >= UNIQUE * len(sample) and sum(words) <= 0.05 * len(sample)
 
 
 def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
@@ -141,6 +182,8 @@ def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
     n_distinct = len(texts)
     n_words = float(np.mean([len(text.split()) for text in texts[:10_000]]))
     varied = n_filled >= MIN_ROWS and n_distinct >= UNIQUE * n_filled
+    if varied and _numbered(texts):
+        n_words = 0.0
     if n_words >= WORDS and (varied or n_distinct > 40 or (n_filled < MIN_ROWS and n_distinct == n_filled)):
         return replace(seen, kind="text")
     if varied:
