@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -69,7 +70,10 @@ class Reading:
     formed: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "separator", SEPARATORS.get(self.separator.lower(), self.separator))
+        named = SEPARATORS.get(self.separator.lower(), self.separator)
+        if code := re.fullmatch(r"\\x([01][0-9a-fA-F])", named):  # a control character, as \\x01
+            named = chr(int(code[1], 16))
+        object.__setattr__(self, "separator", named)
         object.__setattr__(self, "missing", tuple(self.missing))
         if self.encoding and not _is_text_encoding(self.encoding):
             raise UsageError(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 50  # rows below the first that tell columns of numbers
 LEAST_ROWS = 5
+MOST_HEADERS = 3  # rows below the header that have names or units
 FEW = 0.05  # share of the rows that totals are at most
 ROUNDING = 1e-6
 LEAST_BESIDE = 2  # columns of tables side by side, and rows by which one is longer; a few last cells may be empty
@@ -31,7 +32,7 @@ _WRITTEN = {word + end for total in TOTALS for word in (total, total.capitalize(
 
 
 def second_header(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
-    """Return a warning if the first row has words in columns of numbers, else "".
+    """Return a warning if the first row, or the first few, have words in columns of numbers, else "".
 
     Parameters
     ----------
@@ -39,23 +40,41 @@ def second_header(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
     place : callable
         Function from the position of a row to its place in the file.
     """
+    n_rows, found = _rows_of_words(frame)
+    if not n_rows:
+        return ""
+    words, where = ", ".join(map(repr, found[:3])), place(0)
+    if n_rows > 1:
+        return (
+            f"{where} has words ({words}) where the rows below have numbers, and {n_rows - 1} more like it, like units "
+            "or further headers, and they count as rows; remove them if they are not data"
+        )
+    return f"{where} has words ({words}) where the rows below have numbers, like units or a second header, {COUNTS}"
+
+
+def _rows_of_words(frame: pd.DataFrame) -> tuple[int, list[str]]:
+    """Return the number of first rows, up to `MOST_HEADERS`, that have no number in columns of numbers, and the words.
+
+    The words are those of the first of these rows. A single word beside other filled cells does not count.
+    """
     if len(frame) < LEAST_ROWS:
-        return ""
-    found = []
-    for position in range(frame.shape[1]):
-        column = frame.iloc[: LOOKED_AT + 1, position]
-        if _is_numeric(column):
-            continue
-        first, *below = [_text(cell) for cell in column.tolist()]
-        filled = parsed_numbers([text for text in below if text not in EMPTY])
-        word = first not in EMPTY and any(character.isalpha() for character in first)
-        if word and len(filled) >= LEAST_ROWS - 1 and not np.isnan(filled).any() and not is_placeholder(first):
-            found.append(first)
-    others = sum(_text(cell) not in EMPTY for cell in frame.iloc[0].tolist()) - len(found)
-    if not found or (len(found) == 1 and others):
-        return ""
-    words = ", ".join(map(repr, found[:3]))
-    return f"{place(0)} has words ({words}) where the rows below have numbers, like units or a second header, {COUNTS}"
+        return 0, []
+    columns = [frame.iloc[: LOOKED_AT + 1, position] for position in range(frame.shape[1])]
+    texts = [[_text(cell) for cell in column.tolist()] for column in columns if not _is_numeric(column)]
+    others = sum(_text(cell) not in EMPTY for cell in frame.iloc[0].tolist())
+    for n_rows in range(1, MOST_HEADERS + 1):
+        found, none = [], 0
+        for above, below in ((cells[:n_rows], cells[n_rows:]) for cells in texts):
+            filled = parsed_numbers([text for text in below if text not in EMPTY])
+            if len(filled) < LEAST_ROWS - 1 or np.isnan(filled).any() or not np.isnan(parsed_numbers(above)).all():
+                continue
+            word = any(character.isalpha() for character in above[0]) and above[0] not in EMPTY
+            if word and not is_placeholder(above[0]):
+                found.append(above[0])
+            none += n_rows == 1 or above[-1] not in EMPTY
+        if found and none and (len(found) > 1 or others == 1):
+            return n_rows, found
+    return 0, []
 
 
 def inner_header(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) -> str:
@@ -70,6 +89,7 @@ def inner_header(frame: pd.DataFrame, place: Callable[[int], str], before: int =
         Number of rows of the file before the frame.
     """
     words: dict[int, list[str]] = {}
+    headers = 0 if before else max(_rows_of_words(frame)[0] - 1, 0)  # `second_header` counts them
     for position in [place for place, dtype in enumerate(frame.dtypes) if getattr(dtype, "kind", "O") in "OU"]:
         column = frame.iloc[:, position]
         if len(frame) < LEAST_ROWS or all(_is_word(column.iat[row]) for row in (1, len(frame) // 2, -1)):
@@ -77,7 +97,7 @@ def inner_header(frame: pd.DataFrame, place: Callable[[int], str], before: int =
         if not _are_numbers(column.iloc[1 : LOOKED_AT + 1]):
             continue
         rows = np.flatnonzero(to_numbers(column).isna().to_numpy() & column.notna().to_numpy())
-        for row in rows[rows > 0][:LOOKED_AT].tolist() if len(rows) <= FEW * len(frame) else []:
+        for row in rows[rows > headers][:LOOKED_AT].tolist() if len(rows) <= FEW * len(frame) else []:
             text = _text(column.iloc[row])
             if any(character.isalpha() for character in text) and not is_placeholder(text):
                 words.setdefault(row, []).append(text)

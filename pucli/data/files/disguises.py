@@ -79,7 +79,18 @@ _TEXT = (
         re.compile(rb"\s*(<!doctype html|<html|<head|<body|<table|<!--)", re.IGNORECASE),
         Disguise("an HTML page", "", "the server may have sent an error or a login page; download the file again"),
     ),
-    (re.compile(rb"\s*<\?xml"), Disguise("an XML document", "", _SAVE)),
+    (re.compile(rb"\s*<\?xml|\s*(<\w+[^<>]*>\s*){2,}[^<>,;\t]*</"), Disguise("an XML document", "", _SAVE)),
+    (
+        re.compile(
+            rb"\s*((--[^\n]*\n|/\*[^*\n]*\*/;?|(SET|PRAGMA|BEGIN)\b[^;\n]*;)\s*)*"
+            rb"(INSERT INTO|CREATE TABLE|DROP TABLE|COPY \S+ ?(\(.*\) )?FROM) ?",
+            re.IGNORECASE,
+        ),
+        Disguise("a file of SQL statements", "", "export the table to CSV"),
+    ),
+    (re.compile(rb"\s*\\(begin|documentclass)\{"), Disguise("a LaTeX document", "", _SAVE)),
+    (re.compile(rb"\s*\xe2(\x94\x8c|\x95\x94|\x95\xad)"), Disguise("a table drawn with lines", "", "write it as CSV")),
+    (re.compile(rb"\s*- \w+:.*\r?\n  \w+:"), Disguise("a YAML document", "", _SAVE)),
     (
         re.compile(rb'\s*\{\s*"(url|doc_id)"\s*:\s*"https://docs\.google\.com/'),
         Disguise("a link to a Google Sheet, not the table", "", "download the sheet as CSV"),

@@ -186,7 +186,7 @@ def existing_column(path: Path, table: Table, name: str) -> str:
     columns = [str(column) for column in table.frame.columns]
     if name in columns:
         return name
-    quoted = [column for column in columns if column.strip("'`") == name != column]
+    quoted = [column for column in columns if column.strip("'`“”„«»‘’") == name != column]
     hint = did_you_mean(name, columns) or f"columns: {some_of(columns)}"
     if quoted:
         hint = f'the quotes in {quoted[0]} belong to its name, as only double quotes (") enclose cells; replace them'
@@ -194,15 +194,21 @@ def existing_column(path: Path, table: Table, name: str) -> str:
         whole = "each line is quoted as one cell; remove the quotes around the lines"
         hint = (
             whole
-            if sign == "," and not table.reading.separator
-            else f"the only column is {columns[0]!r}; --sep {shlex.quote(sign)} splits it"
+            if sign in (",", '"') and not table.reading.separator
+            else f"the only column is {columns[0]!r}; --sep {_typed(sign)} splits it"
         )
     raise MissingColumn(f"{path}: no column {name!r}; {hint}{table.naming}", path, name)
 
 
+def _typed(sign: str) -> str:
+    """Return a separator as it is typed in a shell; control characters as --sep takes them."""
+    return shlex.quote(sign if sign.isprintable() else f"\\x{ord(sign):02x}")
+
+
 def _sign_beside(name: str, line: str) -> str:
     """Return the sign that separates a name from the others in a line, "" if there is none."""
-    found = re.search(rf"^{re.escape(name)}([^\w\s])|([^\w\s]){re.escape(name)}($|\2)", line)
+    sign = r"[^\w\s]|[\x1c-\x1f]"
+    found = re.search(rf"^{re.escape(name)}({sign})|({sign}){re.escape(name)}($|\2)", line)
     return (found[1] or found[2]) if found else ""
 
 

@@ -148,3 +148,24 @@ def test_the_header_of_a_second_table_below_is_said(tmp_path, row, said, ending)
         assert [said in text and f" {'line' if ending == '.csv' else 'row'} 42 " in text for text in texts] == (
             [True] if said else []
         )
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([["-", "°C", "EUR", "-", ""], ["(1)", "(2)", "(3)", "(4)", ""]], r"\('°C', 'EUR'\).*and 1 more like it"),
+        (
+            [
+                ["Which?", "How old?", "How much?", "Where?", ""],
+                ['{"Id":"Q1"}', '{"Id":"Q2"}', '{"Id":"Q3"}', "Q4", ""],
+            ],
+            r"\('How old\?', 'How much\?'\).*and 1 more like it, like units or further headers",
+        ),
+    ],
+)
+def test_several_rows_of_names_and_units_are_named_once(tmp_path: Path, rows: list[list[object]], said: str) -> None:
+    path = tmp_path / "t.csv"
+    pd.DataFrame([*rows, *ROWS], columns=HEADER).to_csv(path, index=False)
+    texts = read(path)[1]
+    assert pd.Series([texts]).str.contains(r"line 2 has words .*" + said).item(), texts
+    assert "second table" not in texts

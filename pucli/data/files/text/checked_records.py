@@ -69,8 +69,8 @@ class CheckedRecords:
         n_delimiters = shape.n_fields - (shape.separator != " ")  # between blanks, beginnings of cells
         sign = shape.separator.encode()
         separators = rb'[ "]*(?:' + re.escape(sign) + rb'[ "]*)+\r?|' if sign != b" " else b""
-        self._empty_line = re.compile(separators + rb"[- " + re.escape(sign) + rb"]+\r?")  # or a rule of dashes
-        self._of_empty_lines = byte_table(sign + b' "\r\n-')
+        self._empty_line = re.compile(separators + rb"[-= " + re.escape(sign) + rb"]+\r?")  # or a rule of dashes
+        self._of_empty_lines = byte_table(sign + b' "\r\n-=')
         self._line_of_delimiters = shape.separator.encode() * n_delimiters + b"\n"
         cells = [cell.encode() for cell in shape.header_cells if cell]
         self._longest_name = max((cell for cell in cells if b'"' not in cell), key=len, default=b"")

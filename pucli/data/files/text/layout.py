@@ -148,12 +148,22 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     else:
         names = [str(i) for i in range(1, typical_width(records[place:]) + 1)]
     check_names(path, names)
+    if header and len(names) == 1 and (sign := _sign_of_header(first[0], body)):
+        raise UsageError(
+            f"{path}: the header is separated by {sign!r}, but the lines below it by {separator!r} ({len(second)} "
+            "fields in the first); write both with the same sign"
+        )
     whole = not any("\n" in field for row in body for field in row.fields)  # else a quote may not be closed
     if header and body and whole and all(len(row.fields) < len(names) for row in body):
+        one = all(len(row.fields) == 1 and separator in row.fields[0] for row in body)
+        way_out = (
+            "each of them is quoted as one cell, so remove the quotes around the lines"
+            if one
+            else f"quote a name that has {separator!r} in it, or correct the header"
+        )
         raise UsageError(
             f"{path}: the header has {len(names)} fields, but line {above + body[0].line + reading.skip_rows} and all "
-            f"lines after it have fewer ({len(second)}); quote a name that has {separator!r} in it, or correct the "
-            "header"
+            f"lines after it have fewer ({len(second)}); {way_out}"
         )
     if header:
         begin = _line_after(head, separator, escape, records[place].line)
@@ -166,6 +176,12 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     spaced = not header or line.startswith(" ") or separator + " " in line
     shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header, cells, comments, spaced)
     return TextLayout(separator, header, names, reading, shape)
+
+
+def _sign_of_header(name: str, body: Sequence[Record]) -> str:
+    """Return the sign that separates a header of one field if all rows have the same larger number, "" if none does."""
+    widths = {len(row.fields) for row in body}
+    return next((sign for sign in ";\t|," if len(widths) == 1 and name.count(sign) == max(widths) - 1 > 0), "")
 
 
 def _lines_below(head: str, said: re.Match[str] | None, returns: bool) -> tuple[str, int]:

@@ -19,7 +19,7 @@ FIELD_LIMIT = min(sys.maxsize, 2**31 - 1)
 """Longest field for `csv`, which is a C long: 32 bits under Windows."""
 
 _RULE = re.compile(r"[+=-]{3,}[+=-]*")
-_RULES = re.compile(r"-+(\n-+)*")  # below a header, as SQL programs write them
+_RULES = re.compile(r"-+(\n-+)*|=+(\n=+)*")  # below a header, as SQL programs write them
 
 
 class Record(NamedTuple):
@@ -78,8 +78,8 @@ class Shape(NamedTuple):
     def is_comment(self, fields: Sequence[str]) -> bool:
         """Return whether a record is a comment, or a rule such as +----+----+."""
         if len(fields) == self.n_fields > 1:
-            cells = "\n".join(map(str.strip, fields)) if fields[0].lstrip().startswith("-") else ""
-            return "---" in cells and _RULES.fullmatch(cells) is not None
+            cells = "\n".join(map(str.strip, fields)) if fields[0].lstrip()[:1] in ("-", "=") else ""
+            return ("---" in cells or "===" in cells) and _RULES.fullmatch(cells) is not None
         short = 0 < len(fields) < self.n_fields
         return short and ((self.comments and fields[0].startswith("#")) or bool(_RULE.fullmatch("".join(fields))))
 

@@ -1,0 +1,90 @@
+"""Tables as other programs print or dump them, and headers and lines that do not fit each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pucli.core.errors import UsageError
+from pucli.data.files.formats import open_table
+from pucli.data.reading import Reading
+from pucli.data.rows.tables import existing_column
+
+ROWS = [(f"C{row}", str(row % 7), "yes" if row % 3 else "no") for row in range(12)]
+HEADER = ("code", "age", "bought")
+
+
+def saved(folder: Path, text: str, name: str = "t.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("INSERT INTO t VALUES('a',1);\n" * 9, "SQL statements"),
+        ("-- dump of t\nSET a = 1;\nCREATE TABLE t (\n  a int,\n  b int\n);\n", "SQL statements"),
+        ("COPY t (a, b) FROM stdin;\na\t1\n", "SQL statements"),
+        (
+            "┌──────┬─────┐\n│ code │ age │\n├──────┼─────┤\n│ a    │ 1   │\n└──────┴─────┘\n",
+            "a table drawn with lines",
+        ),
+        ("\\begin{tabular}{lr}\na & 1 \\\\\n\\end{tabular}\n", "a LaTeX document"),
+        ("<rows><row><code>a</code><age>1</age></row></rows>\n", "an XML document"),
+        ("- code: a\n  age: 1\n- code: b\n  age: 2\n", "a YAML document"),
+    ],
+)
+def test_text_that_is_no_table_is_named(tmp_path: Path, text: str, what: str) -> None:
+    with pytest.raises(UsageError, match=f"is (a file of )?{what}"):
+        open_table(saved(tmp_path, text), None)
+
+
+@pytest.mark.parametrize("text", ["<TICKER>\t<PER>\na\t1\nb\t2\n", "<TICKER>,<PER>\na,1\nb,2\n", "SET a,b\n1,2\n3,4\n"])
+def test_tables_that_only_resemble_them_are_read(tmp_path: Path, text: str) -> None:
+    assert open_table(saved(tmp_path, text), None).frame.shape == (2, 2)
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_a_header_with_another_separator_is_named(tmp_path: Path, sign: str) -> None:
+    path = saved(tmp_path, sign.join(HEADER) + "\n" + "".join(",".join(row) + "\n" for row in ROWS))
+    with pytest.raises(UsageError, match=r"the header is separated by .*, but the lines below it by ',' .3 fields"):
+        open_table(path, "bought")
+
+
+def test_lines_that_are_quoted_whole_below_a_header_are_named(tmp_path: Path) -> None:
+    path = saved(tmp_path, ",".join(HEADER) + "\n" + "".join(f'"{",".join(row)}"\n' for row in ROWS))
+    with pytest.raises(UsageError, match="each of them is quoted as one cell, so remove the quotes around the lines"):
+        open_table(path, None)
+    doubled = "".join('"' + '"",""'.join(row) + '"\n' for row in [HEADER, *ROWS])
+    path = saved(tmp_path, doubled)
+    with pytest.raises(UsageError, match="each line is quoted as one cell"):
+        existing_column(path, open_table(path, None), "bought")
+
+
+@pytest.mark.parametrize("quotes", ["“”", "«»", "''"])
+def test_names_in_other_quotes_are_told(tmp_path: Path, quotes: str) -> None:
+    begin, end = quotes
+    path = saved(tmp_path, "".join(",".join(f"{begin}{cell}{end}" for cell in row) + "\n" for row in [HEADER, *ROWS]))
+    with pytest.raises(UsageError, match=r"the quotes in .* belong to its name, as only double quotes"):
+        existing_column(path, open_table(path, None), "bought")
+
+
+@pytest.mark.parametrize("code", ["\x01", "\x14", "\x1f"])
+def test_a_control_character_separates_as_the_message_types_it(tmp_path: Path, code: str) -> None:
+    path = saved(tmp_path, "".join(code.join(row) + "\n" for row in [HEADER, *ROWS]), "t.txt")
+    typed = f"\\x{ord(code):02x}"
+    with pytest.raises(UsageError) as error:
+        existing_column(path, open_table(path, None), "bought")
+    assert f"--sep '{typed}' splits it" in str(error.value)
+    assert list(open_table(path, None, how=Reading(separator=typed)).frame.columns) == list(HEADER)
+
+
+def test_rules_of_equal_signs_are_no_rows(tmp_path: Path) -> None:
+    rule = "==== === ======\n"
+    text = rule + " ".join(HEADER) + "\n" + rule + "".join(" ".join(row) + "\n" for row in ROWS) + rule
+    with pytest.warns(UserWarning, match="line 3 is a comment or a rule, as is 1 more; skipped"):
+        table = open_table(saved(tmp_path, text, "t.txt"), "bought")
+    assert table.frame.shape == (12, 3)
+    assert table.frame["age"].dtype.kind == "i"
