@@ -107,8 +107,9 @@ class Number:
         if self.kind == "yes/no" and wrong.any():
             values, wrong = self._with_words(cells, values, wrong, tally)
         if wrong.any():
-            written = f" with the decimal sign {self.decimal} of the training rows" if self.decimal else ""
             meant = _as_formed(coded(cells[wrong])[1], self)
+            sign = self.decimal and "in training" not in meant
+            written = f" with the decimal sign {self.decimal} of the training rows" if sign else ""
             what = f"not a number{written}, treated as empty{meant}"
             tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
         self._refuse_large(values, tally)
@@ -287,10 +288,10 @@ class Category:
 def _as_formed(texts: Sequence[str], column: Number) -> str:
     """Return the way out if texts that a column does not read as numbers are some all the same, else ""."""
     form = number_form(texts[:SAMPLE])
+    if form is not None and form.unit not in ("", column.unit):
+        return f"; in training there was no {form.unit}, so write them alike"
     if form is None or (column.decimal and form.decimal == column.decimal):
         return ""
-    if form.unit not in ("", column.unit):
-        return f"; in training there was no {form.unit}, so write them alike"
     return f"; --decimal {form.decimal if form.sure else '. or ,'} reads them"
 
 

@@ -128,7 +128,9 @@ def as_plain(stream: IO[bytes], path: Path, reading: Reading = AS_IT_IS) -> Iter
     text = buffered(stream)
     if packing(text.peek(8)[:8]) and not reading.encoding:
         raise UsageError(f"{path} is packed twice; unpack it once")
-    encoding = reading.encoding or _encoding_of(text.peek(_PEEK)[:_PEEK], path)
+    head = text.peek(_PEEK)[:_PEEK]
+    marked = head.startswith(codecs.BOM_UTF8)  # which no text of another encoding begins with
+    encoding = "utf-8" if marked else reading.encoding or _encoding_of(head, path)
     if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
         text = io.BufferedReader(_Recoded(text, encoding, path), _CHUNK)
     for _ in range(reading.skip_rows):

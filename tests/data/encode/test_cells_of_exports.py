@@ -200,3 +200,10 @@ def test_yes_and_no_as_decimal_numbers_are_read(trained: list[str]) -> None:
         warnings.simplefilter("ignore")
         found = encoder.transform(pd.DataFrame({"x": np.where(one, "1.0", "0.0")}))
     assert (found[:, 0] == one).all()
+
+
+def test_new_numbers_with_another_unit_are_told_by_the_unit() -> None:
+    euros = pd.DataFrame({"x": [f"{n}.{n % 900 + 100},50 €" for n in DRAWN.tolist()]})
+    dollars = pd.DataFrame({"x": euros["x"].str.replace("€", "$")})
+    with pytest.warns(UserWarning, match=r"not a number, treated as empty; in training there was no \$, so write them"):
+        TableEncoder().fit(euros).transform(dollars)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,19 @@ def test_rules_of_equal_signs_are_no_rows(tmp_path: Path) -> None:
         table = open_table(saved(tmp_path, text, "t.txt"), "bought")
     assert table.frame.shape == (12, 3)
     assert table.frame["age"].dtype.kind == "i"
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_new_file_in_utf_8_is_not_garbled_in_silence(tmp_path: Path, mark: str) -> None:
+    path = saved(tmp_path, mark + ",".join(HEADER) + "\n" + "".join(f"Köln{row},{row},yes\n" for row in range(12)))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = open_table(path, "bought", how=Reading(encoding="cp1252")).frame
+    told = [str(one.message) for one in caught]
+    assert list(frame.columns) == list(HEADER)
+    assert frame["code"][0] == ("Köln0" if mark else "KÃ¶ln0")
+    assert any("is UTF-8, but is read as cp1252" in text for text in told) is (mark == "")
+    path.write_bytes(path.read_text(encoding="utf-8").lstrip("\ufeff").encode("cp1252"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert open_table(path, "bought", how=Reading(encoding="cp1252")).frame["code"][0] == "Köln0"

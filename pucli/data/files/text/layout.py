@@ -7,6 +7,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -119,6 +120,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     """
     if not head.strip():
         raise UsageError(f"{path} is empty; {WANTED}")
+    _tell_if_utf_8(path, head, reading.encoding)
     said = _SEPARATOR_LINE.match(head)
     if said and not reading.separator:
         reading = replace(reading, separator=said[1])
@@ -148,23 +150,8 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     else:
         names = [str(i) for i in range(1, typical_width(records[place:]) + 1)]
     check_names(path, names)
-    if header and len(names) == 1 and (sign := _sign_of_header(first[0], body)):
-        raise UsageError(
-            f"{path}: the header is separated by {sign!r}, but the lines below it by {separator!r} ({len(second)} "
-            "fields in the first); write both with the same sign"
-        )
-    whole = not any("\n" in field for row in body for field in row.fields)  # else a quote may not be closed
-    if header and body and whole and all(len(row.fields) < len(names) for row in body):
-        one = all(len(row.fields) == 1 and separator in row.fields[0] for row in body)
-        way_out = (
-            "each of them is quoted as one cell, so remove the quotes around the lines"
-            if one
-            else f"quote a name that has {separator!r} in it, or correct the header"
-        )
-        raise UsageError(
-            f"{path}: the header has {len(names)} fields, but line {above + body[0].line + reading.skip_rows} and all "
-            f"lines after it have fewer ({len(second)}); {way_out}"
-        )
+    if header and body:
+        _check_header(path, names, first[0], body, separator, above + body[0].line + reading.skip_rows)
     if header:
         begin = _line_after(head, separator, escape, records[place].line)
     else:
@@ -176,6 +163,55 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     spaced = not header or line.startswith(" ") or separator + " " in line
     shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header, cells, comments, spaced)
     return TextLayout(separator, header, names, reading, shape)
+
+
+def _tell_if_utf_8(path: Path, head: str, encoding: str) -> None:
+    """Tell the user if a text that was read in another encoding is UTF-8 all the same."""
+    if not encoding or head.isascii():
+        return
+    with suppress(UnicodeError):
+        if head.encode(encoding).decode("utf-8") != head:
+            note(f"{path} is UTF-8, but is read as {encoding}, which garbles its letters; give --encoding utf-8")
+
+
+def _check_header(
+    path: Path, names: Sequence[str], first: str, body: Sequence[Record], separator: str, line: int
+) -> None:
+    """Raise UsageError if the header is separated otherwise than the rows, or all of them have fewer fields.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    names : sequence of str
+        Names of the columns.
+    first : str
+        The first field of the header.
+    body : sequence of Record
+        The first records below it, at least one.
+    separator : str
+        Separator of the fields.
+    line : int
+        Number of the first line below the header.
+    """
+    width = len(body[0].fields)
+    if len(names) == 1 and (sign := _sign_of_header(first, body)):
+        raise UsageError(
+            f"{path}: the header is separated by {sign!r}, but the lines below it by {separator!r} ({width} fields in "
+            "the first); write both with the same sign"
+        )
+    if any("\n" in field for row in body for field in row.fields):  # a quote may not be closed
+        return
+    if all(len(row.fields) < len(names) for row in body):
+        way_out = (
+            "each of them is quoted as one cell, so remove the quotes around the lines"
+            if all(len(row.fields) == 1 and separator in row.fields[0] for row in body)
+            else f"quote a name that has {separator!r} in it, or correct the header"
+        )
+        raise UsageError(
+            f"{path}: the header has {len(names)} fields, but line {line} and all lines after it have fewer ({width}); "
+            f"{way_out}"
+        )
 
 
 def _sign_of_header(name: str, body: Sequence[Record]) -> str:
