@@ -105,3 +105,6 @@ def test_a_new_file_in_utf_8_is_not_garbled_in_silence(tmp_path: Path, mark: str
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert open_table(path, "bought", how=Reading(encoding="cp1252")).frame["code"][0] == "Köln0"
+        for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+            path.write_text("code,bought\nKöln,1\nUlm,0\n", encoding=encoding)
+            assert open_table(path, "bought", how=Reading(encoding=encoding)).frame["code"][0] == "Köln"

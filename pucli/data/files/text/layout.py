@@ -170,7 +170,7 @@ def _tell_if_utf_8(path: Path, head: str, encoding: str) -> None:
     if not encoding or head.isascii():
         return
     with suppress(UnicodeError):
-        if head.encode(encoding).decode("utf-8") != head:
+        if head.encode(encoding).decode("utf-8-sig") != head:
             note(f"{path} is UTF-8, but is read as {encoding}, which garbles its letters; give --encoding utf-8")
 
 
