@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pucli.data import TableEncoder
 from pucli.data.encode.columns import column_kinds
 from pucli.data.encode.kinds.column import Column
 
