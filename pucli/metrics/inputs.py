@@ -100,7 +100,15 @@ def positive_and_numbers(truth: ArrayLike, values: ArrayLike, positive: object, 
 
 
 def classes(truth: ArrayLike, predictions: ArrayLike, names: tuple[str, str]) -> tuple[AnyArray, AnyArray]:
-    """Return true and predicted classes, (n,) each; raise ValueError unless they have one length and kind."""
+    """Return true and predicted classes, (n,) each; raise ValueError unless they have one length and kind.
+
+    Parameters
+    ----------
+    truth, predictions : array-like of shape (n,)
+        True and predicted classes.
+    names : tuple of two str
+        What messages call them.
+    """
     y, y_hat = labels(truth, names[0]), labels(predictions, names[1])
     same_length(y, y_hat, names)
     if _words(y) != _words(y_hat):
@@ -109,14 +117,34 @@ def classes(truth: ArrayLike, predictions: ArrayLike, names: tuple[str, str]) ->
 
 
 def refuse_other_kind(positive: object, y: AnyArray, name: str = "positive") -> None:
-    """Raise ValueError if the positive class is a word and the labels are none, or the other way round."""
+    """Raise ValueError if the positive class is a word and the labels are none, or the other way round.
+
+    Parameters
+    ----------
+    positive : object
+        The positive class.
+    y : ndarray of shape (n,)
+        Labels.
+    name : str, default="positive"
+        What messages call the positive class.
+    """
     if isinstance(positive, str) != _words(y):
         found = ", ".join(_shown(label) for label in distinct(y)[:FEW])
         raise ValueError(f"{name} is {_shown(positive)}, which is no label: the labels are {found}.")
 
 
 def same_length(first: AnyArray, second: AnyArray, names: tuple[str, str], *, least: int = 1) -> None:
-    """Raise ValueError unless both arrays have the same length, at least `least`."""
+    """Raise ValueError unless both arrays have the same length, at least `least`.
+
+    Parameters
+    ----------
+    first, second : ndarray
+        The arrays.
+    names : tuple of two str
+        What messages call them.
+    least : int, default=1
+        Least length.
+    """
     if len(first) != len(second) or len(first) < least:
         above = " above zero" if least else ""
         raise ValueError(f"{names[0]} and {names[1]} need the same length{above}, got {len(first)} and {len(second)}.")

@@ -80,7 +80,7 @@ class PUScorer:
             Labels as in `fit`.
         sample_weight : array-like of shape (n,), optional
             Weight 2 equals duplicating the row.
-        **options
+        **options : Any
             ``denominator="all"`` of `puf_scorer`, see `puf_score`; ``functools.partial(puf_scorer, denominator="all")``
             is also a scorer.
 
@@ -104,7 +104,7 @@ class PUScorer:
 
         Parameters
         ----------
-        **requests
+        **requests : bool, str or None
             ``sample_weight=True``, as for scorers of scikit-learn with metadata routing.
         """
         from sklearn.metrics import make_scorer  # takes long to import
