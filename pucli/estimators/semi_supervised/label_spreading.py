@@ -39,8 +39,8 @@ class LabelSpreading(sklearn.semi_supervised.LabelSpreading):  # type: ignore[mi
         rows, labels = validated(self, X, class_labels(y))
         refuse_large(rows)
         classes, codes = checked_classes(labels)
-        super().fit(self._named(rows), codes)
-        self.classes_, self.transduction_ = classes, classes[self.transduction_]
+        fitted: Any = super().fit(self._named(rows), codes)
+        fitted.classes_, fitted.transduction_ = classes, classes[fitted.transduction_]
         return self
 
     def predict_proba(self, X: Any) -> Any:
