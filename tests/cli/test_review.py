@@ -58,7 +58,7 @@ def test_answers_tell_the_precision(pucli, truth, tmp_path):
     value = back["precision"]["value"]
     open_end = pucli("review", "--answers", "few.csv", "--answers", "many.csv", "--at-least", value - 0.01)
     assert (
-        "is open; some" in open_end.out
+        "is open; about" in open_end.out
         and "more answers would tell" in open_end.out
         and "120 of 120 rows" in open_end.out
     )
