@@ -255,7 +255,7 @@ class Category:
 
     def how(self) -> str:
         """Describe the encoding."""
-        rest = f", one for {self.others} rare values together" if self.others else ""
+        rest = f", one for {self.others:,} rare values together" if self.others else ""
         return f"0 or 1 for each of {len(self.values)} values{rest}" + ", empty is a value" * self.indicator
 
     def encode(self, cells: pd.Series, out: np.ndarray, tally: Tally) -> None:
