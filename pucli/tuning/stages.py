@@ -78,7 +78,7 @@ def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[St
     rank = FIRST_RANK if _is_rbf(method, params) else None
     whole = WHOLE_LINEAR_ROWS if rank is None else WHOLE_KERNEL_ROWS
     slow = method.cubic and rank is not None
-    finalists = CUBIC_FINALISTS if slow else FINALISTS
+    finalists = min(FINALISTS, CUBIC_FINALISTS) if slow else FINALISTS
     most = LATER_RANK if n > EXACT_ROWS or slow else LAST_RANK
     features = min(n, most) if n <= EXACT_ROWS else max(LEAST_RANK, min(most, FEATURE_NUMBERS // n))
     last = Stage(n, None if rank is None else features, 1)

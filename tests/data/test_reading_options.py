@@ -234,7 +234,7 @@ def test_feather_is_read(tmp_path, suffix):
         (b"\x1f\x9d\x90" + bytes(80), "a file packed by compress"),
         (b'{"url": "https://docs.google.com/spreadsheets/d/x", "doc_id": "x"}', "a link to a Google Sheet"),
         (b"# of people\n- age: 31\n  label: 1\n", "a YAML document"),
-        (b"-- dump\nCREATE TABLE t (a INT);\nINSERT INTO t VALUES (1, 2);\n", "a script of SQL"),
+        (b"-- dump\nCREATE TABLE t (a INT);\nINSERT INTO t VALUES (1, 2);\n", "a file of SQL statements"),
         (gzip.compress(b"RDX3\nX\n", mtime=0), "an R data file"),
         (b"\xff\xff\xff\xff\x10\x01\0\0", "an Arrow stream, not CSV; name it rows.feather"),
         (b"\x72\x02\x01\0" + bytes(80), "a Stata file"),

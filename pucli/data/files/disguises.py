@@ -86,20 +86,15 @@ _TEXT = (
             rb"(INSERT INTO|CREATE TABLE|DROP TABLE|COPY \S+ ?(\(.*\) )?FROM) ?",
             re.IGNORECASE,
         ),
-        Disguise("a file of SQL statements", "", "export the table to CSV"),
+        Disguise("a file of SQL statements", "", "run it, and export the table to CSV"),
     ),
     (re.compile(rb"\s*\\(begin|documentclass)\{"), Disguise("a LaTeX document", "", _SAVE)),
     (re.compile(rb"\s*\xe2(\x94\x8c|\x95\x94|\x95\xad)"), Disguise("a table drawn with lines", "", "write it as CSV")),
-    (re.compile(rb"\s*- \w+:.*\r?\n  \w+:"), Disguise("a YAML document", "", _SAVE)),
     (
         re.compile(rb'\s*\{\s*"(url|doc_id)"\s*:\s*"https://docs\.google\.com/'),
         Disguise("a link to a Google Sheet, not the table", "", "download the sheet as CSV"),
     ),
-    (re.compile(rb"(#.*\n|---\s*\n)*- +[\w\"' ]+: .*\n +[\w\"' ]+: "), Disguise("a YAML document", "", _SAVE)),
-    (
-        re.compile(rb"(--.*\n|\s)*(INSERT INTO|CREATE TABLE|DROP TABLE)\s", re.IGNORECASE),
-        Disguise("a script of SQL", "", "run it, and export the table to CSV"),
-    ),
+    (re.compile(rb"\s*(#.*\n|---\s*\n)*- +[\w\"' ]+: .*\n +[\w\"' ]+: "), Disguise("a YAML document", "", _SAVE)),
     (
         re.compile(rb"version https://git-lfs\.github\.com/spec"),
         Disguise("a Git LFS pointer, not the file itself", "", "`git lfs pull` fetches the file"),

@@ -111,14 +111,17 @@ def _first(rows: Any, bad: Callable[[Floats], Bools]) -> str:
 
 
 @contextmanager
-def told_of_singular_system(estimator: Any) -> Iterator[None]:
+def told_of_singular_system(estimator: Any, may_diverge: bool = False) -> Iterator[None]:
     """Replace the messages about a matrix that is singular or not positive definite, and about numbers out of range.
 
-    A hyperplane with coefficients that are not finite is such a number, too.
+    A hyperplane with coefficients that are not finite is such a number, too, unless a solver that `may_diverge` says
+    that it did not converge.
     """
     try:
         yield
-        if not all(np.isfinite(vars(estimator).get(name, 0.0)).all() for name in ("coef_", "intercept_")):
+        found = vars(estimator)
+        finite = all(np.isfinite(found.get(name, 0.0)).all() for name in ("coef_", "intercept_"))
+        if not finite and not (may_diverge and not found.get("converged_", True)):
             raise np.linalg.LinAlgError("the coefficients overflow")
     except (ZeroDivisionError, OverflowError) as error:
         raise ValueError(

@@ -136,7 +136,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         try:
             rows, labelled = self._validate_fit(X, y)
             self._set_scales(rows, labelled)
-            with told_of_singular_system(self):
+            with told_of_singular_system(self, may_diverge=True):
                 self._fit(rows, labelled)
         finally:
             self.__dict__.pop("_negative", None)

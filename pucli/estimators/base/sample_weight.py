@@ -92,7 +92,7 @@ class WeightedPU(KnownNegatives):
             self._set_scales(rows, labelled)
             if self._negative is not None:
                 self._row_weights = self._weights(labelled) * np.where(self._negative, self.c_n_ / self.c_u_, 1.0)
-            with told_of_singular_system(self):
+            with told_of_singular_system(self, may_diverge=True):
                 self._fit(rows, labelled)
         finally:
             del self._row_weights
