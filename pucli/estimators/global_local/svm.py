@@ -15,6 +15,7 @@ from pucli.estimators.base.data_defaults import Rule, balanced, median_distance,
 from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, Label, one_of
 from pucli.estimators.base.sample_weight import C_N, WeightedPU
 from pucli.estimators.global_local.feature_model import FeatureModel
+from pucli.estimators.global_local.libsvm import solve_by_libsvm
 from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.glpual.sparse import solve_blssvm_sparse
@@ -26,7 +27,6 @@ from pucli.solvers.row_losses.kernel import DENSE_ROWS, solve_kernel_rows
 from pucli.solvers.row_losses.linear import keeps_w
 from pucli.solvers.row_losses.losses import RowLosses, bias_and_gap
 from pucli.solvers.svm.hinge import by_features, by_newton, feasible, hinge_losses
-from pucli.solvers.svm.libsvm import solve_by_libsvm
 from pucli.solvers.svm.squares import solve_weighted_squares
 
 # A solver that stops above our tolerance continues at this share of the smaller of the two tolerances.

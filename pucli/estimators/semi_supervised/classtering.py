@@ -27,8 +27,8 @@ from pucli.estimators.base.semi_supervised import (
     classes_and_codes,
     unlabeled_rows,
 )
+from pucli.estimators.semi_supervised.first_clusters import k_means, scale_of
 from pucli.solvers.classtering import updates as solver
-from pucli.solvers.classtering.initial import k_means, scale_of
 from pucli.solvers.classtering.moves import Fit, fit
 from pucli.solvers.classtering.state import Globals, Hyper, Rows, initial_hyper, rows
 

@@ -17,12 +17,12 @@ from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, resolve_prior
 from pucli.estimators.base.parameters import CUT, POSITIVE, Constraints, Label, RandomState, one_of
 from pucli.estimators.base.pu import PUClassifier
+from pucli.estimators.global_local.libsvm import rbf_gamma
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.kernels.low_rank import rbf_features, rbf_map
 from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.svm.hinge import hinge_losses, svm_gap
-from pucli.solvers.svm.libsvm import rbf_gamma
 
 OUT_OF_FOLD = 5
 # Above this many rows libsvm is not used: its time grows with their square, and it cannot be interrupted.
