@@ -92,12 +92,14 @@ class Certified:
 
     def _advice(self) -> str:
         """Return advice for a fit that did not converge."""
-        return "raise max_iter, loosen tol, or scale the features"
+        in_steps = "raise max_iter, loosen tol, or " if hasattr(self, "max_iter") else ""
+        return f"{in_steps}scale the features"
 
     def _warn_unless_converged(self) -> None:
         if not self.converged_:
+            steps = "1 iteration" if self.n_iter_ == 1 else f"{self.n_iter_} iterations"
             warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} iterations above the tolerance; {self._advice()}.",
+                f"{type(self).__name__} stopped after {steps} above the tolerance; {self._advice()}.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

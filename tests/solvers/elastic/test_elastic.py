@@ -176,6 +176,6 @@ def test_bad_weights_are_refused():
 
 def test_not_converged_gives_a_warning():
     X, y = problem(2, n=200, m=30, n_p=80)
-    with pytest.warns(UserWarning, match=r"stopped after 1 iterations above the tolerance"):
+    with pytest.warns(UserWarning, match=r"stopped after 1 iteration above the tolerance"):
         model = ElasticGLPUAL(lam1=3.0, lam2=1e-3, max_iter=1, tol=1e-12).fit(X, y)
     assert not model.converged_ and model.dual_gap_ > 0

@@ -214,7 +214,7 @@ def test_thesis_form_reports_divergence():
 
 def test_not_converged_gives_a_warning():
     X, y = problem(10, n=200, m=2, n_p=80)
-    with pytest.warns(UserWarning, match=r"stopped after 1 iterations above the tolerance"):
+    with pytest.warns(UserWarning, match=r"stopped after 1 iteration above the tolerance"):
         model = GLPUAL(lam=1e-3, c_u=0.01, max_iter=1, tol=1e-12).fit(X, y)
     assert not model.converged_ and model.dual_gap_ > 0
 
