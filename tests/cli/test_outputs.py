@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pucli.cli.output import output_file
+from pucli.core.errors import UsageError
 from tests.cli.test_every_option import EVALUATE, LEARNERS, OWN, all_options
 from tests.cli.test_reproduce import SMALL
 from tests.helpers import ROOT
@@ -172,3 +174,11 @@ def test_of_many_constant_features_some_are_named(pucli, tmp_path):
         "train", "--method", "blssvm", "--data", tmp_path / "t.csv", "--label", "y", "--positive", "1", "--verbose"
     )
     assert "c8, c9, and 20 more (--json has all)" in found.out
+
+
+def test_no_output_becomes_a_part_of_the_table_that_is_read(tmp_path):
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    with pytest.raises(UsageError, match=r"--scored .*c\.csv would lie in .*parts, whose files are the input"):
+        output_file("--scored", parts / "year=1" / "c.csv", parts)
+    output_file("--scored", tmp_path / "c.csv", parts)

@@ -18,7 +18,6 @@ from pucli.data.files.binary.parquet_files import feather_table, read_parquet
 from pucli.data.files.binary.workbooks import read_sheet
 from pucli.data.files.damaged import check_unpacked
 from pucli.data.files.file_kinds import FEATHER, LIBSVM, SHEETS, check_content, file_kind
-from pucli.data.files.folders import with_partition
 from pucli.data.files.read_errors import reading
 from pucli.data.files.spool import is_stream, reread, shown
 from pucli.data.files.table import Table, WideTable
@@ -84,7 +83,7 @@ def open_table(
     with reading(path), reread(path) as file:
         wanted = [*known, *keep, label] if label is not None else [*known, *keep]
         table = _table(file, wanted, label, as_text, as_number, keep, how)
-    frame = without_missing(with_ids(with_partition(path, table.frame), keep), how.missing, keep)
+    frame = without_missing(with_ids(table.frame, keep), how.missing, keep)
     frame.columns = [normal(str(name)) for name in frame.columns]
     for text in doubtful_rows(frame, table.place):
         note(f"{shown(path)}: {text}")

@@ -9,7 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from pucli.core.errors import UsageError
-from pucli.data.files.folders import parts_of_folder
+from pucli.data.files.folders import parts_of_folder, with_partition
 from pucli.data.files.formats import open_table
 from pucli.data.files.spool import shown
 from pucli.data.files.table import Table
@@ -65,6 +65,8 @@ def open_files(
         options = {"known": known, "as_text": as_text, "as_number": as_number, "keep": keep}
         table = open_table(file, label, how=how, **options)  # type: ignore[arg-type]
         table.frame.columns = table.frame.columns.map(str)
+        if len(files) > 1:  # the folder of a single file says nothing that differs between rows
+            table = table._replace(frame=with_partition(file, table.frame))
         how = table.reading  # the numbering of LIBSVM features is that of the first file
         tables.append(table)
     if len(tables) == 1:

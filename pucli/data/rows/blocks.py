@@ -19,7 +19,7 @@ from pucli.data.encode.doubtful_rows import inner_header, last_row, second_heade
 from pucli.data.files.binary.parquet_files import read_parquet_blocks
 from pucli.data.files.disguises import check_is_text, recognised
 from pucli.data.files.file_kinds import check_content, file_kind
-from pucli.data.files.folders import partition_of
+from pucli.data.files.folders import partition_of, with_partition
 from pucli.data.files.formats import open_table
 from pucli.data.files.packing import packing
 from pucli.data.files.read_errors import reading
@@ -154,7 +154,7 @@ def _blocks(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[
     with reading(path):
         kind = file_kind(path)
         check_content(path, kind)
-        whole = bool(partition_of(path))  # the names of its folders are columns
+        whole = not partition_of(path).keys().isdisjoint(columns.needed)
         if kind in SUFFIXES and not whole:
             layout = text_layout(path, text_head(path, how), columns.required, how)
             yield from _noted(path, _text_blocks(path, layout, None, columns, rows))
@@ -163,6 +163,7 @@ def _blocks(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[
         else:
             known, options = columns.required, {"as_text": columns.as_text, "keep": columns.ids, "how": how}
             table = open_table(path, None, known=known, as_number=known, **options)  # type: ignore[arg-type]
+            table = table._replace(frame=with_partition(path, table.frame))
             columns.of(path, table)
             for start in range(0, max(len(table.frame), 1), rows):
                 yield table._replace(frame=table.frame.iloc[start : start + rows])

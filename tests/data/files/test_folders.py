@@ -82,3 +82,13 @@ def test_only_folders_right_above_a_file_name_columns(tmp_path):
 
 def test_a_name_that_is_no_path_is_left_to_the_reader():
     assert files_of("a" * 5000) == [Path("a" * 5000)]
+
+
+def test_the_folder_of_a_single_file_is_no_column_of_training(tmp_path):
+    file = tmp_path / "run=1" / "a.csv"
+    file.parent.mkdir()
+    ROWS.to_csv(file, index=False)
+    assert list(open_files(files_of(file), "label").frame.columns) == list(ROWS.columns)
+    [block] = read_blocks(file, ["age", "run"])  # a model of the whole folder needs it
+    assert block.frame["run"].tolist() == ["1"] * len(ROWS)
+    assert [len(block.frame) for block in read_blocks(file, ["age"], rows=2)] == [2, 2]
