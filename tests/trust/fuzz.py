@@ -37,6 +37,12 @@ class Case:
     lines: int = 1
 
 
+def is_message(stderr: str, lines: int = 1) -> bool:
+    """Return whether warnings aside, each of one line, a message of pucli of at most so many lines is all there is."""
+    told = [line for line in stderr.strip().splitlines() if not line.startswith("warning: ")]
+    return bool(told) and told[0].startswith("pucli: ") and len(told) <= lines
+
+
 def judge(outcome: Outcome, case: Case, seconds: float) -> str:
     """Return what is wrong with an outcome, "" if nothing."""
     if outcome.breaches:
@@ -51,7 +57,7 @@ def judge(outcome: Outcome, case: Case, seconds: float) -> str:
     raw = RAW.search(stderr)
     if raw is not None:
         return f"raw words {raw[0]!r}: {stderr[-300:]}"
-    if outcome.code != 0 and (not stderr.startswith("pucli: ") or len(stderr.splitlines()) > case.lines):
+    if outcome.code != 0 and not is_message(stderr, case.lines):
         return f"more than {case.lines} lines: {stderr[-200:]!r}"
     return ""
 
