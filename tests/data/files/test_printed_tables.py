@@ -108,3 +108,22 @@ def test_a_new_file_in_utf_8_is_not_garbled_in_silence(tmp_path: Path, mark: str
         for encoding in ("utf-8", "utf-8-sig", "utf-16"):
             path.write_text("code,bought\nKöln,1\nUlm,0\n", encoding=encoding)
             assert open_table(path, "bought", how=Reading(encoding=encoding)).frame["code"][0] == "Köln"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (" code age\n" + "".join(f"{row} C{row} {row % 7}\n" for row in range(9)), "if 0 is a row number"),
+        ("code,age\n" + "".join(f"“C, {row}”,{row % 7}\n" for row in range(9)), "“ is no quote"),
+        ("\x85".join(["code,age", *(f"C{row},{row}" for row in range(9))]), "lines end with U\\+0085"),
+        ("\u2028".join(["code,age", *(f"C{row},{row}" for row in range(9))]), "lines end with U\\+2028"),
+    ],
+)
+def test_printed_rows_curly_quotes_and_strange_line_ends_are_refused_with_the_way_out(tmp_path, text, told):
+    with pytest.raises(UsageError, match=told):
+        open_table(saved(tmp_path, text, "t.txt"), None)
+
+
+def test_the_signs_of_strange_quotes_and_line_ends_are_read_within_cells(tmp_path):
+    frame = open_table(saved(tmp_path, "code,note\nC1,a\x85b\u2028c\nC2,“said”\n"), None).frame
+    assert frame["note"].tolist() == ["a\x85b\u2028c", "“said”"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -30,9 +30,11 @@ from pucli.data.files.text.delimiters import (
 )
 from pucli.data.files.text.records import Record, Shape, header_cells, split_records
 from pucli.data.files.text.skipped_lines import SkippedLines
+from pucli.data.frames import is_number
 
 _CHUNK = 2**18
 _LONGEST = 2**24  # bytes in which a quoted cell must end, or the file is read record by record
+_CURLY = "“”„‟"
 _BLANK_BYTES = b" \t\r\n"
 _MARK = b"\xef\xbb\xbf"  # byte-order mark
 
@@ -318,8 +320,8 @@ class CheckedRecords:
                 return text[: -len(ends)] + b"\n"
             whose = "the header has" if shape.header else "the lines before have"
             raise UsageError(
-                f"{self._path}: line {line} has {width} fields, but {whose} {shape.n_fields}; quote a cell that has "
-                f"{_name(shape.separator)} in it, or correct that line"
+                f"{self._path}: line {line} has {width} fields, but {whose} {shape.n_fields}; "
+                + _way_out_of_long(fields, shape)
             )
         if width < shape.n_fields:
             if shape.row_names:
@@ -365,6 +367,15 @@ def _reason(error: csv.Error) -> str:
     if "new-line" in str(error):
         return "has a carriage return within a cell that is not quoted; quote the cell, or remove it"
     return f"cannot be read ({error})"
+
+
+def _way_out_of_long(fields: Sequence[str], shape: Shape) -> str:
+    """Return what to do about a line with more fields than columns."""
+    if quote := next((sign for sign in _CURLY if any(field.lstrip().startswith(sign) for field in fields)), ""):
+        return f'{quote} is no quote in a table; write " around a cell that has {_name(shape.separator)} in it'
+    if shape.separator == " " and len(fields) == shape.n_fields + 1 and is_number(fields[0]):
+        return f"if {fields[0]} is a row number, as in a printed table, name that column in the header, too"
+    return f"quote a cell that has {_name(shape.separator)} in it, or correct that line"
 
 
 def _name(separator: str) -> str:

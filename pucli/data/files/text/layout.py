@@ -120,6 +120,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     """
     if not head.strip():
         raise UsageError(f"{path} is empty; {WANTED}")
+    _check_line_ends(path, head)
     _tell_if_utf_8(path, head, reading.encoding)
     said = _SEPARATOR_LINE.match(head)
     if said and not reading.separator:
@@ -163,6 +164,15 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     spaced = not header or line.startswith(" ") or separator + " " in line
     shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header, cells, comments, spaced)
     return TextLayout(separator, header, names, reading, shape)
+
+
+def _check_line_ends(path: Path, head: str) -> None:
+    """Raise UsageError for a text whose lines end with a character that ends none in a table."""
+    if "\n" in head or "\r" in head:
+        return
+    for sign, code in (("\x85", "U+0085"), ("\u2028", "U+2028"), ("\u2029", "U+2029")):
+        if head.count(sign) > 1:
+            raise UsageError(f"{path}: its lines end with {code} in place of a line feed; end them with line feeds")
 
 
 def _tell_if_utf_8(path: Path, head: str, encoding: str) -> None:
