@@ -54,7 +54,8 @@ FORMER_NAMES = {
     )
 } | {
     "pucli.auto.cut.Cut": "pucli.solvers.ensemble.threshold.Cut",
-    "pucli.auto.prior.PriorEstimate": "pucli.solvers.ensemble.hidden_share.PriorEstimate",
+    "pucli.auto.prior.PriorEstimate": "pucli.solvers.ensemble.hidden_share.PriorWithDraws",
+    "pucli.solvers.ensemble.hidden_share.PriorEstimate": "pucli.solvers.ensemble.hidden_share.PriorWithDraws",
 }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from pucli.metrics.ranking import auc, chance_limit, true_auc
 from pucli.solvers.ensemble.calibration import least_end, make_calibration
 from pucli.solvers.ensemble.class_prior import HeldOut, class_priors
 from pucli.solvers.ensemble.estimates import Estimate, FirstRows, estimates, first_rows
-from pucli.solvers.ensemble.hidden_share import PriorEstimate
+from pucli.solvers.ensemble.hidden_share import PriorWithDraws
 from pucli.solvers.ensemble.sar import ODDS_RATIO, positive_scores, probabilities_if_biased, rare_or_biased
 from pucli.solvers.ensemble.threshold import Cut, cut_for_rare, expected_f1, make_cut, recall_curve
 from pucli.solvers.prior.binormal import Binormal, binormal
@@ -83,7 +83,7 @@ class PUDecision(PUClassifier):
         positive = positive_scores(population, probabilities_if_biased(if_random), len(held.positive))
         self._conclude(held._replace(positive=positive), if_random=if_random)
 
-    def _follow(self, prior: PriorEstimate, of_cut: PriorEstimate) -> None:
+    def _follow(self, prior: PriorWithDraws, of_cut: PriorWithDraws) -> None:
         """Set what follows from the class prior, and from the one that the threshold for F1 takes."""
         positive, population, seed = self._positive, self._population, self._seed
         self.prior_estimate_, self.prior_, self._prior_of_cut = prior, prior.value, of_cut.value

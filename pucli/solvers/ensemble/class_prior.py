@@ -21,8 +21,7 @@ from pucli.metrics.ranking import auc, true_auc
 from pucli.solvers.ensemble.calibration import make_calibration
 from pucli.solvers.ensemble.estimates import IfOdds, estimates, if_odds
 from pucli.solvers.ensemble.first_fit import first_fit
-from pucli.solvers.ensemble.hidden_share import PriorEstimate as PriorWithDraws
-from pucli.solvers.ensemble.hidden_share import estimate_prior, rare_prior
+from pucli.solvers.ensemble.hidden_share import PriorWithDraws, estimate_prior, rare_prior
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.ensemble.sar import rare_or_biased, widened

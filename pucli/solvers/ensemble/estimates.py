@@ -17,7 +17,7 @@ import numpy as np
 
 from pucli.core.saved_state import STATEMENT, State
 from pucli.metrics.ranking import auc, true_auc
-from pucli.solvers.ensemble.hidden_share import PriorEstimate
+from pucli.solvers.ensemble.hidden_share import PriorWithDraws
 from pucli.solvers.ensemble.threshold import recall_above
 from pucli.solvers.prior.best_bin import resampled
 from pucli.solvers.prior.binormal import Binormal
@@ -71,7 +71,7 @@ def estimates(
     positive: np.ndarray,
     population: np.ndarray,
     cut: float,
-    prior: PriorEstimate,
+    prior: PriorWithDraws,
     rng: np.random.Generator,
     curve: np.ndarray | None = None,
     *,
@@ -87,7 +87,7 @@ def estimates(
         Scores of the population.
     cut : float
         Score above which rows are predicted positive.
-    prior : PriorEstimate
+    prior : PriorWithDraws
         Class prior, with its interval and its draws.
     rng : numpy.random.Generator
         Source of the bootstrap samples.

@@ -69,7 +69,7 @@ def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray)
 
 
 @dataclass
-class PriorEstimate:
+class PriorWithDraws:
     """The class prior with its 90 % interval.
 
     Attributes
@@ -95,7 +95,7 @@ class PriorEstimate:
         "labelled": PORTION,
     }
 
-    def less_overlap(self, ranking: float) -> PriorEstimate:
+    def less_overlap(self, ranking: float) -> PriorWithDraws:
         """Return the estimate minus its mean bias from overlapping classes, given the PU-AUC.
 
         The upper end stays: the classes may be apart although the scores overlap, for want of labelled rows, and then
@@ -110,7 +110,7 @@ class PriorEstimate:
         draws = np.clip(value + np.where(beyond > 0.0, longer, 1.0) * beyond, max(self.labelled, 1e-12), 1.0)
         return replace(self, value=value, low=max(0.0, value - NORMAL_90 * deviation), draws=draws)
 
-    def at(self, value: float, error: float) -> PriorEstimate:
+    def at(self, value: float, error: float) -> PriorWithDraws:
         """Return the estimate with this value and with `error` as its standard deviation."""
         value = max(value, self.labelled)
         spread = float(self.draws.std()) or 1.0
@@ -118,7 +118,7 @@ class PriorEstimate:
         low, high = max(value - NORMAL_90 * error, self.labelled, 0.0), min(value + NORMAL_90 * error, 1.0)
         return replace(self, value=value, low=low, high=high, draws=draws)
 
-    def with_overlap(self, ranking: float) -> PriorEstimate:
+    def with_overlap(self, ranking: float) -> PriorWithDraws:
         """Return the estimate with a lower end that allows for classes that overlap, given the PU-AUC.
 
         If they overlap, negatives count as positives, and the estimate is too high by an amount that grows with 1 - AUC
@@ -134,7 +134,7 @@ class PriorEstimate:
         draws = self.value + np.where(self.draws < self.value, longer, 1.0) * (self.draws - self.value)
         return replace(self, low=low, draws=np.maximum(draws, max(self.labelled, 1e-12)))
 
-    def with_few_labelled(self, positive: np.ndarray, population: np.ndarray) -> PriorEstimate:
+    def with_few_labelled(self, positive: np.ndarray, population: np.ndarray) -> PriorWithDraws:
         """Return the estimate with an upper end that allows for few labelled rows.
 
         If k of p labelled rows lie above the k-th score, the share of all positives there is distributed as
@@ -194,7 +194,7 @@ def two_groups(scores: np.ndarray) -> tuple[float, float]:
 
 def estimate_prior(
     positive: np.ndarray, population: np.ndarray, rng: np.random.Generator, grouped: np.ndarray | None = None
-) -> PriorEstimate:
+) -> PriorWithDraws:
     """Return the prior: best bin estimation and the share of the upper of two groups, weighted by their precision.
 
     Best bin estimation, the median over bootstrap samples, is unreliable with few labelled rows, and the groups are
@@ -223,10 +223,10 @@ def estimate_prior(
     least = 0.5 / len(population)
     draws = np.clip(value + deviation * rng.standard_normal(len(found)), least, 1.0)
     low, high = np.clip([value - NORMAL_90 * deviation, value + NORMAL_90 * deviation], least, 1.0)
-    return PriorEstimate(float(np.clip(value, least, 1.0)), float(low), float(high), draws)
+    return PriorWithDraws(float(np.clip(value, least, 1.0)), float(low), float(high), draws)
 
 
-def rare_prior(positive: np.ndarray, population: np.ndarray, labelled: float = 0.0) -> PriorEstimate | None:
+def rare_prior(positive: np.ndarray, population: np.ndarray, labelled: float = 0.0) -> PriorWithDraws | None:
     """Return the prior by the binormal law of the scores if positives are rare, otherwise None.
 
     `estimate_prior` is off by `LASTING_ERROR`, which is more than a small prior. The estimate is the posterior's mean,
@@ -244,4 +244,4 @@ def rare_prior(positive: np.ndarray, population: np.ndarray, labelled: float = 0
         return None
     low, high = law.quantiles(np.array([0.05, 0.95]))
     draws = law.quantiles((np.arange(BOOTSTRAPS) + 0.5) / BOOTSTRAPS)
-    return PriorEstimate(float(np.clip(law.mean, low, high)), float(low), float(high), draws, labelled)
+    return PriorWithDraws(float(np.clip(law.mean, low, high)), float(low), float(high), draws, labelled)

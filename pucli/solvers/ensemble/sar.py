@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pucli.solvers.ensemble.hidden_share import PriorEstimate
+from pucli.solvers.ensemble.hidden_share import PriorWithDraws
 from pucli.solvers.prior.binormal import Binormal, binormal
 
 # Exponent of f in the propensity, and the range in which it may lie.
@@ -122,12 +122,12 @@ def auc_and_recall(scores: np.ndarray, probabilities: np.ndarray, predicted: np.
     return float(probabilities[order] @ middle) / pairs, recall
 
 
-def widened(prior: PriorEstimate, probabilities: np.ndarray, rng: np.random.Generator) -> PriorEstimate:
+def widened(prior: PriorWithDraws, probabilities: np.ndarray, rng: np.random.Generator) -> PriorWithDraws:
     """Return the estimate with an interval that includes the estimates with the other exponents.
 
     Parameters
     ----------
-    prior : PriorEstimate
+    prior : PriorWithDraws
         Estimate with the chosen exponent.
     probabilities : ndarray of shape (n,)
         Probabilities of a positive in the population under random labelling.

@@ -7,13 +7,13 @@ import pytest
 
 from pucli.models.auto.summary import _hold_together
 from pucli.solvers.ensemble.estimates import Estimate, FirstRows, estimates
-from pucli.solvers.ensemble.hidden_share import PriorEstimate
+from pucli.solvers.ensemble.hidden_share import PriorWithDraws
 
 
 @pytest.mark.parametrize(("count", "widest"), [(50, 0.4), (100, 0.32), (1600, 0.1)])
 def test_the_recall_is_narrower_with_more_labelled_rows(count: int, widest: float) -> None:
     rng = np.random.default_rng(0)
-    prior = PriorEstimate(0.3, 0.3, 0.3, np.full(200, 0.3))
+    prior = PriorWithDraws(0.3, 0.3, 0.3, np.full(200, 0.3))
     recall = estimates(rng.normal(1, 1, count), rng.normal(0, 1, 5000), 0.5, prior, rng)["recall"]
     assert 0.02 < recall.high - recall.low < widest
 

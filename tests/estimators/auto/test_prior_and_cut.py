@@ -11,7 +11,7 @@ from pucli.core.errors import UsageError
 from pucli.metrics.ranking import auc, true_auc
 from pucli.solvers.ensemble.calibration import make_calibration
 from pucli.solvers.ensemble.estimates import Estimate, estimates
-from pucli.solvers.ensemble.hidden_share import PriorEstimate, estimate_prior, two_groups
+from pucli.solvers.ensemble.hidden_share import PriorWithDraws, estimate_prior, two_groups
 from pucli.solvers.ensemble.threshold import (
     SHARES,
     best_share,
@@ -100,7 +100,7 @@ def test_what_overlapping_classes_add_to_the_prior_is_taken_off() -> None:
 
 
 def test_the_prior_less_the_overlap_is_not_below_the_labelled_share() -> None:
-    found = PriorEstimate(0.5, 0.3, 0.7, np.linspace(0.3, 0.7, 40), labelled=0.45).less_overlap(0.6)
+    found = PriorWithDraws(0.5, 0.3, 0.7, np.linspace(0.3, 0.7, 40), labelled=0.45).less_overlap(0.6)
     assert found.value == 0.45
     assert found.draws.min() >= 0.45
     apart = replace(found, value=0.5, labelled=0.0).less_overlap(0.75)  # every positive above every negative
@@ -234,7 +234,7 @@ def test_the_printed_precision_is_the_wanted_one() -> None:
     positive = random.normal(size=60) + 2.2
     curve = np.minimum(1.0, SHARES / 0.3)
     cut = make_cut("precision", 0.75, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
-    prior = PriorEstimate(0.3, 0.25, 0.35, np.full(40, 0.3))
+    prior = PriorWithDraws(0.3, 0.25, 0.35, np.full(40, 0.3))
     assert estimates(positive, population, cut.value, prior, random, curve)["precision"].value >= 0.75
 
 
@@ -242,7 +242,7 @@ def test_a_few_labelled_rows_above_the_cut_hardly_move_the_recall() -> None:
     """The share of the labelled rows above a high cut is 0 or 1/50 by chance; the expected recall is not."""
     positive, population, truth = scores(0.3, 3.0, 1, n=4000, p=50)
     curve = expected_recall(positive, population, 0.3)
-    prior = PriorEstimate(0.3, 0.28, 0.32, np.full(40, 0.3))
+    prior = PriorWithDraws(0.3, 0.28, 0.32, np.full(40, 0.3))
     for share in (0.005, 0.02, 0.05):
         cut = np.quantile(population, 1.0 - share)
         rng = np.random.default_rng(0)
@@ -259,7 +259,7 @@ def test_three_labelled_rows_leave_the_recall_open(above: int) -> None:
     """Bootstrap samples of three rows on one side of the threshold are all alike."""
     population = np.linspace(-1.0, 1.0, 400)
     positive = np.array([0.2, 0.3, 0.4]) - (above == 0)
-    prior = PriorEstimate(0.3, 0.25, 0.35, np.full(200, 0.3))
+    prior = PriorWithDraws(0.3, 0.25, 0.35, np.full(200, 0.3))
     found = estimates(positive, population, 0.0, prior, np.random.default_rng(0))
     recall = found["recall"]
     assert recall.value == above / 3
@@ -360,7 +360,7 @@ def test_classes_that_overlap_everywhere_bound_the_prior_from_above_only() -> No
 
 def test_the_lower_end_of_the_prior_is_lower_the_more_the_classes_overlap() -> None:
     draws = np.array([0.2, 0.25, 0.3, 0.35, 0.4])
-    prior = PriorEstimate(0.3, 0.2, 0.4, draws, labelled=0.1)
+    prior = PriorWithDraws(0.3, 0.2, 0.4, draws, labelled=0.1)
     ends = [prior.with_overlap(0.7 * auc + 0.15).low for auc in (1.0, 0.97, 0.93)]
     assert 0.2 >= ends[0] > ends[1] > ends[2] > 0.1
     far = prior.with_overlap(0.5)

@@ -8,7 +8,7 @@ import pytest
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.metrics.ranking import auc
 from pucli.solvers.ensemble import class_prior, sar
-from pucli.solvers.ensemble.hidden_share import PriorEstimate
+from pucli.solvers.ensemble.hidden_share import PriorWithDraws
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.sar import (
     auc_and_recall,
@@ -54,7 +54,7 @@ def test_scores_of_positives_have_the_weighted_distribution() -> None:
 def test_the_interval_of_the_prior_covers_the_other_exponents() -> None:
     p = np.random.default_rng(0).random(500) ** 3
     middle = float(probabilities_if_biased(p).mean())
-    found = widened(PriorEstimate(middle, middle, middle, np.full(40, middle)), p, np.random.default_rng(1))
+    found = widened(PriorWithDraws(middle, middle, middle, np.full(40, middle)), p, np.random.default_rng(1))
     ends = [probabilities_if_biased(p, exponent).mean() for exponent in (1.0, 3.0)]
     assert [found.low, found.high] == pytest.approx(ends)
     assert found.draws.min() >= ends[0] and found.draws.max() <= ends[1]

@@ -12,7 +12,7 @@ from pucli.estimators.auto.random_labelling import RandomLabelling
 from pucli.metrics.ranking import auc, true_auc
 from pucli.models.auto.summary import Findings, scored_rows, summary, training_probabilities
 from pucli.solvers.ensemble.estimates import Estimate, estimates, if_odds, lift_of
-from pucli.solvers.ensemble.hidden_share import PriorEstimate, estimate_prior, hidden_share
+from pucli.solvers.ensemble.hidden_share import PriorWithDraws, estimate_prior, hidden_share
 from pucli.solvers.ensemble.threshold import Cut
 
 
@@ -63,7 +63,7 @@ def test_the_share_of_positives_among_unlabeled_rows_leaves_out_the_labelled_one
 def test_the_fewer_positives_are_hidden_the_higher_is_the_upper_end_of_the_prior():
     positive = np.linspace(1.0, 2.0, 8)
     population = np.append(np.linspace(0.9, 2.1, 6), np.linspace(-2.0, 0.0, 54))
-    plain = PriorEstimate(0.1, 0.08, 0.105, np.linspace(0.08, 0.105, 20))
+    plain = PriorWithDraws(0.1, 0.08, 0.105, np.linspace(0.08, 0.105, 20))
     few, many = (plain.with_few_labelled(positive, np.repeat(population, times)).high for times in (1, 100))
     assert plain.high < many < few - 0.03
 

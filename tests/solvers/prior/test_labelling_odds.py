@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pucli.solvers.ensemble.estimates import estimates, if_odds
-from pucli.solvers.ensemble.hidden_share import PriorEstimate
+from pucli.solvers.ensemble.hidden_share import PriorWithDraws
 from pucli.solvers.prior.best_bin import prior_factors, shares_above
 from pucli.solvers.prior.labelling_odds import ahead_of, odds_between, with_odds
 
@@ -69,7 +69,7 @@ def test_bounds_hold_where_the_odds_truly_differ_and_plain_intervals_do_not() ->
         labelled = rng.random(600) < labels
         scores = np.sort(positive[labelled]), np.sort(np.r_[positive[~labelled], negative])
         share = float(np.mean(~labelled) * 600 / (2000 - labelled.sum()))
-        prior = PriorEstimate(share, share, share, np.full(40, share))
+        prior = PriorWithDraws(share, share, share, np.full(40, share))
         found = estimates(*scores, 1.0, prior, rng, known_prior=True)
         truth = float(np.mean(positive[~labelled] > 1.0))
         held["plain"] += found["recall"].low <= truth <= found["recall"].high
