@@ -23,8 +23,15 @@ def test_the_judge():
     assert "more than" in judge(GOOD._replace(seconds=21.0), case, 20)
     assert "raw words" in judge(GOOD._replace(err="pucli: m: damaged (BadZipFile: no)"), case, 20)
     assert "more than 1 lines" in judge(GOOD._replace(err="pucli: one\ntwo\n"), case, 20)
-    assert judge(GOOD._replace(err="warning: d.csv: one cell is missing\npucli: one\n"), case, 20) == ""
-    assert "more than 1 lines" in judge(GOOD._replace(err="warning: d.csv: one cell is missing\n"), case, 20)
+
+
+def test_the_judge_counts_the_warnings_before_a_message():
+    warned = GOOD._replace(err="warning: d.csv: one cell is missing\n" + GOOD.err)
+    allowed = Case("a", [], warnings=1)
+    assert "more than 1 lines" in judge(warned, Case("a", []), 20)
+    assert judge(warned, allowed, 20) == ""
+    assert "more than 1 lines" in judge(warned._replace(err="warning: d.csv: two\n" + warned.err), allowed, 20)
+    assert "more than 1 lines" in judge(GOOD._replace(err="warning: d.csv: one cell is missing\n"), allowed, 20)
 
 
 def test_mutations_are_seeded():
