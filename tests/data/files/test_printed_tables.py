@@ -115,6 +115,7 @@ def test_a_new_file_in_utf_8_is_not_garbled_in_silence(tmp_path: Path, mark: str
     [
         (" code age\n" + "".join(f"{row} C{row} {row % 7}\n" for row in range(9)), "if 0 is a row number"),
         ("code,age\n" + "".join(f"“C, {row}”,{row % 7}\n" for row in range(9)), "“ is no quote"),
+        ("code,age\n“C”,1\n“D”,2,3\n", "quote a cell that has ',' in it"),
         ("\x85".join(["code,age", *(f"C{row},{row}" for row in range(9))]), "lines end with U\\+0085"),
         ("\u2028".join(["code,age", *(f"C{row},{row}" for row in range(9))]), "lines end with U\\+2028"),
     ],

@@ -371,7 +371,8 @@ def _reason(error: csv.Error) -> str:
 
 def _way_out_of_long(fields: Sequence[str], shape: Shape) -> str:
     """Return what to do about a line with more fields than columns."""
-    if quote := next((sign for sign in _CURLY if any(field.lstrip().startswith(sign) for field in fields)), ""):
+    cut = (field.strip() for field in fields if field.strip()[-1:] not in _CURLY)  # within its quotes
+    if quote := next((field[0] for field in cut if field[:1] in _CURLY), ""):
         return f'{quote} is no quote in a table; write " around a cell that has {_name(shape.separator)} in it'
     if shape.separator == " " and len(fields) == shape.n_fields + 1 and is_number(fields[0]):
         return f"if {fields[0]} is a row number, as in a printed table, name that column in the header, too"
