@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from pucli.core.arrays import AnyArray, Floats, Ints
-from pucli.solvers.ensemble.boosting.grow import TIE, Tree, draw
+from pucli.solvers.ensemble.boosting.grow import TIE, Nodes, Tree, draw
 
 # `numbers` of a leaf: its node, its first row and the one after its last, the place of its histogram, and the feature,
 # the bin and the levels of its best split. Its `sums`: of gradients and of weights, and the gain of that split.
@@ -45,47 +45,49 @@ class Sparse(NamedTuple):
     usual: Ints
 
 
-@njit(cache=True, nogil=True)
+class Leaves(NamedTuple):
+    """The leaves of a tree that grows.
+
+    Attributes
+    ----------
+    rows, spare : ndarray of int of shape (n,)
+        Rows, those of a leaf side by side, and a workspace.
+    numbers, sums : ndarray of shape (leaves, 7) and (leaves, 3)
+        Of each leaf, as above.
+    histograms : ndarray of shape (leaves, bins, 3)
+        Of the gradients, weights and numbers of rows.
+    """
+
+    rows: Ints
+    spare: Ints
+    numbers: Ints
+    sums: Floats
+    histograms: Floats
+
+
 def sparse_bins(bins: AnyArray) -> Sparse:
     """Return binned rows (n, m) as `Sparse`."""
-    n, m = bins.shape
-    counts = np.zeros((m, 256), np.int64)
-    for i in range(n):
-        for j in range(m):
-            counts[j, bins[i, j]] += 1
-    offset, usual = np.zeros(m + 1, np.int64), np.zeros(m, np.int64)
-    total = 0
-    for j in range(m):
-        last, mode = 0, 0
-        for b in range(256):
-            if counts[j, b] > 0:
-                last = b
-            if counts[j, b] > counts[j, mode]:
-                mode = b
-        usual[j] = offset[j] + mode
-        offset[j + 1] = offset[j] + last + 1
-        total += n - counts[j, mode]
-    entries, start = np.empty(total, np.int32), np.zeros(n + 1, np.int64)
-    at = 0
-    for i in range(n):
-        for j in range(m):
-            e = offset[j] + bins[i, j]
-            if e != usual[j]:
-                entries[at] = e
-                at += 1
-        start[i + 1] = at
-    return Sparse(entries, start, offset, usual)
+    counts = [np.bincount(column) for column in bins.T]
+    offset = np.concatenate([[0], np.cumsum([len(count) for count in counts])])
+    usual = offset[:-1] + [int(np.argmax(count)) for count in counts]
+    numbers = bins + offset[:-1].astype(np.int32)
+    unusual = numbers != usual
+    start = np.concatenate([[0], np.cumsum(unusual.sum(axis=1))])
+    return Sparse(numbers[unusual], start, offset, usual)
 
 
 @njit(cache=True, nogil=True)
-def _fill(sparse: Sparse, tried: AnyArray, derivatives: Floats, rows: Ints, histogram: Floats) -> None:
-    """Fill the histogram (bins, 3) of gradients, weights and numbers of some rows, for the features that are tried."""
-    offset, start = sparse.offset, sparse.start
+def _fill(sparse: Sparse, tried: AnyArray, derivatives: Floats, leaves: Leaves, leaf: int) -> None:
+    """Fill the histogram of a leaf, for the features that are tried."""
+    offset, start, low, high = sparse.offset, sparse.start, leaves.numbers[leaf, LOW], leaves.numbers[leaf, HIGH]
+    histogram = leaves.histograms[leaves.numbers[leaf, PLACE]]
     for j in range(len(tried)):
         if tried[j]:
-            histogram[offset[j] : offset[j + 1]] = 0.0
+            for e in range(offset[j], offset[j + 1]):
+                histogram[e, 0], histogram[e, 1], histogram[e, 2] = 0.0, 0.0, 0.0
     g, h = 0.0, 0.0
-    for i in rows:
+    for at in range(low, high):
+        i = leaves.rows[at]
         gradient, weight = derivatives[i, 0], derivatives[i, 1]
         g += gradient
         h += weight
@@ -97,7 +99,7 @@ def _fill(sparse: Sparse, tried: AnyArray, derivatives: Floats, rows: Ints, hist
     for j in range(len(tried)):
         if not tried[j]:
             continue
-        g_usual, h_usual, count = g, h, float(len(rows))
+        g_usual, h_usual, count = g, h, float(high - low)
         for e in range(offset[j], offset[j + 1]):
             g_usual -= histogram[e, 0]
             h_usual -= histogram[e, 1]
@@ -118,21 +120,23 @@ def _subtract(histogram: Floats, part: Floats, tried: AnyArray, offset: Ints) ->
 
 @njit(cache=True, nogil=True)
 def _find_split(
-    histogram: Floats,
+    leaves: Leaves,
+    leaf: int,
     offset: Ints,
     tried: AnyArray,
     coded: AnyArray,
-    numbers: Ints,
-    sums: Floats,
     least: int,
     ridge: float,
+    order: Ints,
 ) -> None:
-    """Write the best split of a leaf to its `numbers` and `sums`.
+    """Write the best split of a leaf to its `numbers` and `sums`; `order` (64,) is a workspace.
 
     Its feature is -1 if there is none; its bins on the left go to BIN as a border, or to LEVELS as bits.
     """
+    numbers, sums = leaves.numbers[leaf], leaves.sums[leaf]
+    histogram = leaves.histograms[numbers[PLACE]]
     g, h, n = sums[SUM_G], sums[SUM_H], numbers[HIGH] - numbers[LOW]
-    order, best = np.empty(64, np.int64), -1.0
+    best = -1.0
     numbers[FEATURE] = -1
     if n < 2 * least:
         return
@@ -141,7 +145,7 @@ def _find_split(
             continue
         first, last, more = offset[j], offset[j + 1], ridge
         if coded[j]:
-            first, last = 0, _in_order_of_gradient(histogram[offset[j] : offset[j + 1]], order)
+            first, last = 0, _in_order_of_gradient(histogram, first, last, order)
             more = ridge + CATEGORY_RIDGE
         g_left, h_left, count, levels = 0.0, 0.0, 0.0, 0
         for k in range(first, last - 1):
@@ -165,27 +169,30 @@ def _find_split(
 
 
 @njit(cache=True, nogil=True)
-def _in_order_of_gradient(histogram: Floats, order: Ints) -> int:
+def _in_order_of_gradient(histogram: Floats, first: int, last: int, order: Ints) -> int:
     """Write the levels that a leaf has to `order`, by their shrunken mean gradient, and return their number."""
     count = 0
-    for level in range(len(histogram)):
-        if histogram[level, 2] == 0.0:
+    for e in range(first, last):
+        if histogram[e, 2] == 0.0:
             continue
-        mean = histogram[level, 0] / (histogram[level, 1] + CATEGORY_RIDGE)
+        mean = histogram[e, 0] / (histogram[e, 1] + CATEGORY_RIDGE)
         at = count
-        while at > 0 and histogram[order[at - 1], 0] / (histogram[order[at - 1], 1] + CATEGORY_RIDGE) > mean:
+        while at > 0:
+            before = first + order[at - 1]
+            if histogram[before, 0] / (histogram[before, 1] + CATEGORY_RIDGE) <= mean:
+                break
             order[at] = order[at - 1]
             at -= 1
-        order[at] = level
+        order[at] = e - first
         count += 1
     return count
 
 
 @njit(cache=True, nogil=True)
-def _best_leaf(numbers: Ints, sums: Floats) -> int:
-    """Return the leaf with the largest gain, -1 if none can be split."""
+def _best_leaf(numbers: Ints, sums: Floats, count: int) -> int:
+    """Return the leaf, of the first `count`, with the largest gain, -1 if none can be split."""
     leaf = -1
-    for k in range(len(numbers)):
+    for k in range(count):
         if numbers[k, FEATURE] < 0 or sums[k, GAIN] <= LEAST_GAIN:
             continue
         if leaf < 0 or sums[k, GAIN] > sums[leaf, GAIN] * (1.0 + TIE):
@@ -194,10 +201,9 @@ def _best_leaf(numbers: Ints, sums: Floats) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _divide(
-    bins: AnyArray, derivatives: Floats, rows: Ints, spare: Ints, numbers: Ints, sums: Floats, leaf: int, new: int
-) -> None:
+def _divide(bins: AnyArray, derivatives: Floats, leaves: Leaves, leaf: int, new: int) -> None:
     """Divide the rows of `leaf` at its split: those above the border become the leaf `new`."""
+    rows, spare, numbers, sums = leaves.rows, leaves.spare, leaves.numbers, leaves.sums
     j, border, low, high = numbers[leaf, FEATURE], numbers[leaf, BIN], numbers[leaf, LOW], numbers[leaf, HIGH]
     levels = numbers[leaf, LEVELS]
     left, right, g, h = low, 0, 0.0, 0.0
@@ -219,17 +225,70 @@ def _divide(
 
 
 @njit(cache=True, nogil=True)
-def _draw_features(m: int, tried: int, seed: np.uint64) -> AnyArray:
-    """Return which of m features are tried (m,)."""
-    state, features, chosen = np.array([seed], np.uint64), np.arange(m), np.zeros(m, np.bool_)
+def _draw_features(features: Ints, tried: int, state: AnyArray, chosen: AnyArray) -> None:
+    """Mark in `chosen` (m,) which of the `features`, whose order changes, are tried."""
+    m = len(features)
     for k in range(tried):
         at = k + draw(state, m - k)
         features[k], features[at] = features[at], features[k]
         chosen[features[k]] = True
-    return chosen
 
 
 @njit(cache=True, nogil=True)
+def _grow(  # noqa: PLR0913
+    bins: AnyArray,
+    sparse: Sparse,
+    derivatives: Floats,
+    coded: AnyArray,
+    tried: AnyArray,
+    least: int,
+    ridge: float,
+    order: Ints,
+    leaves: Leaves,
+    tree: Nodes,
+    levels: Ints,
+    values: Floats,
+) -> int:
+    """Fill `tree`, `levels` and `values` as `grow_best_first`, and return the number of nodes."""
+    numbers, sums, offset, most = leaves.numbers, leaves.sums, sparse.offset, len(leaves.sums)
+    for i in range(len(bins)):
+        sums[0, SUM_G] += derivatives[i, 0]
+        sums[0, SUM_H] += derivatives[i, 1]
+    count = 1
+    _fill(sparse, tried, derivatives, leaves, count - 1)
+    _find_split(leaves, count - 1, offset, tried, coded, least, ridge, order)
+    for new in range(1, most):
+        leaf = _best_leaf(numbers, sums, new)
+        if leaf < 0:
+            break
+        node, children = numbers[leaf, NODE], 2 * new - 1
+        tree.feature[node], tree.cut[node], tree.child[node] = numbers[leaf, FEATURE], numbers[leaf, BIN], children
+        levels[node] = numbers[leaf, LEVELS]
+        _divide(bins, derivatives, leaves, leaf, new)
+        numbers[leaf, NODE], numbers[new, NODE] = children, children + 1
+        count = new + 1
+        if count == most:
+            break
+        # the larger child takes the place of its parent's histogram
+        small, large = leaf, new
+        if numbers[leaf, HIGH] - numbers[leaf, LOW] > numbers[new, HIGH] - numbers[new, LOW]:
+            small, large = new, leaf
+        numbers[large, PLACE], numbers[small, PLACE] = numbers[leaf, PLACE], new
+        if numbers[large, HIGH] - numbers[large, LOW] < 2 * least:
+            numbers[small, FEATURE], numbers[large, FEATURE] = -1, -1
+            continue
+        _fill(sparse, tried, derivatives, leaves, small)
+        _subtract(leaves.histograms[numbers[large, PLACE]], leaves.histograms[new], tried, offset)
+        for k in (leaf, new):
+            _find_split(leaves, k, offset, tried, coded, least, ridge, order)
+    for k in range(count):
+        total = sums[k, SUM_G] / (sums[k, SUM_H] + ridge)
+        tree.value[numbers[k, NODE]] = total
+        for at in range(numbers[k, LOW], numbers[k, HIGH]):
+            values[leaves.rows[at]] = total
+    return 2 * count - 1
+
+
 def grow_best_first(  # noqa: PLR0913
     bins: AnyArray,
     sparse: Sparse,
@@ -276,51 +335,13 @@ def grow_best_first(  # noqa: PLR0913
     values : ndarray of shape (n,)
         Value of each row's leaf.
     """
-    n, offset = len(bins), sparse.offset
-    chosen = _draw_features(bins.shape[1], tried, seed)
-    most = 2 * leaves - 1
-    feature, cut = np.full(most, -1, np.int32), np.zeros(most, np.uint8)
-    child, value, values = np.zeros(most, np.int32), np.zeros(most), np.empty(n)
-    levels = np.zeros(most, np.int64)
-    rows, spare = np.arange(n), np.empty(n, np.int64)
-    numbers, sums = np.full((leaves, 7), -1, np.int64), np.zeros((leaves, 3))
-    numbers[0, NODE], numbers[0, LOW], numbers[0, HIGH], numbers[0, PLACE] = 0, 0, n, 0
-    for i in range(n):
-        sums[0, SUM_G] += derivatives[i, 0]
-        sums[0, SUM_H] += derivatives[i, 1]
-    _fill(sparse, chosen, derivatives, rows, histograms[0])
-    _find_split(histograms[0], offset, chosen, coded, numbers[0], sums[0], least, ridge)
-    count = 1
-    for new in range(1, leaves):
-        leaf = _best_leaf(numbers[:new], sums[:new])
-        if leaf < 0:
-            break
-        node, children = numbers[leaf, NODE], 2 * new - 1
-        feature[node], cut[node], child[node] = numbers[leaf, FEATURE], numbers[leaf, BIN], children
-        levels[node] = numbers[leaf, LEVELS]
-        _divide(bins, derivatives, rows, spare, numbers, sums, leaf, new)
-        numbers[leaf, NODE], numbers[new, NODE] = children, children + 1
-        count = new + 1
-        if count == leaves:
-            break
-        # the larger child takes the place of its parent's histogram
-        small, large = leaf, new
-        if numbers[leaf, HIGH] - numbers[leaf, LOW] > numbers[new, HIGH] - numbers[new, LOW]:
-            small, large = new, leaf
-        numbers[large, PLACE], numbers[small, PLACE] = numbers[leaf, PLACE], new
-        if numbers[large, HIGH] - numbers[large, LOW] < 2 * least:
-            numbers[small, FEATURE], numbers[large, FEATURE] = -1, -1
-            continue
-        part = rows[numbers[small, LOW] : numbers[small, HIGH]]
-        _fill(sparse, chosen, derivatives, part, histograms[new])
-        _subtract(histograms[numbers[large, PLACE]], histograms[new], chosen, offset)
-        for k in (leaf, new):
-            _find_split(histograms[numbers[k, PLACE]], offset, chosen, coded, numbers[k], sums[k], least, ridge)
-    for k in range(count):
-        total = sums[k, SUM_G] / (sums[k, SUM_H] + ridge)
-        value[numbers[k, NODE]] = total
-        for at in range(numbers[k, LOW], numbers[k, HIGH]):
-            values[rows[at]] = total
-    nodes = 2 * count - 1
-    tree = feature[:nodes].copy(), cut[:nodes].copy(), child[:nodes].copy(), value[:nodes].copy()
-    return tree, levels[:nodes].copy(), values
+    n, m = bins.shape
+    chosen = np.zeros(m, bool)
+    _draw_features(np.arange(m), tried, np.array([seed], np.uint64), chosen)
+    numbers = np.full((leaves, 7), -1, np.int64)
+    numbers[0, [NODE, LOW, HIGH, PLACE]] = 0, 0, n, 0
+    grown = Leaves(np.arange(n), np.empty(n, np.int64), numbers, np.zeros((leaves, 3)), histograms)
+    tree, levels, values = Nodes.empty(2 * leaves - 1), np.zeros(2 * leaves - 1, np.int64), np.empty(n)
+    order = np.empty(64, np.int64)
+    nodes = _grow(bins, sparse, derivatives, coded, chosen, least, ridge, order, grown, tree, levels, values)
+    return tree.first(nodes), levels[:nodes].copy(), values

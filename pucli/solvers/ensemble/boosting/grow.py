@@ -8,7 +8,7 @@ Guestrin 2016, eq. 7). With random thresholds it is an extra tree (Geurts, Ernst
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numba import njit
@@ -23,6 +23,37 @@ SORTED_ROWS = 48
 TIE = 1e-9
 
 
+class Nodes(NamedTuple):
+    """Arrays of a tree that grows, one entry for each node; arrays are made here as their making takes long to compile.
+
+    Attributes
+    ----------
+    feature, cut, child : ndarray of int32, uint8 and int32
+        Feature (-1 in a leaf), cut, and left child.
+    value : ndarray
+        Value of a leaf.
+    """
+
+    feature: AnyArray
+    cut: AnyArray
+    child: AnyArray
+    value: Floats
+
+    @classmethod
+    def empty(cls, most: int) -> Nodes:
+        """Return room for so many nodes."""
+        return cls(np.full(most, -1, np.int32), np.zeros(most, np.uint8), np.zeros(most, np.int32), np.zeros(most))
+
+    def first(self, count: int) -> Tree:
+        """Return a tree of the first nodes."""
+        return (
+            self.feature[:count].copy(),
+            self.cut[:count].copy(),
+            self.child[:count].copy(),
+            self.value[:count].copy(),
+        )
+
+
 @njit(cache=True, nogil=True)
 def draw(state: AnyArray, count: int) -> Whole:
     """Return a random integer below `count` and advance the generator (splitmix64; Steele, Lea, Flood 2014)."""
@@ -35,9 +66,11 @@ def draw(state: AnyArray, count: int) -> Whole:
 
 
 @njit(cache=True, nogil=True)
-def _random_split(
+def _random_split(  # noqa: PLR0913
     bins: AnyArray,
     rows: Ints,
+    first: int,
+    end: int,
     gradient: Floats,
     weight: Floats,
     j: int,
@@ -45,37 +78,47 @@ def _random_split(
     ridge: float,
     state: AnyArray,
 ) -> tuple[float, Whole]:
-    """Return (gain, cut) of a random border of feature j among `rows`; gain -1 if there is none."""
+    """Return (gain, cut) of a random border of feature j among `rows[first:end]`; gain -1 if there is none."""
     low, high = 255, 0
-    for i in rows:
-        b = bins[i, j]
+    for k in range(first, end):
+        b = bins[rows[k], j]
         low, high = min(low, b), max(high, b)
     if low >= high:
         return -2.0, 0
     cut = low + draw(state, high - low)
     g_left, h_left, g, h, count = 0.0, 0.0, 0.0, 0.0, 0
-    for i in rows:
+    for k in range(first, end):
+        i = rows[k]
         g += gradient[i]
         h += weight[i]
         if bins[i, j] <= cut:
             g_left += gradient[i]
             h_left += weight[i]
             count += 1
-    if count < least or len(rows) - count < least:
+    if count < least or end - first - count < least:
         return -1.0, cut
     g_right, h_right = g - g_left, h - h_left
     return g_left * g_left / (h_left + ridge) + g_right * g_right / (h_right + ridge), cut
 
 
 @njit(cache=True, nogil=True)
-def _best_of_sorted(
-    bins: AnyArray, rows: Ints, gradient: Floats, weight: Floats, j: int, least: int, ridge: float, order: Ints
+def _best_of_sorted(  # noqa: PLR0913
+    bins: AnyArray,
+    rows: Ints,
+    first: int,
+    end: int,
+    gradient: Floats,
+    weight: Floats,
+    j: int,
+    least: int,
+    ridge: float,
+    order: Ints,
 ) -> tuple[float, Whole]:
     """Return (gain, cut) of the best border of feature j among few rows, which are sorted by insertion."""
-    n = len(rows)
+    n = end - first
     g, h = 0.0, 0.0
     for k in range(n):
-        i = rows[k]
+        i = rows[first + k]
         g += gradient[i]
         h += weight[i]
         b = bins[i, j]
@@ -101,13 +144,24 @@ def _best_of_sorted(
 
 
 @njit(cache=True, nogil=True)
-def _best_of_histogram(
-    bins: AnyArray, rows: Ints, gradient: Floats, weight: Floats, j: int, least: int, ridge: float, table: Floats
+def _best_of_histogram(  # noqa: PLR0913
+    bins: AnyArray,
+    rows: Ints,
+    first: int,
+    end: int,
+    gradient: Floats,
+    weight: Floats,
+    j: int,
+    least: int,
+    ridge: float,
+    table: Floats,
 ) -> tuple[float, Whole]:
     """Return (gain, cut) of the best border of feature j; table : (256, 3), workspace of the histogram."""
-    table[:] = 0.0
+    for b in range(256):
+        table[b, 0], table[b, 1], table[b, 2] = 0.0, 0.0, 0.0
     low, high = 255, 0
-    for i in rows:
+    for k in range(first, end):
+        i = rows[k]
         b = bins[i, j]
         table[b, 0] += gradient[i]
         table[b, 1] += weight[i]
@@ -127,7 +181,7 @@ def _best_of_histogram(
         g_left += table[b, 0]
         h_left += table[b, 1]
         count += table[b, 2]
-        if count < least or len(rows) - count < least:
+        if count < least or end - first - count < least:
             continue
         gain = g_left * g_left / (h_left + ridge) + (g - g_left) ** 2 / (h - h_left + ridge)
         if gain > best + TIE * abs(best):
@@ -139,6 +193,8 @@ def _best_of_histogram(
 def _split(  # noqa: PLR0913
     bins: AnyArray,
     rows: Ints,
+    first: int,
+    end: int,
     gradient: Floats,
     weight: Floats,
     least: int,
@@ -159,11 +215,11 @@ def _split(  # noqa: PLR0913
         features[k], features[at] = features[at], features[k]
         j = features[k]
         if random:
-            gain, where = _random_split(bins, rows, gradient, weight, j, least, ridge, state)
-        elif len(rows) <= SORTED_ROWS:
-            gain, where = _best_of_sorted(bins, rows, gradient, weight, j, least, ridge, order)
+            gain, where = _random_split(bins, rows, first, end, gradient, weight, j, least, ridge, state)
+        elif end - first <= SORTED_ROWS:
+            gain, where = _best_of_sorted(bins, rows, first, end, gradient, weight, j, least, ridge, order)
         else:
-            gain, where = _best_of_histogram(bins, rows, gradient, weight, j, least, ridge, table)
+            gain, where = _best_of_histogram(bins, rows, first, end, gradient, weight, j, least, ridge, table)
         seen += gain > -2.0
         if gain > best + TIE * abs(best):
             best, feature, cut = gain, j, where
@@ -173,6 +229,69 @@ def _split(  # noqa: PLR0913
 
 
 @njit(cache=True, nogil=True)
+def _grow(  # noqa: PLR0913
+    bins: AnyArray,
+    rows: Ints,
+    spare: Ints,
+    gradient: Floats,
+    weight: Floats,
+    depth: int,
+    least: int,
+    ridge: float,
+    tried: int,
+    random: bool,
+    state: AnyArray,
+    features: Ints,
+    order: Ints,
+    table: Floats,
+    stack: Ints,
+    tree: Nodes,
+) -> int:
+    """Fill `tree` as `grow`, and return the number of its nodes; the other arrays are workspaces."""
+    feature, cut, child, value = tree.feature, tree.cut, tree.child, tree.value
+    n, most = len(rows), len(feature)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, n, 0
+    waiting, nodes = 1, 1
+    while waiting > 0:
+        waiting -= 1
+        node, low, high, level = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
+        g, h, size = 0.0, 0.0, 0.0
+        for k in range(low, high):
+            i = rows[k]
+            g += gradient[i]
+            h += weight[i]
+            size += abs(gradient[i])
+        value[node] = g / (h + ridge) if h + ridge > 0.0 else 0.0
+        pure = abs(g) >= size * (1.0 - 1e-9) and ridge == 0.0
+        if level >= depth or high - low < 2 * least or pure or nodes + 2 > most:
+            continue
+        gain, j, where = _split(
+            bins, rows, low, high, gradient, weight, least, ridge, tried, random, state, features, order, table
+        )
+        if j < 0 or gain <= g * g / (h + ridge) * (1.0 + 1e-12):
+            continue
+        left, right = low, 0
+        for k in range(low, high):
+            i = rows[k]
+            if bins[i, j] <= where:
+                rows[left] = i
+                left += 1
+            else:
+                spare[right] = i
+                right += 1
+        for k in range(right):
+            rows[left + k] = spare[k]
+        feature[node], cut[node], child[node] = j, where, nodes
+        for k in range(2):
+            stack[waiting, 0] = nodes + k
+            stack[waiting, 1] = low if k == 0 else left
+            stack[waiting, 2] = left if k == 0 else high
+            stack[waiting, 3] = level + 1
+            waiting += 1
+        nodes += 2
+    return nodes
+
+
 def grow(  # noqa: PLR0913
     bins: AnyArray,
     rows: Ints,
@@ -213,53 +332,25 @@ def grow(  # noqa: PLR0913
     tuple of ndarray of shape (nodes,)
         Feature (-1 in a leaf), cut, left child, and value of each node.
     """
-    rows = rows.copy()
-    n, m = len(rows), bins.shape[1]
-    most = 2 * (n // least) + 1
-    feature, cut = np.full(most, -1, np.int32), np.zeros(most, np.uint8)
-    child, value = np.zeros(most, np.int32), np.zeros(most)
-    state = np.array([seed], np.uint64)
-    features, order, table = np.arange(m), np.empty(SORTED_ROWS, np.int64), np.empty((256, 3))
-    spare = np.empty(n, rows.dtype)
-    # nodes to split: number, first row and last, level; as an array, because lists of tuples take long to compile
-    stack = np.empty((most + 1, 4), np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, n, 0
-    waiting, nodes = 1, 1
-    while waiting > 0:
-        waiting -= 1
-        node, low, high, level = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
-        part = rows[low:high]
-        g, h, size = 0.0, 0.0, 0.0
-        for i in part:
-            g += gradient[i]
-            h += weight[i]
-            size += abs(gradient[i])
-        value[node] = g / (h + ridge) if h + ridge > 0.0 else 0.0
-        pure = abs(g) >= size * (1.0 - 1e-9) and ridge == 0.0
-        if level >= depth or high - low < 2 * least or pure or nodes + 2 > most:
-            continue
-        gain, j, where = _split(
-            bins, part, gradient, weight, least, ridge, tried, random, state, features, order, table
-        )
-        if j < 0 or gain <= g * g / (h + ridge) * (1.0 + 1e-12):
-            continue
-        left, right = low, 0
-        for k in range(low, high):
-            i = rows[k]
-            if bins[i, j] <= where:
-                rows[left] = i
-                left += 1
-            else:
-                spare[right] = i
-                right += 1
-        for k in range(right):
-            rows[left + k] = spare[k]
-        feature[node], cut[node], child[node] = j, where, nodes
-        for k in range(2):
-            stack[waiting, 0] = nodes + k
-            stack[waiting, 1] = low if k == 0 else left
-            stack[waiting, 2] = left if k == 0 else high
-            stack[waiting, 3] = level + 1
-            waiting += 1
-        nodes += 2
-    return feature[:nodes].copy(), cut[:nodes].copy(), child[:nodes].copy(), value[:nodes].copy()
+    n, most = len(rows), 2 * (len(rows) // least) + 1
+    tree = Nodes.empty(most)
+    nodes = _grow(
+        bins,
+        rows.copy(),
+        np.empty(n, rows.dtype),
+        gradient,
+        weight,
+        depth,
+        least,
+        ridge,
+        tried,
+        random,
+        np.array([seed], np.uint64),
+        np.arange(bins.shape[1]),
+        np.empty(SORTED_ROWS, np.int64),
+        np.empty((256, 3)),
+        # nodes to split: number, first row and last, level; as an array, because lists of tuples take long to compile
+        np.empty((most + 1, 4), np.int64),
+        tree,
+    )
+    return tree.first(nodes)
