@@ -121,7 +121,10 @@ def coded(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     try:
         codes, distinct = pd.factorize(column)
     except (TypeError, NotImplementedError) as error:  # Arrow has no codes for lists
-        raise TableError(f"column {column.name!r}: a cell must hold one value, not a list or a table") from error
+        raise TableError(
+            f"column {column.name!r}: a cell must hold one value, not a list or a table; write each part as a column, "
+            "or leave the column out (--drop)"
+        ) from error
     place: dict[str, int] = {}
     renamed = np.full(len(distinct) + 1, -1)  # the last entry is for empty cells, whose code is -1
     for position, cell in enumerate(distinct.tolist()):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SHOWN = 100  # cells that are looked at
 _LONG = re.compile(r"\d(\.\d{1,5})?E\+\d{2,}")
+_ROUNDED = re.compile(r"[1-9]\d{14,}0")  # a spreadsheet keeps 15 digits of a number
+FEWEST = 5  # such numbers in a column of a sheet or of what was saved from one
 
 
 def with_ids(frame: pd.DataFrame, ids: Collection[str]) -> pd.DataFrame:
@@ -36,20 +38,24 @@ def with_ids(frame: pd.DataFrame, ids: Collection[str]) -> pd.DataFrame:
             column = exact(frame.iloc[:, position])
             changed.isetitem(position, column.array)
             if example := _cut(column):
+                has = "has" if "E" in example else "may have"
                 warnings.warn(
-                    f"column {str(name)!r} holds identifiers like {example}, whose last digits a spreadsheet has cut; "
-                    "save the column as text",
+                    f"column {str(name)!r} holds identifiers like {example}, whose last digits a spreadsheet {has} "
+                    "cut; save the column as text",
                     stacklevel=2,
                 )
     return changed
 
 
 def _cut(column: pd.Series) -> str:
-    """Return the first identifier if all are numbers as a spreadsheet shows long ones, 1.23457E+17, else ""."""
-    if getattr(column.dtype, "kind", "O") in "iu":
-        return ""
-    texts = column.dropna().iloc[:SHOWN].tolist()
-    return texts[0] if texts and all(_LONG.fullmatch(text) for text in texts) else ""
+    """Return the first identifier if all are numbers as a spreadsheet shows or keeps long ones, else "".
+
+    These are 1.23457E+17 and 1234567890123450.
+    """
+    texts = column.dropna().iloc[:SHOWN].astype(str).tolist()
+    if texts and all(_LONG.fullmatch(text) for text in texts):
+        return str(texts[0])
+    return str(texts[0]) if len(texts) >= FEWEST and all(_ROUNDED.fullmatch(text) for text in texts) else ""
 
 
 def exact(column: pd.Series) -> pd.Series:

@@ -11,7 +11,7 @@ import pytest
 from pucli.core.errors import UsageError
 from pucli.data.files.formats import open_table
 from pucli.data.files.writers import open_writer
-from pucli.data.ids import exact
+from pucli.data.ids import exact, with_ids
 from pucli.data.rows.blocks import read_blocks
 
 BIG = 2**53 + 1
@@ -154,3 +154,11 @@ def test_blanks_in_front_of_identifiers_are_kept_in_every_block_of_a_file(tmp_pa
     path.write_text("a,note,id\n" + "".join(f"{i},{quote}x{quote},{one}\n" for i, one in enumerate(ids)))
     found = pd.concat([block.frame for block in read_blocks(path, ["a", "id"], keep=["id"])])
     assert found["id"].tolist() == ids
+
+
+@pytest.mark.parametrize(("first", "step", "cut"), [(10**15, 10, True), (10**15, 9, False), (10**14, 10, False)])
+def test_numbers_of_more_digits_than_a_spreadsheet_keeps_are_told(first, step, cut, recwarn):
+    for cells in (first + step * np.arange(9), (first + step * np.arange(9)).astype(str)):
+        recwarn.clear()
+        with_ids(pd.DataFrame({"id": cells}), ["id"])
+        assert any("a spreadsheet may have cut" in str(one.message) for one in recwarn) == cut

@@ -132,6 +132,32 @@ def test_an_id_leaves_as_its_number_format_shows_it(sheet, number_format, number
     assert frame["id"].tolist() == [shown, "8"]
 
 
+def test_a_date_as_an_id_leaves_without_a_time_that_the_sheet_does_not_show(sheet):
+    day, moment = datetime.datetime(2024, 3, 1), datetime.datetime(2024, 3, 1, 10, 30)
+
+    def form(book):
+        book.active["A2"].number_format, book.active["A3"].number_format = "yyyy-mm-dd", "yyyy-mm-dd hh:mm"
+
+    frame = sheet([["id", "a", "y"], [day, 1, 0], [moment, 2, 1]], change=form, keep=["id"]).frame
+    assert frame["id"].tolist() == ["2024-03-01", "2024-03-01 10:30:00"]
+
+
+@pytest.mark.parametrize("suffix", [".xls", ".ods"])
+def test_a_workbook_under_the_name_of_another_kind_is_read(sheet, tmp_path, suffix):
+    sheet([["a", "y"], [1, 0], [2, 1]])
+    path = (tmp_path / "t.xlsx").rename(tmp_path / f"t{suffix}")
+    assert open_table(path, "y").frame["a"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("suffix", [".xls", ".xlsx", ".parquet", ".npz"])
+def test_text_under_the_name_of_a_binary_file_is_named(tmp_path, suffix):
+    path = tmp_path / f"t{suffix}"
+    for raw in (b"a\ty\n1\t0\n2\t1\n", "a,y\n1,0\n2,1\n".encode("utf-16")):
+        path.write_bytes(raw)
+        with pytest.raises(UsageError, match=rf"is a text file, not {suffix[1:].upper()}; name it t.csv"):
+            open_table(path, "y")
+
+
 def test_hidden_rows_and_columns_are_said(sheet):
     def hide(book):
         book.active.row_dimensions[3].hidden = book.active.row_dimensions[4].hidden = True

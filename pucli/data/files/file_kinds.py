@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from pucli.core.errors import UsageError
-from pucli.data.files.disguises import recognised
+from pucli.data.files.disguises import Disguise, recognised
 from pucli.data.files.packing import packing
 from pucli.data.files.spool import is_stream
 from pucli.data.files.text.json_lines import JSON
@@ -58,6 +58,8 @@ def check_content(path: Path, kind: str) -> None:
     alike = {".xls": SHEETS, ".xlsx": SHEETS, ".ods": SHEETS, ".json": JSON, ".jsonl": JSON, ".feather": FEATHER}
     if found is None and packed and kind not in PACKABLE and path.suffix.lower() in PACKED_SUFFIXES:
         raise UsageError(f"{path} is a packed {kind} file, and only text is read packed; unpack it")
+    if found is None and not packed and kind in BINARY and is_text_table(path):
+        found = Disguise("a text file", ".csv")
     if found is None or kind in alike.get(found.suffix, (found.suffix,)):
         return
     stem = path.name if path.suffix.lower() not in KNOWN else path.stem

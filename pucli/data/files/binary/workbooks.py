@@ -10,6 +10,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -138,9 +139,9 @@ def _xlsx(
     import openpyxl
 
     _check_sheets(path)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), path.open("rb") as file:  # openpyxl refuses the name .xls
         warnings.filterwarnings("ignore", module="openpyxl")  # about styles and extensions, which hold no cells
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
         try:
             sheets = {one.title: one for one in book.worksheets}
             visible = [title for title, one in sheets.items() if one.sheet_state == "visible"]
@@ -300,6 +301,8 @@ def _shown(cell: Any) -> str:
     value = _integer(cell.value)
     if isinstance(value, bool):
         return str(value).upper()
+    if isinstance(value, datetime) and value.time() == time() and "h" not in (cell.number_format or "").lower():
+        return value.date().isoformat()
     if isinstance(value, int) and value >= 0 and (shown := _formatted(value, cell.number_format or "")):
         return shown
     return _text(cell)

@@ -50,7 +50,8 @@ def read_arff(path: Path) -> tuple[pd.DataFrame, list[int]]:  # noqa: C901
                     raise ValueError(f"line {number}: sparse ARFF rows are not supported; save the file in dense form")
                 row = split_row(line)
                 if len(row) != len(names):
-                    raise ValueError(f"line {number} has {len(row)} fields, but {len(names)} attributes are declared")
+                    fields = f"{len(row)} field{'s' * (len(row) != 1)}"
+                    raise ValueError(f"line {number} has {fields}, but {len(names)} attributes are declared")
                 rows.append(row)
                 lines.append(number)
             elif line.lower().startswith("@attribute"):
