@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 
-# zero-width spaces, marks of the writing direction, and byte-order marks, which joined files have in the middle
-_INVISIBLE = "\u200b\u200e\u200f\u2060\ufeff"
+# zero-width spaces, marks of the writing direction, which programs copy along with names and numbers, and byte-order
+# marks, which joined files have in the middle
+_INVISIBLE = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 
 
 def trimmed(text: str) -> str:

@@ -292,7 +292,7 @@ def _as_formed(texts: Sequence[str], column: Number) -> str:
         return f"; in training there was no {form.unit}, so write them alike"
     if form is None or (column.decimal and form.decimal == column.decimal):
         return ""
-    return f"; --decimal {form.decimal if form.sure else '. or ,'} reads them"
+    return f"; --decimal {'. or ,' if form.doubt else form.decimal} reads them"
 
 
 def _whole(text: str) -> str:

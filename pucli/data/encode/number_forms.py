@@ -7,6 +7,7 @@ or 1.234.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -14,11 +15,17 @@ import numpy as np
 
 _SPACES = dict.fromkeys(map(chr, (0xA0, 0x202F, 0x3000, *range(0x2000, 0x200B))), " ")
 _WIDE = {chr(0xFF01 + place): chr(0x21 + place) for place in range(94)}  # of East Asian keyboards
+_DASHES = dict.fromkeys("−–‐‑﹣", "-")
 _BLANKS = str.maketrans(
-    _SPACES | _WIDE | {"−": "-", "–": "-", "’": "'", "‘": "'", "٫": ".", "٬": ",", "·": "."}  # 3·14
+    _SPACES | _WIDE | _DASHES | {"’": "'", "‘": "'", "٫": ".", "٬": ",", "·": ".", "￥": "¥", "￡": "£"}  # 3·14
 )
-_CURRENCY = r"(?:US\$|A\$|C\$|R\$|[$€£¥₹₽₺₩]|EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|Fr\.|Rs\.?|kr\.?|zł)"
-_UNIT = r"°\s?[A-Z]|[^\W\d_°µ%‰][^\W\d_/²³]{0,4}(?:/[^\W\d_]{1,4})?[²³]?|[%‰°µ$€£¥₹₽₺₩][^\W\d_]{0,2}|" + _CURRENCY
+_SIGNS = "$¢-¥฿₠-₿"  # of currencies, inside brackets
+_CODES = (
+    "EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|HUF|RON|UAH|RUB|ILS|AUD|CAD|NZD|HKD|SGD|TWD|CNY|RMB|KRW|INR|THB|VND|"
+    "IDR|MYR|PHP|BRL|MXN|ARS|CLP|ZAR|NGN|KES|EGP|AED|SAR"
+)
+_CURRENCY = rf"(?:(?:US|AU?|CA?|R|HK|NZ|S|NT)\$|[{_SIGNS}]|{_CODES}|Fr\.|Rs\.?|Rp\.?|kr\.?|zł)"
+_UNIT = rf"°\s?[A-Z]|[^\W\d_°µ%‰][^\W\d_/²³]{{0,4}}(?:/[^\W\d_]{{1,4}})?[²³]?|[%‰°µ{_SIGNS}][^\W\d_]{{0,2}}|{_CURRENCY}"
 _MULTIPLES = ("K", "k", "M", "B", "T", "bn", "mn", "tn", "Mio", "Mrd", "Tsd", "tsd")
 _DIGITS = r"\d[\d.,' ]*(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"
 _DECORATED = re.compile(
@@ -47,13 +54,13 @@ class NumberForm(NamedTuple):
         Decimal sign, "." or ",".
     unit : str
         Unit or currency that some cells have, "" if none has.
-    sure : bool
-        Whether a cell proves the decimal sign; "1,234" does not.
+    doubt : str
+        What the sign before three digits may be instead if no cell proves the decimal sign, as "1,234", or "1.234 €".
     """
 
     decimal: str
     unit: str
-    sure: bool
+    doubt: str
 
 
 class _Parts(NamedTuple):
@@ -75,12 +82,15 @@ def number_form(texts: Sequence[str], decimal: str = "") -> NumberForm | None:
     if len(proofs) > 1:
         return None
     sign = proofs.pop() if proofs else "."
-    sure = (
-        bool(decimal) or any(_proof(parts.digits) for parts in known) or not any("," in parts.digits for parts in known)
-    )
     if any(_number(parts.digits, sign) is None for parts in known):
         return None
-    return NumberForm(sign, units.pop() if units else "", sure)
+    doubt, unit = "", units.pop() if units else ""
+    if not decimal and not any(_proof(parts.digits) for parts in known):
+        if any("," in parts.digits for parts in known):
+            doubt = "the comma is a decimal sign"
+        elif unit and any("." in parts.digits for parts in known):
+            doubt = "the dot separates thousands"
+    return NumberForm(sign, unit, doubt)
 
 
 def of_other_scale(texts: Sequence[str], form: NumberForm) -> str:
@@ -149,6 +159,8 @@ def _parts(text: str) -> _Parts | None:
     if len(text) > 60:
         return None
     text = text.translate(_BLANKS).strip()
+    if not text.isascii():
+        text = "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in text)  # ٣ is 3
     if quoted := _QUOTED.fullmatch(text):
         text = next(part for part in quoted.groups() if part is not None).strip()
         if re.match(r"0\d", text):  # quoted lest the zeros be lost: a code

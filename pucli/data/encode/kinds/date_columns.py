@@ -16,6 +16,8 @@ from pucli.data.frames import (
     serial_days,
 )
 
+LONG_SPAN = 60 * 365.25  # days
+
 
 def date_column(cells: CodedCells) -> Column | None:
     """Describe a column of dates; None for any other column."""
@@ -70,14 +72,26 @@ def _day_of_month(days: float) -> int:
     return int((day - day.astype("datetime64[M]")).astype(int)) + 1
 
 
+def _two_centuries(days: np.ndarray) -> str:
+    """Return a warning if dates (k,) with years of two digits, in days since 1970, fall far apart, as births do."""
+    if np.ptp(days) <= LONG_SPAN:
+        return ""
+    return (
+        "has years of two digits, of which 00 to 68 are read as 2000 to 2068 and 69 to 99 as 1969 to 1999; write all "
+        "four digits if some are of another century"
+    )
+
+
 def declared_date_column(cells: CodedCells, written: str = "") -> Column:
     """Describe a column that is declared as dates, of the form `written` if it is not empty."""
     name, texts = cells.name, cells.texts
     if written:
-        read = ~np.isnan(parsed_dates(texts, written))
+        days = parsed_dates(texts, written)
+        read = ~np.isnan(days)
         if len(texts) and not read.any():
             raise TableError(f"column {name!r}: no cell is a date of the form {written}, e.g. {texts[0]!r}")
-        found = Column(name, "date", cells.n_empty, n_distinct=len(texts), written=written)
+        warning = _two_centuries(days[read]) if "%y" in written and len(texts) else ""
+        found = Column(name, "date", cells.n_empty, n_distinct=len(texts), written=written, warning=warning)
         return with_unread(found, cells, read, f"not dates of the form {written}")
     shares = [float(np.mean(~np.isnan(read_days(texts, written)))) if texts else 0.0 for written in DATE_FORMATS]
     best = int(np.argmax(shares))

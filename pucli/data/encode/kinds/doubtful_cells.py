@@ -75,14 +75,16 @@ _MONTH = (
 )
 _DATED = re.compile(
     rf".*(\b\d{{4}}[-./]\d{{1,2}}[-./]\d{{1,2}}|\b\d{{1,2}}[-./]\d{{1,2}}[-./](\d{{4}}|\d{{2}})\b"
-    rf"|\b\d{{1,2}}[. -]*{_MONTH}[ -]*\d{{2,4}}|\b{_MONTH}[ -](\d{{1,2}},? )?\d{{4}}"
+    rf"|\b\d{{1,2}}(st|nd|rd|th)?([./ -]*| de ){_MONTH}([/ -]*| de )\d{{2,4}}"
+    rf"|\b{_MONTH}[ -]+(\d{{1,2}}(st|nd|rd|th)?,? ([\d:]{{5,8}} ([+-]\d{{4}} )?)?)?\d{{4}}"
     r"|\b\d{4}[ -]?([WQ]\d{1,2}|M(0\d|1[0-2]))\b|\b[WQ]\d{1,2}[ /-]\d{4}\b|\b(0?[1-9]|1[0-2])[/.-](19|20)\d{2}\b)",
     re.IGNORECASE,
 )
 _LIKE_DATE = re.compile(  # further forms, which no format of dates reads
     r"\d{1,2}\.?[ -][^\W\d_]{3,12}\.?,?[ -](19|20)\d{2}\b|\d{4}[-./] ?\d{1,2}[-./] ?\d{1,2}\b|\w{0,2}\d{1,4}年\d{1,2}月"
     r"|(KW|CW|WK|week|W|Q|H|S|T|FY) ?\d{1,2} ?[/.' -] ?((19|20)\d{2}|\d{2})$"
-    r"|(19|20)\d{2}[ /.-]?(KW|CW|WK|week|H|S|T) ?\d{1,2}$|(19|20)\d{2}-[0-3]\d{2}$|/Date\(-?\d{9,}",
+    r"|(19|20)\d{2}[ /.-]?(KW|CW|WK|week|H|S|T) ?\d{1,2}$|(19|20)\d{2}-[0-3]\d{2}$|/Date\(-?\d{9,}"
+    r"|(19|20)\d{2}[:_]\d{2}[:_]\d{2}\b|datetime\.date(time)?\(\d{4}, ",
     re.IGNORECASE,
 )
 _OTHER_FORMATS = (
@@ -91,6 +93,9 @@ _OTHER_FORMATS = (
     *("%d.%m.%y %H:%M", "%m/%d/%y %H:%M", "%d/%m/%y %H:%M", "%d.%m.%Y %H.%M", "%G-W%V-%u"),
     *("%a, %d %b %Y %H:%M:%S %z", "%d/%b/%Y:%H:%M:%S %z", "%d-%b-%y %I.%M.%S.%f %p"),  # mail, web servers, Oracle
     *("%Y%m%d%H%M%S%z", "%Y%m%d%H%M%S.%f%z", "%Y-%j"),  # HL7, days of a year
+    *("%m-%d-%Y", "%m.%d.%Y", "%m-%d-%y", "%d/%b/%Y", "%Y_%m_%d", "%Y:%m:%d %H:%M:%S"),  # the last of cameras
+    *("%d/%m/%Y %H:%M:%S.%f", "%d.%m.%Y %H:%M:%S.%f", "%b %d %Y %I:%M%p", "%a %b %d %H:%M:%S %z %Y"),  # SQL Server
+    *("%Y-%m-%d-%H.%M.%S.%f", "%Y-%m-%d %H.%M.%S", "%m/%d/%Y %I:%M%p", "%d/%m/%Y %I:%M%p"),  # the first of Db2
 )
 _TWO_DIGITS = re.compile(r"\d.*\d")
 

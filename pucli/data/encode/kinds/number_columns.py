@@ -168,7 +168,7 @@ def formed_number_column(cells: CodedCells, decimal: str) -> Column | None:
     values, _ = text_numbers(cells.codes, texts, form.decimal, form.unit)
     example = texts[int(np.argmax(np.isnan(parsed_numbers(texts)) & like))]
     means = cell_text(float(formed_numbers([example], form.decimal, form.unit)[0]))
-    doubt = "" if form.sure else "; if the comma is a decimal sign, give --decimal ,"
+    doubt = f"; if {form.doubt}, give --decimal ," if form.doubt else ""
     if plain := of_other_scale(alike, form):
         doubt += f"; {plain!r}, without {form.unit}, is read as it stands, maybe of another scale: write them alike"
     warning = f"holds numbers with signs or units: {example!r} is read as {means}{doubt}"
@@ -189,12 +189,8 @@ def declared_number_column(column: pd.Series, decimal: str) -> Column:
     example = cell_text(column.iloc[int(wrong.argmax())]) if n_wrong else ""
     if n_wrong and n_empty == len(values):
         raise TableError(f"column {name!r} is declared as number, but no cell is a number, e.g. {example!r}")
-    warning = (
-        ""
-        if form is None or form.sure
-        else "has a comma before three digits, which is read as separating thousands; if it is a decimal sign, give "
-        "--decimal ,"
-    )
+    doubt = form.doubt if form is not None else ""
+    warning = f"has a comma or dot before three digits; if {doubt}, give --decimal ," if doubt else ""
     return Column(
         name,
         "number",

@@ -19,6 +19,7 @@ _SHORT = r"\d{1,3}(\.\d+)?"
 _INTERVAL = rf"{_NUMBER} ?%?(?: ?(?:[-–,;]|to) ?{_NUMBER} ?%?)?"
 MANY = 20  # texts from which pairs with a dash are numbers rather than classes such as 18-25
 _OF_UNIT = rf"{_NUMBER} ?[^\W\d_]{{1,12}}\.?"
+_OF_PROGRAM = r"((np|numpy|torch)\.)?(float|int|uint|Decimal|tensor|array)\d*"  # np.float64(1.5), Decimal('1.50')
 _MARK = r" ?(\*{1,3}|[†‡]|\[\w{1,3}\]|\([a-z]\))"
 _PAIR = re.compile(rf"{_SHORT} ?(?:[-–+]|to) ?{_SHORT}")
 _SIGN = re.compile(r"[^\d.,+−-]")
@@ -70,6 +71,12 @@ _ODD = (  # the form, also of plain numbers among such cells, what an example ha
     ),
     (re.compile(rf"[NSEWO] ?{_NUMBER}"), _SIGN, "coordinates", "write south and west as negative numbers"),
     (re.compile(rf"{_OF_UNIT}|{_NUMBER} (per|pour|por) c[^\W\d]+"), _SIGN, "numbers with words", "write them as 12.5"),
+    (
+        re.compile(rf"{_OF_PROGRAM}\(.?{_NUMBER}([eE][+-]?\d+)?[^()]*\)|b'{_NUMBER}'|\({_NUMBER},\)"),
+        _SIGN,
+        "numbers as a program prints its objects",
+        "write them as 12.5",
+    ),
     (
         re.compile(r"\[.*\]|\{.*\}", re.DOTALL),
         re.compile(""),

@@ -141,6 +141,8 @@ def _of_other_form(texts: Sequence[str], use: str) -> str:
         if is_time(example):
             return f"holds times, e.g. {example!r}, and is {use}; write them as a number of hours, minutes or seconds"
         units = units_of(texts)
+        if not units:
+            return f"holds numbers with . and , as decimal signs, e.g. {example!r}, and is {use}; write all as 12.5"
         if _ORDINALS.issuperset(units):
             return f"holds ordinal numbers, e.g. {example!r}, and is {use}; write them as 1" if len(texts) > 9 else ""
         way_out = "write them as 12.5" if len(units) < 2 else "write them in one unit"
