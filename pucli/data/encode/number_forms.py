@@ -25,7 +25,9 @@ _CODES = (
     "IDR|MYR|PHP|BRL|MXN|ARS|CLP|ZAR|NGN|KES|EGP|AED|SAR"
 )
 _CURRENCY = rf"(?:(?:US|AU?|CA?|R|HK|NZ|S|NT)\$|[{_SIGNS}]|{_CODES}|Fr\.|Rs\.?|Rp\.?|kr\.?|zł)"
-_UNIT = rf"°\s?[A-Z]|[^\W\d_°µ%‰][^\W\d_/²³]{{0,4}}(?:/[^\W\d_]{{1,4}})?[²³]?|[%‰°µ{_SIGNS}][^\W\d_]{{0,2}}|{_CURRENCY}"
+_UNIT = (
+    rf"°\s?[A-Z]|(?:[^\W\d_°µ%‰][^\W\d_/²³]{{0,4}}|[%‰°µ{_SIGNS}][^\W\d_]{{0,2}})(?:/[^\W\d_]{{1,4}})?[²³]?|{_CURRENCY}"
+)
 _MULTIPLES = ("K", "k", "M", "B", "T", "bn", "mn", "tn", "Mio", "Mrd", "Tsd", "tsd")
 _DIGITS = r"\d[\d.,' ]*(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"
 _DECORATED = re.compile(

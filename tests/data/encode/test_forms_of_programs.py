@@ -114,3 +114,30 @@ def test_years_of_two_digits_that_fall_into_two_centuries_are_told() -> None:
     assert "has years of two digits" in described(births, "date:%d/%m/%y").warning
     assert not described([f"05/03/{year % 100:02d}" for year in range(1990, 2030)], "date:%d/%m/%y").warning
     assert not described([f"05/03/{year}" for year in range(1930, 2010)], "date:%d/%m/%Y").warning
+
+
+@pytest.mark.parametrize("unit", ["µg/m³", "μg/m³", "mg/L", "%/a"])
+def test_units_per_another_are_read_with_either_letter_for_micro(unit: str) -> None:
+    column = described([f"{value} {unit}" for value in VALUES[1:]])
+    assert (column.kind, column.unit) == ("number", unit)
+
+
+@pytest.mark.parametrize("written", ["{} sq ft", "{} x10^9/L", "{} fl. oz", "{} pcs/box (net)"])
+def test_numbers_with_the_same_words_after_them_are_named(written: str) -> None:
+    column = described([written.format(f"{value:,.0f}") for value in VALUES[1:]])
+    assert f"holds numbers with words, e.g. {written.format(f'{VALUES[1]:,.0f}')!r}" in column.warning
+    assert not described([f"{row} {'Main' if row % 2 else 'Mill'} Street" for row in range(N)]).warning
+
+
+@pytest.mark.parametrize(
+    ("written", "what"),
+    [
+        ("{}/{} mmHg", "several numbers in a cell"),
+        ("{} out of {}", "several numbers in a cell"),
+        ("{} bd / {} ba", "several numbers in a cell"),
+        ("{},000-{},999", "ranges"),
+        ("${}K - ${}K", "ranges"),
+    ],
+)
+def test_two_numbers_in_a_cell_are_named(written: str, what: str) -> None:
+    assert f"holds {what}" in described([written.format(row + 30, row + 90) for row in range(N)] * 2).warning

@@ -15,12 +15,13 @@ LONGEST = 200  # characters of a cell with numbers
 _CODED = re.compile(r"[+-]?(0x[0-9a-f]+|0b[01]+|0o[0-7]+|\d{1,3}(_\d{3})+)", re.IGNORECASE)
 _TIME = re.compile(r"\d{1,2}(:\d{2}){1,2}(\.\d{1,9})?(\s?[AaPp]\.?[Mm]\.?)?")
 _NUMBER = r"[+−-]?\d+(\.\d+)?"
-_SHORT = r"\d{1,3}(\.\d+)?"
+_SHORT = r"[$€£]?\d{1,3}(,\d{3})*(\.\d+)?[Kk]?"
 _INTERVAL = rf"{_NUMBER} ?%?(?: ?(?:[-–,;]|to) ?{_NUMBER} ?%?)?"
 MANY = 20  # texts from which pairs with a dash are numbers rather than classes such as 18-25
 _OF_UNIT = rf"{_NUMBER} ?[^\W\d_]{{1,12}}\.?"
 _OF_PROGRAM = r"((np|numpy|torch)\.)?(float|int|uint|Decimal|tensor|array)\d*"  # np.float64(1.5), Decimal('1.50')
 _MARK = r" ?(\*{1,3}|[†‡]|\[\w{1,3}\]|\([a-z]\))"
+_TAILED = re.compile(r"[+−-]?\d[\d.,]*([^\d.,].*)")
 _PAIR = re.compile(rf"{_SHORT} ?(?:[-–+]|to) ?{_SHORT}")
 _SIGN = re.compile(r"[^\d.,+−-]")
 _ODD = (  # the form, also of plain numbers among such cells, what an example has, and words for both
@@ -31,7 +32,7 @@ _ODD = (  # the form, also of plain numbers among such cells, what an example ha
         "write them as 0.5, or each of both as a column",
     ),
     (
-        re.compile(rf"[<>~≈≤≥]=? ?\d[\d.,]*|[+−-]?\d+([.,]\d+)?({_MARK})?"),
+        re.compile(rf"[<>~≈≤≥]=? ?\d[\d.,]*|[+−-]?\d+([.,]\d+)*({_MARK})?"),
         _SIGN,
         "numbers with signs such as <, ~ or *",
         "write them as 12.5",
@@ -52,7 +53,8 @@ _ODD = (  # the form, also of plain numbers among such cells, what an example ha
     (
         re.compile(
             rf"\w{{0,12}} ?\(?{_NUMBER}( ?[,;:x×|] ?{_NUMBER})+( [^\W\d]{{1,4}}|[cm]m|px)?\)?"
-            rf"|\w{{1,12}} ?\({_NUMBER}( {_NUMBER})+\)|({_OF_UNIT}[\s,@]+)*{_OF_UNIT}"
+            rf"|\w{{1,12}} ?\({_NUMBER}( {_NUMBER})+\)|({_OF_UNIT}[\s,@/]+)*{_OF_UNIT}"
+            rf"|{_NUMBER} ?/ ?{_NUMBER} ?[^\W\d_]{{2,5}}|{_NUMBER} (out of|of|von|sur|de|su) {_NUMBER}"
             rf"|{_NUMBER} ?%? ?(\({_INTERVAL}\)|\[{_INTERVAL}\])"
             rf"|{_NUMBER} ?° ?{_NUMBER} ?['′’] ?({_NUMBER} ?(\"|″|''|”) ?)?[NESWO]?"
         ),
@@ -104,6 +106,15 @@ def paired(texts: Sequence[str]) -> str:
         return ""
     like = [text for text in texts[:1000] if _PAIR.fullmatch(text)]
     return like[0] if len(like) >= MOSTLY * len(texts[:1000]) else ""
+
+
+def of_one_unit(texts: Sequence[str]) -> str:
+    """Return an example if all of many texts are numbers with the same words or signs after them; else ""."""
+    sample = texts[:1000]
+    found = [_TAILED.fullmatch(text) for text in sample]
+    if len(sample) < MANY or not all(found) or len({one[1].strip() for one in found if one}) > 1:
+        return ""
+    return sample[0]
 
 
 def is_time(text: str) -> bool:

@@ -23,7 +23,7 @@ from pucli.data.encode.kinds.doubtful_cells import (
     unread_date,
 )
 from pucli.data.encode.kinds.number_columns import MIN_ROWS, UNIQUE, formed_number_column, plain_number_column
-from pucli.data.encode.kinds.odd_forms import coded_number, decorated, is_time, odd_form, paired
+from pucli.data.encode.kinds.odd_forms import coded_number, decorated, is_time, odd_form, of_one_unit, paired
 from pucli.data.encode.number_forms import formed_numbers, units_of
 from pucli.data.frames import parsed_numbers
 from pucli.data.labels import NO, YES
@@ -153,6 +153,8 @@ def _of_other_form(texts: Sequence[str], use: str) -> str:
     if odd := odd_form(texts):
         what, example, way_out = odd
         return f"holds {what}, e.g. {example!r}, and is {use}; {way_out}"
+    if example := of_one_unit(texts):
+        return f"holds numbers with words, e.g. {example!r}, and is {use}; write them as 12.5"
     if example := paired(texts):
         return f"holds ranges, or pairs of numbers, e.g. {example!r}, and is {use}; write each of both as a column"
     return ""
