@@ -141,3 +141,16 @@ def test_numbers_with_the_same_words_after_them_are_named(written: str) -> None:
 )
 def test_two_numbers_in_a_cell_are_named(written: str, what: str) -> None:
     assert f"holds {what}" in described([written.format(row + 30, row + 90) for row in range(N)] * 2).warning
+
+
+def test_a_form_that_begins_after_a_thousand_values_is_seen() -> None:
+    points = [f"{row}.25" for row in range(2000)]
+    commas = [f"{row},25" for row in range(2000)]
+    assert "e.g. '0,25'" in described([*points, *commas]).warning
+    assert "'#REF!'" in described([*(f"c{row % 1500}" for row in range(3000)), "#REF!"]).warning
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_slip_far_from_all_others_is_told(n: int) -> None:
+    assert f"is 1e+25 in {n} cell" in described([*VALUES, *[1e25] * n]).warning
+    assert "far from" not in described([*VALUES, 1e6]).warning

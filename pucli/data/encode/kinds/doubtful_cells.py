@@ -287,13 +287,17 @@ def doubtful_numbers(filled: np.ndarray) -> str:
     for code in (low, high):
         rest = filled[filled != code]
         n = len(filled) - len(rest)
-        if n < MIN_CODES or len(rest) < min(n, ENOUGH):
+        few = n < MIN_CODES  # not a code, but maybe a slip
+        if len(rest) < (ENOUGH if few else min(n, ENOUGH)):
             continue
-        far = 1.0 if code in CODES else FAR  # fill values such as 9.96921e+36 are of many kinds
+        far = 1.0 if code in CODES and not few else FAR  # fill values such as 9.96921e+36 are of many kinds
         if min(abs(code - rest.min()), abs(code - rest.max())) > far * np.ptp(rest) > 0.0:
             written = f"{code:.0f}" if abs(code) < 1e10 else repr(code)
+            where = f"{n} cell{'s' * (n > 1)}"
+            if few:
+                return f"is {written} in {where}, far from all others; correct it if it is a slip"
             return (
-                f"is {written} in {n} cells, far from all others: if that means that the value is not known, "
+                f"is {written} in {where}, far from all others: if that means that the value is not known, "
                 f"--missing {written} empties these cells"
             )
     return _answer_codes(filled)

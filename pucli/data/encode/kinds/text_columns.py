@@ -48,10 +48,10 @@ def text_column(column: pd.Series, decimal: str = "") -> Column:
     found = _described(column, cells, decimal)
     if found.warning or found.kind in ("number", "date", "identifier", "text"):
         return found
-    texts = cells.texts[:MOST_LOOKED_AT]
-    if error := error_cell(texts):
+    if error := error_cell(cells.texts):
         how = f"has {error!r}, which a spreadsheet shows for an error or a narrow column: correct the cells, or"
         return replace(found, warning=f"{how} --missing {shlex.quote(error)} reads them as empty")
+    texts = cells.texts
     if found.kind == "yes/no" and not {text.casefold() for text in texts} <= {"true", "false"}:
         return replace(found, warning=_in_other_letters(texts))
     return found
@@ -84,7 +84,8 @@ def _described(column: pd.Series, cells: CodedCells, decimal: str) -> Column:
         return replace(seen, kind="yes/no")
     found = _words(seen, texts, n_filled)
     use = "not used" if found.kind == "identifier" else "used as words"
-    warning = _numbers_and_words(found, as_number, cells) or _dates_and_words(cells) or _of_other_form(texts, use)
+    warning = _numbers_and_words(found, as_number, cells) or _dates_and_words(cells)
+    warning = warning or _of_other_form(texts[:: 1 + len(texts) // MOST_LOOKED_AT], use)
     if not warning and n_empty and na_among_codes(texts) and column.isin(["NA"]).any():
         warning = padded("NA")
     if not warning and found.kind == "category":
