@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from pucli.methods import METHODS, estimator_class, make_estimator
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
@@ -195,6 +196,27 @@ def test_fit_does_not_change_its_arguments(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         quick(name).fit(X, y)
+
+
+@pytest.mark.parametrize("name", [*EACH, "label-spreading"])
+@pytest.mark.parametrize("fitted_before", [False, True])
+def test_a_fit_that_fails_leaves_the_model_as_it_was(name: str, fitted_before: bool) -> None:
+    """Half a model has no coefficients for its classes, or those of other rows."""
+    _needs(name)
+    X, y = rows("cpls" if name == "label-spreading" else name)
+    model = quick(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        before = [] if not fitted_before else outputs(model.fit(X, y), X)
+    had = set(vars(model))
+    with pytest.raises(ValueError, match="square overflows"):  # after the columns and the labels are read
+        model.fit(X[:, :2] * 1e200, None if y is None else np.where(y == 1, "yes", "no"))
+    assert set(vars(model)) == had
+    if not fitted_before:
+        with pytest.raises(NotFittedError):
+            model.predict(X) if hasattr(type(model), "predict") else model.score_samples(X)
+    for one, other in zip(before, outputs(model, X) if before else [], strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("name", PU)

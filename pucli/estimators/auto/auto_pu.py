@@ -335,7 +335,7 @@ class AutoPU(PUDecision):
                 "one fold, but the intervals are too narrow. Where rows belong together in other ways, the estimates "
                 "are too good; give the groups of rows (one person, one site): groups= in fit, --groups in commands.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=6,
             )
         ranking, limit = self._ranking()
         if ranking <= limit:
@@ -343,7 +343,7 @@ class AutoPU(PUDecision):
                 "AutoPU may be useless on these rows: labelled rows that it was not trained on hardly rank above "
                 f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
                 DegenerateModelWarning,
-                stacklevel=4,
+                stacklevel=6,
             )
 
     @property

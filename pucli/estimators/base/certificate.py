@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +17,22 @@ from pucli.core.saved_state import STATEMENT, Flag, State, Whole
 ROUNDING = 1e-11
 # Relative rounding of a score.
 OF_SCORES = 4.0 * np.finfo(float).eps
+
+
+def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method `fit` so that a fit which fails leaves the estimator as it was, unfitted or fitted before."""
+
+    @functools.wraps(fit)
+    def fitted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return fitted
 
 
 class Certified:
@@ -52,6 +70,11 @@ class Certified:
         "n_iter_": Whole(),
         "converged_": Flag(),
     }
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "fit" in vars(cls):
+            cls.fit = whole_fit(cls.fit)  # type: ignore[attr-defined]
 
     @property
     def _sparse_format(self) -> str | bool:

@@ -86,7 +86,7 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
     warnings.warn(
         f"no class prior is given: the estimate {found:.2g} of {how}. Set prior if the share is known.",
         EstimatedPriorWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
     return found
 

@@ -147,7 +147,7 @@ def warn_of_sizes(estimator: Any, X: Floats) -> None:
             f"{type(estimator).__name__} compares rows by their distances, and one feature varies "
             f"{spread.max() / spread.min():.1g} times as much as another, which then has no weight; scale the features "
             "(for example to unit variance).",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

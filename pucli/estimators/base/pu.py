@@ -212,7 +212,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         given = isinstance(getattr(self, "prior", None), float)
         problem = degeneracy(*shares, prior_given=given, way_out=self._way_out)
         if problem:
-            warnings.warn(f"{type(self).__name__} {problem}", DegenerateModelWarning, stacklevel=3)
+            warnings.warn(f"{type(self).__name__} {problem}", DegenerateModelWarning, stacklevel=4)
 
     def _score(self, X: Floats) -> Floats:
         """Return f(x) (n,) of validated rows X (n, m)."""

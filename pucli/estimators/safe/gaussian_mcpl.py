@@ -263,7 +263,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
             f"row {j} lacks columns {_names(self, missing[j])}, neither contains the other. "
             f"{np.count_nonzero(covered & ~missing)} of {np.count_nonzero(~missing)} entries are left out for one.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return np.where(covered, np.nan, X)
 

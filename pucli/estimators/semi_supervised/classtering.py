@@ -231,7 +231,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
                 f"Classtering has not learned: it predicts {self.classes_[found[0]].item()!r} for all labelled rows, "
                 f"of {len(self.classes_)} classes. Drop repeated features, or give n_components or more rows.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         else:
             self._warn_unless_converged()
@@ -263,7 +263,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
                 f"only one class has labels, {self.classes_[0].item()!r}, so every row is predicted to be of it; "
                 "label rows of another class too.",
                 DegenerateModelWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self._check_parameters(*table.shape)
         return table, codes

@@ -9,6 +9,7 @@ import numpy as np
 import sklearn.semi_supervised
 
 from pucli.core.saved_state import Array, Labels, Plain, State, Whole, Word
+from pucli.estimators.base.certificate import whole_fit
 from pucli.estimators.base.input_rows import refuse_large, validated
 from pucli.estimators.base.semi_supervised import checked_classes, class_labels
 
@@ -34,6 +35,7 @@ class LabelSpreading(sklearn.semi_supervised.LabelSpreading):  # type: ignore[mi
         "n_iter_": Whole(),
     }
 
+    @whole_fit
     def fit(self, X: Any, y: Any) -> LabelSpreading:
         """Fit to rows X (n, m) and labels y (n,), of which -1 means unlabeled, as does "unlabeled" among words."""
         rows, labels = validated(self, X, class_labels(y))
