@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
-from pucli.core.arrays import AnyArray, Floats
+from pucli.core.arrays import AnyArray, Bools, Floats
+from pucli.core.seeding import seed_of
+from pucli.estimators.base.certificate import whole_fit
+from pucli.estimators.base.parameters import PROPORTION, Constraints, RandomState, number_given
 
 
 class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -24,11 +30,11 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     estimator : PU classifier, or pipeline that ends with one
         It is cloned. Predictions and `decision_function` are its own, so that a row may be predicted positive with a
-        probability below 1/2.
+        probability below 1/2. Known negatives (`neg_label`) train its copies, and are no sample of the population.
     prior : float or None, default=None
         Share of positives among the unlabeled rows; None takes that of the estimator, if it was given one, or else
         estimates it.
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of folds and samples.
 
     Attributes
@@ -51,11 +57,18 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(self, estimator: Any, prior: float | None = None, random_state: int = 0) -> None:
+    _parameter_constraints: ClassVar[Constraints] = {
+        "estimator": [HasMethods(["fit", "predict"])],
+        "prior": [PROPORTION, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, estimator: Any, prior: float | None = None, random_state: RandomState = 0) -> None:
         self.estimator = estimator
         self.prior = prior
         self.random_state = random_state
 
+    @whole_fit
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Fit the classifier, and four copies for held-out scores.
 
@@ -79,46 +92,60 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ValueError
             As the classifier, or if there are too few rows, or groups of them, of a kind for four folds.
         """
-        from pucli.data.encode.encoder import TableEncoder
         from pucli.data.splits.groups import group_numbers
-        from pucli.data.table_libraries import numeric_rows
         from pucli.models.calibration import in_its_scale, probability_curve
-        from pucli.models.fitting import taken_groups
+        from pucli.models.fitting import NEGATIVE, taken_groups
         from pucli.models.validation import held_out_scores
 
+        self._validate_params()
+        seed = int(self.random_state) if isinstance(self.random_state, Integral) else seed_of(self.random_state)
         together = None if groups is None else group_numbers(groups, len(np.ravel(np.asarray(y))))
         self.estimator_ = clone(self.estimator)
         self.estimator_.fit(X, y, **taken_groups(self.estimator_, together))
         self.classes_ = self.estimator_.classes_
-        labelled = np.asarray(np.ravel(np.asarray(y)) == self.classes_[1])  # the fit warns of a column vector
-        pipeline = self.estimator_ if isinstance(self.estimator_, Pipeline) else make_pipeline(self.estimator_)
-        if isinstance(pipeline[0], TableEncoder) and len(pipeline) > 1:  # it looks at no label, so that one is enough
-            X, pipeline = pipeline[0].transform(X), pipeline[1:]
-        rows = np.asarray(numeric_rows(pipeline[-1], X), dtype=np.float64)
+        labelled, negative = _kinds(self.estimator_, y)
+        pipeline, table, rows = _rows(self.estimator_, X)
         unnamed = clone(pipeline)
-        if "pos_label" in unnamed[-1].get_params():
-            unnamed[-1].set_params(pos_label=None)  # the folds have the labels 1 and 0
+        for name in unnamed.get_params():
+            last = name.rpartition("__")[2]
+            if last in ("pos_label", "neg_label"):  # the folds have the labels 1, 0 and -1
+                unnamed.set_params(**{name: None if last == "pos_label" or negative is None else NEGATIVE})
         if hasattr(pipeline[-1], "prior_"):
             unnamed[-1].prior_ = pipeline[-1].prior_
         if hasattr(pipeline[-1], "lam_"):
             unnamed[-1].lam_ = pipeline[-1].lam_
-        found = held_out_scores(unnamed, rows, labelled, self.random_state, together)
+        found = held_out_scores(unnamed, rows, labelled, seed, together, negative, table)
         if found is None:
             raise ValueError(
                 f"probabilities need held-out scores of 4 folds: {int(labelled.sum())} labelled and "
                 f"{int((~labelled).sum())} unlabeled rows are too few, or fill too few groups, or the classifier "
-                "cannot be fitted to a part."
+                "cannot be fitted to a part, or has no scores."
             )
-        found = in_its_scale(found, pipeline, rows, labelled, self.random_state)
-        given = self.prior if self.prior is not None else pipeline[-1].get_params().get("prior")
-        given = given if isinstance(given, float) else None
-        self.curve_ = probability_curve(found, rows, given, None, self.random_state)
+        others = labelled if negative is None else labelled | negative
+        found = in_its_scale(found, pipeline, rows if table is None else table, others, seed)
+        given = self.prior if self.prior is not None else _given(self.estimator_, "prior")
+        self.curve_ = probability_curve(found, rows, number_given(given), None, seed)
         return self
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of features of the classifier."""
+        found: int = self.estimator_.n_features_in_
+        return found
+
+    @property
+    def feature_names_in_(self) -> AnyArray:
+        """The names of the features of the classifier, if its rows had names."""
+        names: AnyArray = self.estimator_.feature_names_in_
+        return names
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return the score of the classifier for each row of X (n, m), shape (n,)."""
+        from pucli.models.scores import decision_values
+
         check_is_fitted(self)
-        scores: Floats = self.estimator_.decision_function(X)
+        scores = decision_values(self.estimator_, X)
+        assert scores is not None  # there were held-out scores
         return scores
 
     def predict(self, X: ArrayLike) -> AnyArray:
@@ -129,5 +156,48 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the estimated probabilities of `classes_` for each row of X (n, m), shape (n, 2)."""
-        probability = np.clip(self.curve_.of(self.decision_function(X))["probability"], 0.0, 1.0)
+        scores = self.decision_function(X)
+        probability = np.clip(self.curve_.of(scores)["probability"], 0.0, 1.0)
         return np.column_stack([1.0 - probability, probability])
+
+
+def _given(model: Any, name: str) -> Any:
+    """Return a parameter that a model, or a model within it, was given."""
+    found = [value for key, value in model.get_params().items() if key.rpartition("__")[2] == name]
+    return next((value for value in found if value is not None), None)
+
+
+def _kinds(model: Any, y: ArrayLike) -> tuple[Bools, Bools | None]:
+    """Return which rows are labelled positives, and which are known negatives, None without any."""
+    from pucli.estimators.base.labels import without_negatives
+
+    negative, labels = None, np.ravel(np.asarray(y))  # the fit warns of a column vector
+    neg_label = _given(model, "neg_label")
+    if neg_label is not None:
+        labels, negative = without_negatives(labels, neg_label, _given(model, "pos_label"))
+    return np.asarray(labels == model.classes_[1]), negative
+
+
+def _rows(model: Any, X: Any) -> tuple[Pipeline, Any, Any]:
+    """Return the steps of a fitted model that learn from labels, the table that they take, and its rows of numbers.
+
+    The table is None where the steps take the rows of numbers.
+    """
+    from pucli.data.encode.encoder import TableEncoder
+    from pucli.data.table_libraries import TableError, is_table, numeric_rows
+
+    pipeline = model if isinstance(model, Pipeline) else make_pipeline(model)
+    if isinstance(pipeline[0], TableEncoder) and len(pipeline) > 1:  # it looks at no label, so that one is enough
+        X, pipeline = pipeline[0].transform(X), pipeline[1:]
+    table = X if is_table(X) and len(pipeline) > 1 and hasattr(X, "__len__") else None  # a lazy table has no length
+    try:
+        rows = numeric_rows(pipeline[-1], X)
+        rows = csr_array(rows, dtype=np.float64) if issparse(rows) else np.asarray(rows, dtype=np.float64)
+    except TableError:
+        if table is None:
+            raise
+        rows = None
+    if rows is None or (not issparse(rows) and np.isnan(rows).any() and len(pipeline) > 1):
+        rows = pipeline[:-1].transform(X)
+        rows = csr_array(rows) if issparse(rows) else np.asarray(rows, dtype=np.float64)
+    return pipeline, table, rows

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.seeding import stream
@@ -126,7 +127,7 @@ def curve_of(positive: Floats, population: Floats, prior: Estimate, seed: int = 
     return ProbabilityCurve(prior, knots, p, low, high)
 
 
-def in_its_scale(found: HeldOutScores, pipeline: Any, X: AnyArray, labelled: Bools, seed: int) -> HeldOutScores:
+def in_its_scale(found: HeldOutScores, pipeline: Any, X: Any, labelled: Bools, seed: int) -> HeldOutScores:
     """Return held-out scores moved to the scale of the scores of the model of all rows.
 
     Models of fewer rows, or of another share of labelled rows, can have scores of another size. The quantiles of the
@@ -138,10 +139,10 @@ def in_its_scale(found: HeldOutScores, pipeline: Any, X: AnyArray, labelled: Boo
         Held-out scores of some rows; they are returned unchanged if nearly all rows have one.
     pipeline : fitted pipeline
         Model of all rows.
-    X : ndarray of shape (n, m)
+    X : table or array of shape (n, m)
         Training rows.
     labelled : ndarray of shape (n,)
-        True for labelled positives.
+        True for labelled positives and known negatives.
     seed : int
         Seed of the sample of other rows.
     """
@@ -149,7 +150,7 @@ def in_its_scale(found: HeldOutScores, pipeline: Any, X: AnyArray, labelled: Boo
     if len(others) < LEAST_OTHERS:
         return found
     others = np.sort(stream(seed, "other rows").permutation(others)[:MOST_OTHERS])
-    here = decision_values(pipeline, X[others])
+    here = decision_values(pipeline, _safe_indexing(X, others))
     assert here is not None  # there are held-out scores
     there = np.sort(found.scores[~found.labelled])
     places = np.quantile(here, np.linspace(0.0, 1.0, len(there)))

@@ -49,7 +49,7 @@ def checked_scores(values: Floats, what: str, start: int = 0, *, share: bool = F
     return values
 
 
-def decision_values(pipeline: Any, X: Floats) -> Floats | None:
+def decision_values(pipeline: Any, X: Any) -> Floats | None:
     """Return decision values (n,) for two classes, positive for the last class, or None if there are none.
 
     For a model with only probabilities, they are the probability of the last class minus one half.

@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import Bools, Floats, Ints
@@ -136,7 +137,13 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints 
 
 
 def held_out_scores(
-    pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints | None = None, negative: Bools | None = None
+    pipeline: Any,
+    X: Floats,
+    labelled: Bools,
+    seed: int,
+    groups: Ints | None = None,
+    negative: Bools | None = None,
+    table: Any = None,
 ) -> HeldOutScores | None:
     """Score rows by cross-validation of a fitted PU pipeline with the parameters it has.
 
@@ -157,6 +164,8 @@ def held_out_scores(
         As in `held_out`.
     negative : ndarray of bool of shape (n,), optional
         Known negatives, which train with the label -1 and are not scored.
+    table : table of n rows, optional
+        The rows as the pipeline takes them, if it does not take X.
 
     Returns
     -------
@@ -176,8 +185,9 @@ def held_out_scores(
     fold, scores = np.empty(len(s), dtype=np.int64), np.empty(len(s))
     known_no = np.zeros(len(s), dtype=bool) if negative is None else negative[rows]
     labels = s.astype(int) - known_no
+    taken = X if table is None else _safe_indexing(table, rows)
     for k, (train, test) in enumerate(_folds(X, s, seed, given)):
-        values = _scores(pipeline, kept, X[train], labels[train], X[test])
+        values = _scores(pipeline, kept, _safe_indexing(taken, train), labels[train], _safe_indexing(taken, test))
         if values is None:
             return None
         fold[test], scores[test] = k, values
@@ -254,7 +264,7 @@ def _usable(estimator: Any, labelled: Bools, seed: int) -> Ints | None:
     return None if _sets_weights(estimator) else drawn(labelled, seed, MOST_LABELLED, MOST_UNLABELED)
 
 
-def _scores(pipeline: Any, kept: dict[str, float], X: Floats, y: Ints, test: Floats) -> Floats | None:
+def _scores(pipeline: Any, kept: dict[str, float], X: Any, y: Ints, test: Any) -> Floats | None:
     """Return the scores of rows `test` by a model of rows X with labels y, None if it cannot be fitted or has none."""
     model = clone(pipeline)
     model[-1].set_params(**kept)
@@ -301,8 +311,9 @@ def _kept(estimator: Any, prior: float | None) -> dict[str, float]:
 
 def _sets_weights(estimator: Any) -> bool:
     """Return whether a weight differs from its default, which suits any number of rows."""
-    given, default = estimator.get_params(), type(estimator)().get_params()
-    return any(given[name] != default[name] for name in WEIGHTS if name in given)
+    given = {name: value for name, value in estimator.get_params().items() if name in WEIGHTS}
+    default = type(estimator)().get_params() if given else {}
+    return any(value != default[name] for name, value in given.items())
 
 
 def drawn(labelled: Bools, seed: int, most_labelled: int, most_unlabeled: int) -> Ints:

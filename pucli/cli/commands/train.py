@@ -197,6 +197,7 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
 
     prior_estimated : whether the class prior among the parameters, if any, is an estimate, which has an interval.
     """
+    from pucli.estimators.base.parameters import number_given
     from pucli.estimators.base.pu import has_own_probabilities
 
     rows = fitted.rows
@@ -213,8 +214,9 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
         return fitted, None
     checked, given = judged(scores), None if prior_estimated else fitted.params.get("prior")
     one_sample = (rows.n_labelled, len(rows.y) - rows.n_labelled) if rows.denominator == "all" else None
-    scores = in_its_scale(scores, fitted.pipeline, rows.X, rows.labelled, seed)
-    curve = probability_curve(scores, rows.X, given if isinstance(given, float) else None, one_sample, seed)
+    not_unlabeled = rows.labelled if rows.negative is None else rows.labelled | rows.negative
+    scores = in_its_scale(scores, fitted.pipeline, rows.X, not_unlabeled, seed)
+    curve = probability_curve(scores, rows.X, number_given(given), one_sample, seed)
     known = {**curve.record(), "ranks": checked.ranks}
     return replace(fitted, doubt=rows.repeated or checked.warning, probability=known), checked
 

@@ -19,7 +19,11 @@ class NumberIn(Interval):
 
     def is_satisfied_by(self, val: object) -> bool:
         """Return whether `val` is such a number."""
-        return not isinstance(val, bool | np.bool_) and bool(super().is_satisfied_by(val))
+        return (
+            isinstance(val, int | float | np.number)
+            and not isinstance(val, bool)
+            and bool(super().is_satisfied_by(val))
+        )
 
 
 POSITIVE = NumberIn(Real, 0, None, closed="neither")
@@ -30,6 +34,11 @@ SHARE = NumberIn(Real, 0, 1, closed="both")
 FROM_ZERO = NumberIn(Integral, 0, None, closed="left")
 FROM_ONE = NumberIn(Integral, 1, None, closed="left")
 FROM_TWO = NumberIn(Integral, 2, None, closed="left")
+
+
+def number_given(value: object) -> float | None:
+    """Return the value of a parameter that is a number of any type, None if it is a word or not given."""
+    return float(value) if isinstance(value, int | float | np.number) else None
 
 
 def one_of(*names: str) -> StrOptions:

@@ -27,7 +27,7 @@ from pucli.estimators.base.labels import (
     refuse_mixed_labels,
     without_negatives,
 )
-from pucli.estimators.base.parameters import Label
+from pucli.estimators.base.parameters import Label, number_given
 
 # Names that attributes had in model files of earlier versions.
 FORMER_ATTRIBUTES = {"cut_": "threshold_", "chosen_cut_": "chosen_threshold_"}
@@ -209,8 +209,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         self.positive_share_, self.labelled_recall_ = shares
         if self._by_training_scores:
             self.unlabeled_scores_, self.labelled_scores_ = scores
-        given = isinstance(getattr(self, "prior", None), float)
-        problem = degeneracy(*shares, prior_given=given, way_out=self._way_out)
+        given = number_given(getattr(self, "prior", None))
+        problem = degeneracy(*shares, prior_given=given is not None, way_out=self._way_out)
         if problem:
             warnings.warn(f"{type(self).__name__} {problem}", DegenerateModelWarning, stacklevel=4)
 
@@ -276,8 +276,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
             Rows sum to one.
         """
         scores = self._score(self._validate_predict(X))
-        given = getattr(self, "prior", None)
-        prior = given if isinstance(given, float) else getattr(self, "prior_", None)
+        prior = number_given(getattr(self, "prior", None))
+        prior = getattr(self, "prior_", None) if prior is None else prior
         from pucli.solvers.ensemble.calibration import probability_of_scores
 
         probability = probability_of_scores(scores, self.labelled_scores_, self.unlabeled_scores_, prior)
