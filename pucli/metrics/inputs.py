@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from pucli.core.arrays import AnyArray, Bools, Floats
 
 DENOMINATORS = ("unlabeled", "all")
+# Rounding may bring a probability this far out of its range.
+ROUNDING = 1e-9
 # So many labels are named in a message.
 FEW = 4
 
@@ -50,14 +52,40 @@ def as_floats(values: ArrayLike, name: str) -> Floats:
         raise ValueError(f"{name} takes numbers, and {_shown(wrong)} is none.") from error
 
 
+def weights(values: ArrayLike, name: str = "sample_weight") -> Floats:
+    """Return the weights of the rows, (n,); raise ValueError if one is missing, negative or infinite."""
+    found = numbers(values, name)
+    wrong = np.flatnonzero(~(np.isfinite(found) & (found >= 0.0)))
+    if len(wrong):
+        raise ValueError(f"{name} takes finite numbers from zero on; row {wrong[0]} has {found[wrong[0]]:g}.")
+    return found
+
+
+def probabilities(values: Floats, name: str = "probability") -> Floats:
+    """Return probabilities (n,), NaN where they are missing; raise ValueError for a number below 0 or above 1."""
+    wrong = np.flatnonzero((values < -ROUNDING) | (values > 1.0 + ROUNDING))
+    if len(wrong):
+        raise ValueError(f"{name} takes numbers between 0 and 1; row {wrong[0]} has {values[wrong[0]]:g}.")
+    return values
+
+
+def refuse_prior(prior: float) -> None:
+    """Raise ValueError if a class prior is below 0 or above 1."""
+    probabilities(np.array([prior], dtype=np.float64), "prior")
+
+
 def labels(values: ArrayLike, name: str) -> AnyArray:
-    """Return the labels of the rows, (n,); raise ValueError if one is missing or a fraction."""
+    """Return the labels of the rows, (n,); raise ValueError if one is missing or a fraction, or some are words."""
     array = vector(values, name)
     missing = np.flatnonzero(_missing(array))
     if len(missing):
         raise ValueError(f"{name} lacks the label of row {missing[0]}: leave out rows without a label.")
     if array.dtype.kind == "f" and len(fractions := array[array != np.round(array)]):
         raise ValueError(f"{name} takes labels, and {fractions[0]:g} is a score or a probability.")
+    of_words = [isinstance(label, str) for label in array.tolist()] if array.dtype.kind == "O" else []
+    if any(of_words) and not all(of_words):
+        word, other = array[of_words.index(True)], array[of_words.index(False)]
+        raise ValueError(f"{name} has both words and numbers as labels, such as {_shown(word)} and {_shown(other)}.")
     return array
 
 
@@ -128,6 +156,8 @@ def refuse_other_kind(positive: object, y: AnyArray, name: str = "positive") -> 
     name : str, default="positive"
         What messages call the positive class.
     """
+    if np.ndim(np.asarray(positive)) or positive is None or positive != positive:  # NaN differs from itself
+        raise ValueError(f"{name} takes one label; got {_shown(positive)}.")
     if isinstance(positive, str) != _words(y):
         found = ", ".join(_shown(label) for label in distinct(y)[:FEW])
         raise ValueError(f"{name} is {_shown(positive)}, which is no label: the labels are {found}.")

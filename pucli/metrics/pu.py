@@ -114,6 +114,7 @@ def proxy_accuracy(counts: ArrayLike, denominator: Denominator, prior: float) ->
     PU-Bench selects models by it without the term -prior, which changes no order.
     """
     tp, n_labelled, found, n_unlabeled = _counts(counts, denominator)
+    inputs.refuse_prior(prior)
     with np.errstate(invalid="ignore"):
         called = found / n_unlabeled if denominator == "unlabeled" else (tp + found) / (n_labelled + n_unlabeled)
         return np.asarray(2.0 * prior * tp / n_labelled + 1.0 - called - prior, dtype=np.float64)
@@ -187,4 +188,7 @@ def _counts(counts: ArrayLike, denominator: Denominator = "unlabeled") -> Floats
             f"got {values.dtype.name} of shape {values.shape}. For labels take puf_score(y_true, y_pred)."
         )
     inputs.refuse_denominator(denominator)
-    return np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
+    tp, n_labelled, found, n_unlabeled = numbers = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
+    if np.any(numbers < 0.0) or np.any(tp > n_labelled) or np.any(found > n_unlabeled):
+        raise ValueError("counts has more rows predicted positive than rows of their kind, or a number below zero.")
+    return numbers

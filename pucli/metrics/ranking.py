@@ -93,6 +93,7 @@ def likely_negative_auc(labelled: ArrayLike, decision: ArrayLike, reference: Arr
         Share of positives among the unlabeled rows.
     """
     marked, scores = inputs.marked_scores(labelled, decision)
+    inputs.refuse_prior(prior)
     ordered = inputs.numbers(reference, "reference")
     inputs.same_length(scores, ordered, ("decision", "reference"), least=0)
     if marked.all() or not marked.any() or not np.isfinite([scores, ordered]).all():

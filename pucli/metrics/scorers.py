@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import UsageError
+from pucli.data.labels import positive_of_two
 from pucli.metrics import inputs
 from pucli.metrics.pu import Denominator, puf
 
@@ -138,7 +139,8 @@ def puf_score(
     y_true, y_pred : array-like of shape (n,)
         Labels as in `fit`, of labelled positives and unlabeled rows, and predicted ones.
     pos_label : label, optional
-        The label of labelled positives; by default the last of the labels in sorted order, as in scikit-learn.
+        The label of labelled positives; by default the greater of two numbers, and of two words the positive one, as in
+        `GLPUAL`. Other words need it: ``make_scorer(puf_score, pos_label="fraud")``.
     denominator : {"unlabeled", "all"}, default="unlabeled"
         Rows over which P(predicted positive) is taken: "unlabeled" if these are a separate sample, "all" if the
         labelled positives are part of one sample.
@@ -220,7 +222,7 @@ def _undefined(name: str, labelled: Bools) -> float:
 def _weights(sample_weight: ArrayLike | None, labelled: Bools) -> Floats:
     if sample_weight is None:
         return np.ones(len(labelled))
-    weight = inputs.numbers(sample_weight, "sample_weight")
+    weight = inputs.weights(sample_weight)
     inputs.same_length(weight, labelled, ("sample_weight", "y"), least=0)
     return weight
 
@@ -233,10 +235,23 @@ def _of_labels(y_true: ArrayLike, y_pred: ArrayLike, pos_label: Any) -> tuple[Bo
         shown = ", ".join(map(repr, found[: inputs.FEW]))
         raise ValueError(f"y_true and y_pred take two labels, of labelled positives and unlabeled rows; got {shown}.")
     if pos_label is None:
-        pos_label = 1 if found in ([0], [-1]) else found[-1]  # 1 of 0 and 1, even if only 0 occurs
+        pos_label = 1 if found in ([0], [-1]) else _last(found)  # 1 of 0 and 1, even if only 0 occurs
     elif len(found) == 2 and pos_label not in found:
         raise ValueError(f"pos_label={pos_label!r} is not a label: the labels are {found[0]!r} and {found[1]!r}.")
     return y == pos_label, y_hat == pos_label
+
+
+def _last(found: list[Any]) -> Any:
+    """Return the label of labelled positives of sorted labels; raise ValueError if two words do not show it."""
+    if len(found) < 2 or not isinstance(found[0], str):
+        return found[-1]
+    positive = positive_of_two(*found)
+    if positive is None:
+        raise ValueError(
+            f"the labels are {found[0]!r} and {found[1]!r}, and the words do not show which of them marks the labelled "
+            "positives: set pos_label, as in make_scorer(puf_score, pos_label=...), or give 1 and 0."
+        )
+    return positive
 
 
 def _labelled(estimator: Any, y: ArrayLike) -> Bools:

@@ -14,21 +14,31 @@ from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Bools, Floats
 from pucli.metrics import inputs
+from pucli.metrics.metric import is_place
 
 WINDOWS = 101
 # Width of a window of Boyce's index, as a share of the range of the scores (Hirzel et al. 2006).
 WINDOW = 0.1
+SMALLEST = 1e-290  # of the first weight, before it underflows
 ROUNDING = 1e-9  # 1 % of 300 is 3 rows, not 4
 
 
 def rows_at(place: str, n: int) -> float:
     """Return the number of rows that a place means among `n` rows; NaN if there are fewer.
 
+    Raises
+    ------
+    ValueError
+        If the place is neither a whole number above zero nor a share above 0 % and up to 100 %.
+
     Examples
     --------
     >>> rows_at("100", 2500), rows_at("1%", 2500), rows_at("0.1%", 250), rows_at("100", 50)
     (100, 25, 1, nan)
     """
+    place = str(place)
+    if not is_place(place):
+        raise ValueError(f"a place is a number of rows such as '100', or a share of them such as '1%'; got {place!r}.")
     if place.endswith("%"):
         return max(1, math.ceil(float(place[:-1]) / 100.0 * n - ROUNDING))
     return int(place) if int(place) <= n else math.nan
@@ -150,16 +160,20 @@ def bedroc(truth: ArrayLike, decision: ArrayLike, positive: object, alpha: str =
     weights.
     """
     marked, scores = _checked(truth, decision, positive)
+    if not (isinstance(alpha, str | int | float) and 0.0 < float(alpha) < math.inf):
+        raise ValueError(f"alpha takes a number above 0, such as 20; got {alpha!r}.")
     if not _rankable(marked, scores) or marked.all():
         return math.nan
     n, m = len(scores), int(marked.sum())
     weights = np.exp(-float(alpha) * np.arange(1, n + 1) / n)
+    if weights[0] < SMALLEST:  # a common factor changes nothing
+        weights = np.exp(-float(alpha) * np.arange(n) / n)
     found, above = _steps(marked, scores)
     ends = np.concatenate([[0.0], np.cumsum(weights)])[above.astype(int)]
     means = np.diff(ends, prepend=0.0) / np.diff(above, prepend=0.0)
     s = float(np.sum(np.diff(found, prepend=0.0) * means))
     least, most = float(weights[n - m :].sum()), float(weights[:m].sum())
-    return min(1.0, max(0.0, (s - least) / (most - least)))
+    return min(1.0, max(0.0, (s - least) / (most - least))) if most > least else math.nan
 
 
 def boyce(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:

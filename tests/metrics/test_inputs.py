@@ -18,6 +18,11 @@ from pucli.metrics import (
     puf,
     wilcoxon_paired,
 )
+from pucli.metrics.classification import f1
+from pucli.metrics.probabilities import calibration_error
+from pucli.metrics.pu import proxy_accuracy
+from pucli.metrics.ranking import likely_negative_auc
+from pucli.metrics.top import bedroc, precision_at
 
 TRUTH, FOUND = np.array([1, 1, 0, 0, 1, 0]), np.array([1, 0, 0, 1, 1, 0])
 DECISION = np.array([0.9, 0.2, 0.3, 0.8, 0.7, 0.1])
@@ -105,6 +110,29 @@ REFUSED = {
     "one column": (lambda: in_group_proportion(DECISION, TRUTH), r"shape \(n, m\); got shape \(6,\)"),
     "one row": (lambda: in_group_proportion([[1.0]], [0]), "at least two rows"),
     "missing coordinate": (lambda: in_group_proportion([[1.0], [np.nan]], [0, 1]), "finite numbers"),
+    "scores as probabilities": (
+        lambda: classification_scores(TRUTH, FOUND, probability=DECISION * 100),
+        "probability takes numbers between 0 and 1; row 0 has 90",
+    ),
+    "scores as probabilities in bins": (lambda: calibration_error(TRUTH, -DECISION, 1), "row 0 has -0.9"),
+    "a list as positive": (lambda: pu_counts(Y, FOUND, [1]), r"positive takes one label; got \[1\]"),
+    "no positive": (lambda: f1(TRUTH, FOUND, None), "positive takes one label; got None"),
+    "words among numbers": (
+        lambda: f1(np.array([1, "1", 0], object), np.array([1, 1, 0], object), 1),
+        "truth has both words and numbers as labels, such as '1' and 1",
+    ),
+    "too many for a count": (lambda: puf([5, 2, 3, 4], "all"), "more rows predicted positive than rows of their kind"),
+    "a count below zero": (lambda: puf([-1, 2, 3, 4], "all"), "or a number below zero"),
+    "a prior above one": (lambda: proxy_accuracy([1, 2, 3, 4], "all", 2.0), "prior takes numbers between 0 and 1"),
+    "a prior in per cent": (lambda: likely_negative_auc(Y, DECISION, DECISION, 30.0), "prior .* has 30"),
+    **{
+        f"place {place}": (lambda place=place: precision_at(TRUTH, DECISION, 1, place), "a place is a number of rows")
+        for place in ("0", "-5", "0%", "200%", "1.5", "abc", None)
+    },
+    **{
+        f"alpha {alpha}": (lambda alpha=alpha: bedroc(TRUTH, DECISION, 1, alpha), "alpha takes a number above 0")
+        for alpha in ("0", "-20", "nan", "inf", None)
+    },
     "clusters": (lambda: in_group_proportion([[1.0], [2.0]], [0]), "same length above zero, got 2 and 1"),
 }
 

@@ -133,6 +133,46 @@ def test_puf_of_labels_is_that_of_the_counts():
         puf_score(y, found, pos_label="yes")
 
 
+def test_words_have_the_meaning_that_they_have_for_the_classifiers():
+    """The last word in sorted order was taken: "unlabeled" of "fraud" and "unlabeled"."""
+    for yes, no in (("fraud", "unlabeled"), ("P", "U"), ("yes", "no"), ("churned", "not churned"), ("1", "0")):
+        y, found = [yes, yes, no, no, no], [yes, no, yes, no, no]
+        assert puf_score(y, found) == puf_score(y, found, pos_label=yes) == 0.75
+    with pytest.raises(ValueError, match=r"'fraud' and 'legit', and the words do not show .* set pos_label"):
+        puf_score(["fraud", "legit"], ["fraud", "fraud"])
+
+
+@pytest.mark.slow
+def test_a_threshold_for_reversed_words(rows):
+    """`TunedThresholdClassifierCV` tells a scorer neither the classes nor which of them is positive."""
+    X, y = rows
+    told = BLSSVM(pos_label="fraud")
+    how = {"response_method": "decision_function"}
+    expected = TunedThresholdClassifierCV(BLSSVM(), scoring=puf_scorer, **how).fit(X, (y == "yes").astype(int))
+    with pytest.warns(UserWarning, match="sorted order"):
+        found = TunedThresholdClassifierCV(told, scoring=puf_scorer, **how).fit(X, np.where(y == "yes", "fraud", y))
+    assert found.best_threshold_ == expected.best_threshold_
+    words = np.where(y == "yes", "fraud", "legit")
+    with pytest.raises(ValueError, match="set pos_label"), pytest.warns(UserWarning, match="sorted order"):
+        TunedThresholdClassifierCV(told, scoring=puf_scorer, **how).fit(X, words)
+    scorer = make_scorer(puf_score, pos_label="fraud")
+    with pytest.warns(UserWarning, match="sorted order"):
+        found = TunedThresholdClassifierCV(told, scoring=scorer, **how).fit(X, words)
+    assert found.best_threshold_ == expected.best_threshold_
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
+def test_weights_that_are_none_are_refused(rows, weight):
+    X, y = rows
+    weights = np.append(weight, np.ones(89))
+    for score in (
+        lambda: puf_score(y, y, sample_weight=weights),
+        lambda: pu_auc_scorer(BLSSVM().fit(X, y), X, y, sample_weight=weights),
+    ):
+        with pytest.raises(ValueError, match="sample_weight takes finite numbers from zero on; row 0 has"):
+            score()
+
+
 def test_three_classes_are_refused():
     X = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.raises(UsageError, match="two classes"):

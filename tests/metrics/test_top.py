@@ -60,6 +60,15 @@ def test_the_first_rows_are_averaged_over_all_orders_of_ties():
     assert bedroc(y, f, 1, "20") == pytest.approx((mean - ends[0]) / (ends[1] - ends[0]))
 
 
+@pytest.mark.parametrize("alpha", ["4000", "1e9"])
+def test_bedroc_where_the_weights_underflow(alpha):
+    """Only the first rows then count, also those of a tie."""
+    y = np.array([1, 1, 0, 0, 0])
+    assert bedroc(y, [5.0, 4.0, 3.0, 2.0, 1.0], 1, alpha) == 1.0
+    assert bedroc(y, [4.0, 3.0, 5.0, 2.0, 1.0], 1, alpha) == 0.0
+    assert bedroc(y, [5.0, 3.0, 5.0, 2.0, 1.0], 1, alpha) == 0.5
+
+
 @pytest.mark.parametrize("alpha", ["5", "20", "160.9"])
 def test_bedroc_is_equation_36_of_truchon_and_bayly(alpha):
     y, f = drawn(4, n=300, decimals=12)
