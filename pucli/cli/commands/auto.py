@@ -91,7 +91,8 @@ def command(  # noqa: PLR0913, PLR0915
     --labelling sar assumes that the chance of being labelled grows with the square of the probability of being
     positive. The data cannot confirm this.
     """
-    from pucli.cli.text.auto import print_short, print_whole
+    from pucli.cli.text.auto import print_short
+    from pucli.cli.text.auto_in_full import print_whole
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import with_found_ids
     from pucli.methods import get_method

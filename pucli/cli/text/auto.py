@@ -1,4 +1,4 @@
-"""Text output of ``pucli auto``: at most `LINES` lines of `WIDTH` characters, or everything with --verbose."""
+"""Text output of ``pucli auto``: at most `LINES` lines of `WIDTH` characters."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import duration, filled, number, percent, tell
+from pucli.cli.terminal import filled, number, percent, tell
 from pucli.cli.text.items import INDENT, WIDTH, item
 from pucli.cli.text.next_steps import next_steps, written_files
-from pucli.cli.text.sensitivity import if_odds, if_prior
 from pucli.cli.threshold_options import unknown_prior
 
 if TYPE_CHECKING:
@@ -26,13 +25,9 @@ LINES = 22
 LIKELIEST, WARNINGS, WARNING_LINES = 5, 2, 2
 # Rows shown where positives are rare, and the first rows by score of which it is said how many positives they hold.
 FEWER_LIKELIEST, FIRST_ROWS = 3, 200
-# A smaller estimate is shown as 0.
-LEAST = 1e-6
 # A smaller share of rows that differ is worth a note.
 FEW_KINDS = 0.1
 LONGEST_MARK = 24
-# Estimates whose names say too little.
-TERMS = {"prior": "class prior", "share": "share called", "recall": "recall (finds)"}
 
 
 def print_short(
@@ -75,6 +70,8 @@ def print_short(
         *_likeliest(likeliest, found, FEWER_LIKELIEST if document["first"] else LIKELIEST),
     ]
     concerns = _concerns(out, found, document)
+    if not verbose:  # which prints them below
+        concerns += [*document["notes"], *few_kinds(document)]
     warned = ["\n".join(_warning(text)) for text in concerns[:WARNINGS]]
     if (more := len(concerns) - WARNINGS) > 0:
         warned.append(f"{more} more {'warnings or notes' if more > 1 else 'warning or note'}: add --verbose")
@@ -94,66 +91,18 @@ def print_short(
         out.text(line)
 
 
-def print_whole(out: Output, document: Mapping[str, Any]) -> None:
-    """Print what the short answer leaves out: the limits of the estimates, all of them, and the members."""
-    for note in (*document["notes"], *_few_kinds(document)):
-        out.remark(f"note: {note}")
-    out.text()
-    for name, text in (
-        ("duplicates", f"{document.get('duplicate_rows') or 'no'} duplicate rows"),
-        ("threshold", document["threshold"]["why"]),
-        ("called", _called_in_full(document)),
-        ("class prior", if_prior(document["if_prior"])),
-        ("if biased", if_odds(document["if_odds"], document["called_positive"])),
-        ("labels", f"random? {_labelling(document['random_labelling'], document['labelling'])}"),
-        ("time", f"{duration(document['seconds'])} of training"),
-    ):
-        for line in item(name, text) if text else []:
-            out.text(line)
-    out.text()
-    scar = document["labelling"] == "scar"
-    rests = dict.fromkeys(
-        document["estimates"],
-        "if nearly all top rows are positive" if scar else "if clear positives were labelled first",
-    )
-    rests["share"] = ""
-    if scar:
-        rests["recall"] = "if labelled at random"
-    unknown = _why_unknown(document)
-    estimates = [
-        [
-            TERMS.get(name, name),
-            *(number(found[end], 3) if found[end] >= LEAST else "0" for end in ("value", "low", "high")),
-            rests[name] if found["known"] else unknown,
-        ]
-        for name, found in document["estimates"].items()
-    ]
-    out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
-    out.text()
-    for line in filled(_limits(document), WIDTH):
-        out.text(line)
-    out.text()
-    board = [
-        [line["name"], *(number(line[key], 3) for key in ("pu_auc", "auc", "f1"))] for line in document["leaderboard"]
-    ]
-    out.table(["member", "PU-AUC", "AUC", "F1"], board)
-    loose = [words for name, words in (("auc", "AUC"), ("f1", "F1")) if not document["estimates"][name]["known"]]
-    if loose:
-        out.text(f"{' and '.join(loose)} of the members cannot be told.")
-
-
 def _warning(text: str) -> list[str]:
     """Return a warning of at most `WARNING_LINES` lines."""
     whole = f"warning: {text}"
     lines = filled(whole, WIDTH)
     if len(lines) <= WARNING_LINES:
         return lines
-    way_out = re.split(r"[:;.] ", text)[-1]
-    end = f" ... {way_out}" if len(way_out) < WIDTH - INDENT else " ... (--verbose)"
+    way_out = re.split(r"(?<!e\.g)[:;.] ", text)[-1]
+    end = f" ... {way_out}" if len(way_out) <= WIDTH - len(" ... ") else " ... (--verbose)"
     length = WARNING_LINES * WIDTH
     while len(lines) > WARNING_LINES:
         length -= 1
-        lines = filled(textwrap.shorten(whole, length, placeholder=end), WIDTH)
+        lines = filled(textwrap.shorten(whole, length, placeholder=end, break_on_hyphens=False), WIDTH)
     return lines
 
 
@@ -177,18 +126,28 @@ def _first(document: Mapping[str, Any]) -> list[str]:
     also = ", labelled ones included," if document["scenario"] != "case-control" else ""
     return item(
         f"top {first['rows']}",
-        f"about {about} positives among the {first['rows']} likeliest rows{also} ({low} to {high}), {lift} times as "
-        f"many as among random rows ({least} to {most})",
+        f"about {about} positive{'s' * (about != '1')} among the {first['rows']} likeliest rows{also} ({low} to "
+        f"{high}), {lift} times as many as among random rows ({least} to {most})",
     )
 
 
 def _called(found: Findings, document: Mapping[str, Any]) -> str:
     if document["threshold"]["goal"] == "top" and document["scenario"] == "case-control":
-        return f"the {document['called_positive']:,} likeliest of {document['unlabeled']:,} unlabeled rows"
+        called = document["called_positive"]
+        return f"the {f'{called:,} ' * (called != 1)}likeliest of {document['unlabeled']:,} unlabeled rows"
     return f"{document['called_positive']:,} of {document['unlabeled']:,} unlabeled rows positive, {found.goal}"
 
 
-def _why_unknown(document: Mapping[str, Any]) -> str:
+def prior_is_given(document: Mapping[str, Any]) -> bool:
+    """Return whether --expected or a random sample of negatives gives the class prior."""
+    from pucli.solvers.prior.known_negatives import FEWEST
+
+    random = document.get("negatives") == "random" and document["known_negatives"] >= FEWEST
+    return document["expected"] is not None or random
+
+
+def why_unknown(document: Mapping[str, Any]) -> str:
+    """Return why an estimate is unknown, in a few words."""
     if document["leaks"]:
         return "no: a column leaks the label"
     if document["repeated"]:
@@ -202,7 +161,7 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
 
     estimates, whole = document["estimates"], document["scenario"] != "case-control"
     recall, precision, prior = (estimates[name] for name in ("recall", "precision", "prior"))
-    why = _why_unknown(document)
+    why = why_unknown(document)
     contradicted = why == "cannot be told" and not document["sound"]
     reason = "labels do not look random" if contradicted else why.removeprefix("no: ")
     cannot = "cannot be told from these rows" if reason == why else f"cannot be told: {reason}"
@@ -237,7 +196,10 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
         positives = f"{document['expected']:,} of {document['unlabeled']:,} unlabeled rows, as given by --expected"
     if {finds, lift, called, positives} == {cannot}:
         return item("estimates", f"finds, lift, precision and positives {cannot}")
-    lines = [*item("finds", finds), *item("lift", lift), *item("precision", called), *item("positives", positives)]
+    if not estimates["share"]["value"]:
+        finds, lift, called = "nothing: no row is called", "", ""
+    pairs = (("finds", finds), ("lift", lift), ("precision", called), ("positives", positives))
+    lines = [line for name, text in pairs if text for line in item(name, text)]
     rests_on = _rests_on(document)
     return [*lines, *(item("", rests_on) if rests_on else [])]
 
@@ -255,7 +217,7 @@ def _rests_on(document: Mapping[str, Any]) -> str:
     test = f"{verdict[0].upper()}{verdict[1:]}."
     if document["expected"] is not None:
         return f"90 % intervals, if --expected is right and rows were labelled at random. {test}"
-    if document.get("negatives") == "random":
+    if prior_is_given(document):
         return f"90 % intervals, if positives and negatives were labelled at random. {test}"
     return (
         "90 % intervals, if the labelled rows are a random sample of the positives; precision and positives also need "
@@ -307,7 +269,7 @@ def _cut_to(text: str, length: int) -> str:
 
 
 def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list[str]:
-    """Return the warnings and notes, the gravest first, each with what resolves it."""
+    """Return the warnings, the gravest first, each with what resolves it."""
     grave, later = [], []
     prior, test = found.model.estimates_["prior"], document["random_labelling"]
     of_prior = unknown_prior(prior, found.model.ranks_)
@@ -342,6 +304,8 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
     for text in out.held or []:
         if text in found.leaks or (found.repeated and text.startswith(found.repeated)):
             continue
+        if text.startswith("AutoPU may be useless") and not found.model.ranks_:  # said above
+            continue
         if text == of_prior:
             later.append(
                 f"probabilities rest on a class prior that is anything from {percent(prior.low)} to "
@@ -349,30 +313,10 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
             )
             continue
         grave.insert(0 if "label column" in text else len(grave), text)  # what the labels mean comes first
-    return [*grave, *later, *document["notes"], *_few_kinds(document)]
+    return [*grave, *later]
 
 
-def _limits(document: Mapping[str, Any]) -> str:
-    """Return the limits of the estimates in full."""
-    if document["labelling"] != "scar":
-        return (
-            "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
-            "AUC were mostly too high even then (benchmark `labelling`)."
-        )
-    few = f"With {document['labelled']} labelled rows, the class prior may also be too low. "
-    return (
-        "The estimates hold only if the labelled rows are a random sample of the positives. Class prior, precision, F1 "
-        "and AUC also require that nearly all rows with the highest scores are positive. If even these are mixed, or "
-        "the classes overlap, they are too high; if most rows are positive, the class prior is too low. The data "
-        "cannot reveal this. "
-        f"{few if document['few_labelled'] else ''}The class prior is the share of positives among "
-        f"{'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows. The share is that of training "
-        "rows above the threshold, by models trained without them; it may be slightly larger for new rows. The "
-        "interval of the lift takes those of recall and share at their far ends."
-    )
-
-
-def _few_kinds(document: Mapping[str, Any]) -> list[str]:
+def few_kinds(document: Mapping[str, Any]) -> list[str]:
     """Return a note if most rows are duplicates, since a threshold takes all equal rows or none."""
     kinds = document["rows"] - document.get("duplicate_rows", 0)
     if kinds > FEW_KINDS * document["rows"]:
@@ -381,18 +325,3 @@ def _few_kinds(document: Mapping[str, Any]) -> list[str]:
         f"only {kinds:,} of the {document['rows']:,} rows differ; a threshold takes all equal rows or none, so counts "
         "and shares of predicted positives can be far from what was asked for"
     ]
-
-
-def _labelling(test: Mapping[str, Any], labelling: str) -> str:
-    """Return the verdict on random labelling, with the feature that speaks most against it."""
-    verdict = str(test["verdict"])
-    if test["random"] or labelling != "scar" or "p =" not in verdict:
-        return verdict
-    return f"{verdict}; labelled rows differ most in {test['differs_most']} ({test['difference']:+.1f} standard errors)"
-
-
-def _called_in_full(document: Mapping[str, Any]) -> str:
-    """Return what the precision means for the unlabeled rows called positive, where it counts labelled ones, too."""
-    if document["scenario"] == "case-control" or not document["estimates"]["precision"]["known"]:
-        return ""
-    return "unlabeled rows are positive less often than the precision says: it counts the labelled rows, too"

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pucli.cli.terminal import number, percent
+from pucli.cli.terminal import many, number, percent
 
 
 def if_prior(ends: Sequence[Mapping[str, float]]) -> str:
     """Return what changes with the class prior at either end of its interval, in one sentence; "" if it is unknown."""
-    said = [
-        f"if it is {percent(end['prior'])} %: {end['called']:,} rows called, recall {percent(end['recall'])} %, "
-        f"precision {percent(end['precision'])} %"
-        for end in ends
-    ]
+    said = [f"if it is {percent(end['prior'])} %: {_called_at(end)}" for end in ends]
     return "; ".join(said) + "; the order of the rows stays" if said else ""
+
+
+def _called_at(end: Mapping[str, float]) -> str:
+    """Return how many rows are called with a class prior, and how well."""
+    if not end["called"]:
+        return "no row called"
+    of = f"recall {percent(end['recall'])} %, precision {percent(end['precision'])} %"
+    return f"{many(int(end['called']), 'row')} called, {of}"
 
 
 def if_odds(found: Mapping[str, Any] | None, called: int) -> str:
@@ -28,7 +32,10 @@ def if_odds(found: Mapping[str, Any] | None, called: int) -> str:
         said.append(f"lift {number(lift['low'], 2)} to {number(lift['high'], 2)}")
     said.append(f"precision {percent(precision['low'])} to {percent(precision['high'])} % at the same class prior")
     number_ahead = f"{found['ahead']:,}" if found["ahead"] else "none"
-    ahead = f"{number_ahead} of the {called:,} called rows stay ahead of all others"
+    stay = "stays" if found["ahead"] == 1 else "stay"
+    ahead = f"{number_ahead} of the {many(called, 'called row')} {stay} ahead of all others"
+    if called == 1:
+        ahead = f"the called row {'stays' if found['ahead'] else 'does not stay'} ahead of all others"
     tips = f"Recall may be below half {_from(found['recall_half'])}, lift below 1 {_from(found['lift_one'])}"
     return (
         f"so that the odds of being labelled differ up to {found['odds_ratio']:g}-fold between positives: "

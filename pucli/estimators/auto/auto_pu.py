@@ -348,7 +348,7 @@ class AutoPU(PUDecision):
 
     @property
     def _way_out(self) -> str:
-        return "Move the threshold, e.g. with --share or --top, or check the columns and the labels."
+        return "Move the threshold (--share, --top), or check the columns and the labels."
 
     def _warn_unless_converged(self) -> None:
         """Do nothing: no member has a convergence tolerance."""

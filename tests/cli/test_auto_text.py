@@ -1,0 +1,111 @@
+"""Sentences of ``pucli auto`` for the tables and options on which they depend."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from pucli.cli.text.auto import _called, _concerns, _estimates, _first, _warning, prior_is_given
+from pucli.cli.text.auto_in_full import _duplicates, _limits, print_whole
+from pucli.cli.text.sensitivity import if_odds, if_prior
+from pucli.solvers.ensemble.estimates import Estimate
+
+NAMES = ("prior", "share", "recall", "precision", "f1", "auc")
+
+
+def document(**changed):
+    """The document of a fitted model; `changed` are entries of it."""
+    estimate = {"value": 0.5, "low": 0.45, "high": 0.55, "known": True}
+    return {
+        "rows": 110, "labelled": 10, "unlabeled": 100, "known_negatives": 0, "negatives": "biased", "expected": None,
+        "scenario": "case-control", "labelling": "scar", "called_positive": 50, "few_labelled": True, "ranks": True,
+        "threshold": {"goal": "f1", "why": "for the largest F1"}, "estimates": dict.fromkeys(NAMES, estimate),
+        "random_labelling": {"p_value": 0.5, "random": True, "verdict": "no sign of bias"}, "sound": True, "leaks": [],
+        "repeated": "", "notes": [], "if_prior": [], "if_odds": None, "seconds": 1.0, "leaderboard": [], "first": [],
+    } | changed  # fmt: skip
+
+
+def told(found, estimates):
+    return " ".join(" ".join(_estimates(SimpleNamespace(model=SimpleNamespace(estimates_=estimates)), found)).split())
+
+
+ESTIMATES = dict.fromkeys(NAMES, Estimate(0.5, 0.45, 0.55))
+
+
+def test_if_no_row_is_called_there_is_no_precision_of_called_rows():
+    none = {"value": 0.0, "low": 0.0, "high": 0.0, "known": True}
+    found = document(called_positive=0)
+    found["estimates"] |= {"share": none, "precision": {**none, "known": False}}
+    text = told(found, ESTIMATES | {"share": Estimate(0.0, 0.0, 0.0)})
+    assert text.startswith("finds nothing: no row is called positives 50 of 100")
+    assert "precision also" not in text and "called rows" not in text and "lift" not in text
+
+
+@pytest.mark.parametrize(
+    ("changed", "given"),
+    [
+        ({}, False),
+        ({"negatives": "random", "known_negatives": 5}, False),  # too few to calibrate
+        ({"negatives": "random", "known_negatives": 40}, True),
+        ({"negatives": "biased", "known_negatives": 40}, False),
+        ({"expected": 30}, True),
+    ],
+)
+def test_only_a_prior_from_labelled_rows_needs_pure_top_rows(changed, given):
+    found = document(**changed)
+    assert prior_is_given(found) == given
+    assert ("nearly all top rows" in told(found, ESTIMATES)) == ("the highest scores" in _limits(found)) == (not given)
+    lines: list[str] = []
+    tables: list[list[list[str]]] = []
+    out = SimpleNamespace(
+        text=lambda line="": lines.append(line), remark=lines.append, table=lambda _, rows: tables.append(rows)
+    )
+    print_whole(out, found)
+    assert any("nearly all top rows" in cell for row in tables[0] for cell in row) == (not given)
+    assert any("not on --expected" in line for line in lines) == (found["expected"] is not None)
+
+
+def test_one_is_singular():
+    top = document(called_positive=1, threshold={"goal": "top"})
+    assert _called(SimpleNamespace(), top) == "the likeliest of 100 unlabeled rows"
+    assert _called(SimpleNamespace(), {**top, "called_positive": 2}) == "the 2 likeliest of 100 unlabeled rows"
+    one = {"value": 1.2, "low": 0.0, "high": 3.0}
+    first = _first(document(first=[{"rows": 50, "positives": one, "lift": one}]))
+    assert "about 1 positive among" in " ".join(first)
+    assert (_duplicates(None), _duplicates(0), _duplicates(1)) == ("", "no duplicate rows", "1 duplicate row")
+    ends = [{"prior": 0.1, "called": k, "recall": 0.5, "precision": 0.5} for k in (0, 1, 2)]
+    assert if_prior(ends).split("; ")[:3] == [
+        "if it is 10 %: no row called",
+        "if it is 10 %: 1 row called, recall 50 %, precision 50 %",
+        "if it is 10 %: 2 rows called, recall 50 %, precision 50 %",
+    ]
+    share = {"value": 0.5, "low": 0.4, "high": 0.6}
+    odds = {"recall": share, "lift": share, "precision": share, "odds_ratio": 2.0, "recall_half": 3.0, "lift_one": 3.0}
+    said = [if_odds({**odds, "ahead": ahead}, called) for ahead, called in ((1, 9), (2, 9), (0, 9), (1, 1))]
+    assert [text.partition(" ahead of")[0].rpartition("; ")[2] for text in said] == [
+        "1 of the 9 called rows stays",
+        "2 of the 9 called rows stay",
+        "none of the 9 called rows stay",
+        "the called row stays",
+    ]
+
+
+def test_a_cut_warning_ends_in_its_way_out():
+    long = "AutoPU predicts nearly no row positive: 0.3 % of the unlabeled and 75 % of the labelled training rows"
+    lines = _warning(f"{long}. Move it, e.g. with --share or --top, or check the columns and the labels {'x' * 40}.")
+    assert len(lines) == 2 and lines[1].endswith("... (--verbose)")
+    lines = _warning(f"{long} {long}. Move the threshold (--share, --top), or check the columns and the labels.")
+    assert len(lines) == 2 and lines[1].endswith(
+        "... Move the threshold (--share, --top), or check the columns and the labels."
+    )
+    lines = _warning(f"held-out rows {'of the labelled kind ' * 6}(PU-AUC 0.56, {'and so on ' * 5}: up to 0.61")
+    assert not any(line.endswith("PU-") or "PU- " in line for line in lines)
+
+
+def test_what_may_be_chance_is_said_once():
+    useless = "AutoPU may be useless on these rows: labelled rows hardly rank above unlabeled ones"
+    model = SimpleNamespace(estimates_=ESTIMATES, ranks_=False, labelling="scar", labelling_="scar")
+    found = SimpleNamespace(model=model, leaks=(), repeated="")
+    told = _concerns(SimpleNamespace(held=[useless, "another"]), found, document(ranks=False))
+    assert told == ["the order of the rows could be chance; label more rows or add columns", "another"]
