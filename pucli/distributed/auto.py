@@ -123,7 +123,7 @@ def auto_on_blocks(
         raise UsageError(f"label column {columns.label!r}: at least 2 labelled and 2 unlabeled rows are needed.")
     whole = model.scenario != "case-control"
     check_wanted(model.goal, model.wanted, known.n if whole else known.n - n_p)
-    model.classes_, model.n_features_in_ = np.array([0, 1]), len(columns.features)
+    model.classes_, model.n_features_in_, model.n_negative_ = np.array([0, 1]), len(columns.features), 0
     shares = sample_shares(n_p, known.n - n_p)
     some = runner.total(partial(sample, columns=columns, shares=shares, seed=seed), blocks)
     views = _views(some, shares, known)

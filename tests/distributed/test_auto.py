@@ -146,5 +146,26 @@ def test_workers_give_the_same_model_and_predictions_beside_the_blocks(folder, f
     saved = load_model(tmp_path / "m.model")
     np.testing.assert_allclose(saved.pipeline.decision_function(X), written["score"], atol=1e-9)
     save_model(tmp_path / "again.model", found.to_save("some"))
+    assert "duplicate_rows" not in document
     assert main([*words[:5], "--backend", "dask", "--report", "r.html"]) == 2
     assert "--report and --scored need all rows" in capsys.readouterr().err
+
+
+def test_blocks_of_a_single_training_set_are_summed_up_and_duplicates_are_not_denied(folder, capsys, monkeypatch):
+    """The rows of blocks are never all there, so nothing can be said of duplicates."""
+    from contextlib import contextmanager
+
+    from pucli.distributed import dask_runner
+
+    @contextmanager
+    def here(scheduler):
+        runner = HereRunner()
+        runner.client = None
+        yield runner
+
+    monkeypatch.setattr(dask_runner, "dask_runner", here)
+    words = ["auto", "--data", str(folder[0] / "part*.parquet"), "--label", "bought", "--backend", "dask", "--verbose"]
+    assert main([*words, "--scenario", "single-training-set"]) == 0
+    shown = capsys.readouterr()
+    assert "of 3,000 rows (" in shown.out and "duplicate" not in shown.out
+    assert (shown.out + shown.err).count("trained on blocks") == 1

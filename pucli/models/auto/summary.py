@@ -236,7 +236,7 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "labelled": found.labelled,
         "unlabeled": found.unlabeled,
         "few_labelled": found.labelled < FEW_LABELLED,
-        "known_negatives": getattr(model, "n_negative_", 0),
+        "known_negatives": model.n_negative_,
         "negatives": model.negatives,
         "scenario": model.scenario,
         "labelling": model.labelling_,

@@ -113,6 +113,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
         labelling_=labelling,
         odds_ratio_=1.0,
         negatives="biased",
+        n_negative_=0,
         among_first=lambda counts: [],
         prior_interval_=(0.5, 0.5),  # as if given
         _given=True,
