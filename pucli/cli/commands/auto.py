@@ -199,8 +199,10 @@ def _labelling(fitted: Fitted, seed: int) -> RandomLabelling:
 
 def _check_top(top: int | None, rows: TrainingRows) -> None:
     """Raise UsageError if more rows are to be predicted positive than there are in the population."""
+    from pucli.models.auto.summary import unlabeled_of
+
     single = rows.denominator == "all"
-    most = len(rows.X) if single else len(rows.X) - rows.n_labelled
+    most = len(rows.X) if single else int(unlabeled_of(rows).sum())
     if top is not None and top > most:
         raise UsageError(f"--top {top}: {rows.title} has only {most:,} {'' if single else 'unlabeled '}rows.")
 
@@ -222,8 +224,9 @@ def _check_labels(where: Rows, in_blocks: bool, labelling: str, negatives_are: s
 
 def _prior(expected: int, rows: TrainingRows) -> float:
     """Return the class prior with `expected` positives among the unlabeled rows."""
-    negative = 0 if rows.negative is None else int(rows.negative.sum())
-    unlabeled = len(rows.X) - rows.n_labelled - negative
+    from pucli.models.auto.summary import unlabeled_of
+
+    unlabeled = int(unlabeled_of(rows).sum())
     if expected >= unlabeled:
         raise UsageError(f"--expected {expected}: {rows.title} has only {unlabeled:,} unlabeled rows.")
     single = rows.denominator == "all"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
 from html import escape
@@ -22,7 +23,7 @@ from pucli.data.encode.text_encoder import Text
 from pucli.data.labels import YES
 from pucli.estimators.auto.importance import dependence, importances
 from pucli.models.auto.drawings import bars, dependence_line, gains, histogram, odds_bounds, precision_recall
-from pucli.models.auto.summary import encoder_of, likeliest_first, training_probabilities
+from pucli.models.auto.summary import encoder_of, likeliest_first, training_probabilities, unlabeled_of
 from pucli.solvers.ensemble.estimates import Estimate, f1_of, lift_of
 from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.ensemble.threshold import SHARES
@@ -75,9 +76,9 @@ def write_report(
     """
     from jinja2 import Environment
 
-    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(
-        TEMPLATE.read_text(encoding="utf-8")
-    )
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["quoted"] = lambda name: shlex.quote(str(name))
+    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     text = template.render(
         **_content(found, rows, why, progress),
         about=about,
@@ -112,23 +113,24 @@ def question(label: str, word: str) -> str:
 def _content(
     found: Findings, rows: TrainingRows, why: np.ndarray, progress: Callable[[int, int], object] | None
 ) -> dict[str, Any]:
-    model, X, labelled = found.model, rows.X, rows.labelled
+    model, X, labelled, unlabeled = found.model, rows.X, rows.labelled, unlabeled_of(rows)
     rng, columns = stream(0, "report"), list(spans(encoder_of(rows)))
     fall = importances(model, X, labelled, rng, [place for _, place in columns], progress)
     order = [int(k) for k in np.argsort(-np.nan_to_num(fall, nan=-np.inf), kind="stable")]
     used = [k for k in order[:SHOWN_COLUMNS] if fall[k] > 0]
-    drawn = [_dependence(model, X[~labelled], *columns[k], rng) for k in used[:SHOWN_DEPENDENCES]]
+    drawn = [_dependence(model, X[unlabeled], *columns[k], rng) for k in used[:SHOWN_DEPENDENCES]]
     looked_at = _recalls(model)
     scores = model.held_out_
     return {
         "ranks": model.ranks_,
+        "given": model._given or model._calibrates,
         "folds": number_of_folds(labelled),
         "known": found.known,
         "gains": _gains(model, looked_at),
         "lifts": _lifts(looked_at),
         "lift": lift_of(model.estimates_["recall"], model.estimates_["share"]),
         "population": len(model._population),
-        "scores": histogram(scores[labelled], scores[~labelled], model.threshold_),
+        "scores": histogram(scores[labelled], scores[unlabeled], model.threshold_),
         "odds_drawing": _odds(model) if found.if_odds else "",
         "curve": precision_recall(RECALLS, *_precision_band(model)),
         "importances": [(columns[k][0].name, float(fall[k]), float(fall[k] / fall[used[0]])) for k in used],
@@ -261,9 +263,9 @@ def _rows(
     """Return the likeliest positives, the least certain rows, and the labelled rows that look least like positives."""
     labelled, marks = rows.labelled, rows.marks
     p, low, high = training_probabilities(model, labelled)
-    unlabeled, marked = np.flatnonzero(~labelled), np.flatnonzero(labelled)
+    unlabeled, marked = np.flatnonzero(unlabeled_of(rows)), np.flatnonzero(labelled)
     orders = {
-        "likeliest": likeliest_first(model, labelled)[:FIRST_ROWS],
+        "likeliest": likeliest_first(model, rows)[:FIRST_ROWS],
         "uncertain": unlabeled[np.argsort(np.abs(p[unlabeled] - 0.5), kind="stable")][:SHOWN_ROWS],
         "odd": marked[np.argsort(model.held_out_[marked], kind="stable")][:SHOWN_ROWS],
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pucli.core.arrays import Floats
+from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError
 from pucli.data.encode.drift import Usual
 from pucli.data.encode.encoder import TableEncoder
@@ -148,18 +148,22 @@ class Findings(NamedTuple):
     def if_odds(self) -> dict[str, Any] | None:
         """Estimates if the odds of being labelled differ twofold, the tipping points, and how many called rows lead.
 
-        Nothing if a column leaks the label, labelled rows are repeated, no row is called, or labels are taken for
-        biased. The class prior stays in it only if it was given.
+        Nothing if a column leaks the label, labelled rows are repeated, no row is called, labels are taken for biased,
+        or known negatives are among the rows of a single training set. The class prior stays in it only if it was
+        given.
         """
         model = self.model
+        single = model.scenario != "case-control"
         if self.leaks or self.repeated or model.labelling_ == "sar" or not self.called_positive:
+            return None
+        if single and model.n_negative_:
             return None
         recall = model.estimates_["recall"].with_odds_ratio(1.0 / model.odds_ratio_)
         bounds = if_odds({**model.estimates_, "recall": recall})
         p, at = (model.calibration_.of(scores) for scores in (model._population, np.array([model.cut_])))
         ahead = ahead_of(p, float(at[0]), bounds.odds_ratio)
-        rows = float(ahead.mean()) * (self.unlabeled + (self.labelled if model.scenario != "case-control" else 0))
-        if model.scenario != "case-control":
+        rows = float(ahead.mean()) * (self.unlabeled + (self.labelled if single else 0))
+        if single:
             of_labelled = ahead_of(model.calibration_.of(model._positive), float(at[0]), bounds.odds_ratio)
             rows -= float(of_labelled.mean()) * self.labelled
         prior = model.estimates_["prior"]
@@ -192,8 +196,7 @@ class Findings(NamedTuple):
             case "share":
                 return f"at the wanted share{above}"
             case _:
-                whole = self.model.scenario != "case-control"
-                return f"the {cut.wanted:g} likeliest {'rows, labelled ones included' if whole else 'unlabeled rows'}"
+                return f"the {self._likeliest}"
 
     @property
     def goal(self) -> str:
@@ -212,8 +215,17 @@ class Findings(NamedTuple):
             case "share":
                 return "at the wanted share"
             case _:
-                rows = "rows, labelled ones included" if self.model.scenario != "case-control" else "unlabeled rows"
-                return f"from the {wanted:g} likeliest {rows}"
+                return f"from the {self._likeliest}"
+
+    @property
+    def _likeliest(self) -> str:
+        """The rows that a threshold for a number of them takes."""
+        wanted = int(self.model.chosen_threshold_.wanted or 0)
+        first, plural = (f"{wanted:,} likeliest", "s") if wanted != 1 else ("likeliest", "")
+        if self.model.scenario == "case-control":
+            return f"{first} unlabeled row{plural}"
+        also = " and known negatives" if self.model.n_negative_ else ""
+        return f"{first} row{plural}, labelled ones{also} included"
 
     @property
     def verdict(self) -> str:
@@ -232,7 +244,7 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
     first = found.first
     _hold_together(shown, first, len(model._population))
     return {
-        "rows": found.labelled + found.unlabeled,
+        "rows": found.labelled + found.unlabeled + model.n_negative_,
         "labelled": found.labelled,
         "unlabeled": found.unlabeled,
         "few_labelled": found.labelled < FEW_LABELLED,
@@ -298,16 +310,21 @@ def encoder_of(rows: TrainingRows) -> TableEncoder:
     return rows.encoder
 
 
-def likeliest_first(model: AutoPU, labelled: np.ndarray) -> np.ndarray:
+def unlabeled_of(rows: TrainingRows) -> Bools:
+    """Return which training rows (n,) are unlabeled: neither labelled positives nor known negatives."""
+    return ~rows.labelled if rows.negative is None else ~rows.labelled & ~rows.negative
+
+
+def likeliest_first(model: AutoPU, rows: TrainingRows) -> np.ndarray:
     """Return the positions of the unlabeled rows, those with the highest held-out scores first."""
-    unlabeled = np.flatnonzero(~labelled)
+    unlabeled = np.flatnonzero(unlabeled_of(rows))
     return unlabeled[np.argsort(-model.held_out_[unlabeled], kind="stable")]
 
 
 def reasons_of_likeliest(model: AutoPU, rows: TrainingRows) -> np.ndarray:
     """Return what raises the scores of the likeliest unlabeled rows (`pucli.models.reasons`), "" for others, (n,)."""
     encoder, usual = encoder_of(rows), Usual.of(rows.X, ~rows.labelled)
-    first = likeliest_first(model, rows.labelled)[: explainable(encoder, usual)]
+    first = likeliest_first(model, rows)[: explainable(encoder, usual)]
     found = np.full(rows.X.shape[0], "", dtype=object)
     found[first] = reasons(model.score_rows, encoder, usual, rows.X[first])
     return found

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pucli import AutoPU
+from pucli.cli.commands.auto import _check_top
+from pucli.core.errors import UsageError
+from pucli.data.rows.training_rows import TrainingRows
+from pucli.estimators.auto.random_labelling import RandomLabelling
+from pucli.models.auto.page import _rows
+from pucli.models.auto.summary import Findings, likeliest_first, reasons_of_likeliest, summary
+from pucli.solvers.ensemble.class_prior import HeldOut
 from pucli.solvers.prior.known_negatives import _share_of_means
 from tests.helpers import by_night
 
@@ -91,3 +99,47 @@ def test_known_negatives_are_no_part_of_the_population() -> None:
     assert len(single._population) == len(X)
     random = np.random.default_rng(0).permutation(len(X))
     assert np.array_equal(model.held_out_[random], AutoPU(neg_label=-1).fit(X[random], y[random]).held_out_)
+
+
+def findings(scenario: str = "case-control", **changed) -> tuple[Findings, TrainingRows]:
+    """Return findings about 120 rows, of which 20 are labelled and the 30 with the highest other scores negative."""
+    model = AutoPU(scenario=scenario, neg_label=-1, **changed)
+    rng = np.random.default_rng(0)
+    y = np.r_[np.ones(20, int), np.full(30, -1), np.zeros(70, int)]
+    model.held_out_ = np.r_[rng.normal(1.0, 1.0, 20), np.linspace(3.0, 4.0, 30), rng.normal(0.0, 1.0, 70)]
+    X = np.column_stack([model.held_out_, rng.normal(size=120)])
+    labelled, negative = y == 1, y == -1
+    population = y == 0 if scenario == "case-control" else y < 2
+    model.n_negative_, model._biased = 30, 0
+    model.leaderboard_ = [{"name": "ensemble", "pu_auc": 0.9}]
+    share = float(labelled[population].mean())
+    model._conclude(HeldOut(np.sort(model.held_out_[labelled]), np.sort(model.held_out_[population]), share, 0))
+    marks = pd.DataFrame({"row": np.arange(1, 121)})
+    rows = TrainingRows(
+        X, labelled.astype(int), ["a", "b"], None, None, "unlabeled", {}, "rows.csv", marks=marks, negative=negative
+    )
+    return Findings.of(model, labelled, RandomLabelling(0.5, 0, 0.0), negative=negative), rows
+
+
+def test_known_negatives_are_not_among_the_rows_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, rows = findings()
+    assert likeliest_first(found.model, rows).min() == 50 and len(likeliest_first(found.model, rows)) == 70
+    monkeypatch.setattr(AutoPU, "score_rows", lambda _, X: X[:, 0])
+    why = reasons_of_likeliest(found.model, rows)
+    assert (why[:50] == "").all() and (why[50:] != "").any()
+    shown = _rows(found.model, rows, why, [])
+    for name in ("likeliest", "uncertain"):
+        assert min(line["marks"][0] for line in shown[name]) > 50
+    with pytest.raises(UsageError, match="only 70 unlabeled rows"):
+        _check_top(71, rows)
+
+
+def test_known_negatives_are_rows_too() -> None:
+    """Of a single training set they are part of the population, of which the class prior is a share."""
+    found, _ = findings()
+    assert summary(found, ["a", "b"])["rows"] == 120 and found.if_odds is not None
+    single, _ = findings("single-training-set", goal="top", wanted=60)
+    assert summary(single, ["a", "b"])["rows"] == len(single.model._population) == 120
+    assert single.if_odds is None and single.called_positive < 60
+    assert single.goal == "from the 60 likeliest rows, labelled ones and known negatives included"
+    assert single.why == "the 60 likeliest rows, labelled ones and known negatives included"

@@ -28,7 +28,8 @@ def written(path: Path, X: np.ndarray, s: np.ndarray, names: list[str], leaks: t
         X, s.astype(int), names, None, None, "unlabeled", {}, "rows.csv", "bought", {"1": "yes"}, marks=marks
     )
     found = Findings.of(model, s, labelling_of(model, X, s, 0), leaks)
-    write_report(path, found, rows, summary(found, names), reasons_of_likeliest(model, rows))
+    about = {**summary(found, names), "model": Path("a b.model"), "scored": Path("a b.csv")}
+    write_report(path, found, rows, about, reasons_of_likeliest(model, rows))
     return path.read_text(encoding="utf-8")
 
 
@@ -69,6 +70,9 @@ def test_the_page_answers_first_and_gives_details_later(page: str) -> None:
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
     assert page.count("<svg") >= 4
+    assert (
+        "pucli review --scored &#39;a b.csv&#39; --for" in page and "predict --model &#39;a b.model&#39; --data" in page
+    )
 
 
 @pytest.mark.slow
