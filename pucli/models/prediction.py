@@ -197,12 +197,14 @@ def cut_at_share(
     ]
     if not len(scores):
         return saved
-    k = round(share * len(scores))
-    if k == len(scores):
-        middle = float(np.nextafter(scores[-1], -np.inf))
-    else:
-        middle = float(scores[0] if k == 0 else 0.5 * (scores[k - 1] + scores[k]))
     name, model = saved.pipeline.steps[-1]
+    k = round(share * len(scores))
+    # beyond the first or the last score by more than the rounding of scores
+    apart = 8.0 * float(np.spacing(max(abs(model.threshold_), *np.abs(scores[[0, -1]]))))
+    if 0 < k < len(scores):
+        middle = float(0.5 * (scores[k - 1] + scores[k]))
+    else:
+        middle = float(scores[-1] - apart if k else scores[0] + apart)
     moved = copy.copy(model)
     moved.threshold_ = model.threshold_ + middle
     return replace(saved, pipeline=Pipeline([*saved.pipeline.steps[:-1], (name, moved)]))

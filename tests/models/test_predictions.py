@@ -178,6 +178,18 @@ def test_a_share_of_the_rows_lies_above_the_moved_threshold(monkeypatch, share, 
         assert new == 3.0  # half way
 
 
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_no_rounding_leaves_a_row_on_the_wrong_side_of_no_row_or_all(monkeypatch, share):
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        raw, threshold = rng.normal(size=20), float(rng.normal())
+        blocks = blocks_of(raw - threshold)
+        monkeypatch.setattr(prediction, "predicted_blocks", lambda *_, blocks=blocks, **__: blocks)
+        saved = Saved(Pipeline([("model", SimpleNamespace(threshold_=threshold))]), {})
+        new = prediction.cut_at_share(saved, "rows.csv", share).pipeline[-1].threshold_
+        assert np.all((raw - new > 0.0) == (share == 1.0)), seed
+
+
 def test_a_range_has_its_lower_end_below_and_is_the_whole_one_where_a_column_leaks():
     curves = {"scores": [-1.0, 1.0], "low": [0.0, 0.6], "probability": [0.1, 0.8], "high": [0.3, 0.9]}
     X = np.array([[-1.0], [1.0], [0.0]])
