@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from pucli.core.arrays import Floats
 from pucli.core.json_values import json_values
 from pucli.metrics import inputs
+from pucli.metrics.registry import get_metric
 
 # Largest number of pairs for which the null distribution with ties is enumerated: 2^13 signs.
 ENUMERATED = 13
@@ -42,6 +43,31 @@ class Ranking:
     critical_difference: float
     alpha: float
     pairwise_p: list[list[float]]
+
+    @classmethod
+    def of(cls, matrix: Floats, columns: list[str], metric: str, *, blocks: str, setting: str = "") -> Ranking:
+        """Return the ranking of methods by Friedman's test and Nemenyi's critical difference.
+
+        Parameters
+        ----------
+        matrix : ndarray of shape (n, methods)
+            Values of the metric; rows with a NaN are left out.
+        columns : list of str
+            Names of the methods.
+        metric : str
+            Name of a registered metric.
+        blocks : str
+            What the rows are: "data sets" or "settings".
+        setting : str, default=""
+            The setting of all rows.
+        """
+        found = friedman_nemenyi(matrix, higher_is_better=get_metric(metric).better == "higher")
+        complete = matrix[np.isfinite(matrix).all(axis=1)]
+        means = complete.mean(axis=0).tolist() if len(complete) else [math.nan] * len(columns)
+        return cls(
+            blocks, setting, metric, found.n, columns, means, found.ranks.tolist(), found.statistic, found.p,
+            "Friedman", found.critical_difference, found.alpha, found.pairwise_p.tolist(),
+        )  # fmt: skip
 
     @property
     def best_first(self) -> list[tuple[str, float, float]]:

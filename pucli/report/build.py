@@ -127,9 +127,7 @@ def assemble(found: Gathered) -> Report:
         reductions=found.scope.reductions,
         part=experiment.source.part if experiment.source is not None else "",
         counts={
-            "total": len(keys),
-            "done": states.count("done"),
-            "failed": states.count("failed"),
+            **{"total": len(keys), "done": states.count("done"), "failed": states.count("failed")},
             "missing": len(keys) - len(states),
         },
         flags=count_flags(found.cells, stored),
@@ -178,9 +176,8 @@ def _source(experiment: Experiment) -> str:
     source = experiment.source
     if source is None:
         return ""
-    parts = [source.document, f"table {source.table}" if source.table else ""]
-    parts.append(f"section {source.section}" if source.section else "")
-    return ", ".join(part for part in parts if part)
+    place = [f"{name} {where}" for name, where in (("table", source.table), ("section", source.section)) if where]
+    return ", ".join([source.document, *place])
 
 
 def _remarks(experiment: Experiment, columns: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ The file has everything that a table needs, but neither the trials of tuning nor
 columns, in this order: the identity of the cell; status; chosen parameters; metrics; seconds_*; the certificate; number
 of fits, flags, notes, error. A metric with the name of another column has the prefix `metric_`. Where cells were made
 in several ways, the last column, `made_with`, has the number of the entry of provenance.json, from 1; files of before
-this column lack it. Earlier versions wrote cells.csv, which is read where there is no compressed file.
+this column lack it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import statistics
 import zlib
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, Literal
 
 from pucli.core.errors import UsageError
 from pucli.data.files.text.records import FIELD_LIMIT
@@ -28,7 +28,7 @@ from pucli.runner.experiment import base_name, variant_name
 from pucli.runner.store import StoredRow, StoredRows
 from pucli.runner.stored_rows import check_row
 
-FILE, UNCOMPRESSED = "cells.csv.gz", "cells.csv"
+FILE = "cells.csv.gz"
 HEAD = ("key", "dataset", "setting", "repeat", "method", "variant", "status", "params")
 TAIL = ("n_fits", "flags", "notes", "error")
 SECONDS = "seconds_"
@@ -70,11 +70,8 @@ def cells_csv(cells: Sequence[Cell], stored: StoredRows, ways: Sequence[Mapping[
         if row is None:
             lines.append([*head, MISSING, *[None] * (len(columns) - len(head) - 1)])
             continue
-        values = [
-            *(row["metrics"].get(name) for name in metrics),
-            *(row["seconds"].get(name) for name in seconds),
-            *(row["certificate"].get(name) for name in certificate),
-        ]
+        parts = (row["metrics"], metrics), (row["seconds"], seconds), (row["certificate"], certificate)
+        values = [part.get(name) for part, names in parts for name in names]
         tail = [row["n_fits"], SEPARATOR.join(row["flags"]), SEPARATOR.join(row["notes"]), row["error"]]
         if len(ways) > 1:
             tail.append(numbers.get(way_text(row["provenance"])))
@@ -90,7 +87,6 @@ def write_cells_csv(folder: Path, text: str) -> Path:
     path = folder / FILE
     if not path.is_file() or _uncompressed(path) != text.encode():
         write(path, gzip.compress(text.encode(), 9, mtime=0))
-    (folder / UNCOMPRESSED).unlink(missing_ok=True)
     return path
 
 
@@ -120,10 +116,8 @@ def read_cells_csv(folder: Path) -> dict[str, StoredRow]:
         The file lacks a column, or a row cannot be read.
     """
     path = folder / FILE
-    if not path.is_file():
-        path = folder / UNCOMPRESSED
     try:
-        with _opened(path) as handle:
+        with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as handle:  # spreadsheets write a byte order mark
             csv.field_size_limit(FIELD_LIMIT)
             reader = csv.reader(handle)
             columns = next(reader, [])
@@ -178,13 +172,6 @@ def seconds_of_fits(results: Path, wanted: Set[tuple[str, str]]) -> dict[tuple[s
                 if row["status"] == "done" and pair in wanted:
                     found.setdefault(pair, []).append(sum(row["seconds"].values()) / max(row["n_fits"], 1))
     return {pair: statistics.median(seconds) for pair, seconds in found.items()}
-
-
-def _opened(path: Path) -> TextIO:
-    """Open cells.csv.gz or cells.csv, with or without the byte order mark that spreadsheets write."""
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
 
 
 def _parts(columns: list[str], path: Path) -> dict[str, slice]:

@@ -52,19 +52,15 @@ class _Provenance(BaseModel):
 def write(path: Path, content: str | bytes) -> Path:
     """Replace `path` atomically, so that readers never see an incomplete file; an equal drawing is kept as it is."""
     new = content.encode() if isinstance(content, str) else content
-    if path.suffix == ".svg" and path.is_file() and _same_drawing(path.read_bytes(), new):
+    if path.suffix == ".svg" and path.is_file() and _named_in_order(path.read_bytes()) == _named_in_order(new):
         return path
     with replacing(path) as partial:
         partial.write_bytes(new)
     return path
 
 
-def _same_drawing(old: bytes, new: bytes) -> bool:
-    """Return whether two SVG files differ at most in the names that matplotlib made up."""
-    return _named_in_order(old) == _named_in_order(new)
-
-
 def _named_in_order(svg: bytes) -> bytes:
+    """Return an SVG file without the names that matplotlib made up."""
     seen: dict[bytes, bytes] = {}
     return _MADE_NAME.sub(lambda found: seen.setdefault(found[0], b"name%d" % len(seen)), svg)
 

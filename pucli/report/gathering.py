@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pucli.core.errors import UsageError
-from pucli.report.cells_csv import FILE, UNCOMPRESSED, read_cells_csv
+from pucli.report.cells_csv import FILE, read_cells_csv
 from pucli.report.files import read_provenance
 from pucli.report.tables.samples import Samples
 from pucli.report.tables.table import OtherRow, table_rows
@@ -119,4 +119,4 @@ def rows_of_variants(experiment: Experiment, results: Path) -> list[OtherRow]:
 
 def has_results(folder: Path) -> bool:
     """Return whether a folder has finished cells of an experiment."""
-    return any((folder / file).is_file() for file in (FILE, UNCOMPRESSED, STORE))
+    return any((folder / file).is_file() for file in (FILE, STORE))

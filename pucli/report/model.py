@@ -78,10 +78,8 @@ class Report:
     @property
     def extent(self) -> str:
         """Describe how much of the experiment was run, and how much of the publication it covers."""
-        if not self.part:
-            return f"reduced to {'; '.join(self.reductions)}" if self.reductions else "the whole experiment"
-        run = f"reduced to {'; '.join(self.reductions)}" if self.reductions else "the whole"
-        return f"{run} of our experiment: {self.part}"
+        run = f"reduced to {'; '.join(self.reductions)}" if self.reductions else ""
+        return f"{run or 'the whole'} of our experiment: {self.part}" if self.part else run or "the whole experiment"
 
     @property
     def published(self) -> bool:

@@ -41,14 +41,12 @@ MakeExtras: TypeAlias = Callable[[Experiment, Sequence[Cell], StoredRows], list[
 
 def extras_of(protocol: str) -> MakeExtras:
     """Return the function `extras` of the module `report` of the protocol; without such a module, there are none."""
-    found: MakeExtras = getattr(_report_module(protocol), "extras", lambda *_: [])
-    return found
+    return getattr(_report_module(protocol), "extras", lambda *_: [])
 
 
 def remarks_of(protocol: str, experiment: Experiment) -> list[str]:
     """Return the sentences that the function `remarks` of that module puts above the table, if there is one."""
-    make: Callable[[Experiment], list[str]] | None = getattr(_report_module(protocol), "remarks", None)
-    return [] if make is None else make(experiment)
+    return getattr(_report_module(protocol), "remarks", lambda _: [])(experiment)
 
 
 def _report_module(protocol: str) -> ModuleType | None:

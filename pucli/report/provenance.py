@@ -87,9 +87,11 @@ def made_with_page(content: Mapping[str, Any]) -> str:
     ]
     for way in content["made_with"]:
         versions = [[name, version] for name, version in way.get("versions", {}).items()]
+        instructions = f", NumPy for {way['instructions']}" if "instructions" in way else ""
         parts += [
             f"## {way['cells']} cells",
-            f"{way.get('cpu')}, {way.get('system')}, {way.get('blas')}{_instructions(way)}. {_hashes(way)}Commit "
+            f"{way.get('cpu')}, {way.get('system')}, {way.get('blas')}{instructions}. Source "
+            f"`{way.get('source_sha256', '')[:16]}`, experiment `{way.get('experiment_sha256', '')[:16]}`. Commit "
             f"{way.get('commit')}, seed {way.get('seed')}; {way.get('processes')} process(es), {way.get('backend')}, "
             f"{way.get('threads_per_process')} thread each.",
             grid(["Package", "Version"], versions, "ll"),
@@ -105,26 +107,14 @@ def made_with_page(content: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _instructions(way: Mapping[str, Any]) -> str:
-    return f", NumPy for {way['instructions']}" if "instructions" in way else ""
-
-
-def _hashes(way: Mapping[str, Any]) -> str:
-    """Return the hashes of source and experiment, which older cells lack."""
-    if "source_sha256" not in way:
-        return ""
-    return f"Source `{way['source_sha256'][:16]}`, experiment `{way.get('experiment_sha256', '')[:16]}`. "
-
-
 def _data(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     from pucli.data import data_sha256, dataset_entry
 
-    found = []
-    for name in dict.fromkeys(cell.dataset for cell in cells):
-        entry = dataset_entry(name)
-        one = {"name": name, "title": entry.title, "selection": entry.selection, "sha256": data_sha256(name)}
-        found.append(one)
-    return found
+    entries = {cell.dataset: dataset_entry(cell.dataset) for cell in cells}
+    return [
+        {"name": name, "title": entry.title, "selection": entry.selection, "sha256": data_sha256(name)}
+        for name, entry in entries.items()
+    ]
 
 
 def _methods(experiment: Experiment, cells: Sequence[Cell]) -> list[dict[str, Any]]:

@@ -68,12 +68,9 @@ class _Figures:
 
     def rows(self, name: str, metric: str, column: str = "") -> list[Row]:
         """Return the rows of table.csv that have the given metric."""
-        found = []
-        for row in self.lines(f"{name}/table.csv"):
-            row["column"] = "/".join(filter(None, (row["method"], row["variant"])))
-            if row["metric"].partition(" ")[0] == metric and column in ("", row["column"]):
-                found.append(row)
-        return found
+        lines = self.lines(f"{name}/table.csv")
+        rows = [{**row, "column": "/".join(filter(None, (row["method"], row["variant"])))} for row in lines]
+        return [row for row in rows if row["metric"].partition(" ")[0] == metric and column in ("", row["column"])]
 
     def verdicts(self, name: str, column: str = "", metric: str = "f1") -> str:
         """Return the counts of verdicts in words, e.g. "2 reproduced, 5 worse"."""
@@ -102,8 +99,8 @@ class _Figures:
     @staticmethod
     def _difference(row: Row) -> tuple[float, float]:
         """Return the absolute difference of a row from the published mean, and its standard error."""
-        spreads = float(row["obtained_sd"] or 0), float(row["published_sd"] or 0)
-        error = math.sqrt(spreads[0] ** 2 / int(row["repeats"]) + spreads[1] ** 2 / PUBLISHED_REPEATS)
+        obtained, published = float(row["obtained_sd"] or 0), float(row["published_sd"] or 0)
+        error = math.sqrt(obtained**2 / int(row["repeats"]) + published**2 / PUBLISHED_REPEATS)
         return abs(float(row["obtained_mean"]) - float(row["published_mean"])), error
 
     def ahead(self, name: str, a: str, b: str) -> str:

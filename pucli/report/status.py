@@ -115,18 +115,9 @@ def status(
     flags: Counter[str] = Counter()
     pace, seconds, expected = Pace(_declared(found.rows, cells)), 0.0, []
     for cell in cells.values():
-        line = table.setdefault(
-            (cell.dataset, cell.method),
-            {
-                "dataset": cell.dataset,
-                "method": cell.method,
-                "cells": 0,
-                "done": 0,
-                "failed": 0,
-                "left": 0,
-                "seconds": 0.0,
-            },
-        )
+        counts = {**dict.fromkeys(("cells", "done", "failed", "left"), 0), "seconds": 0.0}
+        new = {"dataset": cell.dataset, "method": cell.method, **counts}
+        line = table.setdefault((cell.dataset, cell.method), new)
         stored = found.rows.get(cell.key)
         kind = stored["status"] if stored is not None and stored["status"] in ("done", "failed") else "left"
         line["cells"] += 1
@@ -147,9 +138,7 @@ def status(
         profile=found.scope.profile_name,
         folder=found.folder,
         total=len(cells),
-        done=sum(line["done"] for line in table.values()),
-        failed=sum(line["failed"] for line in table.values()),
-        left=sum(line["left"] for line in table.values()),
+        **{kind: sum(line[kind] for line in table.values()) for kind in ("done", "failed", "left")},
         seconds=seconds,
         seconds_left=sum(known) if len(known) == len(expected) else None,
         last=max(times, default=""),
@@ -161,9 +150,4 @@ def status(
 
 def _declared(rows: StoredRows, cells: Mapping[str, Cell]) -> dict[str, StoredRow]:
     """Return the rows of some cells with what was declared for them, which cells.csv.gz does not hold."""
-    found = {}
-    for key, row in rows.items():
-        if key in cells:
-            found[key] = row.copy()
-            found[key]["declared"] = dict(cells[key].declared)
-    return found
+    return {key: {**row, "declared": dict(cells[key].declared)} for key, row in rows.items() if key in cells}

@@ -14,7 +14,7 @@ from pucli.report.site import write_site
 from pucli.report.site.diagram import critical_difference, joined
 from pucli.report.site.prose import to_html
 from pucli.report.tables.comparisons import Ranking
-from pucli.report.tables.standing import Leader, leaders, read_standings, standings
+from pucli.report.tables.standing import Standing, leaders, read_standings, standings
 from pucli.report.tables.verdict import VERDICTS
 from pucli.runner import load_experiment
 from tests.helpers import ROOT
@@ -246,7 +246,7 @@ def test_standings_are_made_of_the_leaderboard_and_the_benchmark(tmp_path):
         {"name": "auto", "1e+04": 20.3},
     ]
     (tmp_path / "bench" / "scale.json.gz").write_bytes(gzip.compress(json.dumps({"rows": rows}).encode()))
-    text = standings([Leader("gllc", 4, 1, 0.256)], tmp_path)
+    text = standings([Standing("gllc", rankings=4, first=1, place=0.256)], tmp_path)
     assert text.splitlines()[1:] == [
         "auto,10000,20.3,bench scale,0,0,0",
         "gllc,0,0,,4,1,0.26",

@@ -275,7 +275,7 @@ def test_a_store_and_cells_that_may_not_be_read_keep_their_content(tmp_path, mon
     def denied(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("pucli.report.cells_csv._opened", denied)
+    monkeypatch.setattr("pucli.report.cells_csv.gzip.open", denied)
     monkeypatch.setattr("pucli.runner.store_files.connect_read_only", lambda path: sqlite3.connect("/nowhere/at/all"))
     with pytest.raises(UsageError, match="check its permissions"):
         read_cells_csv(tmp_path)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pucli.core.arrays import Floats
-from pucli.metrics import Ranking, corrected_resampled_t, friedman_nemenyi, get_metric, holm_adjusted, wilcoxon_paired
+from pucli.metrics import Ranking, corrected_resampled_t, get_metric, holm_adjusted, wilcoxon_paired
 from pucli.models.compare.run import Scores
 
 LEVEL = 0.05
@@ -101,7 +101,7 @@ def judge(scores: Scores) -> Judgement:
     else:
         blocks = scores.values[0].T
     pairs = _pairs(scores, blocks, sign, several)
-    ranking = _ranking(scores, blocks) if several else None
+    ranking = Ranking.of(blocks, scores.methods, scores.metric, blocks="data sets") if several else None
     name = "Wilcoxon signed-rank test" if several else "corrected resampled t-test"
     found = Judgement("data sets" if several else "splits", name, pairs, ranking, [])
     found.verdict.extend(_words(scores, found))
@@ -123,27 +123,6 @@ def _pairs(scores: Scores, blocks: Floats, sign: float, several: bool) -> list[P
         gain, of_use = sign * test.mean_difference, not {a, b} <= set(scores.useless)
         found.append(PairVerdict(a, b, test.wins, test.ties, test.losses, gain, float(p), of_use))
     return found
-
-
-def _ranking(scores: Scores, blocks: Floats) -> Ranking:
-    result = friedman_nemenyi(blocks, higher_is_better=get_metric(scores.metric).better == "higher")
-    complete = blocks[np.isfinite(blocks).all(axis=1)]
-    means = complete.mean(axis=0).tolist() if len(complete) else [math.nan] * len(scores.methods)
-    return Ranking(
-        blocks="data sets",
-        setting="",
-        metric=scores.metric,
-        n=result.n,
-        columns=scores.methods,
-        means=means,
-        ranks=result.ranks.tolist(),
-        statistic=result.statistic,
-        p=result.p,
-        test="Friedman",
-        critical_difference=result.critical_difference,
-        alpha=result.alpha,
-        pairwise_p=result.pairwise_p.tolist(),
-    )
 
 
 def _words(scores: Scores, found: Judgement) -> list[str]:

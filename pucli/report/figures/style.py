@@ -157,6 +157,8 @@ def end_labels(ax: Axes, height: float) -> None:
 
     The axes, of about `height` inches, have all of their lines and limits.
     """
+    from matplotlib.colors import to_rgb
+
     lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_") and np.size(line.get_xdata())]
     share = 10.5 / 72 / height
     to_axes = ax.transData + ax.transAxes.inverted()
@@ -171,15 +173,8 @@ def end_labels(ax: Axes, height: float) -> None:
     for i in range(len(places) - 1, -1, -1):
         places[i] = min(places[i], (places[i + 1] - share) if i + 1 < len(places) else places[i] - down)
     for (_, line), y in zip(ends, places, strict=True):
-        ink = _darker(str(line.get_color()))
+        ink = tuple(0.68 * part for part in to_rgb(str(line.get_color())))  # dark enough to read on white
         ax.text(1.02, y, str(line.get_label()), color=ink, fontsize=8, va="center", transform=ax.transAxes)
-
-
-def _darker(shade: str) -> tuple[float, ...]:
-    """Return a colour in which letters are easy to read on white."""
-    from matplotlib.colors import to_rgb
-
-    return tuple(0.68 * part for part in to_rgb(shade))
 
 
 def dots(ax: Axes, points: Floats, shade: str, diameter: float) -> None:

@@ -36,7 +36,10 @@ def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
 
         found["table.tex"] = latex(report)
     if "html" in formats:
-        found["table.html"] = _page(report)
+        from pucli.report.site.render import experiment_page
+
+        figures = [_figure(report.folder / path, title) for path, title in report.figures]
+        found["table.html"] = experiment_page(report, figures=figures, standalone=True)
     lines = [[comparison.to_json()[name] for name in COMPARISON_COLUMNS] for comparison in report.comparisons]
     found["comparisons.csv"] = csv_text(COMPARISON_COLUMNS, lines)
     return found
@@ -44,21 +47,8 @@ def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
 
 def table_csv(rows: Sequence[TableRow]) -> str:
     """Return the text of table.csv, with one row per published or obtained figure."""
-    return csv_text(
-        TABLE_COLUMNS,
-        (
-            [get_metric(row.metric).heading if name == "metric" else getattr(row, name) for name in TABLE_COLUMNS]
-            for row in rows
-        ),
-    )
-
-
-def _page(report: Report) -> str:
-    """Return table.html of a report whose figures have already been written to its folder."""
-    from pucli.report.site.render import experiment_page
-
-    figures = [_figure(report.folder / path, title) for path, title in report.figures]
-    return experiment_page(report, figures=figures, standalone=True)
+    lines = [{**vars(row), "metric": get_metric(row.metric).heading} for row in rows]
+    return csv_text(TABLE_COLUMNS, ([line[name] for name in TABLE_COLUMNS] for line in lines))
 
 
 def _figure(path: Path, title: str) -> dict[str, str]:

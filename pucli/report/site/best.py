@@ -30,21 +30,22 @@ class Lead(NamedTuple):
     next: TableRow | None
 
     @property
+    def size(self) -> float:
+        """Difference of the means; NaN without another method."""
+        return math.nan if self.next is None else abs(self.best.obtained_mean - self.next.obtained_mean)
+
+    @property
     def beyond_noise(self) -> bool:
         """Whether the means differ by more than `BEYOND_NOISE` standard errors of their difference."""
-        if self.next is None:
-            return False
-        difference = abs(self.best.obtained_mean - self.next.obtained_mean)
-        variances = [row.obtained_sd**2 / max(row.repeats, 1) for row in (self.best, self.next)]
-        return difference > BEYOND_NOISE * math.sqrt(sum(variances))
+        variances = [row.obtained_sd**2 / max(row.repeats, 1) for row in self if row is not None]
+        return self.size > BEYOND_NOISE * math.sqrt(sum(variances))
 
     @property
     def words(self) -> str:
         """The lead as text."""
         if self.next is None:
             return "no other method"
-        difference = abs(self.best.obtained_mean - self.next.obtained_mean)
-        return f"{difference:.2f} to {self.next.column}, {'beyond' if self.beyond_noise else 'within'} noise"
+        return f"{self.size:.2f} to {self.next.column}, {'beyond' if self.beyond_noise else 'within'} noise"
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Best:
         among = "the one setting" if self.settings == 1 else f"{most} of {self.settings} settings"
         tied = [method for method, n in others if n == most]
         if tied:
-            words = f"A tie: {_listed([first, *tied])} each have the best mean in {among}."
+            words = f"A tie: {', '.join([first, *tied[:-1]])} and {tied[-1]} each have the best mean in {among}."
         else:
             behind = ", ".join(f"{method} in {n}" for method, n in others[: MOST_NAMED - 1])
             words = f"{first} has the best mean in {among}{', ' + behind if behind else ''}."
@@ -142,7 +143,3 @@ def best_on(shown: Sequence[tuple[Experiment, Report]], dataset: str) -> Best:
         clear[winner] += found.beyond_noise
         shared |= len(tables[place]) > 1
     return Best(settings, counts, +clear, shared)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"

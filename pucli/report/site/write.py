@@ -247,9 +247,11 @@ def _made(provenance: dict[str, Any]) -> list[tuple[str, str]]:
     """Describe how the cells were made."""
     if not provenance:
         return []
-    facts = [("Fits of the tuning", f"{provenance['fits']:,}")]
-    facts.append(("Time", f"{provenance['process_seconds']:,.0f} process-seconds"))
-    facts.append(("Finished", f"{provenance['first_finished']} to {provenance['last_finished']}"))
+    facts = [
+        ("Fits of the tuning", f"{provenance['fits']:,}"),
+        ("Time", f"{provenance['process_seconds']:,.0f} process-seconds"),
+        ("Finished", f"{provenance['first_finished']} to {provenance['last_finished']}"),
+    ]
     for way in provenance["made_with"]:
         versions = ", ".join(f"{name} {version}" for name, version in way.get("versions", {}).items())
         facts.append((f"{way['cells']:,} cells", f"{way.get('cpu')}; seed {way.get('seed')}; {versions}"))

@@ -14,14 +14,8 @@ from pucli.report.tables.verdict import BY_VARIANT, COMPARED, DEGENERATE, INCONC
 SELECTION = "data selection guessed"
 FORM = "form of the method"
 PROTOCOL = "another protocol"
-MACHINE = "another machine"
-TUNING = "tuning noise"
-SCORING = "scoring"
 SPREAD = "wide spread"
 ONE_CLASS = "one class predicted"
-NOT_STATED = "not stated in print"
-CONTRADICTION = "print contradicts itself"
-IMPOSSIBLE = "cannot be produced as described"
 REDUCED = "reduced run"
 UNEXPLAINED = "unexplained"
 
@@ -29,14 +23,14 @@ CAUSES = {
     SELECTION: "which rows or columns were used is a guess, and with others, named in the note, the figures agree",
     FORM: "another form of the method agrees, or the declared note says which",
     PROTOCOL: "the method agrees under another declared protocol, which the verdict names",
-    MACHINE: "a speed, measured on another machine",
-    TUNING: "points of the grid agree, but tuning does not choose them",
-    SCORING: "the published figures follow another scoring",
+    "another machine": "a speed, measured on another machine",
+    "tuning noise": "points of the grid agree, but tuning does not choose them",
+    "scoring": "the published figures follow another scoring",
     SPREAD: "the repeats spread too widely to tell",
     ONE_CLASS: "at least half of the models predict one class only",
-    NOT_STATED: "the result depends on a detail that the publication does not state",
-    CONTRADICTION: "the published figures or text contradict each other",
-    IMPOSSIBLE: "the method as described cannot produce the figure",
+    "not stated in print": "the result depends on a detail that the publication does not state",
+    "print contradicts itself": "the published figures or text contradict each other",
+    "cannot be produced as described": "the method as described cannot produce the figure",
     REDUCED: "the profile runs less than was published (grid, repeats or iterations)",
     UNEXPLAINED: "no cause is known",
 }

@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.core.json_values import json_values
-from pucli.metrics import PairedTest, Ranking, adjust_p_values, friedman_nemenyi, get_metric, wilcoxon_paired
+from pucli.metrics import PairedTest, Ranking, adjust_p_values, get_metric, wilcoxon_paired
 from pucli.report.tables.samples import Samples, SettingKey, setting_text
 
 # two methods differ if p is below this
@@ -136,26 +136,11 @@ def rank_methods(samples: Samples) -> list[Ranking]:
 
 
 def _rank(matrix: Floats, columns: list[str], blocks: str, setting: SettingKey, metric: str) -> Ranking:
-    result = friedman_nemenyi(matrix, higher_is_better=get_metric(metric).better == "higher")
-    statistic, p, test = result.statistic, result.p, "Friedman"
-    if len(columns) == 2:
-        paired = wilcoxon_paired(matrix[:, 0], matrix[:, 1])
-        statistic, p, test = paired.statistic, paired.p, "Wilcoxon"
-    return Ranking(
-        blocks=blocks,
-        setting=setting_text(setting),
-        metric=metric,
-        n=result.n,
-        columns=columns,
-        means=matrix.mean(axis=0).tolist(),
-        ranks=result.ranks.tolist(),
-        statistic=statistic,
-        p=p,
-        test=test,
-        critical_difference=result.critical_difference,
-        alpha=result.alpha,
-        pairwise_p=result.pairwise_p.tolist(),
-    )
+    ranking = Ranking.of(matrix, columns, metric, blocks=blocks, setting=setting_text(setting))
+    if len(columns) > 2:
+        return ranking
+    paired = wilcoxon_paired(matrix[:, 0], matrix[:, 1])
+    return replace(ranking, statistic=paired.statistic, p=paired.p, test="Wilcoxon")
 
 
 def _mean(samples: Samples, dataset: str, setting: SettingKey, column: str, metric: str) -> float:

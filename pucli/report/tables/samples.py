@@ -126,14 +126,10 @@ class Samples:
 
     def status(self, group: Group) -> Status:
         """Return the numbers of cells of a group that failed, are flagged, and predict only one class."""
-        failed = flagged = one_class = 0
-        for cell in self.cells[group]:
-            row = self.stored.get(cell.key)
-            if row is not None:
-                failed += row["status"] == "failed"
-                flagged += row["status"] == "done" and bool(row["flags"])
-                one_class += row["status"] == "done" and ONE_CLASS in row["flags"]
-        return Status(failed, flagged, one_class)
+        rows = [self.stored[cell.key] for cell in self.cells[group] if cell.key in self.stored]
+        flags = [row["flags"] for row in rows if row["status"] == "done"]
+        failed = sum(row["status"] == "failed" for row in rows)
+        return Status(failed, sum(map(bool, flags)), sum(ONE_CLASS in own for own in flags))
 
     def is_reduced(self, group: Group) -> bool:
         """Return whether the cells differ from those of the whole experiment (grids, iterations or repeats)."""

@@ -7,7 +7,7 @@ import gzip
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
 from pucli.core.declared_files import declared_path
@@ -19,28 +19,34 @@ FILE = "standing.csv"
 
 
 @dataclass(frozen=True)
-class Leader:
-    """A method over all rankings.
+class Standing:
+    """Measurements and rank of a method.
 
     Parameters
     ----------
     method : str
         Its name in the list of methods.
+    rows, seconds, measured : int, float, str
+        Most rows with a measured training, the processor seconds that it took, and the benchmark; 0 and "" without.
     rankings : int
         In which it stands.
     first : int
         In which one of its columns is the best.
     place : float
-        Mean over its columns and rankings of (rank - 1) / (columns - 1): 0 is always first, 1 always last.
+        Mean over its columns and rankings of (rank - 1) / (columns - 1): 0 is always first, 1 always last; 0 without
+        any.
     """
 
     method: str
-    rankings: int
-    first: int
-    place: float
+    rows: int = 0
+    seconds: float = 0.0
+    measured: str = ""
+    rankings: int = 0
+    first: int = 0
+    place: float = 0.0
 
 
-def leaders(ranked: Sequence[tuple[Experiment, Sequence[Ranking]]]) -> list[Leader]:
+def leaders(ranked: Sequence[tuple[Experiment, Sequence[Ranking]]]) -> list[Standing]:
     """Return the methods of all rankings, the best mean place first.
 
     Rankings of different experiments have different peers, so a place is a hint, not a measurement.
@@ -57,46 +63,27 @@ def leaders(ranked: Sequence[tuple[Experiment, Sequence[Ranking]]]) -> list[Lead
                 if rank == min(ranking.ranks):
                     first.setdefault(method, set()).add((experiment.name, number))
     found = [
-        Leader(method, len(seen[method]), len(first.get(method, ())), sum(values) / len(values))
+        Standing(
+            method,
+            rankings=len(seen[method]),
+            first=len(first.get(method, ())),
+            place=sum(values) / len(values),
+        )
         for method, values in places.items()
     ]
     return sorted(found, key=lambda leader: leader.place)
 
 
-@dataclass(frozen=True)
-class Standing:
-    """Measurements of a method.
-
-    Parameters
-    ----------
-    method : str
-        Its name.
-    rows, seconds, measured : int, float, str
-        Most rows with a measured training, the processor seconds that it took, and the benchmark; 0 and "" without.
-    rankings, first, place : int, int, float
-        As of `Leader`; 0 without a ranking.
-    """
-
-    method: str
-    rows: int = 0
-    seconds: float = 0.0
-    measured: str = ""
-    rankings: int = 0
-    first: int = 0
-    place: float = 0.0
-
-
-def standings(found: Sequence[Leader], results: Path) -> str:
+def standings(found: Sequence[Standing], results: Path) -> str:
     """Return the text of standing.csv: one line per method with a ranking or a measurement."""
     measured = _measured(results / "bench" / "scale.json.gz")
     ranked = {leader.method: leader for leader in found}
     lines = []
     for name in sorted({*ranked, *measured}):
         rows, seconds = measured.get(name, (0, 0.0))
-        leader = ranked.get(name, Leader(name, 0, 0, 0.0))
-        where = "bench scale" if rows else ""
-        place = round(leader.place, 2)
-        lines.append(astuple(Standing(name, rows, round(seconds, 1), where, leader.rankings, leader.first, place)))
+        own = ranked.get(name, Standing(name))
+        where, place = "bench scale" if rows else "", round(own.place, 2)
+        lines.append(astuple(replace(own, rows=rows, seconds=round(seconds, 1), measured=where, place=place)))
     return csv_text([field.name for field in fields(Standing)], lines)
 
 

@@ -54,7 +54,7 @@ def summarise(rows: Sequence[TableRow]) -> list[SummaryLine]:
     combined if each has only one data set.
     """
     run = [row for row in rows if row.verdict != NOT_RUN]
-    together = _one_data_set_each(run)
+    together = len({(row.setting, row.dataset) for row in run}) == len({row.setting for row in run})
     groups: dict[tuple[str, str, str], list[TableRow]] = {}
     for row in run:
         groups.setdefault((row.metric, "" if together else row.setting, row.column), []).append(row)
@@ -76,13 +76,6 @@ def summarise(rows: Sequence[TableRow]) -> list[SummaryLine]:
             )
         )
     return found
-
-
-def _one_data_set_each(rows: Sequence[TableRow]) -> bool:
-    datasets: dict[str, set[str]] = {}
-    for row in rows:
-        datasets.setdefault(row.setting, set()).add(row.dataset)
-    return all(len(own) == 1 for own in datasets.values())
 
 
 def flags_in_words(flags: Mapping[str, int], *, advice: bool = False) -> str:

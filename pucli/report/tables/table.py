@@ -108,7 +108,10 @@ class OtherRow(NamedTuple):
 def table_rows(samples: Samples, others: Sequence[OtherRow] = ()) -> list[TableRow]:
     """Return the obtained rows in the order of the plan, then the published rows without a method in the experiment."""
     experiment = samples.experiment
-    published = _by_place(read_published(experiment, samples.parameters), samples.keys)
+    published = {
+        (f.dataset, setting_key(dict(f.setting), samples.keys), f.method, f.metric): f
+        for f in read_published(experiment, samples.parameters)
+    }
     rows: list[TableRow] = []
     used: set[Place] = set()
     for metric in experiment.metrics:
@@ -241,10 +244,6 @@ def _published_only(published: Mapping[Place, PublishedFigure], used: set[Place]
             )
         )
     return rows
-
-
-def _by_place(figures: Sequence[PublishedFigure], keys: list[str]) -> dict[Place, PublishedFigure]:
-    return {(f.dataset, setting_key(dict(f.setting), keys), f.method, f.metric): f for f in figures}
 
 
 def _order(rows: list[TableRow], samples: Samples) -> None:

@@ -45,18 +45,7 @@ MEANINGS = {
     NOT_JUDGED: "fewer than three repeats",
     COMPARED: "the published figure is that of another method",
 }
-VERDICTS = (
-    REPRODUCED,
-    BY_VARIANT,
-    BETTER,
-    WORSE,
-    INCONCLUSIVE,
-    DEGENERATE,
-    NOT_REPRODUCED,
-    NOT_JUDGED,
-    COMPARED,
-    NOT_RUN,
-)
+VERDICTS = (*MEANINGS, NOT_RUN)
 # repeats without which a mean of random values is not judged
 FEWEST_REPEATS = 3
 
@@ -161,8 +150,7 @@ def judge(
 
 def beside(judged: Judgement) -> Judgement:
     """Return the judgement of a figure that is one of another method, e.g. "compared with another method: better"."""
-    found = {REPRODUCED: "equal"}.get(judged.verdict, judged.verdict)
-    return replace(judged, verdict=f"{COMPARED}: {found}")
+    return replace(judged, verdict=f"{COMPARED}: {'equal' if judged.verdict == REPRODUCED else judged.verdict}")
 
 
 def plain(verdict: str) -> str:
