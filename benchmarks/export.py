@@ -57,8 +57,7 @@ def _cell(rows: Rows, task: str, name: str) -> dict[str, Any]:
     positives = train[rows.y[train] == 1]
     s = np.isin(train, positives[: max(FEWEST_LABELLED, len(positives) // 3)]).astype(int)
     method, params = METHODS[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         pipeline = make_pipeline(make_estimator(method, **params), standardise=True).fit(rows.X[train], s)
     names = [f"x{j}" for j in range(rows.X.shape[1])]
     return compared(SavedModel(pipeline, method, names), rows.X)

@@ -86,8 +86,7 @@ def _joining(name: str, params: dict[str, Any], X: Floats, labelled: Bools, X_te
     """Return the scores of test rows by a method, standardised on the unlabeled training rows as those of members."""
     from pucli.methods import make_estimator
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         model = make_estimator(name.split(",")[0], **params).fit(X, labelled.astype(int))
         seen, scores = model.decision_function(X[~labelled]), model.decision_function(X_test)
     joined: Floats = (scores - seen.mean()) / (seen.std() or 1.0)

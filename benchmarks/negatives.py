@@ -77,8 +77,7 @@ def known_rows(X: np.ndarray, y: np.ndarray, labelled: np.ndarray, kind: str, rn
         value = Z[rows] @ (Z[y == 1].mean(axis=0) - Z[y == 0].mean(axis=0))
         tilt = SLOPE * (value - value.mean()) / max(float(value.std()), 1e-12)
     order = np.argsort(-(tilt + rng.gumbel(size=len(rows))), kind="stable")
-    known: np.ndarray = rows[order[: min(KNOWN, int(MOST_SHARE * len(rows)))]]
-    return known
+    return rows[order[: min(KNOWN, int(MOST_SHARE * len(rows)))]]
 
 
 def _line(kind: str, how: str, cells: list[dict[str, Any]]) -> dict[str, Any]:

@@ -60,8 +60,7 @@ def _cells(task: str, rows: Rows, repeat: int, methods: tuple[str, ...]) -> list
                 given = {"prior": float(truth[labels == 0].mean())} if "prior" in defaults else {}
                 given |= {"random_state": repeat} if "random_state" in defaults else {}
                 model = estimator_class(ALL[method])(neg_label=-1, **given)
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
+                with warnings.catch_warnings(action="ignore"):
                     called = model.fit(X, labels).decision_function(X_test) > 0
                 scores.append(f1(y_test, called))
             found.append({"method": method, "negatives": kind, "task": task, "ignored": scores[0], "used": scores[1]})

@@ -101,8 +101,7 @@ def _measured(X: np.ndarray, s: np.ndarray, y: np.ndarray, repeat: int) -> dict[
     from pucli.estimators.auto.auto_pu import AutoPU
 
     started = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         model = AutoPU(random_state=repeat).fit(X, s)
     seconds = time.process_time() - started
     scores = model.held_out_[~s]

@@ -135,8 +135,7 @@ def _cells(task: str, rows: Rows, frequency: float, methods: Sequence[str]) -> l
     """Return one cell for each method, criterion and threshold on one split."""
     X, _, s, X_test, y = case_control(task, rows, frequency, 0).standardised()
     pools: dict[str, list[tuple[Candidates, dict[str, np.ndarray]]]] = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         prior = share_of_positives(X, s == 1, 0)
         for name in methods:
             of = Candidates(name, X, s, prior)

@@ -90,8 +90,7 @@ def _cells(rows: Rows, eager: np.ndarray, odds: float, rng: np.random.Generator,
 
     s = labelled_rows(rows.y, eager, odds, rng)
     prior = float(rows.y[~s].mean())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         model = AutoPU(random_state=repeat).fit(rows.X, s).with_prior(prior)
     called, positive = model.held_out_[~s] > model.cut_, rows.y[~s] == 1
     recall = float(np.mean(called[positive]))

@@ -79,8 +79,7 @@ def _measured(rows: Rows, drawn: Drawn, repeat: int) -> dict[str, Any]:
     labelled = np.arange(len(train)) < len(drawn.labelled)
     problem = Problem(rows.X[train], labelled, rows.X[drawn.test], rows.y[train], prior, "case-control", repeat)
     started = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         ours, naive = predict(AUTO, problem), predict(NAIVE, problem)
     assert ours is not None and ours.prior is not None and naive is not None
     actual = {

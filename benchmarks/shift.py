@@ -64,8 +64,7 @@ def _cells(rows: Rows, task: str, repeat: int) -> list[dict[str, Any]]:
     unlabeled = np.setdiff1d(train, labelled)
     X = rows.X[np.concatenate([labelled, unlabeled])]
     s = np.arange(len(X)) < len(labelled)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         model = AutoPU(scenario="case-control", random_state=repeat).fit(X, s)
     usual = Usual.of(X, ~s)
     old = old_shares(usual, (len(labelled), len(unlabeled)), single=False)

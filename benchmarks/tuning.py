@@ -68,8 +68,7 @@ def _cells(task: str, rows: Rows, frequency: float) -> list[dict[str, Any]]:
     for method, (name, params, grid) in METHODS.items():
         for rule, how in RULES.items():
             started = time.process_time()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 chosen = tune(name, X, s, params=seeded(name, params, 0), grid=grid, groups=None, **how).params
                 seconds = time.process_time() - started
                 model = make_estimator(name, **chosen).fit(X, s)

@@ -260,8 +260,7 @@ def installed() -> list[str]:
 def predict(name: str, problem: Problem) -> Prediction | None:
     """Return the prediction of a method, or None, with a warning, if another library's method fails."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return METHODS[name][0](problem)
     except Exception as error:  # other libraries may raise anything; errors of our methods are not caught
         if not METHODS[name][1]:

@@ -82,8 +82,7 @@ def expected_class(Z: Floats, labelled: Bools, classifier: Floats, propensity: F
     log-odds of f and of e.
     """
     f, e = expit(Z @ classifier), expit(Z @ propensity)
-    result: Floats = np.where(labelled, 1.0, f * (1.0 - e) / np.maximum(1.0 - f * e, 1e-300))
-    return result
+    return np.where(labelled, 1.0, f * (1.0 - e) / np.maximum(1.0 - f * e, 1e-300))
 
 
 def penalised_likelihood(Z: Floats, labelled: Bools, classifier: Floats, propensity: Floats, ridge: float) -> float:

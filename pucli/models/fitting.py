@@ -317,8 +317,7 @@ def check_storable(method: str, params: Mapping[str, Any], rows: TrainingRows) -
         np.concatenate([np.flatnonzero(rows.labelled)[:REHEARSED], np.flatnonzero(~rows.labelled)[:REHEARSED]])
     )
     part = replace(rows, X=rows.X[few], y=None if rows.y is None else rows.y[few])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             fitted = fit(method, params, part, standardise=False)
         except Exception:  # an estimator of another package may fail on few rows in any way

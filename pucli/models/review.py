@@ -228,8 +228,7 @@ def _joined(table: pd.DataFrame) -> pd.DataFrame:
     different = table[table["answer"] != ""].groupby("row", sort=False)["answer"].nunique()
     if (different > 1).any():
         raise UsageError(f"row {different.idxmax()} has two answers, yes and no; keep one.")
-    joined: pd.DataFrame = table.groupby("row", sort=False, as_index=False).max()  # "" is less than "no" and "yes"
-    return joined
+    return table.groupby("row", sort=False, as_index=False).max()  # "" is less than "no" and "yes"
 
 
 def _positive(rows: pd.DataFrame) -> Bools:

@@ -124,8 +124,7 @@ def array_of(content: bytes) -> np.ndarray:
     flat = np.frombuffer(content, dtype=dtype, offset=len(content) - rest).copy()
     if dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
         raise ValueError("a boolean that is neither true nor false")
-    result: np.ndarray = flat.reshape(shape, order="F" if fortran_order else "C")
-    return result
+    return flat.reshape(shape, order="F" if fortran_order else "C")
 
 
 def not_a_model(path: Path, detail: str = "") -> UsageError:

@@ -269,8 +269,7 @@ def _scores(pipeline: Any, kept: dict[str, float], X: Any, y: Ints, test: Any) -
     model = clone(pipeline)
     model[-1].set_params(**kept)
     try:
-        with warnings.catch_warnings(), threadpool_limits(limits=1):
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"), threadpool_limits(limits=1):
             return decision_values(model.fit(X, y), test)
     except ValueError:
         return None

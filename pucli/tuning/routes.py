@@ -121,8 +121,10 @@ class GenericRoute:
 
     def outcomes(self, points: Sequence[Point], progress: Progress | None = None) -> Outcomes:
         """Return the counts (n_points, repeats, folds, 4) or the scores (n_points, repeats, n)."""
-        with Filling(self, len(points)) as result, warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateModelWarning)  # points of a grid may be degenerate
+        with (
+            Filling(self, len(points)) as result,
+            warnings.catch_warnings(action="ignore", category=DegenerateModelWarning),
+        ):
             warnings.simplefilter("once", EstimatedPriorWarning)
             for p, point in enumerate(points):
                 for r, folds in enumerate(self.folds):

@@ -117,8 +117,7 @@ def estimated_f1(counts: Ints, rule: Rule) -> Floats:
 def most_f1(counts: Ints) -> Floats:
     """Return the F1 of this recall on labelled rows if every predicted row is positive; counts of shape (..., 4)."""
     found, labelled = np.asarray(counts, dtype=np.float64)[..., 0], np.asarray(counts)[..., 1]
-    result: Floats = 2.0 * found / np.maximum(found + labelled, 1.0)
-    return result
+    return 2.0 * found / np.maximum(found + labelled, 1.0)
 
 
 def choose(points: Sequence[Mapping[str, Any]], scores: Scores, rule: Rule) -> int:

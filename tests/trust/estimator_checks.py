@@ -55,8 +55,7 @@ def _check(line: Line, name: str, method: Method, params: dict[str, Any]) -> lis
     from sklearn.utils.estimator_checks import check_estimator
 
     expected = expected_failures(method)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         found = check_estimator(
             make_estimator(name, **params), expected_failed_checks=expected, on_skip=None, on_fail=None
         )

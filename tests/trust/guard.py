@@ -82,8 +82,7 @@ class Guard:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        reply: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return reply
+        return json.loads(self._process.stdout.readline())
 
 
 def _serve() -> None:
@@ -185,8 +184,7 @@ def _hook(folder: Path, note: int) -> Any:
 
 def run_here(words: Sequence[str]) -> int:
     """Run a command line in this process, as its user would, and return the exit code."""
-    code: int = importlib.import_module("pucli.cli.main").main(words)  # by its name: the command line stands above
-    return code
+    return importlib.import_module("pucli.cli.main").main(words)  # by its name: the command line stands above
 
 
 def _command(words: Sequence[str]) -> int:

@@ -62,8 +62,7 @@ class Counts(NamedTuple):
     def log_joint(self, X: Long) -> Long:
         """Return the log-density of rows X (n, d) together with each class, (n, K), up to a constant of each row."""
         other = (1 - X) @ np.log1p(-self.mean).T if self.binary else -self.mean.sum(axis=1)
-        joint: Long = self.log_prior + X @ np.log(self.mean).T + other
-        return joint
+        return self.log_prior + X @ np.log(self.mean).T + other
 
 
 PSEUDO_ROWS = 1.0

@@ -136,5 +136,4 @@ def _laplacian(X: Floats) -> Long:
     near = kneighbors_graph(X, min(NEIGHBOURS, len(X) - 1)).toarray()
     W = np.maximum(near, near.T).astype(np.longdouble)
     root = np.sqrt(W.sum(axis=1))
-    found: Long = np.eye(len(X), dtype=np.longdouble) - W / root / root[:, None]
-    return found
+    return np.eye(len(X), dtype=np.longdouble) - W / root / root[:, None]

@@ -251,12 +251,10 @@ def kernel(X: Floats, width: float, degree: int | None = None) -> Long:
     """Return the matrix of the Gaussian kernel, or with a `degree` that of (1 + x.y)^degree."""
     if degree is not None:
         rows = X.astype(np.longdouble)
-        polynomial: Long = (1 + (rows[:, None] * rows[None]).sum(axis=2)) ** degree
-        return polynomial
+        return (1 + (rows[:, None] * rows[None]).sum(axis=2)) ** degree
     # rows far from zero keep their digits in a difference, but not in a division
     rows = (X.astype(np.longdouble) - X[0]) / np.longdouble(width)
-    gaussian: Long = np.exp(-((rows[:, None] - rows[None]) ** 2).sum(axis=2) / 2)
-    return gaussian
+    return np.exp(-((rows[:, None] - rows[None]) ** 2).sum(axis=2) / 2)
 
 
 def sum_objective(K: Long, losses: Losses, ridge: Any) -> Objective:

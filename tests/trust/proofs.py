@@ -272,8 +272,7 @@ def _again(objective: Objective, family: Family, task: Problem) -> list[Any]:
         model.set_params(tol=model.get_params()["tol"] / 100)
     more = {} if task.own is None else {"sample_weight": task.own}
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             model.fit(task.X * factor, task.labelled.astype(int), **more)
     except Exception:  # a failure here proves nothing
         return []

@@ -171,8 +171,7 @@ def _predictions(model: Any, X: Floats, *, labelled: bool) -> AnyArray:
 def _fit(method: Mapping[str, Any], params: Mapping[str, Any], X: Floats, visible: Ints, seed: int) -> Any:
     from sklearn.exceptions import ConvergenceWarning
 
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning), np.errstate(invalid="ignore"):
         return make(method, seeded(method["name"], params, seed)).fit(X, visible)
 
 
@@ -258,5 +257,4 @@ def _chosen(
 
 
 def _codes(y: AnyArray) -> Ints:
-    codes: Ints = np.unique(y, return_inverse=True)[1]
-    return codes
+    return np.unique(y, return_inverse=True)[1]

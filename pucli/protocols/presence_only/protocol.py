@@ -180,8 +180,7 @@ def square_blocks(places: Floats, width: float) -> Ints:
     >>> square_blocks(np.array([[1.0, 1.0], [9.0, 2.0], [11.0, 2.0], [-1.0, 2.0]]), 10.0)
     array([1, 1, 2, 0])
     """
-    found: Ints = np.unique(np.floor(places / width), axis=0, return_inverse=True)[1].ravel()
-    return found
+    return np.unique(np.floor(places / width), axis=0, return_inverse=True)[1].ravel()
 
 
 def _of_class(dataset: Dataset, name: str) -> Ints:

@@ -113,8 +113,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     """Run the protocol pu, fit the chosen parameters again, and store the data of the figure."""
     result = pu.run_cell(cell, context)
     rows: pu.Prepared = context.cache[cell.group]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         model = make(cell.declared["method"], result.params).fit(rows.X_train, rows.s)
     picture = cell.declared["picture"]
     if "windows" in picture:
@@ -184,5 +183,4 @@ def _map(cell: Cell, context: Context, rows: pu.Prepared) -> dict[str, Any]:
 def _training_classes(cell: Cell, context: Context) -> AnyArray:
     """Return the true classes of the training rows, which are used only in the figure."""
     X, y = read_rows(cell.dataset, context)
-    classes: AnyArray = y[split_of(cell, X, y).train]
-    return classes
+    return y[split_of(cell, X, y).train]

@@ -181,8 +181,7 @@ def _fit(method: Mapping[str, Any], X: Floats, y: AnyArray) -> Any:
     from sklearn.exceptions import ConvergenceWarning
 
     params = seeded(method["name"], method["params"], 0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         return make(method, params).fit(X, y)
 
 

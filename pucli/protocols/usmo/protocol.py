@@ -134,8 +134,7 @@ def _warm_up(name: str, kernel: str, solver: str) -> None:
 
     X = np.random.default_rng(0).normal(size=(40, 3))
     more = {"solver": solver} if name == "usmo" else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # random rows of no data set
+    with warnings.catch_warnings(action="ignore"):
         make_estimator(name, prior=0.3, kernel=kernel, **more).fit(X, np.arange(40) < 10)
 
 
@@ -156,8 +155,7 @@ def _fit(method: Mapping[str, Any], params: dict[str, Any], rows: Rows, context:
     key = canonical_json([method["name"], params])
     if key not in context.cache:
         seconds: dict[str, float] = {}
-        with timed(seconds, "fit"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with timed(seconds, "fit"), warnings.catch_warnings(action="ignore"):
             model = make(method, seeded(method["name"], params, 0)).fit(rows.X, rows.labelled)
         context.cache[key] = model, seconds["fit"]
     fitted: tuple[Any, float] = context.cache[key]

@@ -163,8 +163,7 @@ def _point(method: Mapping[str, Any], rows: Rows, n: int) -> tuple[Any, dict[str
     model = make(method, seeded(method["name"], method["params"], 0), prior=prior)
     labelled = len(rows.X_labelled)
     X, s = np.concatenate([rows.X_labelled, rows.pool[:n]]), np.arange(labelled + n) < labelled
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         seconds, peak = measured(functools.partial(model.fit, X, s))
     f1 = f_of_class(rows.y_test, _predictions(model, rows), 1) if (rows.y_test == 1).any() else math.nan
     point = {"unlabeled": n, "seconds": seconds, "peak_mb": peak, "f1": f1}

@@ -73,8 +73,7 @@ class GlobalLocalPath(PathRoute):
     @cached_property
     def distances(self) -> Floats:
         """Return the squared distances (n, n) of all rows."""
-        found: Floats = squared_distances(self.graph_rows)
-        return found
+        return squared_distances(self.graph_rows)
 
     def batch(self, point: Point) -> Group:
         """Return the key of points with the same features, which are evaluated together."""
