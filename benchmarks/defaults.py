@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks.common.quality_tasks import MOST_ROWS, Rows, each_task, f1
 from benchmarks.common.timing import Progress, silent
@@ -26,6 +27,7 @@ from pucli.core.errors import EstimatedPriorWarning
 from pucli.data.splits.scenarios import make_split, split_stream
 from pucli.methods import METHODS, estimator_class
 from pucli.models.fitting import seeded
+from pucli.models.saved import make_pipeline
 from pucli.models.validation import held_out
 
 # Share of the training positives that are labelled.
@@ -56,8 +58,6 @@ def run(progress: Progress = silent, *, methods: list[str] | None = None, folder
 
     The files come from `folder`, by default as those of `pucli fetch`.
     """
-    from threadpoolctl import threadpool_limits
-
     names = methods or [name for name, method in METHODS.items() if method.kind == "pu"]
     runs = [(name, seed) for name in names for seed in SEEDS[: 1 + draws(name)]]
     with threadpool_limits(1):
@@ -80,8 +80,6 @@ def draws(method: str) -> bool:
 
 def _cell(name: str, task: str, rows: Rows, seed: int) -> Cell:
     """Fit and judge one method as `pucli train` does: standardised features, default parameters."""
-    from pucli.models.saved import make_pipeline
-
     rng = split_stream(0, task, "case-control", FREQUENCY, 0)
     split = make_split("case-control", rows.y, FREQUENCY, rng=rng)
     drawn = np.sort(rng.permutation(rows.X.shape[1])[: MOST_FEATURES.get(name)])

@@ -9,10 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks.common.timing import Progress, best_of, row, silent
 from pucli.core.arrays import Bools, Floats
-from pucli.solvers.kernels.graph import Edges
+from pucli.estimators.global_local.glpual import GLPUAL
+from pucli.solvers.glpual.admm import solve_glpual_admm
+from pucli.solvers.glpual.dual import solve_glpual
+from pucli.solvers.glpual.gllc import solve_gllc
+from pucli.solvers.glpual.problem import GlobalLocalProblem
+from pucli.solvers.kernels.graph import Edges, mutual_knn
+from pucli.solvers.kernels.intercept import with_intercept
 
 SIZE = {"n": 1000, "m": 20, "labelled": 200}
 LAM, C_P, C_U, SIGMA = 1.0, 1.0, 0.1, 20.0
@@ -21,16 +28,6 @@ GAP = 1e-6
 
 def run(progress: Progress = silent) -> dict[str, Any]:
     """Return the table of benchmark `glpual`."""
-    from threadpoolctl import threadpool_limits
-
-    from pucli.estimators.global_local.glpual import GLPUAL
-    from pucli.solvers.glpual.admm import solve_glpual_admm
-    from pucli.solvers.glpual.dual import solve_glpual
-    from pucli.solvers.glpual.gllc import solve_gllc
-    from pucli.solvers.glpual.problem import GlobalLocalProblem
-    from pucli.solvers.kernels.graph import mutual_knn
-    from pucli.solvers.kernels.intercept import with_intercept
-
     rng = np.random.default_rng(0)
     X = rng.normal(size=(SIZE["n"], SIZE["m"]))
     X[: SIZE["labelled"]] += 0.5

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks.common.timing import Progress, once, row, silent, timed
 from pucli.core.arrays import Bools, Floats
@@ -44,8 +45,6 @@ CPB_RIDGES = (1e-2, 1e-1, 1.0)
 
 def run(progress: Progress = silent) -> dict[str, Any]:
     """Return the table of benchmark `glpual_family`."""
-    from threadpoolctl import threadpool_limits
-
     rows: list[dict[str, Any]] = []
     parts = (_elastic, _surface, _surface_path, _surface_growth, _cpb)
     with threadpool_limits(1):
@@ -73,8 +72,7 @@ def _ball(n: int, m: int) -> tuple[Floats, Bools]:
 
 
 def _edges(X: Floats) -> Edges:
-    graph = mutual_knn(X, 5)
-    return graph.edges(float(X.shape[1]))
+    return mutual_knn(X, 5).edges(float(X.shape[1]))
 
 
 def _elastic() -> list[dict[str, Any]]:

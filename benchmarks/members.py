@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from sklearn.metrics import roc_auc_score
 
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, of_tasks
 from benchmarks.common.timing import Progress, silent
 from pucli.core.arrays import Bools, Floats
+from pucli.estimators.auto.auto_pu import AutoPU
+from pucli.methods import make_estimator
 
 FREQUENCIES = (0.25, 0.5)
 SURFACE = 12
@@ -37,8 +41,6 @@ def run(
     progress: Progress = silent, *, repeats: int = 1, half: str = "design", folder: Path | None = None
 ) -> dict[str, Any]:
     """Return the table of benchmark `members`; the files are those of benchmark `quality`."""
-    import pandas as pd
-
     cells = [
         {"task": task, "labelled": frequency, "repeat": repeat, **cell}
         for task, rows in each_task(half, folder, progress)
@@ -51,10 +53,6 @@ def run(
 
 def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[str, Any]]:
     """Return a cell for each method and each member on one split."""
-    from sklearn.metrics import roc_auc_score
-
-    from pucli.estimators.auto.auto_pu import AutoPU
-
     split = case_control(task, rows, frequency, repeat)
     scaled, labelled, y = split.standardised(), split.s == 1, split.y_test
     model = AutoPU(random_state=repeat).fit(split.X, labelled)
@@ -84,8 +82,6 @@ def _member_scores(model: Any, X: Floats) -> dict[str, Floats]:
 
 def _joining(name: str, params: dict[str, Any], X: Floats, labelled: Bools, X_test: Floats) -> Floats:
     """Return the scores of test rows by a method, standardised on the unlabeled training rows as those of members."""
-    from pucli.methods import make_estimator
-
     with warnings.catch_warnings(action="ignore"):
         model = make_estimator(name.split(",")[0], **params).fit(X, labelled.astype(int))
         seen, scores = model.decision_function(X[~labelled]), model.decision_function(X_test)

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import precision_score
 
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, of_tasks, times
 from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
 from pucli.data.splits.labelling import SLOPE
+from pucli.estimators.auto.auto_pu import AutoPU
 
 KNOWN, MOST_SHARE, FREQUENCY = 50, 1 / 3, 0.25
 FULL = {"half": "all", "repeats": 2}
@@ -47,10 +49,6 @@ def run(
 
 
 def _cells(task: str, rows: Rows, repeat: int, kind: str) -> list[dict[str, Any]]:
-    from sklearn.metrics import precision_score
-
-    from pucli.estimators.auto.auto_pu import AutoPU
-
     X, truth, s, X_test, y_test = case_control(task, rows, FREQUENCY, repeat, seed=0)
     known = known_rows(X, truth, s == 1, kind, stream(0, "negatives", task, repeat, kind))
     found = []

@@ -16,6 +16,8 @@ from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, o
 from benchmarks.common.timing import Progress, silent
 from benchmarks.negatives import FREQUENCY, KINDS, KNOWN, known_rows
 from pucli.core.seeding import stream
+from pucli.methods import METHODS as ALL
+from pucli.methods import constructor_defaults, estimator_class
 
 # Tasks of images or of hundreds of features, which take long to read or to fit.
 LARGE = ("mnist-odd", "mnist-38", "isolet", "clean1")
@@ -44,9 +46,6 @@ def run(
 
 
 def _cells(task: str, rows: Rows, repeat: int, methods: tuple[str, ...]) -> list[dict[str, Any]]:
-    from pucli.methods import METHODS as ALL
-    from pucli.methods import constructor_defaults, estimator_class
-
     raw = case_control(task, rows, FREQUENCY, repeat, seed=0)
     X, truth, s, X_test, y_test = raw.standardised()
     found = []

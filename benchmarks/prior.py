@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, half_of, of_tasks, times
 from benchmarks.common.timing import Progress, silent
-from pucli.solvers.prior.estimate import PriorEstimate
+from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors
+from pucli.solvers.prior.estimate import PriorEstimate, make_report
 
 FREQUENCIES = (0.25, 0.5)
 COLUMNS = ("tasks", "labelled", "estimator", "error", "bias", "kept", "width", "cells", "seconds")
@@ -30,28 +32,18 @@ def run(
     progress: Progress = silent, *, half: str = "all", repeats: int = 1, folder: Path | None = None
 ) -> dict[str, Any]:
     """Return the table of benchmark `prior`; the files are those of benchmark `quality`."""
-    import pandas as pd
-
     cells = [
         {"task": task, "tasks": half_of(task), "labelled": frequency, "repeat": repeat, **cell}
         for task, rows in each_task(half, folder, progress)
         for frequency, repeat in product(FREQUENCIES, range(repeats))
         for cell in _cells(task, rows, frequency, repeat)
     ]
-    table = _table(pd.DataFrame(cells))
-    return {
-        "title": f"{of_tasks(cells, half)}, {times(repeats)}",
-        "columns": list(COLUMNS),
-        "rows": table,
-        "cells": cells,
-    }
+    title = f"{of_tasks(cells, half)}, {times(repeats)}"
+    return {"title": title, "columns": list(COLUMNS), "rows": _table(pd.DataFrame(cells)), "cells": cells}
 
 
 def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[str, Any]]:
     """Return one cell for each estimator on one split."""
-    from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors
-    from pucli.solvers.prior.estimate import make_report
-
     X, y, s, *_ = case_control(task, rows, frequency, repeat).standardised()
     s = s == 1
     truth = float((y[~s] == 1).mean())

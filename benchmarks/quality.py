@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
 from benchmarks.common.quality_labelling import LABELLINGS, labelled_split, told
 from benchmarks.common.quality_methods import CASE_CONTROL_ONLY, OF_LABELLING, Prediction, Problem, installed, predict
@@ -87,8 +88,6 @@ def _cells(
 def _measured(
     where: tuple[str, str, str, float, int], prediction: Prediction, prior: float, y_test: np.ndarray, seconds: float
 ) -> Cell:
-    from sklearn.metrics import precision_score, recall_score, roc_auc_score
-
     actual = {
         "prior": prior,
         "f1": f1(y_test, prediction.positive),

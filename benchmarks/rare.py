@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 from benchmarks.common.quality_tasks import Rows, all_rows, times
 from benchmarks.common.timing import Progress, silent
 from pucli.core.errors import RunError, UsageError
 from pucli.core.seeding import stream
+from pucli.estimators.auto.auto_pu import AutoPU
 
 TABLES = ("task-shuttle", "poker", "adult", "bank-marketing")
 GENERATED = "two normals"
@@ -96,10 +98,6 @@ def draw(
 
 
 def _measured(X: np.ndarray, s: np.ndarray, y: np.ndarray, repeat: int) -> dict[str, Any]:
-    from sklearn.metrics import roc_auc_score
-
-    from pucli.estimators.auto.auto_pu import AutoPU
-
     started = time.process_time()
     with warnings.catch_warnings(action="ignore"):
         model = AutoPU(random_state=repeat).fit(X, s)

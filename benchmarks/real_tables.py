@@ -26,6 +26,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from benchmarks.common.quality_methods import Problem, predict
@@ -141,8 +143,6 @@ def _row(name: str, split: Split) -> dict[str, Any]:
 
 def judged(scores: Floats, called: Bools, truth: Bools) -> dict[str, float]:
     """Return the figures of scores (n,) and of the rows called positive, given which of the test rows are positive."""
-    from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
-
     ordered = truth[np.argsort(-scores, kind="stable")]
     found, first = np.cumsum(ordered), max(1, round(TOP * len(truth)))
     recall = float(found[first - 1] / found[-1])
@@ -230,8 +230,6 @@ def _lightgbm(trees: int = 200, rate: float = 0.1, bags: int = 0, true: bool = F
 
 
 def _histogram(split: Split) -> tuple[Floats, dict[str, Any]]:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     X = _native(split.X)
     for name in X:
         if X[name].dtype == "category" and X[name].nunique() > 250:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.common.timing import Progress, silent
 
@@ -113,8 +116,6 @@ def run(
 
 def make_rows(n: int, path: Path, seed: int | None = None) -> None:
     """Write n rows of two overlapping classes with labels of some positives; the seed is n by default."""
-    import pandas as pd
-
     rng = np.random.default_rng(n if seed is None else seed)
     positive = rng.random(n) < POSITIVE
     X = rng.normal(size=(n, COLUMNS))
@@ -135,8 +136,6 @@ def _arguments(name: str, data: Path, model: Path, out: Path) -> list[str]:
 def measured(arguments: Sequence[str], most_seconds: float = 3600.0) -> Cost | str:
     """Run a process; return its cost, or the last line that it wrote if it failed, or that it took too long."""
     import resource
-    import signal
-    import subprocess
 
     def limited() -> None:
         seconds = int(np.ceil(most_seconds))

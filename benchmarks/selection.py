@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
 
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, half_of, of_tasks
 from benchmarks.common.timing import Progress, silent
@@ -107,8 +109,6 @@ class Candidates:
 
     def ranks(self) -> np.ndarray:
         """Return the mean rank of each row in each repeat over all points, shape (repeats, n)."""
-        from scipy.stats import rankdata
-
         result: np.ndarray = rankdata(self.held_out, axis=2).mean(axis=0)
         return result
 
@@ -170,8 +170,6 @@ def _chosen(pool: Sequence[Candidates], criterion: str, threshold: str, s: np.nd
 
 def table(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return a line for each half, method, threshold and criterion, the mean over methods first."""
-    import pandas as pd
-
     frame = pd.DataFrame(cells)
     single = frame[frame.method != ANY]
     frame = pd.concat([single.assign(method="mean"), frame])

@@ -12,9 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks.common.timing import Progress, best_of, row, silent, timed
 from pucli.core.arrays import Floats, Ints
+from pucli.estimators.safe.mcpl import MCPLLDA
+from pucli.solvers.safe.least_squares import safe_least_squares
 
 CPLS_SIZE = {"labelled": 100, "unlabeled": 10_000, "features": 50}
 QP_UNLABELED = 1000
@@ -39,8 +42,6 @@ def _peak(call: Callable[[], object]) -> int:
 
 def run(progress: Progress = silent) -> dict[str, Any]:
     """Return the table of benchmark `semi_supervised`."""
-    from threadpoolctl import threadpool_limits
-
     rng = np.random.default_rng(0)
     M, D = CPLS_SIZE["unlabeled"], CPLS_SIZE["features"]
     X, classes = _draw(rng, CPLS_SIZE["labelled"], D, 2)
@@ -60,8 +61,6 @@ def run(progress: Progress = silent) -> dict[str, Any]:
 
 def _large(X: Floats, y: Floats, U: Floats, M: int) -> list[dict[str, Any]]:
     """Return the time and the memory of CPLS with M unlabeled rows, and the memory with all of U."""
-    from pucli.solvers.safe.least_squares import safe_least_squares
-
     fit = safe_least_squares(X, y, U[:M], tol=1e-10)
     seconds = best_of(lambda: safe_least_squares(X, y, U[:M], tol=1e-10), clock=time.process_time)
     peak = _peak(lambda: safe_least_squares(X, y, U[:M], tol=1e-10))
@@ -77,8 +76,6 @@ def _large(X: Floats, y: Floats, U: Floats, M: int) -> list[dict[str, Any]]:
 def _against_printed_programme(X: Floats, y: Floats, U: Floats) -> list[dict[str, Any]]:
     """Return the time of CPLS, and of Clarabel on the quadratic programme as it is printed (Prop. 3.12)."""
     import cvxpy as cp
-
-    from pucli.solvers.safe.least_squares import safe_least_squares
 
     N, M = len(X), len(U)
     seconds = best_of(lambda: safe_least_squares(X, y, U, tol=1e-10), clock=time.process_time)
@@ -101,8 +98,6 @@ def _against_printed_programme(X: Floats, y: Floats, U: Floats) -> list[dict[str
 
 
 def _lda(rng: np.random.Generator) -> dict[str, Any]:
-    from pucli.estimators.safe.mcpl import MCPLLDA
-
     Z, classes = _draw(rng, LDA_SIZE["labelled"], LDA_SIZE["features"], LDA_SIZE["classes"])
     V, _ = _draw(rng, LDA_SIZE["unlabeled"], LDA_SIZE["features"], LDA_SIZE["classes"])
     both = np.vstack([Z, V])

@@ -18,10 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from benchmarks.common.quality_tasks import Rows, each_task, of_tasks
 from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
+from pucli.estimators.auto.auto_pu import AutoPU
+from pucli.solvers.ensemble.estimates import if_odds, lift_of
 
 FREQUENCY = 0.3
 KINDS = ("random", "clear", "unclear", "column")
@@ -63,9 +68,6 @@ def labelled_rows(y: np.ndarray, eager: np.ndarray, odds: float, rng: np.random.
 
 def _clearness(rows: Rows) -> np.ndarray:
     """Return the probability of a positive by models that know the true labels of other rows, (n,)."""
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
-
     forest = RandomForestClassifier(30, min_samples_leaf=5, random_state=0)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     found: np.ndarray = cross_val_predict(forest, rows.X, rows.y, cv=folds, method="predict_proba")[:, 1]
@@ -85,9 +87,6 @@ def _eager(rows: Rows, clear: np.ndarray, labelling: str, rng: np.random.Generat
 
 def _cells(rows: Rows, eager: np.ndarray, odds: float, rng: np.random.Generator, repeat: int) -> list[dict[str, Any]]:
     """Return for each estimate its true value and whether interval and bounds hold it."""
-    from pucli.estimators.auto.auto_pu import AutoPU
-    from pucli.solvers.ensemble.estimates import if_odds, lift_of
-
     s = labelled_rows(rows.y, eager, odds, rng)
     prior = float(rows.y[~s].mean())
     with warnings.catch_warnings(action="ignore"):
@@ -118,8 +117,6 @@ def _cells(rows: Rows, eager: np.ndarray, odds: float, rng: np.random.Generator,
 
 def table(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return a line for each labelling and estimate."""
-    import pandas as pd
-
     lines = []
     keys = ["labelling", "odds", "estimate"]
     for place, part in pd.DataFrame(cells).groupby(keys, sort=False):

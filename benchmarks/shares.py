@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 from benchmarks.common.quality_methods import Problem, predict
 from benchmarks.common.quality_table import AUTO, NAIVE
@@ -47,12 +48,8 @@ def run(
         for repeat, share in product(range(repeats), SHARES):
             drawn = draw(rows.y, share, stream(7, "shares", task, share, repeat))
             cells.append({"task": task, "share": share, "repeat": repeat, **_measured(rows, drawn, repeat)})
-    return {
-        "title": f"{of_tasks(cells, half)}, {times(repeats)}",
-        "columns": list(COLUMNS),
-        "rows": _table(cells),
-        "cells": cells,
-    }
+    title = f"{of_tasks(cells, half)}, {times(repeats)}"
+    return {"title": title, "columns": list(COLUMNS), "rows": _table(cells), "cells": cells}
 
 
 def draw(y: np.ndarray, share: float, rng: np.random.Generator) -> Drawn:
@@ -72,8 +69,6 @@ def draw(y: np.ndarray, share: float, rng: np.random.Generator) -> Drawn:
 
 
 def _measured(rows: Rows, drawn: Drawn, repeat: int) -> dict[str, Any]:
-    from sklearn.metrics import roc_auc_score
-
     train, y_test = np.concatenate([drawn.labelled, drawn.unlabeled]), rows.y[drawn.test]
     prior = float(rows.y[drawn.unlabeled].mean())
     labelled = np.arange(len(train)) < len(drawn.labelled)

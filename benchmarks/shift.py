@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.isotonic import IsotonicRegression
 
 from benchmarks.common.quality_tasks import Rows, each_task, of_tasks, times
 from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
 from pucli.data.encode.drift import Tally, Usual
+from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.models.shift import binned, old_shares
 from pucli.solvers.prior.shift import LEVEL, FeatureShares, changed_features, new_prior
 from pucli.solvers.prior.three_samples import prior_of_three
@@ -52,10 +54,6 @@ def run(
 
 
 def _cells(rows: Rows, task: str, repeat: int) -> list[dict[str, Any]]:
-    from sklearn.isotonic import IsotonicRegression
-
-    from pucli.estimators.auto.auto_pu import AutoPU
-
     rng = stream(7, "shift", task, repeat)
     order = rng.permutation(len(rows.y))
     train, rest = np.split(order, [min(MOST_TRAINED, len(order) // 2)])

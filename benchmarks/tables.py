@@ -13,8 +13,19 @@ import time
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
+from threadpoolctl import threadpool_limits
 
 from benchmarks.common.timing import Progress, best_of, row, silent
+from pucli.core.errors import RunError
+from pucli.core.seeding import stream
+from pucli.data import load_dataset, make_split
+from pucli.runner import load_experiment
+from pucli.runner import run as run_experiment
+from pucli.solvers.kernels.graph import squared_distances
+from pucli.solvers.kernels.low_rank import pivoted_cholesky, rbf_from_distances
+from pucli.tuning.folds import pu_folds
+from pucli.tuning.grids import resolve
 
 WORKERS = 2
 # Experiment, repeats, target; every column of the table.
@@ -50,10 +61,6 @@ def run(progress: Progress = silent) -> dict[str, Any]:
 
 def _timed(name: str, methods: list[str] | None, repeats: int | None) -> tuple[float, int, float]:
     """Run an experiment in an empty folder; return the seconds, the number of cells, and the processor seconds."""
-    from pucli.core.errors import RunError
-    from pucli.runner import load_experiment
-    from pucli.runner import run as run_experiment
-
     experiment = load_experiment(name)
     if repeats is not None:
         experiment.split.repeats = repeats
@@ -79,16 +86,6 @@ def _processor_seconds() -> float:
 
 def _factorisation_floor() -> float:
     """Return the seconds on one core for the Cholesky factorisations of one repeat of the rkhs form of Table 3.3."""
-    from threadpoolctl import threadpool_limits
-
-    from pucli.core.seeding import stream
-    from pucli.data import load_dataset, make_split
-    from pucli.runner import load_experiment
-    from pucli.solvers.kernels.graph import squared_distances
-    from pucli.solvers.kernels.low_rank import pivoted_cholesky, rbf_from_distances
-    from pucli.tuning.folds import pu_folds
-    from pucli.tuning.grids import resolve
-
     experiment = load_experiment("table-3.3")
     entry = experiment.methods["glpual/rkhs"]
     grid = resolve(entry.grid or {})
@@ -111,7 +108,5 @@ def _factorisation_floor() -> float:
 
 def _cholesky_rate(r: int = 400) -> float:
     """Return the operations per second of LAPACK's Cholesky factorisation at order r, on one thread."""
-    from scipy.linalg.lapack import dpotrf
-
     A = np.eye(r) * r + np.ones((r, r))
     return r**3 / 3 / best_of(lambda: dpotrf(A, lower=1), 30)

@@ -14,9 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from sklearn.metrics import roc_auc_score
 
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, half_of
 from benchmarks.common.timing import Progress, silent
+from pucli.methods import make_estimator
+from pucli.models.fitting import seeded
+from pucli.tuning import tune
 
 FREQUENCIES = (0.25, 0.5)
 MOST_FEATURES = 150
@@ -40,8 +45,6 @@ RULES: dict[str, dict[str, Any]] = {
 
 def run(progress: Progress = silent, *, half: str = "all", folder: Path | None = None) -> dict[str, Any]:
     """Return the table of benchmark `tuning`; the files are those of benchmark `quality`."""
-    import pandas as pd
-
     cells = [
         {"task": task, "tasks": half_of(task), **cell}
         for task, rows in each_task(half, folder, progress)
@@ -57,12 +60,6 @@ def run(progress: Progress = silent, *, half: str = "all", folder: Path | None =
 
 def _cells(task: str, rows: Rows, frequency: float) -> list[dict[str, Any]]:
     """Return one cell for each method and rule on one split."""
-    from sklearn.metrics import roc_auc_score
-
-    from pucli.methods import make_estimator
-    from pucli.models.fitting import seeded
-    from pucli.tuning import tune
-
     X, _, s, X_test, y = case_control(task, rows, frequency, 0).standardised()
     found = []
     for method, (name, params, grid) in METHODS.items():

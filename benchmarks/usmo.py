@@ -18,10 +18,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks.common.timing import Progress, once, row, silent
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import RunError
+from pucli.estimators.unbiased.usmo import USMO
+from pucli.solvers.kernels.functions import Kernel
+from pucli.solvers.row_losses.linear import solve_linear
+from pucli.solvers.row_losses.losses import Scale, bias_and_gap, dual_value, relative_scale
+from pucli.solvers.usmo.blocks import KernelProblem, solve_kernel
+from pucli.solvers.usmo.problem import double_hinge_problem
+from pucli.solvers.usmo.start import subsample_start
 
 if TYPE_CHECKING:
     from pucli.solvers.row_losses.linear import LinearSolution
@@ -53,8 +61,6 @@ def run(
     features like poker hands; memory_rows, for peak memory at 784 features. Those of `FULL` take half an hour, most of
     it for SVR at 20,000 rows.
     """
-    from threadpoolctl import threadpool_limits
-
     steps = len(sizes) + len(memory_rows) + 2
     rows = []
     with threadpool_limits(1):
@@ -102,18 +108,12 @@ def _data(n: int, features: int = FEATURES) -> tuple[Floats, Bools]:
 
 
 def _problem(n: int) -> DoubleHingeProblem:
-    from pucli.solvers.kernels.functions import Kernel
-    from pucli.solvers.usmo.problem import double_hinge_problem
-
     X, labelled = _data(n)
     return double_hinge_problem(X, labelled, Kernel("rbf", WIDTH), PRIOR, LAM)
 
 
 def _usmo(problem: DoubleHingeProblem) -> KernelSolution:
     """Solve from the default start, as an estimator does after checking its input."""
-    from pucli.solvers.usmo.blocks import KernelProblem, solve_kernel
-    from pucli.solvers.usmo.start import subsample_start
-
     cache_bytes = 200e6
     return solve_kernel(
         KernelProblem.of(problem),
@@ -124,8 +124,6 @@ def _usmo(problem: DoubleHingeProblem) -> KernelSolution:
 
 
 def _relative_gap(problem: DoubleHingeProblem, sigma: Floats) -> float:
-    from pucli.solvers.row_losses.losses import bias_and_gap, dual_value, relative_scale
-
     G = problem.kernel.combination(problem.X_u, problem.X_u, sigma) - problem.a_X
     _, gap = bias_and_gap(problem.losses, problem.total, sigma, G)
     dual = dual_value(problem.losses, sigma, G, problem.a_X, problem.a_norm)
@@ -192,13 +190,6 @@ def _peak_mb() -> float:
 
 
 def _linear_child(n: int) -> dict[str, Any]:
-    from threadpoolctl import threadpool_limits
-
-    from pucli.solvers.kernels.functions import Kernel
-    from pucli.solvers.row_losses.linear import solve_linear
-    from pucli.solvers.row_losses.losses import Scale
-    from pucli.solvers.usmo.problem import double_hinge_problem
-
     rng = np.random.default_rng(0)
     X = np.empty((n + LABELLED, 10))
     X[:, ::2] = rng.integers(1, 5, size=(n + LABELLED, 5))
@@ -219,10 +210,6 @@ def _linear_child(n: int) -> dict[str, Any]:
 
 
 def _memory_child(n: int) -> dict[str, Any]:
-    from threadpoolctl import threadpool_limits
-
-    from pucli.estimators.unbiased.usmo import USMO
-
     X, labelled = _data(n, MEMORY_FEATURES)
     model = USMO(prior=PRIOR, lam=LAM, width=20.0, tol=1e-3, random_state=0)
     with threadpool_limits(1):

@@ -14,6 +14,22 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
+
+from benchmarks.common.sar_em import sar_em as fit
+from pucli.core.seeding import stream
+from pucli.estimators.auto.auto_pu import AutoPU
+from pucli.methods import estimator_class, get_method
+from pucli.metrics.ranking import pu_auc
+from pucli.models.fitting import seeded
+from pucli.solvers.ensemble.ensemble import fit_members
+from pucli.solvers.ensemble.members import MEMBERS, make_views
+from pucli.solvers.ensemble.rows import number_of_folds, stratified_folds
 
 
 @dataclass(frozen=True)
@@ -42,8 +58,6 @@ class Prediction:
 
 def auto(problem: Problem, **how: Any) -> Prediction:
     """Fit `AutoPU` with the labelling scenario as its only information, or with further parameters."""
-    from pucli.estimators.auto.auto_pu import AutoPU
-
     model = AutoPU(scenario=problem.scenario, random_state=problem.seed, **how).fit(problem.X, problem.labelled)
     scores = model.decision_function(problem.X_test)
     intervals = {name: (found.value, found.low, found.high) for name, found in model.estimates_.items()}
@@ -58,10 +72,6 @@ def naive_svc(problem: Problem) -> Prediction:
 
 def sar_em(problem: Problem) -> Prediction:
     """Fit SAR-EM (Bekker et al. 2019) to standardised features."""
-    from sklearn.preprocessing import StandardScaler
-
-    from benchmarks.common.sar_em import sar_em as fit
-
     scaler = StandardScaler().fit(problem.X)
     found = fit(scaler.transform(problem.X), problem.labelled)
     scores = scaler.transform(problem.X_test) @ found.classifier[:-1] + found.classifier[-1]
@@ -77,8 +87,6 @@ def svc_true_prior(problem: Problem) -> Prediction:
 
 def auto_true_prior(problem: Problem) -> Prediction:
     """Fit `AutoPU`, cut at the share of its held-out scores that is the true prior."""
-    from pucli.estimators.auto.auto_pu import AutoPU
-
     model = AutoPU(scenario=problem.scenario, random_state=problem.seed, goal="share", wanted=problem.true_prior)
     scores = model.fit(problem.X, problem.labelled).decision_function(problem.X_test)
     return Prediction(scores, scores > 0)
@@ -101,13 +109,6 @@ def without_hidden(problem: Problem) -> Prediction:
 
 def _ensemble(problem: Problem, X: np.ndarray, positive: np.ndarray, prior: float) -> Prediction:
     """Fit the ensemble to rows X (n, m) of known classes; the cut has the largest F1 of held-out scores."""
-    from threadpoolctl import threadpool_limits
-
-    from pucli.core.seeding import stream
-    from pucli.solvers.ensemble.ensemble import fit_members
-    from pucli.solvers.ensemble.members import MEMBERS, make_views
-    from pucli.solvers.ensemble.rows import number_of_folds, stratified_folds
-
     folds = stratified_folds(positive, number_of_folds(positive), stream(problem.seed, "folds"))[None]
     population = np.ones(len(positive), bool)
     with threadpool_limits(1):
@@ -131,7 +132,6 @@ def lightgbm(problem: Problem) -> Prediction:
 def pulearn_bagging(problem: Problem) -> Prediction:
     """Fit pulearn's bagging of decision trees (Mordelet and Vert 2014)."""
     from pulearn import BaggingPuClassifier
-    from sklearn.tree import DecisionTreeClassifier
 
     model = BaggingPuClassifier(
         DecisionTreeClassifier(),
@@ -146,9 +146,6 @@ def pulearn_bagging(problem: Problem) -> Prediction:
 def pulearn_elkanoto(problem: Problem) -> Prediction:
     """Fit pulearn's weighted Elkan-Noto classifier on an SVC with probabilities."""
     from pulearn import WeightedElkanotoPuClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVC
 
     base = make_pipeline(StandardScaler(), SVC(probability=True, random_state=problem.seed))
     labelled = int(problem.labelled.sum())
@@ -162,10 +159,6 @@ def pulearn_elkanoto(problem: Problem) -> Prediction:
 def toolbox_upu(problem: Problem) -> Prediction:
     """Fit pu-toolbox's uPU with its KM2 estimate of the prior; width and ridge by the PU-AUC of four folds."""
     from pu_toolbox import KernelMeanPriorEstimator, UPUClassifier
-    from sklearn.model_selection import StratifiedKFold
-    from sklearn.preprocessing import StandardScaler
-
-    from pucli.metrics.ranking import pu_auc
 
     scaler = StandardScaler().fit(problem.X)
     X, s = scaler.transform(problem.X), problem.labelled.astype(int)
@@ -192,10 +185,6 @@ def _upu(
 
 
 def _svc_scores(problem: Problem) -> np.ndarray:
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVC
-
     model = make_pipeline(StandardScaler(), SVC(class_weight="balanced"))
     return np.asarray(model.fit(problem.X, problem.labelled).decision_function(problem.X_test))
 
@@ -204,8 +193,6 @@ def _ours(name: str) -> Callable[[Problem], Prediction]:
     """Return the method `name` of our own at its defaults, as `pucli train` fits it."""
 
     def method(problem: Problem) -> Prediction:
-        from pucli.methods import estimator_class, get_method
-        from pucli.models.fitting import seeded
         from pucli.models.saved import make_pipeline
 
         estimator = estimator_class(get_method(name))(**seeded(name, {}, problem.seed))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.common.quality_methods import OF_LABELLING
 from benchmarks.common.quality_tasks import DESIGN
@@ -38,8 +39,6 @@ class Cell(NamedTuple):
 
 def table(cells: Sequence[Cell], methods: Sequence[str]) -> list[dict[str, Any]]:
     """Return a line for each labelling, label frequency and method on all tasks; of each half for two methods."""
-    import pandas as pd
-
     frame = pd.DataFrame([cell._asdict() for cell in cells])
     halves = {"all": frame, "design": frame[frame.task.isin(DESIGN)], "look-once": frame[~frame.task.isin(DESIGN)]}
     lines = []
@@ -68,7 +67,7 @@ def _lines(group: Any, methods: Sequence[str]) -> list[dict[str, Any]]:
                 "F1": float(part.f1.mean()),
                 "AUC": float(part.auc.mean()),
                 "rank": float(ranks[method]) if method in ranks else None,
-                "auto wins": None if method == AUTO or AUTO not in f1 else _wins(f1[AUTO], f1[method]),
+                "auto wins": None if method == AUTO or AUTO not in f1 else _wins(f1[[AUTO, method]].dropna()),
                 "prior error": _mean(part.prior_error),
                 "worst to SVC": None if gap is None else float(gap.min()),
                 "calibration": _mean(part.calibration),
@@ -80,9 +79,8 @@ def _lines(group: Any, methods: Sequence[str]) -> list[dict[str, Any]]:
     return found
 
 
-def _wins(ours: Any, theirs: Any) -> str:
-    both = theirs.notna()
-    return f"{int((ours[both] > theirs[both]).sum())} of {int(both.sum())}"
+def _wins(f1: Any) -> str:
+    return f"{int((f1.iloc[:, 0] > f1.iloc[:, 1]).sum())} of {len(f1)}"
 
 
 def _mean(values: Any) -> float | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import f1_score
 
 from benchmarks.common.timing import Progress
 from pucli.core.errors import RunError, UsageError
@@ -136,8 +137,6 @@ def times(repeats: int) -> str:
 
 def f1(y: np.ndarray, predicted: np.ndarray) -> float:
     """Return the F1 of predictions (n,), 0 where no row is predicted positive."""
-    from sklearn.metrics import f1_score
-
     return float(f1_score(y, predicted, zero_division=0))
 
 

@@ -6,6 +6,8 @@ import importlib.util
 import warnings
 from typing import Any
 
+from sklearn.utils.estimator_checks import check_estimator
+
 from pucli.methods import METHODS, Method, make_estimator
 from tests.trust.lines import Line
 
@@ -52,8 +54,6 @@ def lines(full: bool) -> list[Line]:
 
 def _check(line: Line, name: str, method: Method, params: dict[str, Any]) -> list[str]:
     """Count the checks of one method; return the names of those that failed as expected."""
-    from sklearn.utils.estimator_checks import check_estimator
-
     expected = expected_failures(method)
     with warnings.catch_warnings(action="ignore"):
         found = check_estimator(
@@ -61,10 +61,7 @@ def _check(line: Line, name: str, method: Method, params: dict[str, Any]) -> lis
         )
     for result in found:
         if result["status"] in ("passed", "failed"):
-            problem = "" if result["status"] == "passed" else " ".join(str(result["exception"]).split())
-            line.count(f"{name} {result['check_name']} {line.tried}", problem or _silent(result["status"]))
+            reason = " ".join(str(result["exception"]).split()) or "failed without a message"
+            problem = "" if result["status"] == "passed" else reason
+            line.count(f"{name} {result['check_name']} {line.tried}", problem)
     return [name for result in found if result["status"] == "xfail"]
-
-
-def _silent(status: str) -> str:
-    return "" if status == "passed" else "failed without a message"

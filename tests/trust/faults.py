@@ -14,7 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from pucli.core.errors import PucliError
+from pucli.data.catalogue.download import fetch
+from pucli.runner.store import Store
 from tests.trust import preload, processes
+from tests.trust.hostile_archives import toy_catalogue
 from tests.trust.lines import Line
 
 # Limits that the child sets on itself before it runs the command line.
@@ -106,8 +110,6 @@ def _writes(line: Line, root: Path, train: list[str], store: list[str]) -> None:
 
 def _held(root: Path, words: list[str]) -> str:
     """Return what is wrong when a run starts on a store that another process holds."""
-    from pucli.runner.store import Store
-
     with Store(root / words[-1] / "small"):
         second = _judged(_command(words, root), {2})
     return second or _judged(_command(words, root), {0})
@@ -175,10 +177,6 @@ Reply: TypeAlias = Callable[[Handler, int], None]
 
 def _network(root: Path, full: bool) -> Line:
     """Fetch from mirrors that misbehave: the right bytes come, or none, and a second fetch brings them."""
-    from pucli.core.errors import PucliError
-    from pucli.data.catalogue.download import fetch
-    from tests.trust.hostile_archives import toy_catalogue
-
     line = Line("mirrors that misbehave: the right bytes or none, one line, and a second fetch brings them")
     (root / "datasets.yaml").write_text(toy_catalogue(_DATA))
     for name, (reply, comes) in {**_REPLIES, **(_SLOW if full else {})}.items():

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from tests.trust.lines import Line
 
@@ -73,8 +74,6 @@ class _TooLongError(BaseException):
 
 def fitted(model: Any, X: Any, y: Any = None, **more: Any) -> str:
     """Fit a model; return what is wrong, "" if nothing, "refused" if it raised an error that gives a reason."""
-    from sklearn.exceptions import ConvergenceWarning
-
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -68,8 +69,6 @@ def try_cases(
     line: Line, guard: Guard, cases: Sequence[Case], folder: Path, numbers: Sequence[int], seconds: float = 20.0
 ) -> None:
     """Run the cases of some numbers, each in an empty folder, and count them."""
-    import shutil
-
     for number in numbers:
         case = cases[number]
         place = folder / f"case-{number}"
@@ -82,12 +81,25 @@ def try_cases(
         shutil.rmtree(place, ignore_errors=True)
 
 
-def zipped(members: Mapping[str, bytes]) -> bytes:
+def zipped(members: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     """Return a zip archive of members."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def members_of(content: bytes) -> dict[str, bytes]:
+    """Return the members of a zip archive."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def npy(array: np.ndarray, allow_pickle: bool = False) -> bytes:
+    """Return the bytes of a .npy file."""
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=allow_pickle)
     return buffer.getvalue()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import tarfile
 import zipfile
@@ -32,8 +33,6 @@ _ZEROS = 2**20
 
 def toy_catalogue(data: bytes) -> str:
     """Return the catalogue of a data set that is one plain file."""
-    import hashlib
-
     found = CATALOGUE.format(sha=hashlib.sha256(data).hexdigest(), archive="toy.csv")
     return found.replace(", member: toy.csv", "")
 
@@ -55,8 +54,6 @@ def cases(rng: Rng, bases: Mapping[str, bytes], count: int) -> list[Case]:
 
 
 def _case(name: str, archive: str, content: bytes) -> Case:
-    import hashlib
-
     catalogue = CATALOGUE.format(sha=hashlib.sha256(_DATA).hexdigest(), archive=archive).encode()
 
     def make(place: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import pickle
 import zipfile
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.trust.fuzz import Case, Rng, mutated
+from tests.trust.fuzz import Case, Rng, members_of, mutated, npy, zipped
 from tests.trust.guard import run_here
 
 DATA = b"a,b,c\n0.1,0.2,x\n1.5,-2,y\n3,4,z\n"
@@ -26,12 +27,10 @@ _JUNK: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-class _Payload:
+class Payload:
     """Payload that a pickle would execute."""
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:
-        import os
-
         return os.system, ("touch canary",)
 
 
@@ -58,7 +57,7 @@ def trained(folder: Path) -> dict[str, bytes]:
 
 def cases(rng: Rng, bases: dict[str, bytes], count: int) -> list[Case]:
     """Return `count` model files with the command that predicts with them."""
-    kinds = [_bytes, _json, _json, _json, _array, _array, _forged]
+    kinds = [mutated, _json, _json, _json, _array, _array, _forged]
     words = ["predict", "--model", "m.model", "--data", "d.csv", "--out", "p.csv"]
     found = []
     names = sorted(bases)
@@ -69,26 +68,13 @@ def cases(rng: Rng, bases: dict[str, bytes], count: int) -> list[Case]:
     return found
 
 
-def _bytes(rng: Rng, base: bytes) -> tuple[str, bytes]:
-    return mutated(rng, base)
-
-
-def _members(base: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(base)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def _packed(members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
+def _packed(members: dict[str, bytes]) -> bytes:
+    return zipped(members, zipfile.ZIP_STORED)
 
 
 def _json(rng: Rng, base: bytes) -> tuple[str, bytes]:
     """Replace one entry of the description by junk, or leave it out."""
-    members = _members(base)
+    members = members_of(base)
     about = json.loads(members["model.json"])
     places: list[tuple[Any, Any]] = []
     _walk(about, places)
@@ -113,40 +99,28 @@ def _walk(value: Any, places: list[tuple[Any, Any]]) -> None:
 
 def _array(rng: Rng, base: bytes) -> tuple[str, bytes]:
     """Forge one array: another shape, kind or content, or a header that does not match the data."""
-    members = _members(base)
+    members = members_of(base)
     arrays = sorted(name for name in members if name.endswith(".npy"))
     name = arrays[int(rng.integers(0, len(arrays)))]
     array = np.load(io.BytesIO(members[name]), allow_pickle=False)
     forms: list[tuple[str, Callable[[], bytes]]] = [
-        ("nan", lambda: _npy(np.full(array.shape, np.nan))),
-        ("text", lambda: _npy(np.full(array.shape, "word"))),
-        ("shorter", lambda: _npy(array.ravel()[:-1])),
-        ("longer", lambda: _npy(np.append(array.ravel(), array.ravel()[:1]))),
-        ("deeper", lambda: _npy(np.broadcast_to(array, (2, *array.shape)))),
-        ("complex", lambda: _npy(np.full(array.shape, 1j))),
-        ("pickle", lambda: _objects()),
+        ("nan", lambda: npy(np.full(array.shape, np.nan))),
+        ("text", lambda: npy(np.full(array.shape, "word"))),
+        ("shorter", lambda: npy(array.ravel()[:-1])),
+        ("longer", lambda: npy(np.append(array.ravel(), array.ravel()[:1]))),
+        ("deeper", lambda: npy(np.broadcast_to(array, (2, *array.shape)))),
+        ("complex", lambda: npy(np.full(array.shape, 1j))),
+        ("pickle", lambda: npy(np.array([Payload()], dtype=object), allow_pickle=True)),
         ("10 GB", lambda: _claims(members[name], (1_250_000_000,))),
         ("negative", lambda: _claims(members[name], (-3,))),
         ("cut", lambda: members[name][: len(members[name]) // 2]),
-        ("dates", lambda: _npy(np.zeros(array.shape, "M8[D]"))),
-        ("fields", lambda: _npy(np.zeros(array.shape, [("a", "f8"), ("b", "i4")]))),
-        ("infinite", lambda: _npy(np.full(array.shape, np.inf))),
+        ("dates", lambda: npy(np.zeros(array.shape, "M8[D]"))),
+        ("fields", lambda: npy(np.zeros(array.shape, [("a", "f8"), ("b", "i4")]))),
+        ("infinite", lambda: npy(np.full(array.shape, np.inf))),
     ]
     what, form = forms[int(rng.integers(0, len(forms)))]
     members[name] = form()
     return f"array {what}", _packed(members)
-
-
-def _npy(array: np.ndarray) -> bytes:
-    buffer = io.BytesIO()
-    np.save(buffer, array, allow_pickle=False)
-    return buffer.getvalue()
-
-
-def _objects() -> bytes:
-    buffer = io.BytesIO()
-    np.save(buffer, np.array([_Payload()], dtype=object), allow_pickle=True)
-    return buffer.getvalue()
 
 
 def _claims(content: bytes, shape: tuple[int, ...]) -> bytes:
@@ -157,12 +131,12 @@ def _claims(content: bytes, shape: tuple[int, ...]) -> bytes:
 
 def _forged(rng: Rng, base: bytes) -> tuple[str, bytes]:
     """Forge the archive itself."""
-    members = _members(base)
+    members = members_of(base)
     deep = '{"list":[' * 100_000
     forms: list[tuple[str, Callable[[], bytes]]] = [
-        ("pickle", lambda: pickle.dumps(_Payload())),
+        ("pickle", lambda: pickle.dumps(Payload())),
         ("climbing", lambda: _packed({**members, "../../climbed.txt": b"x", "/tmp/climbed": b"x"})),
-        ("bomb", lambda: _packed({**members, "0.npy": b"\0" * 10**8}, zipfile.ZIP_DEFLATED)),
+        ("bomb", lambda: zipped({**members, "0.npy": b"\0" * 10**8})),
         ("two descriptions", lambda: base + _packed({"model.json": b"{}"})),
         ("deep", lambda: _packed({**members, "model.json": deep.encode()})),
         ("deep objects", lambda: _packed({**members, "model.json": _nested(members)})),

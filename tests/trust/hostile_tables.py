@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import io
-import zipfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from tests.trust.fuzz import Case, Rng, mutated, zipped
+from tests.trust.fuzz import Case, Rng, members_of, mutated, npy, zipped
+from tests.trust.hostile_models import Payload
 
 FORMATS = ("csv", "tsv", "csv.gz", "xlsx", "arff", "mat", "npz", "parquet", "libsvm")
 _ROWS = 40
@@ -64,8 +65,6 @@ def _text(separator: str = ",", columns: Mapping[str, Any] | None = None) -> str
 
 def _table(kind: str) -> bytes:
     """Return a good table of a format."""
-    import pandas as pd
-
     columns = _columns()
     frame, buffer = pd.DataFrame(columns), io.BytesIO()
     numbers = np.column_stack([columns["a"], columns["b"]])
@@ -118,20 +117,15 @@ def _bomb(kind: str) -> bytes:
         np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**6, 1250)})
         content = header.getvalue() + b"\0" * 1000
         return zipped({"X.npy": content, "y.npy": content})
-    sheet = _members(_table("xlsx"))
+    sheet = members_of(_table("xlsx"))
     big = b"<row>" + b"<c><v>1</v></c>" * 2**22 + b"</row>"
     sheet["xl/worksheets/sheet1.xml"] = sheet["xl/worksheets/sheet1.xml"].replace(b"<sheetData>", b"<sheetData>" + big)
     return zipped(sheet)
 
 
-def _members(content: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
 def _entities() -> bytes:
     """Return a spreadsheet whose XML has nested entities that expand exponentially."""
-    sheet = _members(_table("xlsx"))
+    sheet = members_of(_table("xlsx"))
     entities = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10 if i else "ha"}">' for i in range(12))
     name = "xl/sharedStrings.xml" if "xl/sharedStrings.xml" in sheet else "xl/workbook.xml"
     body = sheet[name].split(b"?>", 1)[-1].replace(b"</", b"&e11;</", 1)
@@ -141,9 +135,7 @@ def _entities() -> bytes:
 
 def _pickled() -> bytes:
     buffer = io.BytesIO()
-    from tests.trust.hostile_models import _Payload
-
-    np.savez(buffer, X=np.array([_Payload()], dtype=object), y=np.zeros(1))
+    np.savez(buffer, X=np.array([Payload()], dtype=object), y=np.zeros(1))
     return buffer.getvalue()
 
 
@@ -187,8 +179,8 @@ _STRANGE: dict[str, Callable[[], tuple[str, bytes]]] = {
     "not gzip": lambda: ("csv.gz", b"\x1f\x8bnonsense"),
     "array of 10 GB": lambda: ("npz", _bomb("npz")),
     "pickle": lambda: ("npz", _pickled()),
-    "a single array": lambda: ("npz", _npy(np.zeros((3, 3)))),
-    "other names": lambda: ("npz", zipped({"../../x.npy": _npy(np.zeros((3, 3))), "y.npy": _npy(np.zeros(3))})),
+    "a single array": lambda: ("npz", npy(np.zeros((3, 3)))),
+    "other names": lambda: ("npz", zipped({"../../x.npy": npy(np.zeros((3, 3))), "y.npy": npy(np.zeros(3))})),
     "text members": lambda: ("npz", zipped({"X.npy": b"hello", "y": b"hello"})),
     "sheet of 60 MB": lambda: ("xlsx", _bomb("xlsx")),
     "entities": lambda: ("xlsx", _entities()),
@@ -210,9 +202,3 @@ _STRANGE: dict[str, Callable[[], tuple[str, bytes]]] = {
     "sparse rows": lambda: ("arff", b"@relation t\n@attribute a numeric\n@attribute y {0,1}\n@data\n{0 1, 1 1}\n"),
     "an attribute without a kind": lambda: ("arff", b"@relation t\n@attribute a\n@data\n1\n"),
 }  # fmt: skip
-
-
-def _npy(array: np.ndarray) -> bytes:
-    buffer = io.BytesIO()
-    np.save(buffer, array)
-    return buffer.getvalue()

@@ -26,14 +26,10 @@ _WORDS = (
 )  # fmt: skip
 
 
-def _laughs(depth: int = 12) -> str:
-    lines = ["a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]"]
-    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, depth)]
-    return "\n".join(lines) + f"\n{_GOOD}notes: *a{depth - 1}\n"
-
-
+_LAUGHS = ["a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]"]
+_LAUGHS += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
 _STRANGE = {
-    "laughs": _laughs(),
+    "laughs": "\n".join([*_LAUGHS, f"{_GOOD}notes: *a11\n"]),
     "laughs as keys": _GOOD + "x: &x [a, b]\n? *x\n: 1\n",
     "deep brackets": "[" * 10**6,
     "deep braces": "{a: " * 10**5,
@@ -70,13 +66,13 @@ def cases(rng: Rng, bases: Mapping[str, bytes], count: int) -> list[Case]:
     for number in range(count):
         if number < len(strange):
             what, text = strange[number]
-            found.append(Case(f"YAML {what}", words, {"e.yaml": text.encode()}, lines=MISTAKES))
+            content = text.encode()
         elif rng.random() < 0.5:
             what, content = mutated(rng, sources[int(rng.integers(0, len(sources)))])
-            found.append(Case(f"YAML {what}", words, {"e.yaml": content}, lines=MISTAKES))
         else:
-            what, text = _odd(rng)
-            found.append(Case(f"YAML {what!r:.60}", words, {"e.yaml": text.encode()}, lines=MISTAKES))
+            word, text = _odd(rng)
+            what, content = f"{word!r:.60}", text.encode()
+        found.append(Case(f"YAML {what}", words, {"e.yaml": content}, lines=MISTAKES))
     return found
 
 

@@ -225,7 +225,8 @@ def _written(root: Path) -> list[_Output] | str:
     table = ["--data", "rows.csv", "--label", "y", "--quiet"]
     return [
         _Output(["train", "--method", "blssvm", *table, "--model", "m.model"], [root / "m.model"]),
-        _Output(["report", "small.yaml", "--results", "whole", "--quiet"], _pages(root / "whole")),
+        # the pages that `report` writes and does not read
+        _Output(["report", "small.yaml", "--results", "whole", "--quiet"], sorted(root.glob("whole/small/*.md"))),
         _Output(_AUTO + table, [root / name for name in ("a.model", "a.html", "a.csv")], (0.3, 1.0)),
         _Output(_FETCH, cached, (0.3, 1.0)),
     ]
@@ -233,11 +234,6 @@ def _written(root: Path) -> list[_Output] | str:
 
 _FETCH = ["fetch", "toy", "--mirror", "mirror", "--offline"]
 _AUTO = ["auto", "--model", "a.model", "--report", "a.html", "--scored", "a.csv"]
-
-
-def _pages(folder: Path) -> list[Path]:
-    """Return what `report` writes and does not read."""
-    return sorted(folder.glob("small/*.md"))
 
 
 def _whole(file: Path, new: bytes) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pucli.core.arrays import Floats, Ints
+from pucli.methods import make_estimator
 from tests.trust.fits import Cases, fitted
 from tests.trust.objectives import Long
 from tests.trust.problems import partly_labelled
@@ -104,8 +105,6 @@ def generated(number: int, seed: int = SEED) -> tuple[str, Floats, Ints]:
 
 def judged(name: str, X: Floats, y: Ints) -> str:
     """Return what is wrong with a fit, "" if nothing, "refused" if the method refused the rows with a reason."""
-    from pucli.methods import make_estimator
-
     method, params = METHODS[name]
     model = make_estimator(method, **params)
     if wrong := fitted(model, X, y):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pucli.core.arrays import Floats
+from pucli.methods import make_estimator
 from tests.trust.fits import Cases, fitted
 from tests.trust.likelihoods import stored_gaussians
 from tests.trust.objectives import Long
@@ -44,8 +45,6 @@ def _network(method: str, number: int) -> tuple[str, str]:
 
 def judged_network(method: str, task: Problem) -> str:
     """Return what is wrong with a network, "" if nothing, "refused" if the method refused the rows with a reason."""
-    from pucli.methods import make_estimator
-
     model = make_estimator(method, **NETWORKS[method], **SMALL, **task.weights)
     if wrong := fitted(model, task.X, task.labelled.astype(int)):
         return wrong
@@ -100,8 +99,6 @@ def _wrong_residual(model: Any, task: Problem, network: Any, scores: Any, correc
 
 
 def _mixture(number: int) -> tuple[str, str]:
-    from pucli.methods import make_estimator
-
     kind, X, y = partly_labelled(np.random.default_rng([SEED, number, 1]))
     model = make_estimator("em-lda", max_iter=200)
     if wrong := fitted(model, X, y):
@@ -135,8 +132,6 @@ def _condition(covariance: Floats) -> float:
 
 
 def _bound(number: int) -> tuple[str, str]:
-    from pucli.methods import make_estimator
-
     kind, X, y = partly_labelled(np.random.default_rng([SEED, number, 2]), least=1)
     model = make_estimator("classtering", **BOUNDED)
     if wrong := fitted(model, X, y):

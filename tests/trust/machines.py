@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.neighbors import kneighbors_graph
 
 from pucli.core.arrays import Floats, Ints
+from pucli.methods import make_estimator
 from tests.trust import objectives
 from tests.trust.fits import Cases, fitted
 from tests.trust.objectives import SMALLEST, Long, by_clarabel, by_descent
@@ -97,8 +99,6 @@ def generated(number: int, seed: int = SEED) -> tuple[str, Floats, Ints, dict[st
 
 def judged(kernel: str, X: Floats, y: Ints, params: dict[str, float]) -> str:
     """Return what is wrong with a fit, "" if nothing, "refused" if the method refused the rows with a reason."""
-    from pucli.methods import make_estimator
-
     model = make_estimator("laplacian-svm", kernel=kernel, n_neighbors=NEIGHBOURS, **params)
     if wrong := fitted(model, X, y):
         return wrong
@@ -131,8 +131,6 @@ def _wrong(model: Any, kernel: str, X: Floats, y: Ints, params: dict[str, float]
 
 def _laplacian(X: Floats) -> Long:
     """Return the normalised Laplacian of the symmetric graph of nearest neighbours."""
-    from sklearn.neighbors import kneighbors_graph
-
     near = kneighbors_graph(X, min(NEIGHBOURS, len(X) - 1)).toarray()
     W = np.maximum(near, near.T).astype(np.longdouble)
     root = np.sqrt(W.sum(axis=1))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pucli.core.arrays import Floats
+from pucli.methods import make_estimator
 from tests.trust.fits import Cases, fitted
 from tests.trust.likelihoods import Gaussians
 from tests.trust.objectives import Long
@@ -53,8 +54,6 @@ def generated(number: int, seed: int = SEED) -> tuple[str, Floats, float]:
 
 def judged(blocks: str, X: Floats, ridge: float, number: int = 0) -> str:
     """Return what is wrong with a fit, "" if nothing, "refused" if the method refused the rows with a reason."""
-    from pucli.methods import make_estimator
-
     model = make_estimator("gaussian-mcpl", blocks=blocks, ridge=ridge)
     if wrong := fitted(model, X):
         return wrong

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import minimize
 
 from pucli.core.arrays import Bools, Floats, Ints
 
@@ -30,8 +32,6 @@ def by_clarabel(P: Any, q: Floats, A: Any, b: Floats, cones: Callable[[Any], Seq
         import clarabel
     except ImportError:
         return None
-    from scipy import sparse
-
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     upper, rows = sparse.triu(sparse.csc_array(P), format="csc"), sparse.csc_array(A)
@@ -44,7 +44,6 @@ def by_descent(at: Callable[[Long, Any], tuple[Any, Long, Any]], theta: Long, b:
 
     `at` returns the value and its slopes by theta and by b.
     """
-    from scipy.optimize import minimize
 
     def value(point: Floats) -> tuple[float, Floats]:
         found, by_theta, by_b = at(theta + A @ point[:-1], b + np.longdouble(point[-1]))
@@ -203,8 +202,6 @@ class Objective(NamedTuple):
 
     def _by_clarabel(self) -> Long | None:
         """Return the minimiser along the directions A, and b last; None where Clarabel finds none."""
-        from scipy import sparse
-
         n, r, g = self.F.shape[0], self.A.shape[1], len(self.groups)
         Z = np.column_stack([np.asarray(self.F @ self.A, dtype=float), np.ones(n)])
         slope, level, square, target = (np.asarray(part, dtype=float) for part in self.losses)

@@ -10,6 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from pucli.runner.store import read_rows, read_trials
+
 EXPERIMENT = """title: Small
 data: {generate: wang-two-gaussians, parameters: {mean_p2: [50, 200]}}
 split: {scenario: single-training-set, label_frequencies: [0.25], repeats: 3, seed: 1}
@@ -33,8 +37,6 @@ def write_experiment(folder: Path) -> Path:
 
 def write_table(folder: Path) -> Path:
     """Write a small table with labelled positives."""
-    import numpy as np
-
     rng = np.random.default_rng(0)
     truth = np.arange(200) % 2
     X = rng.normal(size=(200, 3)) + 2 * truth[:, None]
@@ -82,8 +84,6 @@ def finished(process: subprocess.Popen[str]) -> tuple[int, str]:
 
 def stored(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the stored cells of the small experiment with their trials."""
-    from pucli.runner.store import read_rows, read_trials
-
     place = folder / "small"
     found: dict[str, dict[str, Any]] = {}
     for key, row in read_rows(place).items():

@@ -15,6 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pucli.methods import make_estimator
+from pucli.solvers.kernels.graph import mutual_knn
+from pucli.solvers.kernels.low_rank import rbf_map
 from tests.trust import objectives
 from tests.trust.fits import Cases, fitted
 from tests.trust.objectives import LossesAt, Objective, linear_objective, sum_objective, surface_objective
@@ -137,8 +140,6 @@ def generated(family: Family, number: int, seed: int = SEED) -> Problem:
 
 def judged(family: Family, task: Problem) -> str:
     """Return what is wrong with a fit, "" if nothing, "refused" if the method refused the rows with a reason."""
-    from pucli.methods import make_estimator
-
     model = make_estimator(family.method, **family.fixed, **task.weights)
     more = {} if task.own is None else {"sample_weight": task.own}
     if wrong := fitted(model, task.X, task.labelled.astype(int), **more):
@@ -203,9 +204,6 @@ def _wrong(family: Family, task: Problem, model: Any, bound: float, moved: Any) 
 
 def _documented(family: Family, task: Problem, model: Any, moved: Any = 0.0) -> tuple[Objective, Any, Any]:
     """Return the documented objective of a family, and the point of a fit."""
-    from pucli.solvers.kernels.graph import mutual_knn
-    from pucli.solvers.kernels.low_rank import rbf_map
-
     X, b = task.X, np.longdouble(model.intercept_)
     edges = mutual_knn(X, 5).edges(1.0) if family.graph else None
     ridge = np.longdouble(family.ridge(task.weights))
@@ -252,8 +250,6 @@ def _at_rows(X: Any, model: Any) -> Any:
 
 def _again(objective: Objective, family: Family, task: Problem) -> list[Any]:
     """Return the value that the method reaches at a hundredth of its tolerance on rows near one."""
-    from pucli.methods import make_estimator
-
     largest = float(np.abs(task.X).max())
     if (
         family.fixed.get("kernel", "linear") != "linear"

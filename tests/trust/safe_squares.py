@@ -12,8 +12,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 
 from pucli.core.arrays import Floats, Ints
+from pucli.methods import make_estimator
 from tests.trust.fits import Cases, fitted
 from tests.trust.objectives import Long, by_clarabel
 from tests.trust.problems import partly_labelled
@@ -71,8 +73,6 @@ def generated(number: int, seed: int = SEED) -> Task:
 
 def judged(method: str, task: Task) -> str:
     """Return what is wrong with a fit, "" if nothing, "refused" if the method refused the rows with a reason."""
-    from pucli.methods import make_estimator
-
     model = make_estimator(method, lam=task.lam, fit_intercept=task.fit_intercept)
     if wrong := fitted(model, task.X, task.y):
         return wrong
@@ -207,8 +207,6 @@ class _Fits:
 
 def _in_box(A: Floats, c: Floats, start: Floats) -> list[Floats]:
     """Return points that nearly minimise |A q - c|^2 over 0 <= q <= 1."""
-    from scipy.optimize import minimize
-
     done = minimize(
         lambda q: (float((A @ q - c) @ (A @ q - c)), 2 * (A @ q - c) @ A),
         start,

@@ -43,9 +43,7 @@ def lines(full: bool) -> list[Line]:
     return [line]
 
 
-def _run(
-    root: Path, name: str, options: list[str], environment: dict[str, str]
-) -> tuple[dict[str, dict[str, object]], str]:
+def _run(root: Path, name: str, options: list[str], environment: dict[str, str]) -> tuple[Rows, str]:
     """Run the experiment in a separate folder; return its stored cells and what went wrong."""
     place = root / name
     place.mkdir()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pucli.estimators import BSVM
+from pucli.estimators import BSVM, MCPL
 from tests.trust import likelihoods, proofs
 from tests.trust.problems import Problem
 
@@ -72,8 +72,6 @@ def test_no_guarantee_is_wrong(method):
 
 @pytest.mark.parametrize("name", ["mcpl-lda", "mcpl (bernoulli)", "mcpl (poisson)"])
 def test_a_wrong_guarantee_is_found(monkeypatch, name):
-    from pucli.estimators import MCPL
-
     fit = MCPL._fit
 
     def lie(self, X, codes):
