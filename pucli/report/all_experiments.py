@@ -81,10 +81,6 @@ def report_all(
         ranked.append((experiment, reports[-1].rankings))
         if on_report is not None:
             on_report(reports[-1])
-    if not reports:
-        raise UsageError(
-            f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
-        )
     write(results / STANDING, standings(leaders(ranked), results))
     if (results / TEMPLATE).is_file():
         write(results / PAGE, page_of(results))
@@ -92,8 +88,12 @@ def report_all(
 
 
 def with_results(results: Path) -> list[str]:
-    """Return the names of the declared experiments that have cells in the folder `results`."""
-    return [name for name in experiment_names() if has_results(results / name)]
+    """Return the names of the declared experiments that have cells in the folder `results`; UsageError without any."""
+    if names := [name for name in experiment_names() if has_results(results / name)]:
+        return names
+    raise UsageError(
+        f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
+    )
 
 
 def judged_rows(results: Path) -> list[Judged]:

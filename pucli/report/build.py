@@ -181,7 +181,6 @@ def _source(experiment: Experiment) -> str:
 
 
 def _remarks(experiment: Experiment, columns: Sequence[str]) -> list[str]:
-    """Return remarks of the protocol and on whole columns."""
     found = list(remarks_of(experiment.protocol, experiment))
     given = [column for column in columns if experiment.methods[column].params.get("prior") == TRUE_PRIOR]
     if given:
@@ -224,7 +223,6 @@ def _write_figure(report: Report, name: str, title: str, figure: Figure | None) 
 
 
 def _add_extras(report: Report, found: Gathered, figures: bool) -> None:
-    """Write the additional texts and figures of the protocol."""
     from pucli.report.figures.style import look
 
     stored: StoredRows = found.rows

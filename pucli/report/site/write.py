@@ -27,8 +27,6 @@ from pucli.runner.experiment import Experiment
 from pucli.runner.loading import load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS
 
-# runs on the front page
-NEWEST = 5
 # Beginnings of the names of experiments that check others: bounds, variants, selections of rows, other scales.
 CHECKS = ("ceiling-", "variants-", "selections-", "raw-", "plain-")
 DOWNLOADS = (("table.csv", "table as CSV"), ("table.tex", "LaTeX"), ("comparisons.csv", "tests as CSV"))
@@ -91,10 +89,6 @@ def write_site(
     out = Path(out)
     results = Path(results_dir if results_dir is not None else DEFAULT_RESULTS)
     names = with_results(results)
-    if not names:
-        raise UsageError(
-            f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
-        )
     written = [write(out / name, asset(name)) for name in ("style.css", "script.js")]
     shown = []
     for name in names:
@@ -111,7 +105,7 @@ def write_site(
     present = [verdict for verdict in VERDICTS if any(verdict in counts for _, counts in verdicts)]
     speed, files = _prose(results, out, rows)
     cost = next((f"bench/{name}.html" for name, _ in speed if name == "scale"), "guide.html#what-it-costs")
-    newest = sorted(shown, key=lambda one: one.finished, reverse=True)[:NEWEST]
+    newest = sorted(shown, key=lambda one: one.finished, reverse=True)[:5]
     front = render(
         "index.html",
         groups=by_importance(shown, [name for name, _ in verdicts]),
@@ -198,7 +192,6 @@ def _from_notes(target: str, name: str, out: Path) -> str:
 
 
 def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Report, list[Path]]:
-    """Write the page of an experiment with its drawings and downloads."""
     found = gather(experiment, results_dir=results)
     report = assemble(found)
     provenance = read_provenance(found.folder)
@@ -244,7 +237,6 @@ def _copy(source: Path, target: Path) -> Path:
 
 
 def _made(provenance: dict[str, Any]) -> list[tuple[str, str]]:
-    """Describe how the cells were made."""
     if not provenance:
         return []
     facts = [

@@ -67,7 +67,6 @@ def setting_key(setting: dict[str, Any] | Any, keys: list[str]) -> tuple[tuple[s
 
 
 def _table(experiment: Experiment, source: Published) -> tuple[list[str], list[dict[str, str]]]:
-    """Return the columns and the rows of a published file."""
     try:
         with _find(experiment, source.file).open(encoding="utf-8", newline="") as handle:
             reader = csv.DictReader(handle)

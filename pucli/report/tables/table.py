@@ -280,7 +280,6 @@ def _explain(row: TableRow, samples: Samples) -> None:
 
 
 def _fitting(row: TableRow, experiment: Experiment) -> list[KnownNote]:
-    """Return the declared notes for a row."""
     where = dict(row.setting_key)
     found = []
     for note in experiment.notes:
