@@ -165,7 +165,6 @@ class Why:
 
 
 def _no_predictions(saved: SavedModel, ids: Sequence[str]) -> pd.DataFrame:
-    """Return the columns of predictions without rows."""
     import pandas as pd
 
     row = np.zeros((1, len(saved.table_encoder.get_feature_names_out())))

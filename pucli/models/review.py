@@ -149,7 +149,6 @@ def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
 
 
 def _drawn(rows: pd.DataFrame, carried: Sequence[str], count: int, goal: str, seed: int) -> Draw:
-    """Return `count` of the unlabeled rows."""
     rows = rows.assign(called=np.where(rows["score"] > 0.0, "yes", "no"))
     called = rows[rows["called"] == "yes"]
     if goal == "positives":

@@ -198,7 +198,6 @@ def binned(up_to: Floats) -> Floats:
 
 
 def _cut(scores: Floats, p: Floats) -> float:
-    """Return the score above which the expected F1 of rows with probabilities p is largest."""
     order = np.argsort(-scores, kind="stable")
     ordered, found = scores[order], np.cumsum(p[order])
     last = np.append(np.diff(ordered) != 0.0, True)

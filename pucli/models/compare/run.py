@@ -150,7 +150,6 @@ def compare(  # noqa: PLR0913
 
 
 def _collected(splits: list[_Split], tasks: Sequence[Task], plan: _Plan) -> Scores:
-    """Return the results of all splits, in order."""
     scale, shape = get_metric(plan.metric).scale, (len(tasks), -1, len(plan.methods))
     values = scale * np.array([split.values for split in splits]).reshape(shape).transpose(0, 2, 1)
     rivals = scale * np.array([split.rival for split in splits]).reshape(len(tasks), -1)

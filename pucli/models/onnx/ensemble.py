@@ -69,7 +69,8 @@ def _member(graph: Graph, member: FittedMember, bins: Bins, x: str) -> str:
     if type(model) is KernelRidge:
         score = _ridge(graph, model, x)
     elif type(model) is TreeSum:
-        score = _trees(graph, model, bins, x)
+        # bin up to the cut means value up to the border that this bin ends with
+        score = _sum(graph, *forest_trees(model.forest, bins), model.scale, len(bins.start) - 1, x)
     elif type(model) is CategoryTrees:
         score = _category_trees(graph, model, bins, x)
     elif type(model) is Linear:
@@ -89,11 +90,6 @@ def _ridge(graph: Graph, model: KernelRidge, x: str) -> str:
     else:
         K = graph.gaussian(x, model.landmarks, model.width)
     return graph.linear(K, model.weights[:, None], model.constant)
-
-
-def _trees(graph: Graph, model: TreeSum, bins: Bins, x: str) -> str:
-    """Return the sum of trees: bin up to the cut means value up to the border that this bin ends with."""
-    return _sum(graph, *forest_trees(model.forest, bins), model.scale, len(bins.start) - 1, x)
 
 
 def _sum(graph: Graph, trees: Trees, constant: float, scale: float, m: int, x: str) -> str:

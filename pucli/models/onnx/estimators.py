@@ -116,10 +116,6 @@ def _support(graph: Graph, model: Any, x: str) -> str:
     return graph.linear(values, model.dual_coef_[:, None], model.intercept_)
 
 
-def _upu(graph: Graph, model: Any, x: str) -> str:
-    return _network(graph, model, x) if model.loss == "sigmoid" else _features(graph, model, x)
-
-
 def _network(graph: Graph, model: Any, x: str) -> str:
     W, b, v, c = model.network_
     return graph.linear(graph.add("Relu", graph.linear(x, W, b)), v[:, None], c)
@@ -196,7 +192,7 @@ SCORES: dict[type, Callable[[Graph, Any, str], str]] = {
     **dict.fromkeys((LeastSquares, ICLS, CPLS), _least_squares),
     ElasticGLPUAL: _linear,
     EKFGLPUAL: _surface,
-    UPU: _upu,
+    UPU: lambda graph, model, x: (_network if model.loss == "sigmoid" else _features)(graph, model, x),
     NNPU: _network,
     NaiveSVC: _naive,
     LaplacianSVM: _machines,
