@@ -8,7 +8,6 @@ where the orthogonality condition (4.34) holds to 1e-4, the posterior at u is th
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -80,6 +79,7 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
     with timed(result.seconds, "fit"):
         single = np.linspace(-grid["span"], grid["span"], grid["points"])
         one = _fits(cell, drawn.X, drawn.y, single[:, None])
+        holds, change = one["spread"] < ORTHOGONAL, np.abs(one["posterior"] - one["supervised"])
         result.details = {
             "labelled": drawn.X[:, 0].tolist(),
             "classes": drawn.y.tolist(),
@@ -88,8 +88,9 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
         }
         result.metrics = {
             "least_improvement": float(one["improvement"].min()),
-            "orthogonal_share": float(np.mean(one["spread"] < ORTHOGONAL)),
-            "largest_posterior_change": _posterior_change(one),
+            "orthogonal_share": float(np.mean(holds)),
+            # under the orthogonality condition
+            "largest_posterior_change": float(np.max(change[holds])) if holds.any() else math.nan,
             "least_soft_label": float(one["soft_labels"].min()),
             "largest_gap": float(one["gap"].max()),
             "orthogonal_share_of_two": math.nan,
@@ -141,9 +142,3 @@ def _fits(cell: Cell, X: Floats, y: AnyArray, unlabeled: Floats) -> dict[str, Fl
         found["improvement"].append(model.improvement_)
         found["gap"].append(model.gap_)
     return {name: np.array(values) for name, values in found.items()}
-
-
-def _posterior_change(one: Mapping[str, Floats]) -> float:
-    """Return the largest change of the posterior at u under the orthogonality condition."""
-    holds = one["spread"] < ORTHOGONAL
-    return float(np.abs(one["posterior"] - one["supervised"])[holds].max()) if holds.any() else math.nan

@@ -168,7 +168,6 @@ def _judge(model: Any, drawn: Drawn, options: Mapping[str, Any], seed: int, resu
 
 
 def _likelihood(generated: Floats, drawn: Drawn) -> tuple[float, float]:
-    """Return the mean log-likelihood of the test rows, and the bandwidth."""
     from pucli.solvers.deep.likelihood import kernel_log_likelihood
 
     scored = kernel_log_likelihood(generated, drawn.X, drawn.X_test)
@@ -205,7 +204,6 @@ def _shown(model: Any, drawn: Drawn, generated: Floats, seed: int) -> dict[str, 
 
 
 def _prepare(cell: Cell, context: Context) -> Drawn:
-    """Draw the training and test rows."""
     from pucli.data import dataset_entry, load_dataset
     from pucli.data.catalogue.mixtures import embedding, grid_centres, stacked
 

@@ -30,6 +30,7 @@ from pydantic import Field
 from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.data.catalogue.datasets import Dataset
+from pucli.metrics import classification_scores
 from pucli.models.certificates import certificate, watched
 from pucli.models.fitting import seeded
 from pucli.protocols.common import Planner, declared_method, make, read_dataset, seed_of, standardised, timed
@@ -130,15 +131,9 @@ def run_cell(cell: Cell, context: Context) -> CellResult:
         if seen["not converged"] or result.certificate.get("converged") is False:
             result.flags = ["not converged"]
     result.predictions = signs
-    result.metrics = _scored(rows, signs, scores, cell.declared["metrics"])
+    # the survey is read only here
+    result.metrics = classification_scores(rows.y_test, signs, scores, positive=1, also=cell.declared["metrics"])
     return result
-
-
-def _scored(rows: Rows, signs: Ints, scores: Floats, also: list[str]) -> dict[str, float]:
-    """Return the metrics of predictions for the sites; the survey is read only here."""
-    from pucli.metrics import classification_scores
-
-    return classification_scores(rows.y_test, signs, scores, positive=1, also=also)
 
 
 def prepare(cell: Cell, context: Context) -> Rows:
@@ -184,7 +179,6 @@ def square_blocks(places: Floats, width: float) -> Ints:
 
 
 def _of_class(dataset: Dataset, name: str) -> Ints:
-    """Return the numbers of the rows of a class."""
     rows = np.flatnonzero(dataset.y == name)
     if not len(rows):
         raise UsageError(f"{dataset.name}: no row has the class {name!r}.")
@@ -192,7 +186,6 @@ def _of_class(dataset: Dataset, name: str) -> Ints:
 
 
 def _place(dataset: Dataset, feature: str) -> int:
-    """Return the number of a feature."""
     names: Any = dataset.feature_names
     if feature not in names:
         raise UsageError(f"{dataset.name}: {unknown('feature', feature, names)}")

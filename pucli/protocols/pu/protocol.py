@@ -226,7 +226,6 @@ def _with_copies(rows: Prepared) -> Prepared:
 def _scored(
     rows: Prepared, predictions: Ints, decision: Floats | None, probability: Floats | None, also: Sequence[str]
 ) -> dict[str, float]:
-    """Return the metrics of predictions for the test rows."""
     from pucli.metrics import classification_scores, pu_counts, puf
 
     metrics = classification_scores(rows.y_test, predictions, decision, positive=1, probability=probability, also=also)

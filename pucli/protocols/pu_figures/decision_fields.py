@@ -67,7 +67,8 @@ def _panel(ax: Axes, method: str, row: Mapping[str, Any], asked: Sequence[float]
     from matplotlib.colors import ListedColormap
 
     details = row["details"]
-    window = details["fields"][0] if asked is None else _window(details["fields"], asked)
+    whole, *others = details["fields"]
+    window = whole if asked is None else next(field for field in others if list(field["window"]) == list(asked))
     left, right = window["window"]
     ax.imshow(
         np.ma.masked_equal(np.array(window["negative"]), 0),
@@ -85,10 +86,6 @@ def _panel(ax: Axes, method: str, row: Mapping[str, Any], asked: Sequence[float]
     ax.locator_params(nbins=3)
     ax.tick_params(labelsize=7.5)
     ax.grid(visible=False)
-
-
-def _window(fields: Sequence[Mapping[str, Any]], window: Sequence[float]) -> Mapping[str, Any]:
-    return next(field for field in fields[1:] if list(field["window"]) == list(window))
 
 
 def _setting(experiment: Experiment, cell: Cell) -> str:

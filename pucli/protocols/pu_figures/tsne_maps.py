@@ -116,7 +116,6 @@ def _frame(place: Axes, title: str) -> None:
 
 
 def _table(figures: Mapping[str, MapFigure], done: Rows) -> str:
-    """Return the measures of the maps as Markdown."""
     lines = [
         "# What the maps show, in numbers",
         "",

@@ -171,7 +171,6 @@ def _point(method: Mapping[str, Any], rows: Rows, n: int) -> tuple[Any, dict[str
 
 
 def _predictions(model: Any, rows: Rows) -> AnyArray:
-    """Return -1 and +1 for the test rows."""
     return np.where(model.decision_function(rows.X_test) > 0, 1, -1)
 
 

@@ -76,7 +76,6 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
 
 
 def _figures(experiment: Experiment, done: Done, kernel: str, *, in_panels: bool) -> list[Extra]:
-    """Return the figures of one kernel."""
     if in_panels:
         made = [(panel[0], panel[1], _panels(done, panel)) for panel in IN_PANELS]
     else:
