@@ -63,13 +63,9 @@ def execute(
         for group in groups:
             yield from _run_cells(group, context.fresh())
     else:
-        yield from _on_loky(groups, context, n_jobs)
-
-
-def _on_loky(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) -> Iterator[Finished]:
-    jobs = ((group, context) for group in groups)
-    for finished in in_workers(run_group, jobs, n_jobs, ordered=False, kept="Finished cells are kept. "):
-        yield from finished
+        jobs = ((group, context) for group in groups)
+        for finished in in_workers(run_group, jobs, n_jobs, ordered=False, kept="Finished cells are kept. "):
+            yield from finished
 
 
 def _on_dask(

@@ -16,8 +16,6 @@ from pucli.core.validation_errors import explain
 from pucli.core.yaml_files import read_yaml
 from pucli.runner.experiment import TRUE_ODDS, TRUE_PRIOR, Experiment, MethodEntry
 
-LISTING = "`pucli list experiments` shows the declared ones"
-
 
 def experiment_names() -> list[str]:
     """Return the names of the declared experiments."""
@@ -50,7 +48,8 @@ def load_experiment(
     if not own and text not in declared:
         raise unknown("experiment", text, declared, listing="pucli list experiments")
     path = Path(name_or_path) if own else declared[text]
-    experiment = parse_experiment(read_yaml(path, listing=LISTING), file=path.name)
+    content = read_yaml(path, listing="`pucli list experiments` shows the declared ones")
+    experiment = parse_experiment(content, file=path.name)
     experiment._name, experiment._path = path.stem, path
     if own:
         _take_what_lies_beside(experiment, path.resolve().parent)
@@ -134,7 +133,6 @@ def _check_data(experiment: Experiment, file: str) -> None:
 
 
 def _check_metrics(experiment: Experiment, file: str) -> None:
-    """Check that every metric is registered."""
     from pucli.metrics import get_metric
 
     named = {f"metrics.{number}": name for number, name in enumerate(experiment.metrics)}

@@ -104,7 +104,6 @@ def scope(
 
 
 def _reduced_tuning(experiment: Experiment, chosen: Profile) -> list[str]:
-    """Return what a profile reduces in the tuning."""
     reductions = []
     if chosen.grid == "coarse":
         reductions.append(f"coarse grids (declared ones, else {COARSE_VALUES} values for each parameter)")

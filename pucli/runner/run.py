@@ -315,7 +315,6 @@ class _Progress:
             self._listener(Event(kind, self.done, len(self.errors), self.total, **more))
 
     def stored(self, finished: Finished) -> None:
-        """Count and report a stored cell."""
         cell, result = finished.cell, finished.result
         seconds = sum(result.seconds.values())
         self.ran += 1

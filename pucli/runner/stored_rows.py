@@ -10,7 +10,6 @@ from typing import Any
 
 from pucli.metrics.registry import METRICS
 
-STATUS = ("done", "failed")
 ROUNDED = 1e-9
 MOST_SECONDS = 1e9  # of one cell: thirty years
 # Results of one cell that differ by less are the same.
@@ -49,7 +48,7 @@ def check_row(row: Mapping[str, Any]) -> None:  # noqa: C901
     for name in ("notes", "flags"):
         if not isinstance(row[name], list) or not all(isinstance(text, str) for text in row[name]):
             raise DamagedRowError(f"{name} is not a list of texts")
-    if row["status"] not in STATUS:
+    if row["status"] not in ("done", "failed"):
         raise DamagedRowError(f"the status is {row['status']!r:.40}")
     made_by = row.get("provenance", {})
     if not isinstance(made_by, dict) or not isinstance(made_by.get("versions", {}), dict):
@@ -69,9 +68,8 @@ def check_row(row: Mapping[str, Any]) -> None:  # noqa: C901
 
 
 def _check_number(name: str, value: Any) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if value is not None and not number:
         raise DamagedRowError(f"{name} is not a number")
 
 

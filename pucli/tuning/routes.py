@@ -136,7 +136,6 @@ class GenericRoute:
         return result.outcomes
 
     def _seen(self, model: Any, valid: Ints) -> Any:
-        """Return the outcome of a fitted model for held-out rows."""
         if self.scores:
             return model.decision_function(self.X[valid])
         return count_positive(model.predict(self.X[valid]) == 1, self.s[valid])

@@ -146,13 +146,11 @@ class _Search:
         self.done += self.sample if self.done else ""
 
     def take_move(self, point: Point, found: Evidence, better: Choice | None) -> None:
-        """Add a point of the refinement."""
         self.points.append(point)
         self.found.append(found)
         self.choice = better or self.choice
 
     def result(self) -> TuneResult:
-        """Return the result."""
         assert self.choice is not None
         found = joined(self.found)
         chosen = max(p for p, point in enumerate(self.points) if point == self.choice.point)
@@ -169,12 +167,9 @@ class _Search:
         parts += [("grid", self.points[:n], found.of(range(n)))]
         parts += [("greedy", self.points[n:], found.of(range(n, len(self.points))))]
         parts = [part for part in parts if part[1]]
+        cut = {"cut": float(found.cut[chosen])} if self.rule.moves_cut else {}
         return TuneResult(
-            params={
-                **self.fixed,
-                **self.choice.point,
-                **({"cut": float(found.cut[chosen])} if self.rule.moves_cut else {}),
-            },
+            params={**self.fixed, **self.choice.point, **cut},
             score=self.choice.score,
             score_se=self.choice.standard_error if counts[..., 0].size > 1 or self.rule.name == RANKING else np.nan,
             rule=self.rule.name,

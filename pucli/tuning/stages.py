@@ -19,7 +19,7 @@ from pucli.tuning.evidence import Evidence
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths.landmarks import LandmarkRoute
 from pucli.tuning.routes import FoldedRows, Point, Route, make_route
-from pucli.tuning.scorers import RANKING, Rule, Scores, choose
+from pucli.tuning.scorers import RANKING, Rule, choose
 
 # Up to these numbers of rows, all points are evaluated on the whole kernel, or on all rows for a linear method.
 WHOLE_KERNEL_ROWS = 600
@@ -203,9 +203,9 @@ class StagedPoints:
             Number of points to return.
         """
         scores = found.scores(self.rule)
-        best = choose(points, scores, self.rule)
-        worth = _worth(scores, self.rule)
-        worth[best] = np.inf
+        worth = scores.score - (scores.standard_error if self.rule.name == "puf-lower-1se" else 0.0)
+        worth = np.where(scores.constant, -np.inf, worth)
+        worth[choose(points, scores, self.rule)] = np.inf
         return sorted(np.argsort(-worth, kind="stable")[:keep].tolist())
 
     def description(self, first: Sequence[Stage], last: Stage, finalists: int) -> str:
@@ -232,9 +232,3 @@ class StagedPoints:
         if last.rank is not None and last.rank < n:
             end = f"all rows and {last.rank} features"
         return f"points were compared on {', then on '.join(parts)}, and the best {finalists} of them on {end}"
-
-
-def _worth(scores: Scores, rule: Rule) -> Floats:
-    """Return the sort key of points: the score or its lower bound; constant models come last."""
-    worth = scores.score - (scores.standard_error if rule.name == "puf-lower-1se" else 0.0)
-    return np.where(scores.constant, -np.inf, worth)

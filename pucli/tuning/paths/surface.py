@@ -87,7 +87,6 @@ class _Fold:
         return (*(point[name] for name in COMMON), point["c_u"], point["lam2"], -point["lam1"])
 
     def solution(self, point: Point) -> SurfaceSolution:
-        """Return a solution of a point."""
         self._go_to(point)
         lam1, place = point["lam1"], (point["c_u"], point["lam2"], point["lam1"])
         below = [known for known in (self.smoother.get(place), self.flatter.get(lam1)) if known is not None]
@@ -120,7 +119,6 @@ class _Fold:
             self.line, self.last, self.problem = line, None, None
 
     def _solved(self, point: Point, start: SurfaceSolution | None, allowed: float) -> _Known:
-        """Solve a point."""
         assert self.graph is not None
         if self.problem is None:
             A = quadratic(self.G, self.ZuZu, self.similarity, point["lam2"], point["c_u"])
