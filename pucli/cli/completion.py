@@ -10,8 +10,6 @@ import typer
 if TYPE_CHECKING:
     from pucli.runner import Experiment
 
-Completer = Callable[[str], list[str]]
-
 
 def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
@@ -72,7 +70,7 @@ def parameters(ctx: typer.Context, incomplete: str) -> list[str]:
     return _starting(incomplete, [f"{key}=" for key in estimator_of(name)._get_param_names()]) if name else []
 
 
-def words(*choices: str) -> Completer:
+def words(*choices: str) -> Callable[[str], list[str]]:
     """Return a completer of fixed words."""
 
     def complete(incomplete: str) -> list[str]:

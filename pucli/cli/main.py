@@ -103,7 +103,6 @@ def _shared_options(
 
 @cache
 def _made(name: str) -> Any:
-    """Return a command, made once per process."""
     module = importlib.import_module(f"pucli.cli.commands.{name.replace('-', '_')}")
     single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     single.command(

@@ -67,7 +67,6 @@ def command(
 
 
 def _wanted(names: list[str] | None, experiment: str | None, everything: bool) -> list[str]:
-    """Return the names of the selected data sets."""
     if not (names or experiment or everything):
         raise UsageError("no data set given; name some (`pucli list datasets`), or use --experiment NAME or --all.")
     wanted = list(names or [])

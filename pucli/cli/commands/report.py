@@ -76,7 +76,6 @@ def command(  # noqa: PLR0913
 
 
 def _report_all(out: Output, results: Path, formats: list[str]) -> int:
-    """Build the table of every experiment and print one line for each."""
     from pucli.report import report_all
 
     output_folder("--results", results)

@@ -135,7 +135,7 @@ def command(  # noqa: PLR0913
 
 
 def _warn_of_empty_store(out: Output, folder: Path) -> None:
-    """Warn if the store has no cell, although cells.csv beside it lists finished ones."""
+    """Warn if the store has no cell, although cells.csv.gz beside it lists finished ones."""
     from pucli.report.cells_csv import read_cells_csv
     from pucli.runner import read_rows
     from pucli.runner.store_files import STORE
@@ -171,7 +171,6 @@ def _part(shard: str | None) -> tuple[int, int] | None:
 
 
 def _show(bar: Progress, event: Event) -> None:
-    """Show one event of the run."""
     from pucli.runner import describe
 
     words = describe(event.cell) if event.cell is not None else ""

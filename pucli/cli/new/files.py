@@ -21,8 +21,6 @@ EXAMPLES = ("customers.csv", "customers_truth.csv")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 # A text column with more values, such as a name or a note, is left out of a new data set.
 MOST_LEVELS = 50
-# Words that YAML does not take for text.
-_NO_TEXT = ("true", "false", "yes", "no", "on", "off", "null")
 _TEMPLATES = Path(__file__).parent / "templates"
 # ending of a data file -> its reader
 READERS = {
@@ -109,9 +107,8 @@ def new_method(name: str, parent: str | Path = ".") -> Made:
     from pucli.methods import all_methods
 
     folder = _folder(name, parent, "method", all_methods())
-    words = name.split("-")
-    package = f"pucli_{'_'.join(words)}"
-    values = {"name": name, "package": package, "title": "".join(word.capitalize() for word in words)}
+    package = f"pucli_{_word(name)}"
+    values = {"name": name, "package": package, "title": "".join(word.capitalize() for word in name.split("-"))}
     files = _write(
         folder,
         {
@@ -120,7 +117,7 @@ def new_method(name: str, parent: str | Path = ".") -> Made:
             f"{package}/__init__.py": "method/init.py",
             f"{package}/methods.py": "method/methods.py",
             f"{package}/estimator.py": "method/estimator.py",
-            f"tests/test_{'_'.join(words)}.py": "method/test.py",
+            f"tests/test_{_word(name)}.py": "method/test.py",
         },
         values,
     )
@@ -278,7 +275,6 @@ def _write(folder: Path, files: Mapping[str, str], values: Mapping[str, Any]) ->
 
 
 def _of_empty(count: int, label: str) -> str:
-    """Return a warning of rows without a class."""
     if not count:
         return ""
     return (
@@ -345,8 +341,8 @@ def _quoted(text: str) -> str:
 
 def _column(name: str) -> str:
     """Return the name of a column in YAML, in quotes unless YAML reads it as text anyway."""
-    plain = re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in _NO_TEXT
-    return name if plain else _quoted(name)
+    other = ("true", "false", "yes", "no", "on", "off", "null")  # which YAML does not take for text
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in other else _quoted(name)
 
 
 def _word(name: str) -> str:

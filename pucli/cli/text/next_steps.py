@@ -26,7 +26,8 @@ def next_steps(document: Mapping[str, Any], verbose: bool) -> list[str]:
         steps.append("no row is called; --recall 0.9 or --top 20 lowers the threshold")
     if kept:
         steps.append(f"score new rows: pucli predict --model {shlex.quote(str(kept))} --data new.csv")
-    missing = [f"{option} FILE ({what})" for option, what in _FILES.items() if not document[option[2:]]]
+    files = {"--model": "keeps the model", "--report": "page", "--scored": "all rows"}
+    missing = [f"{option} FILE ({what})" for option, what in files.items() if not document[option[2:]]]
     blocks = "blocks" in document
     if missing and not blocks:
         steps.append(f"add {', '.join(missing)}")
@@ -40,9 +41,6 @@ def _called_rows(document: Mapping[str, Any]) -> str:
     if "blocks" in document:
         return f"--model {shlex.quote(str(document['model'] or 'MODEL'))} --data FILE"
     return f"--scored {shlex.quote(str(document['scored'] or 'FILE'))}"
-
-
-_FILES = {"--model": "keeps the model", "--report": "page", "--scored": "all rows"}
 
 
 def written_files(document: Mapping[str, Any]) -> list[str]:

@@ -106,6 +106,5 @@ def _signed(difference: float) -> str:
 
 
 def _marks(row: TableRow) -> str:
-    """Return the marks printed beside a verdict."""
     marks = [f"{row.failed} failed"] * bool(row.failed) + [f"{row.flagged} flagged"] * bool(row.flagged)
     return f" [{', '.join(marks)}]" if marks else ""

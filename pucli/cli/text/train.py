@@ -134,7 +134,6 @@ def _rows(document: dict[str, Any]) -> str:
 
 
 def _approximated(document: dict[str, Any], fitted: Fitted) -> str | None:
-    """Describe how a graph or a kernel is approximate."""
     parts = []
     recall, residual = document["graph_recall"], document["kernel_residual"]
     if recall is not None and recall < 1.0:
@@ -153,7 +152,6 @@ def _called_positive(document: dict[str, Any]) -> str | None:
 
 
 def _held_out(checked: dict[str, Any] | None) -> str | None:
-    """Describe the results of the cross-validation."""
     if checked is None:
         return None
     share, recall, share_sd, recall_sd = (100 * checked[name] for name in ("share", "recall", "share_sd", "recall_sd"))
@@ -164,7 +162,6 @@ def _held_out(checked: dict[str, Any] | None) -> str | None:
 
 
 def _ranking(checked: dict[str, Any] | None) -> str | None:
-    """Describe how well rows are ranked."""
     if checked is None:
         return None
     return f"PU-AUC {checked['pu_auc']:.2f} ± {checked['pu_auc_sd']:.2f} on held-out rows; 0.50 is chance"
@@ -173,7 +170,6 @@ def _ranking(checked: dict[str, Any] | None) -> str | None:
 def _probability(
     priors: dict[str, float] | None, checked: dict[str, Any] | None, curve: Mapping[str, Any]
 ) -> str | None:
-    """Describe the basis of the probabilities of `pucli predict`."""
     if priors is None:
         return None
     if checked is None:
