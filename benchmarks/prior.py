@@ -43,7 +43,6 @@ def run(
 
 
 def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[str, Any]]:
-    """Return one cell for each estimator on one split."""
     X, y, s, *_ = case_control(task, rows, frequency, repeat).standardised()
     s = s == 1
     truth = float((y[~s] == 1).mean())

@@ -132,7 +132,6 @@ class Candidates:
 
 
 def _cells(task: str, rows: Rows, frequency: float, methods: Sequence[str]) -> list[dict[str, Any]]:
-    """Return one cell for each method, criterion and threshold on one split."""
     X, _, s, X_test, y = case_control(task, rows, frequency, 0).standardised()
     pools: dict[str, list[tuple[Candidates, dict[str, np.ndarray]]]] = {}
     with warnings.catch_warnings(action="ignore"):

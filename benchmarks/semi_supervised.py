@@ -31,7 +31,6 @@ def _draw(rng: np.random.Generator, n: int, features: int, classes: int) -> tupl
 
 
 def _peak(call: Callable[[], object]) -> int:
-    """Return the peak of traced memory of `call` in bytes."""
     tracemalloc.start()
     try:
         call()

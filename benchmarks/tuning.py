@@ -59,7 +59,6 @@ def run(progress: Progress = silent, *, half: str = "all", folder: Path | None =
 
 
 def _cells(task: str, rows: Rows, frequency: float) -> list[dict[str, Any]]:
-    """Return one cell for each method and rule on one split."""
     X, _, s, X_test, y = case_control(task, rows, frequency, 0).standardised()
     found = []
     for method, (name, params, grid) in METHODS.items():

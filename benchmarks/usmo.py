@@ -98,7 +98,6 @@ def _memory_growth(n: tuple[int, ...], peak_mb: list[float]) -> dict[str, Any]:
 
 
 def _data(n: int, features: int = FEATURES) -> tuple[Floats, Bools]:
-    """Return rows of two Gaussians and which of them are labelled."""
     rng = np.random.default_rng(n)
     centre = np.ones(features) / np.sqrt(features)
     X = rng.normal(size=(LABELLED + n, features))

@@ -27,7 +27,6 @@ _SMALL: dict[str, Any] = {"hidden": (8,), "n_iterations": 10, "block": 5}
 
 
 def expected_failures(method: Method) -> dict[str, str]:
-    """Return the checks that a method must fail because of what it is, with the reasons."""
     ours = method.estimator.startswith("pucli.") and method.name != "label-spreading"  # which is that of scikit-learn
     if ours and method.kind == "pu":
         by_scores = {} if method.name == "auto" else dict.fromkeys(OF_PROBABILITIES, BY_SCORES)

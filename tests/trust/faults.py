@@ -209,7 +209,6 @@ def _server(reply: Reply) -> Iterator[str]:
 
     class Answering(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            """Answer as the case says."""
             asked[0] += 1
             reply(self, asked[0])
 

@@ -82,7 +82,6 @@ def try_cases(
 
 
 def zipped(members: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """Return a zip archive of members."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as archive:
         for name, content in members.items():
@@ -91,25 +90,21 @@ def zipped(members: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLATED
 
 
 def members_of(content: bytes) -> dict[str, bytes]:
-    """Return the members of a zip archive."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def npy(array: np.ndarray, allow_pickle: bool = False) -> bytes:
-    """Return the bytes of a .npy file."""
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=allow_pickle)
     return buffer.getvalue()
 
 
 def cut(rng: Rng, content: bytes) -> bytes:
-    """Cut off the end."""
     return content[: int(rng.integers(0, len(content)))]
 
 
 def flip(rng: Rng, content: bytes) -> bytes:
-    """Change up to eight bytes."""
     changed = bytearray(content)
     for place in rng.integers(0, len(content), int(rng.integers(1, 9))):
         changed[place] = int(rng.integers(0, 256))
@@ -117,19 +112,16 @@ def flip(rng: Rng, content: bytes) -> bytes:
 
 
 def drop(rng: Rng, content: bytes) -> bytes:
-    """Leave out a piece in the middle."""
     start, end = sorted(rng.integers(0, len(content), 2).tolist())
     return content[:start] + content[end:]
 
 
 def repeat(rng: Rng, content: bytes) -> bytes:
-    """Repeat a piece."""
     start, end = sorted(rng.integers(0, len(content), 2).tolist())
     return content[:end] + content[start:]
 
 
 def insert(rng: Rng, content: bytes) -> bytes:
-    """Insert awkward bytes at a random place."""
     kinds = [b"\0" * 8, b"\xff\xfe\xfa", b"\r", b'"', b"\n\n\n", b"\x1a", b"9" * 400, b",;\t", b"\xed\xa0\x80"]
     place = int(rng.integers(0, len(content)))
     piece: bytes = kinds[int(rng.integers(0, len(kinds)))]

@@ -130,7 +130,6 @@ def _claims(content: bytes, shape: tuple[int, ...]) -> bytes:
 
 
 def _forged(rng: Rng, base: bytes) -> tuple[str, bytes]:
-    """Forge the archive itself."""
     members = members_of(base)
     deep = '{"list":[' * 100_000
     forms: list[tuple[str, Callable[[], bytes]]] = [

@@ -64,7 +64,6 @@ def _text(separator: str = ",", columns: Mapping[str, Any] | None = None) -> str
 
 
 def _table(kind: str) -> bytes:
-    """Return a good table of a format."""
     columns = _columns()
     frame, buffer = pd.DataFrame(columns), io.BytesIO()
     numbers = np.column_stack([columns["a"], columns["b"]])

@@ -77,7 +77,6 @@ def cases(rng: Rng, bases: Mapping[str, bytes], count: int) -> list[Case]:
 
 
 def _odd(rng: Rng) -> tuple[str, str]:
-    """Replace one value by an odd one."""
     places = [i for i, letter in enumerate(_GOOD) if letter == ":" and _GOOD[i + 1] == " "]
     place = places[int(rng.integers(0, len(places)))] + 2
     end = min(i for i in range(place, len(_GOOD)) if _GOOD[i] in ",}\n")

@@ -78,7 +78,6 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def cases() -> list[Cases]:
-    """Return the cases of each method."""
     return [Cases(f"guarantees of {name}", COUNTS, partial(_judged, name)) for name in METHODS]
 
 
@@ -195,7 +194,6 @@ def _most_likely(rows: Long, weights: Long, family: str) -> Gaussians:
 
 
 def _cholesky(S: Long) -> Long:
-    """Return the lower Cholesky factor, in extended precision."""
     factor = np.zeros_like(S)
     for j in range(len(S)):
         rest = S[j:, j] - factor[j:, :j] @ factor[j, :j]
@@ -206,7 +204,6 @@ def _cholesky(S: Long) -> Long:
 
 
 def _solved(factor: Long, right: Long) -> Long:
-    """Return the solution of a lower triangular system, in extended precision."""
     found = np.zeros_like(right)
     for j in range(len(factor)):
         found[j] = (right[j] - factor[j, :j] @ found[:j]) / factor[j, j]

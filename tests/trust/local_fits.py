@@ -29,7 +29,6 @@ BOUNDED: dict[str, Any] = {"n_components": 2, "max_iter": 40, "random_state": 0}
 
 
 def cases() -> list[Cases]:
-    """Return the cases of each method."""
     note = "rounding of the scores is allowed"
     return [
         *(Cases(f"risk and gradient of {name} (network)", COUNTS, partial(_network, name), note) for name in NETWORKS),
@@ -126,7 +125,6 @@ def _mixture(number: int) -> tuple[str, str]:
 
 
 def _condition(covariance: Floats) -> float:
-    """Return the condition number of the correlations."""
     deviation = np.sqrt(np.diag(covariance))
     return float(np.linalg.cond(covariance / np.outer(deviation, deviation)))
 

@@ -74,7 +74,6 @@ class Machine(NamedTuple):
 
 
 def cases() -> list[Cases]:
-    """Return the cases of both kernels."""
     note = f"rounding of {ROUNDING:g} of the objective is allowed"
     return [
         Cases("gaps of laplacian-svm (linear)", COUNTS, lambda number: _judged("linear", number), note),

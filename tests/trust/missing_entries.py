@@ -29,7 +29,6 @@ DRAWS = 3
 
 
 def cases() -> list[Cases]:
-    """Return the cases of each use of the blocks."""
     return [Cases(f"guarantees of gaussian-mcpl ({blocks})", COUNTS, partial(_judged, blocks)) for blocks in BLOCKS]
 
 

@@ -100,39 +100,33 @@ def _double_hinge(weight: float) -> list[tuple[float, float]]:
 
 
 def hinges(p: Bools, c: Weights, f: Long) -> Losses:
-    """Return the losses of the biased SVM."""
     return _losses(p, _hinge(c["c_p"], 1.0), _hinge(c["c_u"], -1.0))
 
 
 def balanced_hinges(p: Bools, c: Weights, f: Long) -> Losses:
-    """Return the losses of an SVM with balanced classes."""
     half = c["C"] * len(p) / 2
     return _losses(p, _hinge(half / p.sum(), 1.0), _hinge(half / (~p).sum(), -1.0))
 
 
 def squares(p: Bools, c: Weights, f: Long) -> Losses:
-    """Return the losses of the biased least-squares SVM and of GLLC."""
     return _losses(p, _NONE, _NONE, (c["c_p"], c["c_u"]))
 
 
 def hinge_and_squares(p: Bools, c: Weights, f: Long) -> Losses:
-    """Return the losses of GLPUAL."""
     return _losses(p, _hinge(c["c_p"], 1.0), _NONE, (0.0, c["c_u"]))
 
 
 def usmo(p: Bools, c: Weights, f: Long) -> Losses:
-    """Return the losses of USMO, over 2 lam."""
+    """Return the losses over 2 lam."""
     c1, c2 = c["prior"] / (2 * c["lam"] * p.sum()), 1.0 / (2 * c["lam"] * (~p).sum())
     return _losses(p, [(-c1, 0.0)], _double_hinge(c2))
 
 
 def upu_hinge(p: Bools, c: Weights, f: Long) -> Losses:
-    """Return the losses of uPU with the double hinge."""
     return _losses(p, [(-c["prior"] / p.sum(), 0.0)], _double_hinge(1.0 / (~p).sum()))
 
 
 def upu_square(p: Bools, c: Weights, f: Long) -> Losses:
-    """Return the losses of uPU with the squared loss."""
     return _losses(p, [(-c["prior"] / p.sum(), 0.0)], _NONE, (0.0, 0.25 / (~p).sum()))
 
 

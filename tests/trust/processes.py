@@ -29,14 +29,12 @@ PATIENCE, LEAVE = 300.0, 10.0
 
 
 def write_experiment(folder: Path) -> Path:
-    """Write the small experiment."""
     file = folder / "small.yaml"
     file.write_text(EXPERIMENT, encoding="utf-8")
     return file
 
 
 def write_table(folder: Path) -> Path:
-    """Write a small table with labelled positives."""
     rng = np.random.default_rng(0)
     truth = np.arange(200) % 2
     X = rng.normal(size=(200, 3)) + 2 * truth[:, None]

@@ -118,7 +118,6 @@ _SUMS = {"bsvm", "usmo", "ramp-pu", "svc-naive"}
 
 
 def cases() -> list[Cases]:
-    """Return the cases of each family of solvers."""
     note = f"rounding of {ROUNDING:g} of the objective is allowed"
     return [Cases(f"gaps of {family.name}", family.tries, partial(_judged, family), note) for family in FAMILIES]
 
@@ -129,7 +128,6 @@ def _judged(family: Family, number: int) -> tuple[str, str]:
 
 
 def generated(family: Family, number: int, seed: int = SEED) -> Problem:
-    """Return problem `number` of a family."""
     task = problem(np.random.default_rng([seed, number]), family.weights, family.rows, family.features)
     if not family.weighted:
         return task

@@ -52,7 +52,6 @@ class Risk(NamedTuple):
 
 
 def cases() -> list[Cases]:
-    """Return the cases of each method."""
     note = f"rounding of {ROUNDING:g} of the risk is allowed"
     return [Cases(f"risks of {method}", COUNTS, partial(_judged, method), note) for method in METHODS]
 
@@ -63,7 +62,6 @@ def _judged(method: str, number: int) -> tuple[str, str]:
 
 
 def generated(number: int, seed: int = SEED) -> Task:
-    """Return problem `number`."""
     rng = np.random.default_rng([seed, number])
     kind, X, y = partly_labelled(rng, least=int(rng.integers(1, 6)), classes=2)
     centred = float(np.abs(X - X.mean(axis=0)).max()) or 1.0
@@ -133,7 +131,6 @@ def _about(first: Floats, coef: Floats, intercept: float) -> Long:
 
 
 def _supervised(task: Task, risk: Risk, y: Long, w: Long, objective: float, gap: float) -> str:
-    """Return what is wrong with a supervised fit."""
     own, best = risk.at(w, y), risk.at(_Fits(task, risk.X, task.X[0]).of(y), y)
     slack = gap + ROUNDING * float(max(own, y @ y))
     if abs(float(own) - objective) > slack:

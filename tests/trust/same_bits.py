@@ -29,7 +29,6 @@ SLOW: dict[str, tuple[list[str], dict[str, str]]] = {
 
 
 def lines(full: bool) -> list[Line]:
-    """Return the line of the conditions."""
     line = Line("the same bits, whatever the workers, threads, folder, locale and hash seed")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
