@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -100,8 +101,6 @@ def _value(method: str, name: str, text: str) -> Any:
 
     ``lam=1`` is a float if the default is a float; ``hidden=64,64`` and ``hidden=64`` are tuples if it is a tuple.
     """
-    import inspect
-
     from pucli.models.fitting import estimator_of
 
     default = inspect.signature(estimator_of(method)).parameters[name].default

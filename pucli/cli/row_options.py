@@ -12,10 +12,9 @@ import typer
 
 from pucli.cli import options as opt
 from pucli.cli.assignments import column_kinds
-from pucli.data.reading import normal
+from pucli.data.reading import Reading, normal
 
 if TYPE_CHECKING:
-    from pucli.data.reading import Reading
     from pucli.data.rows.row_source import RowSource
     from pucli.data.rows.user_file import ColumnChoice
 
@@ -43,7 +42,6 @@ class ReadingOptions:
     def reading(self, files: Sequence[Path]) -> Reading:
         """Return the options as a `Reading`; raise UsageError for one that does not apply to any of the files."""
         from pucli.data.files.file_kinds import check_applies
-        from pucli.data.reading import Reading
 
         words = [word.strip() for item in self.missing or () for word in item.split(",")]
         found = Reading(

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.utils import _safe_indexing
 
 from pucli.core.arrays import AnyArray, Bools, Floats
@@ -161,9 +163,6 @@ def in_its_scale(found: HeldOutScores, pipeline: Any, X: Any, labelled: Bools, s
 
 def class_curve(scores: Floats, last: Bools) -> ProbabilityCurve:
     """Return the probabilities of the last of two classes by Platt's logistic curve (Platt 1999; Lin et al. 2007)."""
-    from scipy.optimize import minimize
-    from scipy.special import expit
-
     n_last = int(last.sum())
     target = np.where(last, (n_last + 1.0) / (n_last + 2.0), 1.0 / (len(last) - n_last + 2.0))
     spread = max(float(scores.std()), 1e-300)

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from pucli.core.arrays import Ints
 from pucli.core.errors import RunError, UsageError
@@ -20,8 +22,6 @@ from pucli.methods import METHODS, estimator_class, get_method
 from pucli.models.saved import SavedModel, make_pipeline, model_bytes, save_model
 
 if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
-
     from pucli.data.rows.training_rows import TrainingRows
 
 # Attributes of estimators that describe their solutions; a method has some of them.
@@ -172,8 +172,6 @@ def prior_warning(method: str, given: Container[str]) -> str:
 
 def takes_missing(method: str) -> bool:
     """Return whether the method accepts rows with missing cells (NaN)."""
-    from sklearn.utils import get_tags
-
     return bool(get_tags(estimator_of(method)()).input_tags.allow_nan)
 
 
@@ -274,8 +272,6 @@ def keep_sparse() -> str:
 
 def _keeps_sparse(estimator: Any) -> bool:
     """Return whether an estimator computes with sparse rows; those of pucli also take them by making them dense."""
-    from sklearn.utils import get_tags
-
     return bool(getattr(estimator, "_sparse_format", get_tags(estimator).input_tags.sparse))
 
 

@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.errors import UsageError
 from pucli.data.encode.drift import Tally
+from pucli.data.encode.encoder import TableEncoder
 from pucli.data.files.several_files import files_of, title_of
+from pucli.data.files.table import Table
 from pucli.data.frames import TableError
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import BLOCK, read_blocks
@@ -30,10 +33,6 @@ from pucli.models.reasons import reasons, usual_of
 from pucli.models.scores import checked_scores, clusters, decision_values
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from pucli.data.encode.encoder import TableEncoder
-    from pucli.data.files.table import Table
     from pucli.models.saved import SavedModel
 
 
@@ -82,8 +81,6 @@ def predicted_blocks(
     UsageError
         The file, a column or a cell is missing or invalid, or an identifier has the name of a column of predictions.
     """
-    import pandas as pd
-
     check_ids(ids, OWN_COLUMNS if why is None else (*OWN_COLUMNS, "why"))
     how = saved.reading if how is None else how
     encoder = saved.table_encoder.written_with(how.decimal)
@@ -165,8 +162,6 @@ class Why:
 
 
 def _no_predictions(saved: SavedModel, ids: Sequence[str]) -> pd.DataFrame:
-    import pandas as pd
-
     row = np.zeros((1, len(saved.table_encoder.get_feature_names_out())))
     found: dict[str, Any] = {"row": np.ones(1, dtype=np.int64)}
     found |= {name: pd.array([None], dtype="str") for name in ids}
@@ -218,8 +213,6 @@ def _sparse_blocks(
     saved: SavedModel, files: Sequence[Path], how: Reading, ids: Sequence[str], trained: RowCounter | None
 ) -> Iterator[pd.DataFrame]:
     """Predict the rows of a LIBSVM file, which is read at once as a sparse matrix."""
-    import pandas as pd
-
     if ids:
         raise UsageError("--id needs a table; a LIBSVM file has no identifier columns")
     X = fitted_width(only_wide(files, how).X, saved.table_encoder.n_features_in_)
@@ -298,8 +291,6 @@ def top_rows(blocks: Iterable[pd.DataFrame], count: int) -> pd.DataFrame:
     UsageError
         The model has no scores.
     """
-    import pandas as pd
-
     best: pd.DataFrame | None = None
     for block in blocks:
         if "score" not in block and "probability" not in block:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from pucli.core.arrays import Bools
 from pucli.core.errors import UsageError
@@ -22,8 +23,6 @@ from pucli.models.prediction import check_ids, predicted_blocks
 from pucli.solvers.prior.review import Share, share_of, wilson
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pucli.models.saved import SavedModel
 
 OWN = ("row", "score", "called", "called_rows", "drawn", "answer")
@@ -88,8 +87,6 @@ def draw(
     UsageError
         The model has no scores of two classes, or no row is called positive.
     """
-    import pandas as pd
-
     found = saved.metadata.get("found_ids", ()) if ids is None else ()
     carried = [*saved.metadata.get("id_columns", ()), *found] if ids is None else list(ids)
     check_ids(carried, OWN)
@@ -125,8 +122,6 @@ def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
     UsageError
         The file is not one of `--scored`, or no row is called positive.
     """
-    import pandas as pd
-
     needed = ("row", "labelled", "score")
     header = list(open_table(path, None).frame.columns)
     if header[0] != "row" or not {*needed} <= {*header}:
@@ -236,8 +231,6 @@ def _positive(rows: pd.DataFrame) -> Bools:
 
 def _table(paths: Sequence[Path]) -> pd.DataFrame:
     """Return the columns of `OWN` of all files, answers as "yes", "no" or ""."""
-    import pandas as pd
-
     parts = []
     for path in paths:
         for block in read_blocks(path, OWN, as_text=OWN, keep=OWN):

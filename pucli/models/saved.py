@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -141,8 +142,6 @@ def save_model(path: str | Path, model: SavedModel) -> Path:
 
 def model_bytes(model: SavedModel) -> bytes:
     """Return the content of a model file; raise TypeError for an attribute of a type that it cannot hold."""
-    import sklearn
-
     versions = {"pucli": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__}
     method = all_methods()[model.method]
     if method.package:

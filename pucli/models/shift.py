@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from pucli.core.arrays import Floats
 from pucli.core.errors import UsageError
@@ -27,8 +28,6 @@ from pucli.solvers.prior.shift import LEVEL, FeatureShares, NewPrior, adapted, c
 from pucli.solvers.prior.three_samples import prior_of_three
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pucli.models.saved import SavedModel
 
 FEWEST = 30  # rows that a file needs for an answer

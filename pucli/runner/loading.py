@@ -14,6 +14,7 @@ from pucli.core.errors import CatalogueError, UsageError, did_you_mean, unknown
 from pucli.core.plug_ins import add_module_folder, check_not_hidden
 from pucli.core.validation_errors import explain
 from pucli.core.yaml_files import read_yaml
+from pucli.metrics import get_metric
 from pucli.runner.experiment import TRUE_ODDS, TRUE_PRIOR, Experiment, MethodEntry
 
 
@@ -133,8 +134,6 @@ def _check_data(experiment: Experiment, file: str) -> None:
 
 
 def _check_metrics(experiment: Experiment, file: str) -> None:
-    from pucli.metrics import get_metric
-
     named = {f"metrics.{number}": name for number, name in enumerate(experiment.metrics)}
     named |= {f"published.{number}.metric": source.metric for number, source in enumerate(experiment.published)}
     named |= {f"notes.{number}.metric": note.metric for number, note in enumerate(experiment.notes) if note.metric}

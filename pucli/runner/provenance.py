@@ -9,9 +9,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pucli.core.declared_files import CATALOGUE, offered_folders
 from pucli.core.errors import UsageError
+from pucli.core.plug_ins import offers
 from pucli.core.version import __version__
-from pucli.runner.cells import canonical_json
+from pucli.metrics import METRICS
+from pucli.runner.cells import PROTOCOLS, canonical_json
 from pucli.runner.experiment import Experiment
 
 _PACKAGES = ["numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl"]
@@ -62,12 +65,8 @@ def provenance(experiment: Experiment, *, n_jobs: int, backend: str) -> dict[str
 
 def foreign(experiment: Experiment) -> dict[str, str]:
     """Return the versions of the plug-in packages of an experiment; for a ``module:Class``, the hash of its file."""
-    from pucli.core.declared_files import CATALOGUE, offered_folders
-    from pucli.core.plug_ins import offers
     from pucli.data import load_catalogue
     from pucli.methods import get_method
-    from pucli.metrics import METRICS
-    from pucli.runner.cells import PROTOCOLS
 
     found = {}
     for entry in experiment.methods.values():

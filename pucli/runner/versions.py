@@ -6,6 +6,7 @@ import platform
 from importlib import metadata
 
 from pucli.core.version import __version__
+from pucli.runner.provenance import blas, cpu_name
 
 # packages that affect results and error messages; missing optional packages are shown as such
 PACKAGES = (
@@ -19,8 +20,6 @@ def versions() -> dict[str, str]:
 
     No path and no name of a machine or a user is among them.
     """
-    from pucli.runner.provenance import blas, cpu_name
-
     found = {"pucli": __version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:

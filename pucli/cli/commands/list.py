@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,7 +89,6 @@ def _source(method: Method) -> str:
 
 
 def _protocols() -> tuple[list[str], list[list[Any]]]:
-    import inspect
 
     from pucli.runner.cells import protocol_module, protocol_names
 

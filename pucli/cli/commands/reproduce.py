@@ -12,11 +12,11 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, output_folder
+from pucli.cli.progress import Progress
 from pucli.cli.terminal import duration, many
 from pucli.core.errors import RunError, UsageError
 
 if TYPE_CHECKING:
-    from pucli.cli.progress import Progress
     from pucli.runner import DryRun, Event
 
 EXAMPLES = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +10,7 @@ import typer
 
 from pucli.cli import options as opt
 from pucli.cli.assignments import method_parameters
-from pucli.cli.block_training import Backend
+from pucli.cli.block_training import Backend, train_in_blocks
 from pucli.cli.output import Output, output_files
 from pucli.cli.row_options import Rows
 from pucli.cli.tuning import choose, far_prior_warning, how_chosen
@@ -55,7 +55,6 @@ def command(  # noqa: PLR0913
     labels. With --dataset, labels of a declared data set are hidden at random (see `pucli split`), and held-out rows
     are scored with their true labels.
     """
-    from pucli.cli.block_training import train_in_blocks
     from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.columns import show_columns
     from pucli.methods import get_method
@@ -232,7 +231,6 @@ def _say_not_judged(out: Output, entry: Method) -> None:
 def _report(
     out: Output, fitted: Fitted, notes: list[str], model: Path | None, checked: HeldOut | None, *, verbose: bool
 ) -> None:
-    from dataclasses import asdict
 
     from pucli.cli.text.train import document_of, print_model
 

@@ -22,7 +22,7 @@ from pucli.metrics import compute, get_metric, pu_counts
 from pucli.models.certificates import watched
 from pucli.models.compare.chance import Ranked, all_positive, why_useless
 from pucli.models.compare.tasks import Division, Task
-from pucli.models.fitting import estimator_of, taken_groups
+from pucli.models.fitting import estimator_of, seeded, taken_groups
 from pucli.models.scores import decision_values
 
 
@@ -210,7 +210,6 @@ def _one(task: Task, number: int, repeat: int, plan: _Plan) -> _Split:
 
 
 def _score(name: str, division: Division, task: Task, plan: _Plan, seed: int) -> tuple[float, Ranked]:
-    from pucli.models.fitting import seeded
     from pucli.tuning import tune
 
     params = seeded(name, get_method(name).params, seed)

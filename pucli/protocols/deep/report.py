@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.report.figures.style import NARROW, WIDE, band, colour, dots, drawing, end_labels, plain, spread_of, strokes
+from pucli.report.files import csv_text
 from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
@@ -36,8 +37,6 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     rows : mapping from str to StoredRow
         Stored rows by the key of their cell.
     """
-    from pucli.report.files import csv_text
-
     done = done_rows(cells, rows)
     lines = [
         (cell.dataset, cell.method, cell.repeat, look["iterations"], look["log_likelihood"])

@@ -29,6 +29,7 @@ from pydantic import Field
 
 from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import UsageError, unknown
+from pucli.data import data_sha256
 from pucli.data.catalogue.datasets import Dataset
 from pucli.metrics import classification_scores
 from pucli.models.certificates import certificate, watched
@@ -72,8 +73,6 @@ class Rows(NamedTuple):
 
 def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     """Return the cells in the order data set, species, setting, method."""
-    from pucli.data import data_sha256
-
     options = read_options(Options, experiment, scope.profile.options)
     if experiment.split.label_frequencies or scope.repeats > 1:
         raise UsageError(

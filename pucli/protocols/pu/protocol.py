@@ -27,6 +27,8 @@ from pucli.core.errors import UsageError, unknown
 from pucli.data.catalogue.entries import dataset_entry
 from pucli.data.splits.labelling import LABELLINGS
 from pucli.estimators.base.pu import has_own_probabilities
+from pucli.methods import make_estimator
+from pucli.metrics import all_metrics, classification_scores, pu_counts, puf
 from pucli.models.certificates import certificate, watched
 from pucli.models.fitting import seeded
 from pucli.protocols.common import Planner, declared_method, make, seed_of, timed
@@ -112,8 +114,6 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
 def _places(experiment: Experiment) -> dict[str, Any]:
     """Return the metrics at other places than those of the list, which every cell has; part of the key if any."""
-    from pucli.metrics import all_metrics
-
     own = [name for name in experiment.metrics if name not in all_metrics()]
     return {"metrics": own} if own else {}
 
@@ -226,8 +226,6 @@ def _with_copies(rows: Prepared) -> Prepared:
 def _scored(
     rows: Prepared, predictions: Ints, decision: Floats | None, probability: Floats | None, also: Sequence[str]
 ) -> dict[str, float]:
-    from pucli.metrics import classification_scores, pu_counts, puf
-
     metrics = classification_scores(rows.y_test, predictions, decision, positive=1, probability=probability, also=also)
     # with the recall of all positives, which the recall on labelled rows estimates
     metrics["puf"] = float(puf(pu_counts(rows.y_test == 1, predictions, 1), "all"))
@@ -297,8 +295,6 @@ def warm_up(cell: Cell) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _warm_up(name: str, content: str) -> None:
-    from pucli.methods import make_estimator
-
     params, grid, tuning = json.loads(content)
     if params.get("prior") in (TRUE_PRIOR, TRUE_ODDS):
         params["prior"] = 0.5

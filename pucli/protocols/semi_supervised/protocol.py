@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from pydantic import Field
+from sklearn.exceptions import ConvergenceWarning
 
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.errors import UsageError
@@ -178,8 +179,6 @@ def _measure(model: Any, reference: Any, rows: Rows, n: int) -> dict[str, float]
 
 def _fit(method: Mapping[str, Any], X: Floats, y: AnyArray) -> Any:
     """Fit to classes 0 and 1, -1 for an unlabeled row; `run_cell` counts the fits that did not converge."""
-    from sklearn.exceptions import ConvergenceWarning
-
     params = seeded(method["name"], method["params"], 0)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         return make(method, params).fit(X, y)

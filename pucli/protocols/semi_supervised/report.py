@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.report.figures.style import WIDE, band, drawing, spread_of, strokes, ticks_at
+from pucli.report.files import csv_text
+from pucli.report.formats.markdown import grid, literal
 from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
@@ -71,8 +73,6 @@ def harm_rows(curves: Curves) -> list[dict[str, Any]]:
 
 def harm_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the counts by method over all data sets, then by data set, as Markdown."""
-    from pucli.report.formats.markdown import grid, literal
-
     labels = list(dict.fromkeys(row["method"] for row in rows))
     total = []
     for label in labels:
@@ -152,8 +152,6 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     rows : mapping from str to StoredRow
         Stored rows by the key of their cell.
     """
-    from pucli.report.files import csv_text
-
     curves = curves_of(cells, rows)
     if not curves:
         return []

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pucli.report.files import csv_text
+from pucli.report.formats.markdown import grid, literal
 from pucli.report.protocol_parts import Extra
 from pucli.report.tables.samples import Samples
 from pucli.report.tables.table import TableRow, table_rows
@@ -75,8 +76,6 @@ def score_lines(samples: Samples) -> list[dict[str, Any]]:
 
 def scores_markdown(lines: Sequence[Mapping[str, Any]]) -> str:
     """Return one table per lambda and a table of means over data sets."""
-    from pucli.report.formats.markdown import grid, literal
-
     columns = ("published", *SCORINGS)
     head = ["Method", "Published", *SCORINGS.values(), "objective against QP"]
     means = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from pucli.report.figures.style import MARKERS, PALETTE, WIDE, band, drawing, plain, spread_of, strokes, ticks_at
+from pucli.report.files import csv_text
 from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
@@ -58,8 +59,6 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
     rows : mapping from str to StoredRow
         Stored rows by the key of their cell.
     """
-    from pucli.report.files import csv_text
-
     done = _done(cells, rows)
     if not done:
         return []

@@ -6,20 +6,14 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from pucli.metrics import get_metric
+from pucli.metrics import Ranking, get_metric
+from pucli.report.model import Report
 from pucli.report.tables.causes import CAUSES
-from pucli.report.tables.comparisons import by_pair
+from pucli.report.tables.comparisons import Comparison, by_pair
 from pucli.report.tables.summary import flags_in_words
-from pucli.report.tables.table import LINES, blocks
+from pucli.report.tables.table import LINES, TableRow, blocks
 from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_JUDGED, NOT_REPRODUCED, NOT_RUN, VERDICTS
-
-if TYPE_CHECKING:
-    from pucli.metrics import Ranking
-    from pucli.report.model import Report
-    from pucli.report.tables.comparisons import Comparison
-    from pucli.report.tables.table import TableRow
 
 # where Markdown takes the rest of a name for a tag, which is not shown
 _TAG = re.compile("<(?=[A-Za-z/!?])")

@@ -13,6 +13,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from pucli.core.version import __version__
 from pucli.metrics import get_metric
 from pucli.report.model import FIRST_TITLE, Report
 from pucli.report.site.diagram import critical_difference
@@ -101,8 +102,6 @@ def render(template: str, *, root: str = "", standalone: bool = False, **values:
     **values : object
         Values for the template.
     """
-    from pucli.core.version import __version__
-
     shared = {"root": root, "standalone": standalone, "version": __version__}
     if standalone:
         shared |= {"style": asset("style.css"), "script": asset("script.js")}

@@ -13,6 +13,7 @@ from pucli.report.tables.published import setting_key
 from pucli.report.tables.verdict import Sample
 from pucli.runner.cells import ONE_CLASS, Cell
 from pucli.runner.experiment import Experiment
+from pucli.runner.plan import plan
 from pucli.runner.store import StoredRows
 
 SettingKey: TypeAlias = tuple[tuple[str, float | str], ...]
@@ -77,8 +78,6 @@ class Samples:
             The cells of the whole experiment, by default planned here. A setting is named by the keys that vary among
             them.
         """
-        from pucli.runner.plan import plan
-
         values: dict[str, set[str]] = {}
         whole = plan(experiment) if whole is None else whole
         for cell in whole:
