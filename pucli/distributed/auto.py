@@ -214,8 +214,7 @@ def _parts(n: int) -> list[slice]:
 
 
 def _middles() -> Floats:
-    result: Floats = LOWEST + (np.arange(BINS, dtype=np.float64) + 0.5) * ((HIGHEST - LOWEST) / BINS)
-    return result
+    return LOWEST + (np.arange(BINS, dtype=np.float64) + 0.5) * ((HIGHEST - LOWEST) / BINS)
 
 
 def _kernel(model: KernelRidge, X: Floats) -> Floats:

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.data.encode.column_encoders import Number
+from pucli.data.encode.columns import column_kinds
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.rows.row_hashes import MOST_HASHES, row_hashes, row_marks
 from pucli.distributed.blocks import Block, Columns, Moments, read_rows
@@ -80,8 +82,7 @@ def uniform(block: Block, seed: int) -> Floats:
     z = (np.arange(block.first, block.first + block.rows, dtype=np.uint64) + np.uint64(seed + 1)) * _MASK
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    result: Floats = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    return result
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _least(hashes: AnyArray) -> AnyArray:
@@ -141,9 +142,6 @@ def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
     Checked
         Warnings about the columns, row hashes and ranges.
     """
-    import pandas as pd
-
-    from pucli.data.encode.columns import column_kinds
     from pucli.data.encode.label_leakage import leaks
 
     frame = pd.DataFrame(some.X, columns=list(columns.features))

@@ -12,9 +12,10 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import DegenerateModelWarning, UsageError
@@ -45,9 +46,6 @@ from pucli.solvers.kernels.low_rank import LANDMARK_ROWS, landmarks_of
 from pucli.solvers.prior.best_bin import MOST_SCORES, smallest_bound
 from pucli.tuning.grids import expand
 from pucli.tuning.scorers import RANKING, Rule, Scores, choose
-
-if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
 
 METHOD = "blssvm"
 

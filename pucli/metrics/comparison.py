@@ -153,8 +153,7 @@ def _signed_rank_test(d: Floats) -> tuple[float, float]:
 
     tied = (d == 0).any() or len(np.unique(np.abs(d))) < len(d)
     if not tied or len(d) > ENUMERATED:
-        with warnings.catch_warnings():  # larger samples with ties: scipy warns that p is approximate
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):  # of scipy: p of larger samples with ties is approximate
             result = wilcoxon(d, zero_method="zsplit")
         return float(result.statistic), float(result.pvalue)
     # all 2^n signs at once; the ranks are halves of integers, so that the sums are exact
