@@ -214,6 +214,16 @@ def test_empty_label_cells_are_not_scored_as_negatives(pucli, tmp_path, customer
     assert half.out == known.out
 
 
+def test_several_other_classes_that_count_as_negative_are_said(pucli, tmp_path, customers, model):
+    rows = pd.read_csv(customers.true)
+    rows.loc[(rows["really"] == "no") & (rows.index % 2 == 0), "really"] = "maybe"
+    rows.to_csv(tmp_path / "three.csv", index=False)
+    done = pucli("evaluate", "--model", model, "--data", "three.csv", "--label", "really")
+    assert done.code == 0 and "rows of 2 other classes ('maybe', 'no') count as negative" in done.err
+    done = pucli("evaluate", "--model", model, "--data", "three.csv", "--label", "really", "--positive", "ja")
+    assert "give --positive maybe or --positive no or another class" in done.err
+
+
 def test_a_folder_as_output_is_a_usage_error(pucli, tmp_path, customers, model):
     (tmp_path / "folder").mkdir()
     refused(pucli("predict", "--model", model, "--data", customers.true, "--out", "folder"), "--out folder", "folder")

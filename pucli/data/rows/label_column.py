@@ -105,7 +105,8 @@ class LabelColumn:
             if wanted is None and not present:
                 raise UsageError(f"{self.where} is empty in every row; write {positive!r} in the labelled ones")
             if wanted is None:
-                raise UsageError(f"{self.where} has no class {positive!r}; its classes: {counts}")
+                ways = self._ways(present)
+                raise UsageError(f"{self.where} has no class {positive!r}; its classes: {counts}; give {ways}")
             if len(present) == 1 and not self.empty.any():
                 raise UsageError(
                     f"{self.where} has only one class, {counts}; rows of other classes (or empty) are needed too"

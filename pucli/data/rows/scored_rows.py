@@ -138,6 +138,12 @@ def _doubts(labels: LabelColumn, marked: str, y: Ints, seen: KnownRows | None) -
             f"{labels.where} has the class {unlabeled[0]!r}, which is counted as negative here; if it means that the "
             "class is not known, use --labels pu, or leave these cells empty."
         )
+    others = [word for word in labels.present if word.casefold() != marked.casefold() and word not in unlabeled]
+    if len({word.casefold() for word in others}) > 1 and not same_labels:
+        doubts.append(
+            f"{labels.where}: rows of {len(others)} other classes ({', '.join(map(repr, others[:3]))}"
+            f"{', ...' if len(others) > 3 else ''}) count as negative; leave cells empty whose class is not known."
+        )
     if len(np.unique(y)) == 1:
         doubts.append(
             f"every row with a label is {marked!r}: without negative rows, recall is the only score that tells "
