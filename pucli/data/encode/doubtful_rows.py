@@ -155,6 +155,15 @@ def last_row(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) 
     return ""
 
 
+def first_row(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
+    """Return a warning if the first row has the sums of the rows below it, as some exports have, else ""."""
+    columns = [frame.iloc[::-1, position] for position in range(frame.shape[1])]
+    names = [str(column.name) for column in columns if len(frame) >= LEAST_ROWS and _is_sum(column)]
+    if len(names) < 2:
+        return ""
+    return f"{place(0)} has the sums of the rows below it in {names[0]!r} and {names[1]!r}, {COUNTS}"
+
+
 def subtotals(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0, *, ended: bool = True) -> str:
     """Return a warning if rows before the last look like totals: a word for it, and a cell empty that usually is not.
 
@@ -252,8 +261,8 @@ def few_at_end(n: int, of: int, what: str) -> str:
 
 
 def doubtful_rows(frame: pd.DataFrame, place: Callable[[int], str]) -> list[str]:
-    """Return the warnings of `second_header`, `inner_header`, `subtotals` and `last_row` for all rows of a file."""
-    found = [of(frame, place) for of in (second_header, inner_header, subtotals, last_row)]
+    """Return the warnings about rows of a whole file."""
+    found = [of(frame, place) for of in (second_header, first_row, inner_header, subtotals, last_row)]
     return [text for text in found if text]
 
 

@@ -169,3 +169,10 @@ def test_several_rows_of_names_and_units_are_named_once(tmp_path: Path, rows: li
     texts = read(path)[1]
     assert pd.Series([texts]).str.contains(r"line 2 has words .*" + said).item(), texts
     assert "second table" not in texts
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_sums_in_the_first_row_are_told(tmp_path, suffix):
+    _, told = read(saved(tmp_path / f"t{suffix}", [["", *SUMS, "", ""], *ROWS]))
+    assert "has the sums of the rows below it in 'age' and 'income', and counts as a row" in told
+    assert "sums" not in read(saved(tmp_path / f"t{suffix}", [["C99", 90, SUMS[1], "Ulm", ""], *ROWS]))[1]
