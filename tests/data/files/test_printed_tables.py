@@ -11,6 +11,7 @@ from pucli.core.errors import UsageError
 from pucli.data.files.formats import open_table
 from pucli.data.reading import Reading
 from pucli.data.rows.tables import existing_column
+from tests.data.helpers import refused
 
 ROWS = [(f"C{row}", str(row % 7), "yes" if row % 3 else "no") for row in range(12)]
 HEADER = ("code", "age", "bought")
@@ -128,3 +129,12 @@ def test_printed_rows_curly_quotes_and_strange_line_ends_are_refused_with_the_wa
 def test_the_signs_of_strange_quotes_and_line_ends_are_read_within_cells(tmp_path):
     frame = open_table(saved(tmp_path, "code,note\nC1,a\x85b\u2028c\nC2,“said”\n"), None).frame
     assert frame["note"].tolist() == ["a\x85b\u2028c", "“said”"]
+
+
+def test_an_empty_cell_among_blanks_is_refused_lest_columns_shift(tmp_path):
+    path = tmp_path / "t.txt"
+    rows = ["name  age  city  y", "Ann   31   Ulm   0", "Bob        Ulm   1", "Cid   52   Bonn  0"]
+    path.write_text("\n".join(rows) + "\n")
+    refused(path, "line 3 has 3 fields for 4 columns, and blanks do not tell which cell is empty")
+    path.write_text("\n".join(rows).replace("Bob   ", "Bob NA") + "\n")
+    assert open_table(path, "y").frame["city"].tolist() == ["Ulm", "Ulm", "Bonn"]

@@ -330,6 +330,11 @@ class CheckedRecords:
                     " row name that the header does not name; name that column in the header, or correct that line"
                 )
             self._check_separator(raw, width)
+            if shape.separator == " ":
+                raise UsageError(
+                    f"{self._path}: line {line} has {width} fields for {shape.n_fields} columns, and blanks do not "
+                    "tell which cell is empty; write NA in empty cells, or save the table as CSV"
+                )
             self._skipped.add_short(line, width)
         return self._with_blanks(raw, fields) if self._ids else raw
 
