@@ -154,3 +154,26 @@ def test_a_form_that_begins_after_a_thousand_values_is_seen() -> None:
 def test_a_slip_far_from_all_others_is_told(n: int) -> None:
     assert f"is 1e+25 in {n} cell" in described([*VALUES, *[1e25] * n]).warning
     assert "far from" not in described([*VALUES, 1e6]).warning
+
+
+def test_a_note_behind_some_of_the_numbers_is_told() -> None:
+    cells = [f"{row} (estimated)" if row % 3 else f"{row}" for row in range(N)]
+    assert "holds numbers with words, e.g. '1 (estimated)'" in described(cells).warning
+
+
+@pytest.mark.parametrize("code", ["-999.9", "999.9", "-99.99"])
+def test_codes_of_weather_stations_are_told(code: str) -> None:
+    cells = [code if row % 6 == 0 else f"{row % 9}.5" for row in range(N)]
+    assert f"is {code} in 7 cells" in described(cells).warning
+
+
+@pytest.mark.parametrize("codes", [("888", "999"), ("77", "88"), ("-99", "-98")])
+def test_two_codes_beside_the_steps_of_a_scale_are_told(codes: tuple[str, str]) -> None:
+    cells = [codes[row % 2] if row % 5 == 0 else f"{row % 5 + 1}" for row in range(2 * N)]
+    assert "if that means no answer" in described(cells).warning
+
+
+def test_moments_beside_zero_for_none_are_told() -> None:
+    cells = [0 if row % 5 == 0 else 1_600_000_000 + 86_400 * row for row in range(N)]
+    assert "look like seconds since 1970" in described(cells).warning
+    assert not described([0] * N + [1.5] * N).warning

@@ -14,8 +14,17 @@ MOSTLY = 0.95  # minimum share of numbers or dates for the other cells of a colu
 LOOKED_AT = 200  # texts by which the date format of a column is guessed
 FEW_LOOKED_AT = 20  # those that exclude it
 # numbers that often mean "empty"
-CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 99999999.0)
-ANSWER_CODES = ((96.0, 97.0, 98.0, 99.0), (-9.0, -8.0, -7.0))  # the same in surveys, beside the steps of a scale
+CODES = (
+    *(-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, 9999999.0, 99999999.0),
+    *(-99.9, -99.99, -999.9, -999.99, -9999.9, 999.9, 999.99, 9999.9, 9999.99),  # of weather stations
+)
+ANSWER_CODES = (  # the same in surveys, beside the steps of a scale
+    (96.0, 97.0, 98.0, 99.0),
+    (-9.0, -8.0, -7.0),
+    (-99.0, -98.0, -97.0),
+    (77.0, 88.0, 99.0),
+    (777.0, 888.0, 999.0),
+)
 LAST_STEP = 20.0
 SECONDS = (9.4e8, 2.1e9)  # since 1970, from 1999 to 2036; milliseconds are a thousand times as many
 MIN_CODES = 3  # fewest cells with such a number
@@ -277,7 +286,7 @@ def doubtful_numbers(filled: np.ndarray) -> str:
         return f"holds numbers like {high:06.0f}, which look like dates; --as COLUMN=date:%y%m%d reads them as such"
     if _have_dots_for_thousands(filled):
         return "has whole numbers and smaller ones with three decimals: if 1.915 means 1915, leave out the dot"
-    if moments := _moments(filled):
+    if moments := _moments(filled[filled != 0.0]):  # 0 is no moment
         return moments
     if low >= LONG_NUMBER and low < high < np.inf and _are_cut(filled):
         return (
@@ -292,7 +301,7 @@ def doubtful_numbers(filled: np.ndarray) -> str:
             continue
         far = 1.0 if code in CODES and not few else FAR  # fill values such as 9.96921e+36 are of many kinds
         if min(abs(code - rest.min()), abs(code - rest.max())) > far * np.ptp(rest) > 0.0:
-            written = f"{code:.0f}" if abs(code) < 1e10 else repr(code)
+            written = f"{code:.0f}" if abs(code) < 1e10 and code == np.floor(code) else repr(code)
             where = f"{n} cell{'s' * (n > 1)}"
             if few:
                 return f"is {written} in {where}, far from all others; correct it if it is a slip"
@@ -324,7 +333,7 @@ def _stamps(filled: np.ndarray) -> str:
 
 def _moments(filled: np.ndarray) -> str:
     """Return a warning if the numbers (n,) may be seconds since 1970, or thousandths and so on, otherwise ""."""
-    low, high = float(filled.min()), float(filled.max())
+    low, high = float(filled.min(initial=np.inf)), float(filled.max(initial=-np.inf))
     units = (("seconds", 1.0, ENOUGH), ("milliseconds", 1e3, 1), ("microseconds", 1e6, 1), ("nanoseconds", 1e9, 1))
     for unit, each, least in units:
         if SECONDS[0] * each <= low < high <= SECONDS[1] * each and len(filled) >= least:

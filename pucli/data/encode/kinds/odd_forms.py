@@ -21,7 +21,7 @@ MANY = 20  # texts from which pairs with a dash are numbers rather than classes 
 _OF_UNIT = rf"{_NUMBER} ?[^\W\d_]{{1,12}}\.?"
 _OF_PROGRAM = r"((np|numpy|torch)\.)?(float|int|uint|Decimal|tensor|array)\d*"  # np.float64(1.5), Decimal('1.50')
 _MARK = r" ?(\*{1,3}|[†‡]|\[\w{1,3}\]|\([a-z]\))"
-_TAILED = re.compile(r"[+−-]?\d[\d.,]*([^\d.,].*)")
+_TAILED = re.compile(r"[+−-]?\d[\d.,]*([^\d.,].*)?")
 _PAIR = re.compile(rf"{_SHORT} ?(?:[-–+]|to) ?{_SHORT}")
 _SIGN = re.compile(r"[^\d.,+−-]")
 _ODD = (  # the form, also of plain numbers among such cells, what an example has, and words for both
@@ -109,12 +109,13 @@ def paired(texts: Sequence[str]) -> str:
 
 
 def of_one_unit(texts: Sequence[str]) -> str:
-    """Return an example if all of many texts are numbers with the same words or signs after them; else ""."""
+    """Return an example if all of many texts are numbers, some or all with the same words after them; else ""."""
     sample = texts[:1000]
     found = [_TAILED.fullmatch(text) for text in sample]
-    if len(sample) < MANY or not all(found) or len({one[1].strip() for one in found if one}) > 1:
+    tails = [(one[1] or "").strip() for one in found if one]
+    if len(sample) < MANY or len(tails) < len(sample) or len(set(tails) - {""}) != 1:
         return ""
-    return sample[0]
+    return next(text for text, tail in zip(sample, tails, strict=True) if tail)
 
 
 def is_time(text: str) -> bool:
