@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pucli.cli.commands.shift import _share
 from tests.cli.helpers import refused
 
 
@@ -95,3 +96,7 @@ def test_shift_refuses_what_it_cannot_answer(pucli, model, tmp_path):
     assert pucli("train", "--method", "gllc", *words, "--model", "g.model").code == 0
     found = pucli("shift", "--model", "g.model", "--data", "more.csv", "--json").document
     assert found["verdict"] == "prior" and 0.5 < found["prior"]["value"] < 0.9
+
+
+def test_small_shares_are_not_said_to_be_none():
+    assert _share(0.004, 0.0002, 0.0949) == "0.4 % (under 0.1 to 9.5 %)"

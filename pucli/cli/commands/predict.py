@@ -146,8 +146,8 @@ def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], c
         raise UsageError(f"--adapt sets the threshold itself; leave --{cut.chosen[0]} or --adapt out.")
     found = shift_of(saved, *source)
     out.document({"shift": {"verdict": found.verdict, "prior": found.prior._asdict()}})
-    low, high = 100 * found.prior.low, 100 * found.prior.high
-    out.remark(f"adapted to {100 * found.prior.value:.0f} % positives ({low:.0f} to {high:.0f} %)")
+    value, low, high = map(percent, found.prior)
+    out.remark(f"adapted to {value} % positives ({low} to {high} %)")
     if found.verdict == "more":
         out.warn("more than the class prior has changed (`pucli shift`): rely neither on probabilities nor threshold.")
     return found

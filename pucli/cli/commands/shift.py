@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
 from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
+from pucli.cli.terminal import percent
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _lines(found: Shift, title: str, population: str) -> list[str]:
 
 
 def _share(value: float, low: float, high: float) -> str:
-    return f"{100 * value:.0f} % ({100 * low:.0f} to {100 * high:.0f} %)"
+    return f"{percent(value)} % ({percent(low)} to {percent(high)} %)"
 
 
 def _p(p: float) -> str:
