@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from pucli.data.frames import to_numbers
 from pucli.data.labels import NO, YES
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import read_blocks
+from pucli.data.rows.label_column import LabelColumn
 from pucli.data.rows.row_hashes import KnownRows, RowCounter
 from pucli.models.prediction import check_ids, predicted_blocks
 from pucli.solvers.prior.review import Share, share_of, wilson
@@ -70,7 +71,7 @@ def draw(
     saved : SavedModel
         A model with scores of two classes.
     path : Path or sequence of Path
-        The file; rows that its label column marks as positive are left out.
+        The file; rows that its label column marks as positive or as known negatives are left out.
     count : int
         Number of rows; all that there are, if fewer.
     goal : {"positives", "precision"}
@@ -90,7 +91,7 @@ def draw(
     found = saved.metadata.get("found_ids", ()) if ids is None else ()
     carried = [*saved.metadata.get("id_columns", ()), *found] if ids is None else list(ids)
     check_ids(carried, OWN)
-    label, word = saved.metadata.get("label_column"), str(saved.metadata.get("words", {}).get("1", "1"))
+    label = saved.metadata.get("label_column")
     marks = [label] if label and label not in carried else []
     trained = RowCounter(saved.metadata.get("data", {}))
     named = [*carried, *marks]
@@ -99,8 +100,20 @@ def draw(
     if "score" not in rows:
         raise UsageError(f"`pucli review` needs rows and a model with scores of two classes; {saved.method} gave none.")
     if label in rows:
-        rows = rows[rows[label].astype(str).str.strip() != word]
+        rows = rows[~_known(rows[label], saved.metadata)]
     return _drawn(rows, carried, count, goal, seed)._replace(trained=trained.found())
+
+
+def _known(cells: pd.Series, about: Mapping[str, Any]) -> Bools:
+    """Return which rows (n,) their label marks as positive or as a known negative, in any spelling."""
+    filled = cells.where(cells.notna() & (cells.astype(str).str.strip() != ""))
+    labels = LabelColumn.of("", filled, str)
+    known = [about.get("words", {}).get("1", "1"), about.get("data", {}).get("negative")]
+    found = np.zeros(len(cells), dtype=bool)
+    for word in known:
+        if word is not None:
+            found |= labels.is_class(str(word))
+    return found
 
 
 def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
@@ -229,10 +242,23 @@ def _positive(rows: pd.DataFrame) -> Bools:
     return np.asarray(rows["answer"] == "yes", dtype=bool)
 
 
+def _as_sample(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a file, with the share that is answered as chance if they are all called rows in random order.
+
+    Each of these was drawn with certainty, but the answered ones, from the top down, are a random sample.
+    """
+    whole = (rows["called"] == "yes").all() and (rows["drawn"] >= 1.0).all() and len(rows) == rows["called_rows"].max()
+    answered = float((rows["answer"] != "").mean())
+    if not whole or not 0.0 < answered < 1.0 or rows["score"].is_monotonic_decreasing:
+        return rows
+    return rows.assign(drawn=answered)
+
+
 def _table(paths: Sequence[Path]) -> pd.DataFrame:
     """Return the columns of `OWN` of all files, answers as "yes", "no" or ""."""
     parts = []
     for path in paths:
+        blocks: list[pd.DataFrame] = []
         for block in read_blocks(path, OWN, as_text=OWN, keep=OWN):
             frame = block.frame.astype(object).where(block.frame.notna(), "").astype(str)
             frame = frame.apply(lambda cells: cells.str.strip())
@@ -256,7 +282,9 @@ def _table(paths: Sequence[Path]) -> pd.DataFrame:
                 )
             frame["answer"] = np.where(words.isin(_YES), "yes", np.where(words.isin(_NO), "no", ""))
             frame["called"] = frame["called"].str.lower()
-            parts.append(frame)
+            blocks.append(frame)
+        if blocks:
+            parts.append(_as_sample(pd.concat(blocks, ignore_index=True)))
     if not parts or not sum(map(len, parts)):
         raise UsageError(f"{paths[0]}: there are no rows.")
     table: pd.DataFrame = pd.concat(parts, ignore_index=True)

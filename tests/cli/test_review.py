@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pucli.models.review import _known
 from tests.cli.helpers import refused
 
 SEEN = ("--model", "g.model", "--data", "new.csv")
@@ -186,3 +187,41 @@ def test_a_scored_file_that_a_spreadsheet_saved_is_read(pucli, tmp_path):
     assert drawn.equals(again) and drawn["id"].tolist()[:5] == ["0000", "0007", "0014", "0021", "0035"]
     scored.assign(labelled="maybe").to_csv(tmp_path / "plain.csv", index=False)
     refused(pucli("review", "--scored", "plain.csv", "--out", "o.csv"), "column labelled is 0 in no row, e.g. 'maybe'")
+
+
+@pytest.mark.parametrize(("order", "low"), [("random", 0.5), ("score", None)])
+def test_answers_to_the_first_of_all_called_rows_are_a_sample_if_the_order_is_random(pucli, tmp_path, order, low):
+    """`--for precision` writes all called rows if --rows is as large, each drawn with certainty."""
+    scores = np.linspace(1.0, 0.1, 60)
+    if order == "random":
+        scores = np.random.default_rng(0).permutation(scores)
+    answers = ["yes"] * 15 + ["no"] * 5 + [""] * 40
+    rows = pd.DataFrame({"row": np.arange(60) + 1, "score": scores, "called": "yes", "called_rows": 60, "drawn": 1.0})
+    rows.assign(answer=answers).to_csv(tmp_path / "all.csv", index=False)
+    found = pucli("review", "--answers", "all.csv", "--json").document["precision"]
+    assert (found is None) == (low is None)
+    if found is not None:
+        assert low < found["low"] < found["value"] == 0.75 < found["high"] < 0.9
+
+
+def test_small_shares_and_single_rows_are_said_as_they_are(pucli, tmp_path):
+    rows = pd.DataFrame({"row": [1], "score": 2.0, "called": "yes", "called_rows": 9, "drawn": 1.0, "answer": "yes"})
+    rows.to_csv(tmp_path / "one.csv", index=False)
+    text = pucli("review", "--answers", "one.csv").out
+    assert "1 of 1 row; 1 positive" in text and "of the last row by score is positive" in text
+    many = pd.DataFrame({"row": np.arange(3000), "score": 2.0, "called": "yes", "called_rows": 9000, "drawn": 1 / 3})
+    many.assign(answer="yes").to_csv(tmp_path / "many.csv", index=False)
+    assert "precision  100 % (over 99 to 100 %)" in pucli("review", "--answers", "many.csv").out
+
+
+@pytest.mark.parametrize(
+    ("cells", "known"),
+    [
+        (["yes", " Yes", "", None, "no", "NO", "maybe"], [1, 1, 0, 0, 1, 1, 0]),
+        (["1.0", "", "0.0", None], [1, 0, 0, 0]),  # a spreadsheet wrote them
+    ],
+)
+def test_rows_with_a_known_class_are_not_to_be_looked_at(cells, known):
+    number = "1.0" in cells
+    about = {"words": {"1": "1" if number else "yes"}, "data": {} if number else {"negative": "no"}}
+    assert _known(pd.Series(cells, dtype="str"), about).tolist() == known

@@ -90,6 +90,8 @@ def test_auto_learns_from_known_negatives(pucli):
     assert "--negative no" in done["command"] and done["command"].endswith("--negatives-are random")
     assert pd.read_csv("scored.csv")["labelled"].tolist() == [0] * 80 + [1] * 20 + [-1] * 20
     assert pucli("predict", "--model", "m.model", "--data", "rows.csv", "--top", 5).code == 0
+    asked = pucli("review", "--model", "m.model", "--data", "rows.csv", "--rows", 120, "--out", "look.csv", "--json")
+    assert asked.document["rows"] == asked.document["unlabeled"] == 80
     shown = pucli(*words)
     assert "20 known negative (biased)" in " ".join(shown.out.split())
     refused(pucli(*words[:-2], "--negatives-are", "random"), "--negative VALUE")

@@ -11,7 +11,7 @@ from pucli.cli import completion
 from pucli.cli.options import Seed, SpreadsheetSafe, choice
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import ReadingOptions
-from pucli.cli.terminal import many
+from pucli.cli.terminal import many, percent
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ def command(  # noqa: PLR0913
 
     --out FILE writes a CSV with the number of each row, its identifiers, its score, whether the model calls it
     positive, the probability with which it was drawn, and an empty column answer. Rows that the label column marks as
-    positive are left out. With the same seed, a larger --rows contains the rows of a smaller one, in the same order.
+    positive or as known negatives are left out. With the same seed, a larger --rows contains the rows of a smaller one,
+    in the same order.
 
     --answers FILE prints the share of positives with a 90 % interval: among the rows called positive (files of --for
     precision, a random sample) or among the rows with the highest scores (files of --for positives). It takes files of
@@ -156,11 +157,12 @@ def _write(out: Output, found: Draw, destination: Path, wanted: Wanted, source: 
         **source, "data": data[0] if len(data) == 1 else data or None, "file": destination, "for": wanted.goal,
         "unlabeled": found.unlabeled, "called": found.called, "rows": written, "seed": wanted.seed,
     })  # fmt: skip
-    of = (
-        f"the {written:,} with the highest scores of {found.unlabeled:,} unlabeled rows"
-        if wanted.goal == "positives"
-        else f"{written:,} of the {found.called:,} called rows, drawn at random ({found.unlabeled:,} unlabeled in all)"
-    )
+    total = many(found.unlabeled, "unlabeled row")
+    of = f"{written:,} of the {found.called:,} called rows, drawn at random ({found.unlabeled:,} unlabeled in all)"
+    if wanted.goal == "positives":
+        of = f"the {written:,} with the highest scores of {total}" if written > 1 else f"the likeliest of {total}"
+    elif written == found.called:
+        of = f"all {many(written, 'called row')}, in random order ({found.unlabeled:,} unlabeled in all)"
     out.text(f"rows     {of}")
     out.text(f"written  {destination}")
     out.text(
@@ -209,7 +211,7 @@ def _decision(found: Answers, at_least: float | None) -> tuple[bool | None, int 
 def _lines(found: Answers, at_least: float | None, decided: bool | None, needed: int | None) -> list[tuple[str, str]]:
     """Return the lines of the answer, each a name and a text."""
     said: list[tuple[str, Any]] = [
-        ("answers", f"{found.answered:,} of {found.rows:,} rows; {found.positive:,} positive")
+        ("answers", f"{found.answered:,} of {many(found.rows, 'row')}; {found.positive:,} positive")
     ]
     if found.precision is not None:
         about, low, high = (round(found.called * end) for end in found.precision)
@@ -221,7 +223,8 @@ def _lines(found: Answers, at_least: float | None, decided: bool | None, needed:
     elif found.last is not None:
         said.append(("precision", "not known: no random sample of the called rows (--for precision)"))
     if found.last is not None:
-        said.append(("last", f"{_percent(found.last)} of the last {found.last_rows:,} by score are positive"))
+        last = f"the last {found.last_rows:,} by score are" if found.last_rows > 1 else "the last row by score is"
+        said.append(("last", f"{_percent(found.last)} of {last} positive"))
     if at_least is None:
         return said
     of = "the called rows" if found.precision is not None else "the next rows seem to"
@@ -240,5 +243,5 @@ def _more(needed: int, answered: int) -> str:
 
 def _percent(share: Share) -> str:
     if share.low == share.high:
-        return f"{100 * share.value:.0f} % (all looked at)"
-    return f"{100 * share.value:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f} %)"
+        return f"{percent(share.value)} % (all looked at)"
+    return f"{percent(share.value)} % ({percent(share.low)} to {percent(share.high)} %)"

@@ -43,6 +43,7 @@ class Source(TypedDict):
     files: NotRequired[list[str]]
     label: NotRequired[str]
     positive: NotRequired[str | None]
+    negative: NotRequired[str]
     groups: NotRequired[Groups]
     rows_drawn: NotRequired[int]
     rows_sha256: NotRequired[str]

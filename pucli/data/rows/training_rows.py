@@ -376,7 +376,8 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         X_test=None,
         y_test=None,
         denominator="all" if source.scenario == "single-training-set" else "unlabeled",
-        about={**about, "positive": words["1"] if kind == "pu" else None},
+        about={**about, "positive": words["1"] if kind == "pu" else None}
+        | ({} if negative is None else {"negative": str(file.labels.text[negative][0])}),
         title=f"{title_of(source.files)}, label column {source.label!r}",
         notes=spool_notes(source),
         reading=file.table.reading,
