@@ -124,7 +124,8 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
         if trifurcated
         else f"the labelled rows are not visibly in two parts with other rows between ({measured}; other columns can "
         "hide such parts: --only COLUMN --only COLUMN looks at some alone)",
-        f"{int(irrelevant.sum())} of {len(irrelevant)} features say nothing about the labels that the others do not "
+        f"{irrelevant.sum()} of {len(irrelevant)} features {'says' if irrelevant.sum() == 1 else 'say'} nothing about "
+        f"the labels that the others do not "
         "(weak effects are missed)",
         "no class prior was given (`pucli prior` estimates it, and says whether to use it)"
         if prior is None

@@ -93,6 +93,13 @@ def test_evaluate_gives_no_score_of_two_classes_without_negative_rows(pucli, cus
     assert "cannot be computed without negative rows: f1, precision" in pucli(*words).out
 
 
+def test_evaluate_says_of_how_many_rows_a_score_cannot_be_computed(pucli, customers, model):
+    rows = len(pd.read_csv(customers.true))
+    words = ("--data", customers.true, "--label", "really", "--metric", f"precision@{rows + 1}")
+    done = pucli("evaluate", "--model", model, *words)
+    assert f"cannot be computed from these {rows} rows: precision@{rows + 1}\n" in done.out
+
+
 def test_evaluate_prints_a_confusion_matrix(pucli, customers, model):
     done = pucli("evaluate", "--model", model, "--data", customers.true, "--label", "really")
     assert "confusion matrix" in done.out

@@ -72,6 +72,7 @@ def test_a_given_number_of_positives_says_what_follows_and_whether_it_fits(pucli
     given = pucli("prior", "--data", path, *WORDS, "--expected", 80, "--json").document
     assert given["given"]["fits"] is False and given["if_prior"] == []
     assert "80 positives are outside the interval" in pucli("prior", "--data", path, *WORDS, "--expected", 80).err
+    assert "1 positive is outside the interval" in pucli("prior", "--data", path, *WORDS, "--expected", 1).err
     refused(pucli("prior", "--data", path, *WORDS, "--expected", 90), "only 90 unlabeled rows")
     refused(pucli("prior", "--data", path, *WORDS, "--expected", 9, "--estimator", "km2"), "km2 has none")
 
@@ -285,6 +286,19 @@ def test_advise_notes_few_labelled_rows(pucli, tmp_path):
         done = pucli(*command, "--data", path, *WORDS, "--json")
         assert done.code == 0
         assert any("4 labelled rows" in warning for warning in done.document["warnings"])
+
+
+@pytest.mark.slow
+def test_one_labelled_row_and_one_feature_are_singular(pucli, tmp_path):
+    rows = "".join(f"{k % 7},{'yes' * (k == 3)}\n" for k in range(30))
+    (tmp_path / "one.csv").write_text(f"a,bought\n{rows}")
+    said = pucli("advise", "--data", "one.csv", "--label", "bought", "--positive", "yes")
+    assert "1 labelled row cannot tell whether" in said.err and "1 of 1 features says nothing" in said.out
+    (tmp_path / "named.csv").write_text(
+        "name,a,bought\n" + "".join(f"n{k:03d},{k % 7},{'yes' * (k < 9)}\n" for k in range(30))
+    )
+    found = pucli("train", "--method", "blssvm", "--data", "named.csv", *WORDS)
+    assert ": 1 feature (--columns" in found.err
 
 
 @pytest.mark.slow

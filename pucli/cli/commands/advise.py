@@ -127,7 +127,7 @@ def _compare_with_auto(out: Output, where: Rows, method: str, labelled: int) -> 
         )
     decides = f"pucli compare auto {method} {same} --tune"
     if labelled < ENOUGH_LABELLED:
-        too_few = f"{labelled} labelled rows cannot tell whether it beats auto"
+        too_few = f"{many(labelled, 'labelled row')} cannot tell whether it beats auto"
         out.remark(f"{too_few}; {ENOUGH_LABELLED} or more can: {decides}")
     else:
         out.remark(f"To see whether it beats auto on these rows: {decides}")

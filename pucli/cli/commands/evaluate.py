@@ -13,6 +13,7 @@ from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
 from pucli.cli.row_options import ModelFile, ReadingOptions
+from pucli.cli.terminal import many
 from pucli.cli.text.train import COUNTS, whole_counts
 from pucli.cli.threshold_options import warn_of_doubts
 from pucli.core.errors import UsageError
@@ -238,7 +239,10 @@ def _print(out: Output, document: dict[str, Any]) -> None:
             [["positive", tp, fn], ["negative", fp, tn]],
         )
     if unknown:
-        out.text(f"cannot be computed without negative rows: {', '.join(unknown)}")
+        why = f"from these {many(document['rows'], 'row')}"
+        if document["rows"] == document["positive_rows"]:
+            why = "without negative rows"
+        out.text(f"cannot be computed {why}: {', '.join(unknown)}")
     if document["labels"] == "pu":
         from pucli.metrics import computable
 

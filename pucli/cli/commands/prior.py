@@ -216,7 +216,8 @@ def _print_expected(out: Output, report: PriorReport, given: Mapping[str, Any], 
     if given["fits"] is False:
         ends = f"{round(first.low * unlabeled):,} to {round(first.high * unlabeled):,}"
         out.warn(
-            f"{given['expected']:,} positives are outside the interval of {first.method}, {ends}: the number is wrong, "
+            f"{given['expected']:,} positive{' is' if given['expected'] == 1 else 's are'} outside the interval of "
+            f"{first.method}, {ends}: the number is wrong, "
             "or labels are not random, or no kind of row is nearly all positive."
         )
     out.remark(f"to use it: pucli auto --expected {given['expected']}, or --param prior={share}")

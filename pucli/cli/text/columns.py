@@ -152,7 +152,7 @@ def summary(encoder: TableEncoder) -> str:
     )
     n_empty = sum(column.n_empty > 0 for column in encoder.columns_)
     filled = f"; empty cells in {n_empty}, filled and marked" if n_empty else ""
-    return f"{counted}: {len(encoder.get_feature_names_out())} features{filled}"
+    return f"{counted}: {many(len(encoder.get_feature_names_out()), 'feature')}{filled}"
 
 
 def column_records(encoder: TableEncoder) -> list[dict[str, Any]]:

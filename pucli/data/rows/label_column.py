@@ -181,8 +181,8 @@ class LabelColumn:
             shown = ", ".join(map(repr, known[:3])) + (", ..." if len(known) > 3 else "")
             one = shlex.quote(known[0]) if len(known) == 1 else "CLASS"
             found.append(
-                f"{self.where}: {count:,} rows with another class ({shown}) count as unlabeled too; if they are known "
-                f"not to be positive, `pucli auto --negative {one}` learns from that"
+                f"{self.where}: {count:,} row{'s' * (count != 1)} with another class ({shown}) count"
+                f"{'s' * (count == 1)} as unlabeled too; if known not to be positive: `pucli auto --negative {one}`"
             )
         return found
 

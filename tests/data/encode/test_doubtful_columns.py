@@ -144,8 +144,10 @@ def test_other_spellings_of_the_positive_class_count_and_are_named():
     assert "'YES' (2 rows), 'Yes' (3 rows) counted as 'yes' too" in spelled
     assert "4 rows with another class ('no') count as unlabeled too" in other
     three = LabelColumn.of("t", pd.Series(["yes", "no", "unknown"]), str)
-    assert "1 rows with another class ('no')" in three.doubts("yes", ["unknown"])[0]
-    assert other.endswith("`pucli auto --negative no` learns from that")  # prior and compare have no use of it
+    assert "1 row with another class ('no') counts as" in three.doubts("yes", ["unknown"])[0]
+    assert other.endswith(
+        "if known not to be positive: `pucli auto --negative no`"
+    )  # prior and compare have no use of it
     cells = pd.Series(["sepsis"] * 4 + ["no sepsis"] * 1200 + ["not reviewed"] * 3)
     (other,) = LabelColumn.of("file", cells, lambda row: "").doubts("sepsis")
     assert "1,200 rows with another class ('no sepsis') count" in other and "--negative 'no sepsis'" in other
