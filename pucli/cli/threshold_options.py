@@ -92,7 +92,7 @@ def unkept_recall(cut: MovedCut, model: Any) -> str:
     more = f"or train with at least {enough} labelled rows" if enough else "since no number of rows guarantees 1"
     return (
         f"a recall of {cut.recall:g} cannot be guaranteed, so every row is predicted positive: with "
-        f"{100 * CONFIDENCE:g} % confidence, {count} labelled rows guarantee at most {most:g}. Ask for a lower recall, "
+        f"{100 * CONFIDENCE:g} % confidence, {count} labelled rows guarantee at most {most:g}. Ask for less recall, "
         f"{more}."
     )
 

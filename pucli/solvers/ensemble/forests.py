@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from pucli.core.saved_state import Held, Scalar, State
-from pucli.solvers.ensemble.boosting.grow import Tree, grow
+from pucli.solvers.ensemble.boosting.grow import Growth, Tree, grow
 from pucli.solvers.ensemble.rows import balanced_weights
 from pucli.solvers.ensemble.trees import Forest, join
 
@@ -111,7 +111,7 @@ def fit_forest(
     """
     if targets is None:
         targets = np.where(labelled, 1.0, -1.0)
-    tried = _tried(kind.features, bins.shape[1])
+    growth = Growth(EVERY_DEPTH, kind.least, 0.0, _tried(kind.features, bins.shape[1]), kind.random)
     trees, left_out = [], []
     n_folds = int(folds.max()) + 1
     kinds = (np.flatnonzero(labelled), np.flatnonzero(~labelled))
@@ -122,20 +122,7 @@ def fit_forest(
         weights = balanced_weights(labelled[rows])
         seed = np.uint64(rng.integers(0, 2**63))
         every = np.arange(len(rows))
-        trees.append(
-            grow(
-                bins[rows],
-                every,
-                weights * targets[rows],
-                weights,
-                depth=EVERY_DEPTH,
-                least=kind.least,
-                ridge=0.0,
-                tried=tried,
-                random=kind.random,
-                seed=seed,
-            )
-        )
+        trees.append(grow(bins[rows], every, weights * targets[rows], weights, growth, seed))
         left_out.append((repeat, b))
     forest = join(trees)
     return TreeSum(forest, 1.0 / kind.trees), _held_out(forest, bins, folds, np.array(left_out))
@@ -248,7 +235,7 @@ def _boost(
     rng: np.random.Generator,
 ) -> tuple[list[Tree], np.ndarray]:
     """Return the trees boosted on `rows`, and the scores of the rows `out`."""
-    tried = _tried(kind.features, bins.shape[1])
+    growth = Growth(kind.depth, kind.least, kind.ridge, _tried(kind.features, bins.shape[1]), False)
     inside, outside = np.zeros(len(rows)), np.zeros(len(out))
     bins_in, bins_out = bins[rows], bins[out]
     s = labelled[rows]
@@ -260,18 +247,7 @@ def _boost(
         sizes = [max(1, round(kind.sample * len(group))) for group in groups]
         taken = np.concatenate([rng.permutation(group)[:size] for group, size in zip(groups, sizes, strict=True)])
         seed = np.uint64(rng.integers(0, 2**63))
-        tree = grow(
-            bins_in,
-            taken,
-            w * (t - p),
-            w * p * (1.0 - p),
-            depth=kind.depth,
-            least=kind.least,
-            ridge=kind.ridge,
-            tried=tried,
-            random=False,
-            seed=seed,
-        )
+        tree = grow(bins_in, taken, w * (t - p), w * p * (1.0 - p), growth, seed)
         trees.append(tree)
         one = join([tree])
         inside += kind.rate * one.sum(bins_in)

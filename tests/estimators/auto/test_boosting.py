@@ -21,14 +21,10 @@ KIND = BagKind(leaves=6, bags=2, rounds=12)
 def one_tree(
     bins: np.ndarray, gradient: np.ndarray, weight: np.ndarray, leaves: int, least: int, ridge: float, coded=None
 ):
-    sparse = sparse_bins(bins)
+    sparse = sparse_bins(bins, np.zeros(bins.shape[1], bool) if coded is None else coded)
     workspace = np.empty((leaves, int(sparse.offset[-1]), 3))
     derivatives = np.column_stack([gradient, weight])
-    coded = np.zeros(bins.shape[1], bool) if coded is None else coded
-    tree, levels, values = grow_best_first(
-        bins, sparse, derivatives, coded, workspace, leaves, least, ridge, bins.shape[1], np.uint64(1)
-    )
-    return tree, levels, values
+    return grow_best_first(sparse, derivatives, workspace, least, ridge, bins.shape[1], np.uint64(1))
 
 
 @pytest.mark.slow

@@ -167,7 +167,7 @@ class Boosted:
 
     def __init__(self, bins: AnyArray, labelled: Bools, coded: Bools, kind: BagKind, rng: np.random.Generator) -> None:
         self.trees: list[Grown] = []
-        self._bins, self._sparse, self._coded = bins, sparse_bins(bins), coded
+        self._sparse = sparse_bins(bins, coded)
         self._kind, self._rng = kind, rng
         self._weights, self._targets = balanced_weights(labelled), labelled.astype(np.float64)
         self._scores = np.zeros(len(bins))
@@ -176,22 +176,13 @@ class Boosted:
         """Add `count` trees, and return them."""
         kind = self._kind
         histograms = np.empty((kind.leaves, int(self._sparse.offset[-1]), 3))
-        tried = max(1, round(kind.features * self._bins.shape[1]))
+        tried = max(1, round(kind.features * self._sparse.bins.shape[1]))
         for _ in range(count):
             p = 1.0 / (1.0 + np.exp(-self._scores))
             derivatives = np.column_stack([self._weights * (self._targets - p), self._weights * p * (1.0 - p)])
             seed = np.uint64(self._rng.integers(0, 2**63))
             tree, levels, steps = grow_best_first(
-                self._bins,
-                self._sparse,
-                derivatives,
-                self._coded,
-                histograms,
-                kind.leaves,
-                kind.least,
-                kind.ridge,
-                tried,
-                seed,
+                self._sparse, derivatives, histograms, kind.least, kind.ridge, tried, seed
             )
             self._scores += kind.rate * steps
             self.trees.append((tree, levels))

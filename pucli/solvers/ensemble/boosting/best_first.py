@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pucli.core.arrays import AnyArray, Floats, Ints
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.solvers.ensemble.boosting.grow import TIE, Nodes, Tree, draw
 
 # `numbers` of a leaf: its node, its first row and the one after its last, the place of its histogram, and the feature,
@@ -25,12 +25,16 @@ CATEGORY_RIDGE = 10.0
 
 
 class Sparse(NamedTuple):
-    """Binned rows without the most frequent bin of each feature.
+    """Binned rows, also without the most frequent bin of each feature.
 
     Attributes
     ----------
+    bins : ndarray of uint8 of shape (n, m)
+        Rows, given by the bins of their features.
+    coded : ndarray of bool of shape (m,)
+        Features whose bins are levels of a category, of which there are at most 62.
     entries : ndarray of int32
-        Numbers of bins, over all features, row after row.
+        Numbers of the other bins, over all features, row after row.
     start : ndarray of int of shape (n + 1,)
         First entry of each row.
     offset : ndarray of int of shape (m + 1,)
@@ -39,6 +43,8 @@ class Sparse(NamedTuple):
         Number of the most frequent bin of each feature.
     """
 
+    bins: AnyArray
+    coded: Bools
     entries: AnyArray
     start: Ints
     offset: Ints
@@ -65,15 +71,15 @@ class Leaves(NamedTuple):
     histograms: Floats
 
 
-def sparse_bins(bins: AnyArray) -> Sparse:
-    """Return binned rows (n, m) as `Sparse`."""
+def sparse_bins(bins: AnyArray, coded: Bools) -> Sparse:
+    """Return binned rows (n, m) as `Sparse`; `coded` (m,) as there."""
     counts = [np.bincount(column) for column in bins.T]
     offset = np.concatenate([[0], np.cumsum([len(count) for count in counts])])
     usual = offset[:-1] + [int(np.argmax(count)) for count in counts]
     numbers = bins + offset[:-1].astype(np.int32)
     unusual = numbers != usual
     start = np.concatenate([[0], np.cumsum(unusual.sum(axis=1))])
-    return Sparse(numbers[unusual], start, offset, usual)
+    return Sparse(bins, coded, numbers[unusual], start, offset, usual)
 
 
 @njit(cache=True, nogil=True)
@@ -236,10 +242,8 @@ def _draw_features(features: Ints, tried: int, state: AnyArray, chosen: AnyArray
 
 @njit(cache=True, nogil=True)
 def _grow(  # noqa: PLR0913
-    bins: AnyArray,
     sparse: Sparse,
     derivatives: Floats,
-    coded: AnyArray,
     tried: AnyArray,
     least: int,
     ridge: float,
@@ -250,7 +254,8 @@ def _grow(  # noqa: PLR0913
     values: Floats,
 ) -> int:
     """Fill `tree`, `levels` and `values` as `grow_best_first`, and return the number of nodes."""
-    numbers, sums, offset, most = leaves.numbers, leaves.sums, sparse.offset, len(leaves.sums)
+    bins, coded, offset = sparse.bins, sparse.coded, sparse.offset
+    numbers, sums, most = leaves.numbers, leaves.sums, len(leaves.sums)
     for i in range(len(bins)):
         sums[0, SUM_G] += derivatives[i, 0]
         sums[0, SUM_H] += derivatives[i, 1]
@@ -289,34 +294,19 @@ def _grow(  # noqa: PLR0913
     return 2 * count - 1
 
 
-def grow_best_first(  # noqa: PLR0913
-    bins: AnyArray,
-    sparse: Sparse,
-    derivatives: Floats,
-    coded: AnyArray,
-    histograms: Floats,
-    leaves: int,
-    least: int,
-    ridge: float,
-    tried: int,
-    seed: np.uint64,
+def grow_best_first(
+    sparse: Sparse, derivatives: Floats, histograms: Floats, least: int, ridge: float, tried: int, seed: np.uint64
 ) -> tuple[Tree, Ints, Floats]:
     """Return one tree as arrays, and its value for each row.
 
     Parameters
     ----------
-    bins : ndarray of uint8 of shape (n, m)
-        Rows, given by the bins of their features.
     sparse : Sparse
-        The same rows.
+        Rows.
     derivatives : ndarray of shape (n, 2)
         Gradient and weight of each row.
-    coded : ndarray of bool of shape (m,)
-        Features whose bins are levels of a category, of which there are at most 62.
     histograms : ndarray of shape (leaves, bins, 3)
-        Workspace.
-    leaves : int
-        Most leaves.
+        Workspace; the tree has at most so many leaves.
     least : int
         Fewest rows of a leaf.
     ridge : float
@@ -335,7 +325,7 @@ def grow_best_first(  # noqa: PLR0913
     values : ndarray of shape (n,)
         Value of each row's leaf.
     """
-    n, m = bins.shape
+    (n, m), leaves = sparse.bins.shape, len(histograms)
     chosen = np.zeros(m, bool)
     _draw_features(np.arange(m), tried, np.array([seed], np.uint64), chosen)
     numbers = np.full((leaves, 7), -1, np.int64)
@@ -343,5 +333,5 @@ def grow_best_first(  # noqa: PLR0913
     grown = Leaves(np.arange(n), np.empty(n, np.int64), numbers, np.zeros((leaves, 3)), histograms)
     tree, levels, values = Nodes.empty(2 * leaves - 1), np.zeros(2 * leaves - 1, np.int64), np.empty(n)
     order = np.empty(64, np.int64)
-    nodes = _grow(bins, sparse, derivatives, coded, chosen, least, ridge, order, grown, tree, levels, values)
+    nodes = _grow(sparse, derivatives, chosen, least, ridge, order, grown, tree, levels, values)
     return tree.first(nodes), levels[:nodes].copy(), values

@@ -54,6 +54,30 @@ class Nodes(NamedTuple):
         )
 
 
+class Growth(NamedTuple):
+    """How a tree grows.
+
+    Attributes
+    ----------
+    depth : int
+        Largest depth.
+    least : int
+        Fewest rows of a leaf.
+    ridge : float
+        Added to the sum of weights in the value of a leaf.
+    tried : int
+        Number of features tried at each node.
+    random : bool
+        Whether thresholds are random, as in extra trees, or the best ones.
+    """
+
+    depth: int
+    least: int
+    ridge: float
+    tried: int
+    random: bool
+
+
 @njit(cache=True, nogil=True)
 def draw(state: AnyArray, count: int) -> Whole:
     """Return a random integer below `count` and advance the generator (splitmix64; Steele, Lea, Flood 2014)."""
@@ -292,18 +316,7 @@ def _grow(  # noqa: PLR0913
     return nodes
 
 
-def grow(  # noqa: PLR0913
-    bins: AnyArray,
-    rows: Ints,
-    gradient: Floats,
-    weight: Floats,
-    depth: int,
-    least: int,
-    ridge: float,
-    tried: int,
-    random: bool,
-    seed: np.uint64,
-) -> Tree:
+def grow(bins: AnyArray, rows: Ints, gradient: Floats, weight: Floats, growth: Growth, seed: np.uint64) -> Tree:
     """Return one tree as arrays.
 
     Parameters
@@ -314,16 +327,8 @@ def grow(  # noqa: PLR0913
         Indices of the training rows; a row may occur several times.
     gradient, weight : ndarray of shape (n,)
         Gradient and weight of each row of `bins`.
-    depth : int
-        Largest depth.
-    least : int
-        Fewest rows of a leaf.
-    ridge : float
-        Added to the sum of weights in the value of a leaf.
-    tried : int
-        Number of features tried at each node.
-    random : bool
-        Whether thresholds are random, as in extra trees, or the best ones.
+    growth : Growth
+        How the tree grows.
     seed : uint64
         Seed of features and thresholds.
 
@@ -332,7 +337,7 @@ def grow(  # noqa: PLR0913
     tuple of ndarray of shape (nodes,)
         Feature (-1 in a leaf), cut, left child, and value of each node.
     """
-    n, most = len(rows), 2 * (len(rows) // least) + 1
+    n, most = len(rows), 2 * (len(rows) // growth.least) + 1
     tree = Nodes.empty(most)
     nodes = _grow(
         bins,
@@ -340,11 +345,7 @@ def grow(  # noqa: PLR0913
         np.empty(n, rows.dtype),
         gradient,
         weight,
-        depth,
-        least,
-        ridge,
-        tried,
-        random,
+        *growth,
         np.array([seed], np.uint64),
         np.arange(bins.shape[1]),
         np.empty(SORTED_ROWS, np.int64),
