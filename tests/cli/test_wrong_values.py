@@ -234,7 +234,7 @@ def test_a_recall_that_cannot_be_kept(pucli, customers):
     predict = ("predict", "--model", "m.model", "--data", "more.csv", "--out", "p.csv")
     moved = pucli(*predict, "--recall", 0.999)
     assert moved.code == 0 and said in moved.err
-    assert "20 labelled rows guarantee at most 0.891. Ask for a lower recall, or train with at least 2,302" in moved.err
+    assert "20 labelled rows guarantee at most 0.891. Ask for less recall, or train with at least 2,302" in moved.err
     assert "pucli tune" not in moved.err
     assert "no number of rows guarantees 1" in pucli(*predict, "--recall", 1).err
     assert "cannot be guaranteed" not in pucli(*predict, "--recall", 0.891).err
