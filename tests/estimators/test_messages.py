@@ -1,14 +1,18 @@
 """What the estimators say: of empty cells what to do, of a degenerate model its shares."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from pucli import GLPUAL
+from pucli import BLSSVM, CPBGLPUAL, CPLS, DRESS, GLPUAL, USMO, NaiveSVC, RampPU
+from pucli.core.errors import DegenerateModelWarning
 from pucli.data import TableEncoder
 from pucli.data.encode.standardise import Standardiser
 from pucli.estimators.base.pu import degeneracy
+from pucli.estimators.semi_supervised.label_spreading import LabelSpreading
 from pucli.estimators.semi_supervised.laplacian_svm import LaplacianSVM
 from pucli.estimators.semi_supervised.low_density import LowDensitySeparation
 
@@ -49,3 +53,47 @@ def test_shares_of_a_degenerate_model_are_plain_numbers():
     assert "give the class prior" in degeneracy(0.0, 0.0)
     known = degeneracy(0.0, 0.0, prior_given=True)
     assert "give the class prior" not in known and "The class prior was given" in known
+
+
+@pytest.mark.parametrize("kind", [USMO, RampPU, NaiveSVC, CPBGLPUAL, lambda: BLSSVM(kernel="rbf")])
+def test_kernels_of_pu_methods_name_features_of_very_different_size(kind):
+    s = (np.arange(40) < 10).astype(int)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        kind().fit(X, s)
+        assert not [one for one in told if "varies" in str(one.message)]
+        kind().fit(X * [1.0, 1e7], s)
+    assert [one.filename for one in told if "scale the features" in str(one.message)] == [__file__]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"),
+    [
+        (CPLS, np.ones((40, 2))),
+        (DRESS, X * 1e-8),
+        (LaplacianSVM, np.ones((40, 2))),
+        (LowDensitySeparation, np.ones((40, 2))),
+    ],
+)
+def test_a_semi_supervised_model_that_predicts_one_class_says_so(kind, rows, recwarn):
+    y = np.where(np.arange(40) < 20, np.arange(40) % 2, -1)
+    kind().fit(X + 3.0 * (np.arange(40) % 2)[:, None], y)
+    assert not [one for one in recwarn if "has not learned" in str(one.message)]
+    with pytest.warns(DegenerateModelWarning, match=r"has not learned: it predicts \d for all labelled rows, of 2 cla"):
+        kind().fit(pd.DataFrame(rows, columns=["a", "b"]), y)
+
+
+def test_label_spreading_says_that_distances_far_from_zero_are_rounded():
+    y = np.where(np.arange(40) < 20, np.arange(40) % 2, -1)
+    with pytest.warns(UserWarning, match="subtract the means"):
+        LabelSpreading().fit(X + 1e9, y)
+
+
+@pytest.mark.parametrize("kind", [LaplacianSVM, LabelSpreading])
+def test_a_model_does_not_change_with_the_rows_of_its_user(kind):
+    rows, y = X.copy(), np.where(np.arange(40) < 20, np.arange(40) % 2, -1)
+    model = kind().fit(rows, y)
+    before = model.predict_proba(X) if kind is LabelSpreading else model.decision_function(X)
+    rows[:] = 7.0
+    after = model.predict_proba(X) if kind is LabelSpreading else model.decision_function(X)
+    np.testing.assert_array_equal(after, before)

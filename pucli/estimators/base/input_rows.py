@@ -19,6 +19,8 @@ from pucli.data.table_libraries import numeric_rows
 COPIES = 3
 # Distances hardly see a feature whose standard deviation is smaller by this factor than that of another.
 UNEQUAL = 1e5
+# Rounding that changes a squared distance by this share.
+OF_DISTANCES = 1e-3
 LARGEST = float(np.sqrt(np.finfo(np.float64).max))
 
 
@@ -148,6 +150,19 @@ def warn_of_sizes(estimator: Any, X: Floats) -> None:
             f"{spread.max() / spread.min():.1g} times as much as another, which then has no weight; scale the features "
             "(for example to unit variance).",
             stacklevel=5,
+        )
+
+
+def warn_of_rounding(estimator: Any, X: Any) -> None:
+    """Warn if rows X (n, m) are so far from zero that distances from their squares are mostly rounding."""
+    if issparse(X):
+        return
+    largest = np.finfo(np.float64).eps * float((X**2).sum(axis=1).max())
+    if largest > OF_DISTANCES * float(X.var(axis=0).sum()) > 0.0:
+        warnings.warn(
+            f"{type(estimator).__name__} takes distances of rows that are so far from zero that rounding changes them; "
+            "subtract the means of the features.",
+            stacklevel=4,
         )
 
 

@@ -18,7 +18,7 @@ from pucli.core.errors import DegenerateModelWarning
 from pucli.core.saved_state import ANY_PORTION, PORTION, Array, Labels, Optional, State
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.data_defaults import Scaled
-from pucli.estimators.base.input_rows import dense_rows, refuse_large, told_of_singular_system, validated
+from pucli.estimators.base.input_rows import dense_rows, refuse_large, told_of_singular_system, validated, warn_of_sizes
 from pucli.estimators.base.labels import (
     check_order,
     plain_labels,
@@ -182,7 +182,10 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         check_order(classes, positive, pos_label)
         self.classes_ = classes if positive == classes[1] else classes[::-1].copy()
         self._check_memory(rows)
-        return self._computed_with(rows), np.asarray(labels == positive)
+        rows = self._computed_with(rows)
+        if getattr(self, "kernel", None) == "rbf" and not issparse(rows):
+            warn_of_sizes(self, rows)
+        return rows, np.asarray(labels == positive)
 
     def _computed_with(self, X: Any) -> Floats:
         """Return rows X (n, m) in the form that the solver takes: dense, unless the method takes sparse rows."""

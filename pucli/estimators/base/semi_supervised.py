@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -12,12 +13,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.errors import DegenerateModelWarning
 from pucli.core.saved_state import STATEMENT, Flag, Labels, Plain, State
 from pucli.data.labels import says_not_labelled, says_plainly_not_labelled
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import dense_rows, told_of_singular_system, validated
 from pucli.estimators.base.labels import plain_labels, refuse_missing_labels, refuse_mixed_labels
 
+# Number of labelled rows whose predictions are compared.
+MEASURED_ROWS = 1000
 MARK = "Mark unlabeled rows by -1 ('-1' among strings)."
 
 
@@ -97,6 +101,28 @@ def checked_classes(y: AnyArray) -> tuple[AnyArray, Ints]:
     return classes, codes
 
 
+def warn_if_one_class(estimator: Any, predictions: AnyArray, codes: Ints) -> None:
+    """Warn if a fitted classifier predicts one class for training rows that are labelled with several.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    predictions : ndarray of shape (n,)
+        Predicted classes of labelled training rows.
+    codes : ndarray of shape (n,)
+        Their classes.
+    """
+    found = np.unique(predictions)
+    if len(found) == 1 and len(np.unique(codes)) > 1:
+        warnings.warn(
+            f"{type(estimator).__name__} has not learned: it predicts {found[0].item()!r} for all labelled rows, of "
+            f"{len(estimator.classes_)} classes. Scale the features (for example to unit variance), or tune the "
+            "parameters.",
+            DegenerateModelWarning,
+            stacklevel=4,
+        )
+
+
 class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     """Base of the semi-supervised classifiers.
 
@@ -162,7 +188,19 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         with told_of_singular_system(self):
             self._fit(rows, codes)
         self._warn_unless_converged()
+        labelled = np.flatnonzero(codes >= 0)
+        labelled = labelled[np.linspace(0, len(labelled) - 1, min(len(labelled), MEASURED_ROWS)).astype(int)]
+        warn_if_one_class(self, self._predicted(rows[labelled]), codes[labelled])
         return self
+
+    def _predicted(self, X: Floats) -> AnyArray:
+        """Return the class of validated rows X (n, D), which have lost the names of their features."""
+        names = self.__dict__.pop("feature_names_in_", None)
+        try:
+            return self.predict(X)
+        finally:
+            if names is not None:
+                self.feature_names_in_ = names
 
     def _fit(self, X: Floats, codes: Ints) -> None:
         """Fit to rows X (n, D) with positions in `classes_` (n,), -1 for unlabeled rows, and set the attributes."""

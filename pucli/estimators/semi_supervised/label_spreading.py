@@ -10,7 +10,7 @@ import sklearn.semi_supervised
 
 from pucli.core.saved_state import Array, Labels, Plain, State, Whole, Word
 from pucli.estimators.base.certificate import whole_fit
-from pucli.estimators.base.input_rows import refuse_large, validated
+from pucli.estimators.base.input_rows import refuse_large, validated, warn_of_rounding
 from pucli.estimators.base.semi_supervised import checked_classes, class_labels
 
 
@@ -41,7 +41,8 @@ class LabelSpreading(sklearn.semi_supervised.LabelSpreading):  # type: ignore[mi
         rows, labels = validated(self, X, class_labels(y))
         refuse_large(rows)
         classes, codes = checked_classes(labels)
-        fitted: Any = super().fit(self._named(rows), codes)
+        warn_of_rounding(self, rows)
+        fitted: Any = super().fit(self._named(rows.copy()), codes)  # it keeps the rows
         fitted.classes_, fitted.transduction_ = classes, classes[fitted.transduction_]
         return self
 

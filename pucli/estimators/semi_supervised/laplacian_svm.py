@@ -120,7 +120,7 @@ class LaplacianSVM(SemiSupervisedClassifier):
         warn_of_sizes(self, X)
         machines = signs_of_machines(codes, len(self.classes_))
         found = solve_laplacian_svms(self._graph(X), machines, self.gamma_a, self.tol, self.max_iter)
-        self._X = X
+        self._X = X.copy()  # the user may change the rows
         self.dual_coef_ = np.array([one.coef for one in found])
         self.intercept_ = np.array([one.offset for one in found])
         self.improvement_ = np.nan
