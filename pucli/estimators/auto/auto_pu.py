@@ -350,6 +350,10 @@ class AutoPU(PUDecision):
     def _way_out(self) -> str:
         return "Move the threshold (--share, --top), or check the columns and the labels."
 
+    @property
+    def _asks_for_rows(self) -> bool:
+        return self.goal in ("share", "top")
+
     def _warn_unless_converged(self) -> None:
         """Do nothing: no member has a convergence tolerance."""
 

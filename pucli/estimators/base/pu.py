@@ -214,8 +214,13 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
             self.unlabeled_scores_, self.labelled_scores_ = scores
         given = number_given(getattr(self, "prior", None))
         problem = degeneracy(*shares, prior_given=given is not None, way_out=self._way_out)
-        if problem:
+        if problem and not self._asks_for_rows:
             warnings.warn(f"{type(self).__name__} {problem}", DegenerateModelWarning, stacklevel=4)
+
+    @property
+    def _asks_for_rows(self) -> bool:
+        """Whether the user says how many rows are predicted positive, which then tells nothing of the model."""
+        return False
 
     def _score(self, X: Floats) -> Floats:
         """Return f(x) (n,) of validated rows X (n, m)."""

@@ -269,3 +269,11 @@ def test_a_value_out_of_range_is_refused_before_training(
     X, s, _ = two_clouds(40, labelled=20)
     with pytest.raises(UsageError, match="wanted"):
         AutoPU(goal=goal, wanted=wanted).fit(X, s)
+
+
+@pytest.mark.slow
+def test_a_number_of_rows_that_was_asked_for_is_no_sign_of_a_degenerate_model(recwarn: pytest.WarningsRecorder) -> None:
+    X, s, _ = two_clouds(900, labelled=150, apart=1.0)
+    model = AutoPU(members=FEW, goal="top", wanted=1).fit(X, s)
+    assert model.estimates_["share"].value < 0.005
+    assert not [one for one in recwarn if issubclass(one.category, DegenerateModelWarning)]
