@@ -133,11 +133,20 @@ def test_signals_that_end_a_process_leave_no_files(trained, name):
     words = [sys.executable, "-m", "pucli", "predict", "--model", "g.model", "--data", "big.csv", "--out", "kept.csv"]
     before = {path.name for path in trained.iterdir()}
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen(words, cwd=trained, env=environment, stderr=subprocess.PIPE, text=True)
+    number = getattr(signal, name)
+    # under nohup, signals to end are ignored, which a child inherits and pucli keeps
+    child = subprocess.Popen(
+        words,
+        cwd=trained,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
     ends = time.monotonic() + 60
     while not list(trained.glob(".kept.csv-*/*")) and time.monotonic() < ends and child.poll() is None:
         time.sleep(0.01)
-    child.send_signal(getattr(signal, name))
+    child.send_signal(number)
     _, err = child.communicate(timeout=60)
     assert child.returncode == 130 and "interrupted" in err
     assert {path.name for path in trained.iterdir()} == before
