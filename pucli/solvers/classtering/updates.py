@@ -147,8 +147,7 @@ def second_moments(hyper: Hyper, q: Globals) -> Floats:
     scaled = q.mean / hyper.psi[:, None]
     S, d, k1 = q.mean.shape
     covariances = ((1.0 / hyper.psi) @ q.cov.reshape(S, d, k1 * k1)).reshape(S, k1, k1)
-    moments: Floats = scaled.transpose(0, 2, 1) @ q.mean + covariances
-    return moments
+    return scaled.transpose(0, 2, 1) @ q.mean + covariances
 
 
 def expected_log(dirichlet: Floats) -> Floats:

@@ -123,8 +123,7 @@ def expected_f1(
         ratio = np.interp(few, scores, isotonic_ratio(p, u, scores))
         curve = recall_curve(np.minimum(1.0, factor_for(ratio, prior) * ratio))
         total += 2.0 * prior * curve / (SHARES + prior)
-    mean: np.ndarray = total / len(priors)
-    return mean
+    return total / len(priors)
 
 
 def make_cut(  # noqa: PLR0913

@@ -65,8 +65,7 @@ class Forest:
     def sum(self, bins: np.ndarray, trees: np.ndarray | None = None) -> np.ndarray:
         """Return the sum of the values over all trees, or over those numbered in `trees`, shape (n,)."""
         chosen = np.arange(len(self.start) - 1) if trees is None else trees
-        result: np.ndarray = sum_of_trees(bins, chosen, self.start, self.feature, self.cut, self.child, self.value)
-        return result
+        return sum_of_trees(bins, chosen, self.start, self.feature, self.cut, self.child, self.value)
 
 
 @dataclass

@@ -76,10 +76,8 @@ class GlobalLocalProblem(NamedTuple):
         """Return 2 Zu'C Zu (m + 1, m + 1), with C the diagonal matrix of c_u."""
         Zu = self.Zu
         if isinstance(self.c_u, np.ndarray):
-            weighted: Floats = 2.0 * (Zu.T * self.c_u) @ Zu
-            return weighted
-        equal: Floats = 2.0 * self.c_u * (Zu.T @ Zu)
-        return equal
+            return 2.0 * (Zu.T * self.c_u) @ Zu
+        return 2.0 * self.c_u * (Zu.T @ Zu)
 
     def linear(self) -> Floats:
         """Return b (m + 1,), 2 Zu'C 1."""

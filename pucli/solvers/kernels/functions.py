@@ -135,8 +135,7 @@ class Kernel(NamedTuple):
             Centres of the kernel, and their coefficients.
         """
         if self.name == "linear":
-            linear: Floats = X @ (weights @ Y)
-            return linear
+            return X @ (weights @ Y)
         step = max(1, _CHUNK_ENTRIES // max(len(Y), 1))
         parts = [self.matrix(X[i : i + step], Y) @ weights for i in range(0, len(X), step)]
         return np.concatenate(parts) if parts else np.zeros(0)
@@ -144,8 +143,7 @@ class Kernel(NamedTuple):
 
 def middle(X: Floats) -> Floats:
     """Return the median of some of the rows of X (n, m), shape (m,), a centre that a few wrong values do not move."""
-    centre: Floats = np.median(X[:: max(1, len(X) // _CENTRE_ROWS)], axis=0)
-    return centre
+    return np.median(X[:: max(1, len(X) // _CENTRE_ROWS)], axis=0)
 
 
 def half_norms(X: Floats) -> Floats:

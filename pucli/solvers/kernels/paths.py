@@ -132,8 +132,7 @@ def _joined(steps: Floats, costs: Floats) -> Floats:
 
 def _path_kernel(costs: Floats, rho: float, sigma: float) -> Floats:
     """Return the Gaussian kernel of width `sigma` of the path lengths ln(1 + S) / rho, of the shape of the costs S."""
-    kernel: Floats = np.exp(-0.5 * (np.log1p(costs) / (rho * sigma)) ** 2)
-    return kernel
+    return np.exp(-0.5 * (np.log1p(costs) / (rho * sigma)) ** 2)
 
 
 def median_stretch(X: Floats) -> float:

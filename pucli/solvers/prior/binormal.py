@@ -78,8 +78,7 @@ class Binormal:
         """Return quantiles of the prior at some levels (q,), shape (q,)."""
         weight = self.weights.reshape(len(PRIORS), -1).sum(axis=1)
         # half of a value's probability lies on either side of it
-        found: Floats = np.interp(levels, np.cumsum(weight) - 0.5 * weight, PRIORS)
-        return found
+        return np.interp(levels, np.cumsum(weight) - 0.5 * weight, PRIORS)
 
     @property
     def rare(self) -> bool:

@@ -350,5 +350,4 @@ def _replicates(positive: Floats, unlabeled: Floats, method: str, count: int, rn
 
 
 def _resampled(rows: Floats, rng: np.random.Generator) -> Floats:
-    drawn: Floats = rows[rng.integers(0, len(rows), len(rows))]
-    return drawn
+    return rows[rng.integers(0, len(rows), len(rows))]

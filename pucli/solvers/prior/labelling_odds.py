@@ -84,5 +84,4 @@ def ahead_of(probabilities: Floats, threshold: float, ratio: float) -> np.ndarra
     ratio : float
         Odds ratio of labelling.
     """
-    result: np.ndarray = np.asarray(probabilities) > ratio * threshold
-    return result
+    return np.asarray(probabilities) > ratio * threshold

@@ -95,8 +95,7 @@ def _shares(counts: Floats, place: Floats, prior: Floats, deviation: float) -> F
 
 def _posterior(log_ratio: Floats, share: Floats) -> Floats:
     odds = np.exp(np.clip(log_ratio, -30.0, 30.0)) * (share / (1.0 - share))[:, None]
-    found: Floats = odds / (1.0 + odds)
-    return found
+    return odds / (1.0 + odds)
 
 
 def _most_likely(positive: Floats, rows: Floats, prior: Floats, deviation: float) -> Floats:

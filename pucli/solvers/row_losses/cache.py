@@ -77,8 +77,7 @@ class RowStore:
         self.slot[missing] = free
         self.owner[free] = missing
         self.used[free] = self.clock
-        filled: Ints = self.slot[block]
-        return filled
+        return self.slot[block]
 
     def product(self, weights: Floats, columns: slice) -> Floats:
         """Return sum_i weights_i k(x_i, x_c) for a range of columns c, skipping zero weights; nothing is cached."""

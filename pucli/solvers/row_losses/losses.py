@@ -69,17 +69,13 @@ OBJECTIVE = Scale()
 def loss_values(losses: RowLosses, z: Floats) -> Floats:
     """Return loss_i(z_i), shape (n,)."""
     lower, knot, upper, left, right = losses
-    values: Floats = (
-        lower * z + (knot - lower) * np.maximum(z - left, 0.0) + (upper - knot) * np.maximum(z - right, 0.0)
-    )
-    return values
+    return lower * z + (knot - lower) * np.maximum(z - left, 0.0) + (upper - knot) * np.maximum(z - right, 0.0)
 
 
 def conjugate_values(losses: RowLosses, sigma: Floats) -> Floats:
     """Return loss_i*(sigma_i), shape (n,), for sigma inside the box."""
     lower, knot, _, left, right = losses
-    values: Floats = left * (np.minimum(sigma, knot) - lower) + right * np.maximum(sigma - knot, 0.0)
-    return values
+    return left * (np.minimum(sigma, knot) - lower) + right * np.maximum(sigma - knot, 0.0)
 
 
 def best_bias(losses: RowLosses, total: float, g: Floats) -> float:

@@ -16,8 +16,7 @@ FORCING, MOST_STEPS = 1e-3, 500
 
 def mean_of_columns(X: AnyArray) -> Floats:
     """Return the mean (m,) of the columns of rows X (n, m), sparse or not."""
-    mean: Floats = np.asarray(X.mean(axis=0)).ravel()
-    return mean
+    return np.asarray(X.mean(axis=0)).ravel()
 
 
 def largest_of_columns(X: AnyArray) -> Floats:
@@ -55,8 +54,7 @@ def sparse_newton_step(
     def times(v: Floats) -> Floats:
         f = Z @ v[:-1] + (v[-1] - centre @ v[:-1])
         total = float(f.sum())
-        product: Floats = np.append(v[:-1] + mu * (transposed @ f - total * centre), mu * total)
-        return product
+        return np.append(v[:-1] + mu * (transposed @ f - total * centre), mu * total)
 
     sums, squares = transposed @ np.ones(k), transposed.multiply(transposed) @ np.ones(k)
     diagonal = 1.0 + mu * np.maximum(squares - 2.0 * centre * sums + k * centre**2, 0.0)

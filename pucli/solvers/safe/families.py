@@ -113,8 +113,7 @@ class DiagonalGaussian:
 
     def covariance(self, mean: Floats) -> Floats:
         """Return the variances (d,)."""
-        variances: Floats = mean[self.d :] - mean[: self.d] ** 2
-        return variances
+        return mean[self.d :] - mean[: self.d] ** 2
 
     def condition(self, mean: Floats) -> float:
         """Return the factor by which rounding of the mean of t grows in the variances."""

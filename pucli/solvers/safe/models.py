@@ -97,8 +97,7 @@ class SeparateModel:
         """
         A = self.features(X) if features is None else features
         carrier = np.column_stack([family.log_carrier(X) for family in self.families])
-        joint: Floats = A @ parameters.theta.T + carrier
-        return joint
+        return A @ parameters.theta.T + carrier
 
     def condition(self, parameters: Parameters) -> float:
         """Return the factor by which rounding of the class sums grows in the fitted parameters; 1 if unknown."""

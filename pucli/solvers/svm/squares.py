@@ -52,5 +52,4 @@ def solve_weighted_squares(Z: Floats, targets: Floats, weights: Floats, lam: flo
 
 
 def _gradient(w: Floats, Z: Floats, targets: Floats, weights: Floats, ridge: Floats) -> Floats:
-    gradient: Floats = ridge * w + 2.0 * (weights * (Z @ w - targets)) @ Z
-    return gradient
+    return ridge * w + 2.0 * (weights * (Z @ w - targets)) @ Z

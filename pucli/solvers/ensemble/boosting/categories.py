@@ -147,8 +147,7 @@ def sum_of_trees(columns: AnyArray, forest: Forest, levels: Ints) -> Floats:
     levels : ndarray of int of shape (nodes,)
         Levels that go to the left child, as in `CategoryTrees`.
     """
-    found: Floats = _sum(columns, forest.start, forest.feature, forest.cut, forest.child, forest.value, levels)
-    return found
+    return _sum(columns, forest.start, forest.feature, forest.cut, forest.child, forest.value, levels)
 
 
 @njit(cache=True, nogil=True)
