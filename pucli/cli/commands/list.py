@@ -89,7 +89,6 @@ def _source(method: Method) -> str:
 
 
 def _protocols() -> tuple[list[str], list[list[Any]]]:
-
     from pucli.runner.cells import protocol_module, protocol_names
 
     rows = []
