@@ -315,7 +315,7 @@ def test_the_same_model_gives_the_same_bytes(tmp_path):
 def test_trees_divide_the_levels_of_categories_alike(turned):
     random = np.random.default_rng(6)
     level, other = random.integers(0, 7, 900), random.integers(0, 4, 900)
-    X = np.column_stack([random.normal(size=900), np.eye(7)[level], np.eye(4)[other][:, 1:], random.random(900)])
+    X = np.column_stack([random.normal(size=900), np.eye(7)[level], np.eye(4)[other], random.random(900)])
     s = np.isin(level, [1, 2, 5]) & (X[:, 0] > 0.2) & (random.random(900) < 0.6)
     signs = np.where(np.arange(X.shape[1]) % 2 == turned, -1.0, 1.0)
     bins, categories = make_bins(X * signs), find_categories(X, signs)

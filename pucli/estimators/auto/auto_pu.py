@@ -175,10 +175,13 @@ class AutoPU(PUDecision):
     }
 
     _by_training_scores = False
+    # the order in which the ensemble takes the columns; None is that of the rows (trained on blocks, and old models)
+    _columns: Ints | None = None
     saved_state: ClassVar[State] = {
         "_positive": Array("p"),
         "_population": Array("u"),
         "_seed": Whole(),
+        "_columns": Array("m", dtype="i8", low=0),
         "_prior_of_cut": PORTION,
         "_f1": Array(len(SHARES)),
         "_curve": Array(len(SHARES)),
@@ -229,7 +232,8 @@ class AutoPU(PUDecision):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labelled and unlabeled. Columns of 0 and 1 that lie side by side, of which every row has one, are
+            taken for the levels of a category: leave no level out.
         y : array-like of shape (n,)
             Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. With `neg_label`, a third
             one marks known negatives; a y without it means the same as without `neg_label`.
@@ -269,6 +273,8 @@ class AutoPU(PUDecision):
         ):
             if name not in vars(self):
                 raise StateError(f"{where} has no {name}")
+        if self._columns is not None and (np.sort(self._columns) != np.arange(len(self._columns))).any():
+            raise StateError(f"{where}._columns is no order of the columns")
         if len(self._positive) == 0 or len(self._population) == 0:
             raise StateError(f"{where} has no scores of training rows")
         if "ensemble" not in [line["name"] for line in self.leaderboard_]:
@@ -298,7 +304,7 @@ class AutoPU(PUDecision):
             first = first_fit(
                 X, labelled, self.scenario, members, seed, self.n_jobs, self.callback, self._groups, self._negative
             )
-            _, X, labelled, population, folds, ensemble, _, copies, weights, negative = first
+            _, self._columns, X, labelled, population, folds, ensemble, _, copies, weights, negative = first
             held_out = first.held_out
             self.n_negative_ = 0 if negative is None else int(negative.sum())
             sides = np.sort(held_out[labelled]), np.sort(held_out[population])
@@ -367,7 +373,7 @@ class AutoPU(PUDecision):
     def _score(self, X: Floats) -> Floats:
         """Return the score minus the threshold, shape (n,), for validated rows X (n, m)."""
         with threadpool_limits(1):
-            return self.ensemble_.score(X) - self.threshold_
+            return self.ensemble_.score(X if self._columns is None else X[:, self._columns]) - self.threshold_
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the calibrated probabilities of both classes, shape (n, 2), in the order of `classes_`."""

@@ -43,8 +43,9 @@ def naive_svc(
     for b in np.unique(fold):
         kept = fold != b
         scores[~kept] = SVC(class_weight="balanced").fit(X[kept], s[kept]).decision_function(X[~kept])
+    ranked = s | population[rows]
     return {
-        "pu_auc": pu_auc(scores, s),
+        "pu_auc": pu_auc(scores[ranked], s[ranked]),
         "share": float(np.mean(scores[population[rows]] > 0)),
         "scores": scores,
         "rows": rows,

@@ -9,6 +9,7 @@ import numpy as np
 
 from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.ridge import pick_landmarks
+from pucli.solvers.ensemble.rows import row_order
 
 if TYPE_CHECKING:
     from pucli.estimators.auto.auto_pu import AutoPU
@@ -51,7 +52,8 @@ def importances(
         NaN for columns not tried: only the `MOST_COLUMNS` columns are tried of which a feature alone separates labelled
         and unlabeled rows best.
     """
-    rows = pick_landmarks(labelled, ROWS, rng)
+    order = row_order(X, labelled)
+    rows = order[pick_landmarks(labelled[order], ROWS, rng)]
     X, s = X[rows], labelled[rows]
     whole = pu_auc(model.score_rows(X), s)
     places = [slice(j, j + 1) for j in range(X.shape[1])] if columns is None else columns
@@ -87,7 +89,7 @@ def dependence(model: AutoPU, X: np.ndarray, place: slice, cells: np.ndarray, rn
     rng : numpy.random.Generator
         Draws the rows.
     """
-    rows = X[np.sort(rng.permutation(len(X))[:AVERAGED])]
+    rows = X[row_order(X, np.zeros(len(X)))[rng.permutation(len(X))[:AVERAGED]]]
     means = []
     for features in cells:
         changed = rows.copy()

@@ -50,10 +50,11 @@ def leaderboard(model: _Fitted, first: FirstFit, naive: dict[str, Any]) -> list[
             parameters[member.name] = {**member.parameters, "weight": float(weight)}
     found = []
     hidden = hidden_share(model.prior_, labelled, model.scenario)
+    ranked = labelled | population  # known negatives, which are easy to rank, are no part of a case-control population
     chance = model.calibration_.of(held_out["ensemble"])
     for name, row in held_out.items():
         cut = float(np.quantile(row[population], 1.0 - share))
-        ranking, recall = pu_auc(row, labelled), recall_above(row[labelled], share, cut, model._curve)
+        ranking, recall = pu_auc(row[ranked], labelled[ranked]), recall_above(row[labelled], share, cut, model._curve)
         auc = float(true_auc(ranking, hidden))
         if model.labelling_ == "sar":
             auc, recall = auc_and_recall(row[population], chance[population], row[population] > cut)

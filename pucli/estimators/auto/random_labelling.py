@@ -21,7 +21,14 @@ from pucli.core.seeding import stream
 from pucli.data.splits.groups import one_of_each
 from pucli.solvers.ensemble.hidden_share import hidden_share, isotonic_ratio
 from pucli.solvers.ensemble.ridge import LANDMARKS, kernel_matrix, pick_landmarks
-from pucli.solvers.ensemble.rows import make_gaussian_ranks, number_of_folds, stratified_folds
+from pucli.solvers.ensemble.rows import (
+    canonical_order,
+    feature_signs,
+    make_gaussian_ranks,
+    number_of_folds,
+    row_order,
+    stratified_folds,
+)
 
 if TYPE_CHECKING:
     from pucli.estimators.auto.auto_pu import AutoPU
@@ -92,8 +99,12 @@ def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.
     RandomLabelling
         The p-value, and the feature with the largest difference, in standard errors.
     """
-    rows = pick_landmarks(labelled, LANDMARKS, rng)
-    X, s = make_gaussian_ranks(X[rows]).of(X[rows]), labelled[rows]
+    order = row_order(X, labelled)
+    chosen = order[pick_landmarks(labelled[order], LANDMARKS, rng)]
+    X, s = X[chosen], labelled[chosen]
+    rows, columns = canonical_order(X, s, feature_signs(X, s))
+    X, s = X[np.ix_(rows, columns)], s[rows]
+    X = make_gaussian_ranks(X).of(X)
     smoother = _held_out_smoother(X, stratified_folds(s, number_of_folds(s), rng))
     chance = _probabilities(smoother @ s.astype(float), s, prior)
     observed = _differences(X, s, chance)
@@ -107,7 +118,7 @@ def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.
         p = _probabilities(smoother @ again.astype(float), again, prior)
         above += float(np.abs(_differences(X, again, p)).max()) >= largest
     worst = int(np.argmax(np.abs(observed)))
-    return RandomLabelling((1 + above) / (1 + REPLICATES), worst, float(observed[worst]))
+    return RandomLabelling((1 + above) / (1 + REPLICATES), int(columns[worst]), float(observed[worst]))
 
 
 def labelling_of(
@@ -129,7 +140,8 @@ def labelling_of(
         Group of each row; the test takes one row of each.
     """
     if groups is not None:
-        rows = one_of_each(groups, labelled)
+        order = row_order(X, labelled)
+        rows = order[one_of_each(groups[order], labelled[order])]
         X, labelled = X[rows], labelled[rows]
     share = hidden_share(model.prior_, labelled, model.scenario)
     with threadpool_limits(1):

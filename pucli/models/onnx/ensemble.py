@@ -31,6 +31,8 @@ def auto_scores(graph: Graph, model: AutoPU, x: str) -> tuple[str, str]:
     x : str
         Features.
     """
+    if model._columns is not None:
+        x = graph.add("Gather", x, graph.constant(model._columns, np.int64), axis=1)
     score = _scored(graph, model.ensemble_, x)
     curve = graph.interpolated(score, [(model.calibration_.scores, model.calibration_.probabilities)])
     least = float(model.probability_of(np.array([-np.inf]))[0])

@@ -74,7 +74,8 @@ class Calibration:
     ) -> list[np.ndarray]:
         """Return the probabilities that other values of the class prior would give.
 
-        For each value, all probabilities have a common factor that makes their mean over the population equal to it.
+        For each value, all probabilities have a common factor, by which their mean over the population changes as the
+        class prior does.
         Probabilities up to `least` rest on the number of labelled rows alone and rise at most in proportion to the
         prior.
 
@@ -98,8 +99,9 @@ class Calibration:
         """
         seen = population[np.linspace(0, len(population) - 1, min(len(population), MOST_SCORES)).astype(int)]
         lowest, found = probabilities <= least, []
+        own = factor_for(self.of(seen), prior)  # 1, but for the mean over bootstrap samples
         for other in others:
-            factor = factor_for(self.of(seen), other)
+            factor = factor_for(self.of(seen), other) / own
             found.append(
                 np.minimum(1.0, np.where(lowest, min(factor, other / max(prior, 1e-12)), factor) * probabilities)
             )

@@ -23,7 +23,7 @@ from pucli.solvers.ensemble.estimates import IfOdds, estimates, if_odds
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.hidden_share import PriorWithDraws, estimate_prior, rare_prior
 from pucli.solvers.ensemble.members import MEMBERS
-from pucli.solvers.ensemble.rows import number_of_folds
+from pucli.solvers.ensemble.rows import number_of_folds, row_order
 from pucli.solvers.ensemble.sar import rare_or_biased, widened
 from pucli.solvers.ensemble.threshold import expected_f1, make_cut, recall_curve
 from pucli.solvers.prior import estimate as without_ensemble
@@ -36,7 +36,7 @@ from pucli.solvers.prior.labelling_odds import ahead_of
 from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 # Raised when the estimate "auto" changes, and with it the results of methods whose class prior is not given.
-VERSION = 13
+VERSION = 14
 ENSEMBLE_METHODS = ("auto", "best-bin", "density-ratio")
 ALL_METHODS = (*ENSEMBLE_METHODS, *without_ensemble.PRIOR_METHODS)
 # The most rows of each kind, drawn at random, and the most cells of the table that they make.
@@ -296,7 +296,8 @@ def _of_the_ensemble(
 ) -> tuple[dict[str, PriorEstimate], float, tuple[Floats, Floats]]:
     """Return the estimate of each of `methods`, the AUC that the scores and "auto" imply, and the held-out scores."""
     rows, s = without_ensemble.checked_rows(X, labelled)
-    few = sample_of_each_kind(s, stream(seed, "rows"), rows_of_each_kind(rows.shape[1]))
+    order = row_order(rows, s)
+    few = order[sample_of_each_kind(s[order], stream(seed, "rows"), rows_of_each_kind(rows.shape[1]))]
     rows, s = rows[few], s[few]
     if groups is not None:
         groups = np.unique(np.asarray(groups)[few], return_inverse=True)[1]

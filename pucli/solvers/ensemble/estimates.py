@@ -169,7 +169,7 @@ def _drawn(found: dict[str, float], prior: float, n: int, lasting: float, rng: n
     """Return the estimates of a bootstrap sample, with a recall drawn for the positives expected among n rows."""
     hidden = max(1, round(prior * n))
     recall = float(rng.binomial(hidden, found["recall"])) / hidden + lasting * float(rng.standard_normal())
-    recall = min(1.0, max(0.0, recall))
+    recall = min(1.0, max(0.0, recall)) if found["share"] < 1.0 else 1.0  # exactly, where every row is called
     return {**found, "recall": recall, "f1": f1_of(recall, found["share"], prior)}
 
 

@@ -25,6 +25,8 @@ class FirstFit(NamedTuple):
     ----------
     order : ndarray of int of shape (n,)
         Indices of the given rows in the canonical order, which all other attributes follow.
+    columns : ndarray of int of shape (m,)
+        Indices of the given columns in the canonical order, likewise.
     X : ndarray of shape (n, m)
         Rows.
     labelled : ndarray of bool of shape (n,)
@@ -46,6 +48,7 @@ class FirstFit(NamedTuple):
     """
 
     order: np.ndarray
+    columns: np.ndarray
     X: np.ndarray
     labelled: np.ndarray
     population: np.ndarray
@@ -105,8 +108,10 @@ def first_fit(  # noqa: PLR0913
         of the population.
     """
     signs = feature_signs(X, labelled)
-    order = canonical_order(X, labelled, signs)
-    X, labelled = X[order], labelled[order]
+    kind = labelled + (0 if negative is None else 2 * negative) + (0 if groups is None else 4 * groups)
+    order, columns = canonical_order(X, kind, signs)
+    categories = find_categories(X, signs, columns)
+    X, labelled, signs = X[np.ix_(order, columns)], labelled[order], signs[columns]
     copies = 0
     if groups is not None:
         groups = groups[order]
@@ -124,7 +129,6 @@ def first_fit(  # noqa: PLR0913
         population &= ~negative if scenario == "case-control" else True
     views = make_views(X, signs)
     used = members_for(members, *X.shape)
-    categories = find_categories(X, signs)
     ensemble, scores = fit_members(used, views, X, labelled, population, folds, seed, n_jobs, callback, categories)
     weights = chosen_weights(scores, labelled)
-    return FirstFit(order, X, labelled, population, folds, ensemble, scores, copies, weights, negative)
+    return FirstFit(order, columns, X, labelled, population, folds, ensemble, scores, copies, weights, negative)

@@ -114,6 +114,6 @@ def refit(
         return standardised_member(member, model, fitted.parameters, scores, labelled, ~labelled)
 
     results = last_first(one, list(zip(members, ensemble.members, first.scores, strict=True)), n_jobs)
-    scores = np.mean([scores for _, scores in results], axis=0)
-    again = Ensemble(ensemble.views, [fitted for fitted, _ in results])
-    return Refitted(again, quantile_map(scores[~labelled], first.scores.mean(axis=0)[~labelled]))
+    again = first._replace(scores=np.stack([scores for _, scores in results]))
+    refitted = Ensemble(ensemble.views, [fitted for fitted, _ in results]).weighted(first.weights)
+    return Refitted(refitted, quantile_map(again.held_out[~labelled], first.held_out[~labelled]))

@@ -1,8 +1,9 @@
 """The training rows of the automatic classifier: their order, their scaling, their folds.
 
-Rows are sorted before any random draw, so that the result does not depend on their order in the input. Every held-out
-fold has the same share of the labelled and of the unlabeled rows: only then do labelled positives and positives among
-the unlabeled rows have held-out scores with the same distribution.
+Before any random draw, rows and columns are put in an order that follows from the cells alone, so that the result does
+not depend on their order in the input. Every held-out fold has the same share of the labelled and of the unlabeled
+rows: only then do labelled positives and positives among the unlabeled rows have held-out scores with the same
+distribution.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.saved_state import Array, State, StateError, check_ascending, check_starts
 
 FOLDS = 5
@@ -35,28 +37,66 @@ def feature_signs(X: np.ndarray, labelled: np.ndarray) -> np.ndarray:
         if spread > 0.0:
             z = deviation / spread
             first, third = float(z[labelled].mean() - z[~labelled].mean()), float((z**3).mean())
-            signs[j] = -1.0 if (first if abs(first) > EQUAL else third) < 0.0 else 1.0
+            signs[j] = -1.0 if (first if abs(first) > EQUAL else third) < -EQUAL else 1.0
     return signs
 
 
-def canonical_order(X: np.ndarray, labelled: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Return the order of the rows by label, then by the features from first to last.
+def canonical_order(X: Floats, kind: Ints, signs: Floats) -> tuple[Ints, Ints]:
+    """Return an order of the rows and one of the columns that follow from the ranks of the cells in their columns.
+
+    Neither depends on the order in which rows and columns come, nor on the units of the columns.
 
     Parameters
     ----------
     X : ndarray of shape (n, m)
         Rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives, which come last.
+    kind : ndarray of int of shape (n,)
+        Kind of each row; rows with an odd one, the labelled positives, come last.
     signs : ndarray of shape (m,)
         Factors 1 or -1 of the features.
 
     Returns
     -------
-    ndarray of int of shape (n,)
-        Indices of the rows in order.
+    rows, columns : ndarray of int of shape (n,) and (m,)
+        Indices in order.
     """
-    return np.lexsort((*(X * signs).T[::-1], labelled))
+    ranks = (np.unique(column, return_inverse=True)[1] for column in (X * signs).T)
+    return _order([_mixed(rank.astype(np.uint64)) for rank in ranks], kind)
+
+
+def row_order(X: Floats, labelled: AnyArray) -> Ints:
+    """Return an order of the rows (n,) of X (n, m), labelled ones last, that follows from the cells alone.
+
+    It takes less time than `canonical_order`; random draws of rows begin with it.
+    """
+    cells = np.asarray(X, dtype=np.float64).T + 0.0  # -0.0 is 0.0
+    return _order([_mixed(np.ascontiguousarray(column).view(np.uint64)) for column in cells], labelled)[0]
+
+
+def _order(columns: list[AnyArray], kind: AnyArray) -> tuple[Ints, Ints]:
+    """Return orders of rows and columns by sums of hashes, which do not depend on the order of the terms.
+
+    The hash of a row is made of its cells and the hashes of their columns, and that of a column of its cells and the
+    hashes of their rows, in turn: columns with the same cells in other rows differ the second time.
+
+    columns : hashes of the cells (n,), one array for each column.
+    """
+    of_kind = _mixed(np.asarray(kind).astype(np.uint64) + np.uint64(1))
+    rows = of_kind
+    for _ in range(2):
+        keys = np.array([_mixed(cells + rows).sum() for cells in columns], dtype=np.uint64)
+        rows = of_kind.copy()
+        for cells, key in zip(columns, keys, strict=True):
+            rows += _mixed(cells ^ key)
+    return np.lexsort((rows, np.asarray(kind) % 2)), np.argsort(keys, kind="stable")
+
+
+def _mixed(words: AnyArray) -> AnyArray:
+    """Return 64-bit words that are scrambled one to one (the finaliser of SplitMix64, Steele and others 2014)."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    found: AnyArray = words ^ (words >> np.uint64(31))
+    return found
 
 
 def balanced_weights(labelled: np.ndarray) -> np.ndarray:

@@ -166,6 +166,13 @@ def test_a_run_of_features_of_which_a_row_has_one_is_a_category() -> None:
     np.testing.assert_array_equal(columns[:, 2], level + 1)
     np.testing.assert_array_equal(found.coded, [False, False, True])
     assert find_categories(X[:, [0, 9]], signs[:2]) is None
+    assert find_categories(X[:, 2:9], signs[2:9]) is None  # other features may lack a level by chance, too
+    order = np.array([9, 3, 1, 2, 0, 4, 5, 6, 7, 8])
+    turned = find_categories(X, signs, order)
+    np.testing.assert_array_equal(turned.category, found.category[order])
+    np.testing.assert_array_equal(turned.present, found.present[order])
+    constant = np.insert(X, 4, 0.0, axis=1)
+    np.testing.assert_array_equal(find_categories(constant, np.ones(11)).category, np.insert(found.category, 4, -1))
     many = np.eye(MOST_LEVELS + 9)[np.arange(900) % (MOST_LEVELS + 9)]
     np.testing.assert_array_equal(np.bincount(find_categories(many, np.ones(many.shape[1])).category), [MOST_LEVELS, 9])
 

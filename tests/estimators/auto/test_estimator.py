@@ -16,6 +16,7 @@ from pucli import AutoPU
 from pucli.core.errors import DegenerateModelWarning, UsageError
 from pucli.metrics.ranking import auc
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
+from pucli.solvers.ensemble.estimates import Estimate, lift_of
 from pucli.solvers.ensemble.members import MEMBERS
 from tests.estimators.auto.helpers import two_clouds
 
@@ -56,6 +57,30 @@ def test_the_order_of_the_rows_does_not_matter(fitted) -> None:
     other = AutoPU().fit(X[order], s[order])
     np.testing.assert_array_equal(other.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(other.held_out_, model.held_out_[order])
+
+
+def table_in_another_order(X: np.ndarray, levels: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return orders of rows and of columns, of which the last, the `levels` of a category, stay side by side."""
+    first = X.shape[1] - levels
+    columns = rng.permutation(first + 1)
+    return rng.permutation(len(X)), np.concatenate(
+        [[j] if j < first else np.arange(first, X.shape[1]) for j in columns]
+    )
+
+
+@pytest.mark.slow  # fits of small, middle and large tables, which have other members each
+@pytest.mark.parametrize("rows", [200, 900, 2200])
+def test_the_order_of_rows_and_columns_does_not_matter_to_the_last_bit(rows: int) -> None:
+    """Binary columns have the same values as often; only with the other cells of their rows they differ."""
+    rng = np.random.default_rng(rows)
+    X, s, _ = two_clouds(rows - 60, labelled=60, features=3)
+    flags = np.stack([rng.permutation(np.arange(rows) % 2) for _ in range(3)], axis=1)
+    X = np.hstack([X, flags, np.eye(5)[rng.integers(0, 5, rows)]])
+    order, columns = table_in_another_order(X, 5, rng)
+    model, other = AutoPU().fit(X, s), AutoPU().fit(X[np.ix_(order, columns)], s[order])
+    np.testing.assert_array_equal(other.decision_function(X[:, columns]), model.decision_function(X))
+    np.testing.assert_array_equal(other.held_out_, model.held_out_[order])
+    assert other.estimates_ == model.estimates_ and other.leaderboard_ == model.leaderboard_
 
 
 @pytest.mark.slow
@@ -180,6 +205,11 @@ def test_a_recall_that_takes_every_row_keeps_their_order(fitted) -> None:
         np.argsort(scores, kind="stable"), np.argsort(model.decision_function(X), kind="stable")
     )
     np.testing.assert_allclose(moved.predict_proba(X), model.predict_proba(X))
+
+
+def test_of_all_rows_recall_and_lift_are_exactly_one(fitted) -> None:
+    every = fitted[0].with_threshold("share", 1.0).estimates_
+    assert every["share"] == every["recall"] == lift_of(every["recall"], every["share"]) == Estimate(1.0, 1.0, 1.0)
 
 
 @pytest.mark.slow

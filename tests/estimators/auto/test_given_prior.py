@@ -15,20 +15,26 @@ def test_threshold_probabilities_and_estimates_follow_and_the_order_stays():
     X, s, truth = two_clouds(300, prior=0.3, labelled=40, apart=1.5)
     model = AutoPU().fit(X, s)
     before = model.prior_, model.threshold_, dict(model.estimates_)
-    few, true, many = (model.with_prior(prior) for prior in (0.1, 0.3, 0.6))
+    share = float(truth[~s].mean())
+    few, true, many = (model.with_prior(prior) for prior in (0.1, share, 0.6))
     assert (model.prior_, model.threshold_, dict(model.estimates_)) == before  # a copy moves
     assert few.threshold_ > true.threshold_ > many.threshold_
     assert np.array_equal(few.score_rows(X), model.score_rows(X))
-    for moved, prior in ((few, 0.1), (true, 0.3), (many, 0.6)):
+    for moved, prior in ((few, 0.1), (true, share), (many, 0.6)):
         assert moved.prior_ == prior and moved.prior_interval_ == (prior, prior)
-        assert abs(moved.probability_of(model.held_out_[~s]).mean() - prior) < 0.03
+        p = moved.probability_of(model.held_out_[~s])
+        assert abs(p.mean() - prior) < 0.03
+        np.testing.assert_array_equal(moved.probability_range(p)[0], p)  # the prior is known
         for name, estimate in moved.estimates_.items():
             assert estimate.low <= estimate.value <= estimate.high, name
     width = [m.estimates_["precision"].high - m.estimates_["precision"].low for m in (model, true)]
     assert width[1] < 0.5 * width[0]
     called = (model.held_out_ > true.threshold_) & ~s
     assert true.estimates_["precision"].low <= truth[called].mean() <= true.estimates_["precision"].high
-    assert true.with_threshold("recall", 0.9).prior_interval_ == (0.3, 0.3)  # the prior stays when the threshold moves
+    assert true.with_threshold("recall", 0.9).prior_interval_ == (
+        share,
+        share,
+    )  # the prior stays when the threshold moves
 
 
 @pytest.mark.slow

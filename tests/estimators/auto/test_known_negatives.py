@@ -11,6 +11,7 @@ from pucli.cli.commands.auto import _check_top
 from pucli.core.errors import UsageError
 from pucli.data.rows.training_rows import TrainingRows
 from pucli.estimators.auto.random_labelling import RandomLabelling
+from pucli.metrics.ranking import auc, true_auc
 from pucli.models.auto.page import _rows
 from pucli.models.auto.summary import Findings, likeliest_first, reasons_of_likeliest, summary
 from pucli.solvers.ensemble.class_prior import HeldOut
@@ -86,6 +87,9 @@ def test_random_negatives_make_the_prior_and_the_precision_known(seeds: int) -> 
         assert precision.high - precision.low < wide.high - wide.low
         assert np.ptp(known.prior_interval_) < np.ptp(without.prior_interval_)
         assert np.array_equal(known.with_threshold("share", 0.2).prior_interval_, known.prior_interval_)
+        of = {line["name"]: line["auc"] for line in known.leaderboard_}
+        ranking = auc(known.held_out_[y == 1], known.held_out_[y == 0])
+        assert of["ensemble"] == pytest.approx(float(true_auc(ranking, known.prior_)))
     assert np.mean(apart, axis=0)[0] < 0.08
 
 

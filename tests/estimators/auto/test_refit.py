@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pucli.core.seeding import stream
 from pucli.metrics.ranking import auc
-from pucli.solvers.ensemble.ensemble import fit_members
+from pucli.solvers.ensemble.ensemble import Ensemble, fit_members
 from pucli.solvers.ensemble.first_fit import FirstFit
-from pucli.solvers.ensemble.members import MEMBERS, Member, make_views
+from pucli.solvers.ensemble.members import MEMBERS, Member, TrainingRows, make_views
 from pucli.solvers.ensemble.refit import MOST_LABELLED, MOST_ROWS, quantile_map, refit
 from pucli.solvers.ensemble.rows import stratified_folds
 from tests.estimators.auto.helpers import two_clouds
@@ -19,7 +20,7 @@ from tests.estimators.auto.helpers import two_clouds
 def fitted(members: list[Member], X: np.ndarray, s: np.ndarray, folds: np.ndarray) -> FirstFit:
     """Return the first fit of members, with given folds."""
     ensemble, scores = fit_members(members, make_views(X), X, s, ~s, folds, 0, 1)
-    return FirstFit(np.arange(len(X)), X, s, ~s, folds, ensemble, scores)
+    return FirstFit(np.arange(len(X)), np.arange(X.shape[1]), X, s, ~s, folds, ensemble, scores)
 
 
 def test_the_quantile_map_matches_the_distribution_and_keeps_the_order() -> None:
@@ -52,6 +53,25 @@ def test_a_member_that_cannot_be_refitted_stays_as_it_is() -> None:
     assert again is not None
     assert again.ensemble.members[1] is first.ensemble.members[1]
     assert again.ensemble.members[0] is not first.ensemble.members[0]
+
+
+def test_refitted_members_keep_the_weights_that_the_threshold_rests_on() -> None:
+    """If the refit changes nothing, neither does the scale of the first fit."""
+    X, s, _ = two_clouds(60, labelled=20)
+    folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
+
+    def same(member: Member) -> Member:
+        held_out = member.fit(
+            TrainingRows(make_views(X).one(member.view, X), s, folds), stream(0, "auto", member.name)
+        )[1]
+        return replace(member, refit=lambda rows, targets, model, parameters, rng: (model, held_out))
+
+    members = [same(member) for member in MEMBERS[:2]]
+    weights = np.array([0.9, 0.1])
+    first = fitted(members, X, s, folds)._replace(weights=weights)
+    again = refit(members, first, np.zeros(len(X)), 0, 1)
+    parts = np.stack([Ensemble(first.ensemble.views, [member]).score(X) for member in first.ensemble.members])
+    np.testing.assert_allclose(again.score(X), weights @ parts, atol=1e-12)
 
 
 def test_without_refittable_members_the_first_fit_is_kept() -> None:

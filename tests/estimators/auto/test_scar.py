@@ -34,6 +34,16 @@ def test_labelling_that_depends_on_a_feature_is_rejected() -> None:
     assert np.median(p_values(2.0)) < 0.1
 
 
+@pytest.mark.parametrize("rows", [300, 900])  # at most 400 are used
+def test_the_order_of_rows_and_columns_does_not_matter(rows: int) -> None:
+    X, s, _ = two_clouds(rows, labelled=40)
+    order, columns = np.random.default_rng(1).permutation(len(X)), np.array([2, 0, 3, 1])
+    found = random_labelling(X, s, 0.3, np.random.default_rng(0))
+    other = random_labelling(X[np.ix_(order, columns)], s[order], 0.3, np.random.default_rng(0))
+    assert (other.p_value, other.difference) == (found.p_value, found.difference)
+    assert columns[other.feature] == found.feature
+
+
 def test_an_unlikely_verdict_says_what_to_do() -> None:
     assert "--labelling sar" in RandomLabelling(0.005, 0, 5.0).verdict
     assert "--labelling" not in RandomLabelling(0.5, 0, 1.0).verdict

@@ -67,30 +67,58 @@ class Categories:
         return np.ascontiguousarray(np.hstack(columns))
 
 
-def find_categories(X: Floats, signs: Floats) -> Categories | None:
-    """Return the categories among the features of X (n, m), which are binned after multiplication by `signs` (m,).
+def find_categories(X: Floats, signs: Floats, order: Ints | None = None) -> Categories | None:
+    """Return the categories among the features of X (n, m).
 
-    A category is a run of features with two values each, of which every row has the larger one at most once.
+    A category is a run of features with two values each, of which every row has the larger one exactly once; features
+    with one value do not count. Those of more than `MOST_LEVELS` levels become several.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    signs : ndarray of shape (m,)
+        The features are binned after multiplication by these.
+    order : ndarray of int of shape (m,), optional
+        The categories are those of X[:, order], although their levels lie side by side in X.
     """
-    category = np.full(X.shape[1], -1)
+    m = X.shape[1]
+    order = np.arange(m) if order is None else order
+    larger = [_larger(column) for column in X.T]
+    runs, j = [], 0
+    while j < m:
+        run = _category_from(larger, j)
+        runs += [run[k : k + MOST_LEVELS] for k in range(0, len(run), MOST_LEVELS)]
+        j = run[-1] + 1 if run else j + 1
+    category, place = np.full(m, -1), np.argsort(order)
+    for number, run in enumerate(sorted(runs, key=lambda run: int(place[run].min()))):
+        category[run] = number
+    return Categories(category[order], (signs[order] > 0.0).astype(np.uint8)) if runs else None
+
+
+def _larger(column: Floats) -> Bools | None:
+    """Return which rows (n,) have the larger of two values, no row if there is one; None if there are more."""
+    low, high = column.min(), column.max()
+    there: Bools = column == high
+    if not (there | (column == low)).all():
+        return None
+    there &= low < high
+    return there
+
+
+def _category_from(larger: list[Bools | None], first: int) -> list[int]:
+    """Return the features of the category that begins with one of them, none if there is none."""
     run: list[int] = []
-    taken, found = np.zeros(len(X), bool), 0
-    for j in range(X.shape[1] + 1):
-        there = None
-        if j < X.shape[1]:
-            low, high = X[:, j].min(), X[:, j].max()
-            there = X[:, j] == high
-            if low == high or not (there | (X[:, j] == low)).all():
-                there = None
-        if there is None or (taken & there).any() or len(run) == MOST_LEVELS:
-            if len(run) > 1:
-                category[run] = found
-                found += 1
-            taken, run = np.zeros(len(X), bool), []
-        if there is not None:
-            taken |= there
+    taken: Bools | None = None
+    for j, there in enumerate(larger[first:], start=first):
+        if there is None or (taken is not None and (taken & there).any()):
+            return []
+        if there.any():
             run.append(j)
-    return Categories(category, (signs > 0.0).astype(np.uint8)) if found else None
+            taken = there if taken is None else taken | there
+        if taken is not None and taken.all():
+            return run
+    return []
 
 
 @dataclass
