@@ -24,7 +24,7 @@ from pucli.data.encode.standardise import Standardiser
 from pucli.metrics.ranking import pu_auc
 from pucli.models.scores import decision_values
 from pucli.models.validation import HeldOutScores, drawn
-from pucli.solvers.ensemble.calibration import KNOTS, Calibration, calibration_curves, greatest_end, least_end
+from pucli.solvers.ensemble.calibration import KNOTS, averaged, calibration_curves, greatest_end, least_end
 from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.hidden_share import estimate_prior
 from pucli.solvers.prior.best_bin import held_out_scores as ridge_scores
@@ -119,7 +119,7 @@ def curve_of(positive: Floats, population: Floats, prior: Estimate, seed: int = 
     """
     positive, population = np.sort(positive), np.sort(population)
     knots, curves = calibration_curves(positive, population, prior.value, stream(seed, "calibration"))
-    curve = Calibration(knots, curves.mean(axis=0))
+    curve = averaged(knots, curves, population, prior.value)
     least = curve.least(positive, population, prior.value)
     p = np.maximum(curve.probabilities, least)
     ends = curve.scaled(p, population, prior.value, (prior.low, prior.high), least)

@@ -1,8 +1,8 @@
 """Probabilities from scores: the prior times the ratio of the positives' density to the population's, at most one.
 
 The ratio is isotonic in the score. It is averaged over bootstrap samples, so that it is smooth and few rows alone
-cannot make a probability one. A factor makes the mean probability over the population equal to the prior. What users
-see is never zero: `Calibration.least` adds at most prior / (p + 1) to that mean.
+cannot make a probability one. A factor makes the mean probability over the population equal to the prior, also after
+the averaging. What users see is never zero: `Calibration.least` adds at most prior / (p + 1) to that mean.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from pucli.solvers.prior.best_bin import MOST_SCORES, resampled
 # Least distance of two knots, as a share of the largest score.
 NEAREST = 1e-6
 KNOTS = 200
+# The mean of bootstrap curves is raised to the prior by at most this factor: more would make probabilities one where
+# the scores contradict the prior.
+LARGEST_FACTOR = 1.25
 
 
 @dataclass
@@ -74,8 +77,7 @@ class Calibration:
     ) -> list[np.ndarray]:
         """Return the probabilities that other values of the class prior would give.
 
-        For each value, all probabilities have a common factor, by which their mean over the population changes as the
-        class prior does.
+        For each value, all probabilities have a common factor that makes their mean over the population equal to it.
         Probabilities up to `least` rest on the number of labelled rows alone and rise at most in proportion to the
         prior.
 
@@ -97,11 +99,9 @@ class Calibration:
         list of ndarray of shape (n,)
             Probabilities for each of the others.
         """
-        seen = population[np.linspace(0, len(population) - 1, min(len(population), MOST_SCORES)).astype(int)]
         lowest, found = probabilities <= least, []
-        own = factor_for(self.of(seen), prior)  # 1, but for the mean over bootstrap samples
         for other in others:
-            factor = factor_for(self.of(seen), other) / own
+            factor = factor_for(self.of(_some(population)), other)
             found.append(
                 np.minimum(1.0, np.where(lowest, min(factor, other / max(prior, 1e-12)), factor) * probabilities)
             )
@@ -124,8 +124,23 @@ def make_calibration(
     rng : numpy.random.Generator
         Source of the bootstrap samples.
     """
-    knots, curves = calibration_curves(positive, population, prior, rng)
-    return Calibration(knots, np.mean(curves, axis=0))
+    return averaged(*calibration_curves(positive, population, prior, rng), population, prior)
+
+
+def averaged(knots: np.ndarray, curves: np.ndarray, population: np.ndarray, prior: float) -> Calibration:
+    """Return the mean of curves from `calibration_curves`, times a factor that makes its mean the prior, if it can.
+
+    knots : scores (knots,); curves : probabilities (bootstraps, knots); population : sorted scores (n,).
+    """
+    mean = Calibration(knots, np.mean(curves, axis=0))
+    factor = min(factor_for(mean.of(_some(population)), prior), LARGEST_FACTOR)
+    return Calibration(knots, np.minimum(1.0, factor * mean.probabilities))
+
+
+def _some(population: np.ndarray) -> np.ndarray:
+    """Return at most `MOST_SCORES` of sorted scores, evenly spread."""
+    found: np.ndarray = population[np.linspace(0, len(population) - 1, min(len(population), MOST_SCORES)).astype(int)]
+    return found
 
 
 def calibration_curves(

@@ -321,6 +321,16 @@ def test_probabilities_are_calibrated_on_hidden_labels() -> None:
         assert truth[rows].mean() == pytest.approx(p[rows].mean(), abs=0.08)
 
 
+@pytest.mark.parametrize("prior", [0.1, 0.3, 0.6])
+def test_probabilities_add_up_to_the_prior_unless_the_scores_contradict_it(prior: float) -> None:
+    positive, population, _ = scores(prior, 1.5, 6, n=160, p=40)
+    population = np.sort(population)
+    p = make_calibration(positive, population, prior, np.random.default_rng(0)).of(population)
+    assert p.mean() == pytest.approx(prior, abs=1e-9)
+    apart = make_calibration(positive + 9.0, population, prior, np.random.default_rng(0)).of(population)
+    assert apart.mean() < prior
+
+
 @pytest.mark.slow
 def test_intervals_contain_the_true_values() -> None:
     held: dict[str, list[bool]] = {"prior": [], "recall": [], "precision": [], "f1": [], "auc": []}
