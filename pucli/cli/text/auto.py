@@ -225,6 +225,12 @@ def _rests_on(document: Mapping[str, Any]) -> str:
     )
 
 
+def _chance(row: dict[str, Any]) -> str:
+    """Return the probability in words, with its range unless that is the same to two places, as with a known prior."""
+    value, low, high = (f"{row[name]:.2f}" for name in ("probability", "probability_low", "probability_high"))
+    return f"probability {value}" if low == high else f"probability {value} ({low} to {high})"
+
+
 def _likeliest(rows: pd.DataFrame | None, found: Findings, most: int) -> list[str]:
     """Return a line for each of the `most` likeliest unlabeled rows."""
     if rows is None:
@@ -233,10 +239,7 @@ def _likeliest(rows: pd.DataFrame | None, found: Findings, most: int) -> list[st
     own = list(rows.columns[: list(rows.columns).index("labelled")])
     shown = own[1:] or own
     first = rows[rows["labelled"] == 0].head(most).to_dict("records")
-    chances = [
-        f"probability {row['probability']:.2f} ({row['probability_low']:.2f} to {row['probability_high']:.2f})"
-        for row in first
-    ]
+    chances = [_chance(row) for row in first]
     if not known or len({*chances}) == 1 < len(first):  # each has nearly the same range
         named = "; ".join(_marks(row, shown) for row in first)
         if len(shown) == 1:
