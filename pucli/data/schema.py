@@ -155,13 +155,15 @@ class Entry(_Declared):
         default=None, description="folder of the files in the cache; by default uci/ and the key of the entry"
     )
     files: list[File] = Field(default=[], description="files to download")
-    sklearn: Literal["breast_cancer", "wine", "iris", "digits"] | None = Field(
-        default=None, description="data set that comes with scikit-learn"
+    sklearn: Literal["breast_cancer", "wine", "iris", "digits", "make_classification"] | None = Field(
+        default=None, description="data set that comes with scikit-learn, or that its make_classification draws"
     )
     generator: str | None = Field(
         default=None, description="generator of `pucli.data.catalogue.generators` or of a plug-in"
     )
-    parameters: dict[str, int | float] = Field(default={}, description="parameters of the generator")
+    parameters: dict[str, int | float] = Field(
+        default={}, description="parameters of the generator or of make_classification"
+    )
     reader: Reader = Field(default=Reader(), description="format of the files")
     target: Target = Field(default=Target(), description="label column and classes")
     rows: Rows = Field(default=Rows(), description="rows to take")
@@ -186,6 +188,8 @@ class Entry(_Declared):
         origins = [name for name in ("files", "sklearn", "generator") if getattr(self, name)]
         if len(origins) != 1:
             raise ValueError(f"needs exactly one of 'files', 'sklearn', 'generator'; has {origins or 'none'}")
+        if self.parameters and not self.generator and self.sklearn != "make_classification":
+            raise ValueError("'parameters' needs a 'generator', or 'sklearn: make_classification'")
         if self.groups is not None and self.generator:
             raise ValueError("'groups' names columns of a file; a generated data set has none")
         if self.selection == "guessed" and not self.note:

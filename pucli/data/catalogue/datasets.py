@@ -198,7 +198,10 @@ def _parse(key: str, entry: Entry, source: Source) -> Dataset:
 
     origin = "scikit-learn"
     if entry.sklearn:
-        frame = read_sklearn(entry.sklearn)
+        try:
+            frame = read_sklearn(entry.sklearn, entry.parameters)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"data set {key!r}: parameters: {error}") from error
     else:
         tables, paths = [], []
         for file in entry.files:

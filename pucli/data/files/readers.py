@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
@@ -172,10 +172,22 @@ def label_frame(X: AnyArray, labels: AnyArray, names: Iterable[Column] | None = 
     return frame
 
 
-def read_sklearn(name: str) -> pd.DataFrame:
-    """Return a data set that comes with scikit-learn, with class names as labels."""
+def read_sklearn(name: str, parameters: Mapping[str, float]) -> pd.DataFrame:
+    """Return a data set that comes with scikit-learn, with class names as labels, or one that it draws.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set, or make_classification. What this draws is rounded to six decimals: the other digits
+        depend on the processor.
+    parameters : mapping from str to float
+        Parameters of make_classification.
+    """
     import sklearn.datasets
 
+    if name == "make_classification":
+        X, y = sklearn.datasets.make_classification(**parameters)
+        return label_frame(X.round(6) + 0.0, y)  # no -0
     bunch = getattr(sklearn.datasets, f"load_{name}")()
     classes = np.asarray(bunch.target_names)
     return label_frame(bunch.data, classes[bunch.target], bunch.feature_names)

@@ -71,6 +71,10 @@ NOT_MIRRORED = (
     *("magic-gamma", "electrical-grid", "letter-a-f", "wilt", "mice-protein", "cdc-diabetes", "anurans", "dry-beans"),
     "room-occupancy",
 )
+SKLEARN = [
+    *(("breast-cancer", 2), ("wine", 3), ("iris", 3), ("digits", 10), ("pulsnar-scar", 2)),
+    pytest.param("pulsnar-snar", 6, marks=pytest.mark.slow),
+]
 DOWNLOADED = [name for name, entry in load_catalogue().items() if entry.files]
 
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the local mirror of the data sets is not here")
@@ -170,7 +174,7 @@ def test_online_retail_as_spreadsheet_with_true_dates_gives_the_declared_content
     assert data.content_sha256 == dataset_entry("or1").content_sha256
 
 
-@pytest.mark.parametrize(("name", "classes"), [("breast-cancer", 2), ("wine", 3), ("iris", 3), ("digits", 10)])
+@pytest.mark.parametrize(("name", "classes"), SKLEARN)
 def test_sets_of_scikit_learn_need_no_files_and_keep_their_classes(name, classes, tmp_path):
     data = load_dataset(name, cache=tmp_path, offline=True)
     assert set(np.unique(data.y)) == {-1, 1}
@@ -268,6 +272,14 @@ def test_wrong_parameters_of_a_generator():
         load_dataset("iris", parameters={"mean_p2": 3})
 
 
+def test_wrong_parameters_of_make_classification(tmp_path):
+    path = tmp_path / "mine.yaml"
+    for parameters, message in (("n_sample: 30", "n_sample"), ("n_classes: 0", "n_classes")):
+        path.write_text(f"toy: {{title: Toy, sklearn: make_classification, parameters: {{{parameters}}}}}\n")
+        with pytest.raises(UsageError, match=f"data set 'toy': parameters: .*{message}"):
+            load_dataset("toy", catalogue=path)
+
+
 def test_unknown_name_suggests_the_nearest():
     with pytest.raises(UsageError, match=r"unknown data set 'wfi'; did you mean .*'wifi'.*pucli list datasets"):
         load_dataset("wfi")
@@ -297,6 +309,7 @@ def test_every_guess_has_its_note_and_every_hash_is_declared():
         ("title: Toy", "title: Toy\n  reader: {kind: cvs}", r"toy\.reader\.kind: .*'table', .*found 'cvs'"),
         ("title: Toy", "title: Toy\n  rows: {take: {1: some}}", r"toy\.rows\.take\.1: .*found 'some'"),
         ("title: Toy", "title: Toy\n  sklearn: iris", r"toy: needs exactly one of"),
+        ("title: Toy", "title: Toy\n  parameters: {rows: 5}", r"toy: 'parameters' needs a 'generator'"),
         ("title: Toy", "title: Toy\n  selection: guessed", r"toy: a guessed selection needs a 'note'"),
         ("title: Toy", "title: Toy\n  title: Again", r"line 4, column 3: the key 'title' is given twice"),
         ("title: Toy", "title: [Toy", r"line \d+, column \d+: a "),
