@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 from pucli.core.errors import UsageError
 from pucli.data.catalogue.datasets import Dataset
 from pucli.protocols.class_prior import protocol as class_prior
-from pucli.protocols.class_prior.protocol import doubling, hidden_positives
-from pucli.runner import Context, parse_experiment, plan
+from pucli.protocols.class_prior.protocol import doubling, drawn_rows, hidden_positives
+from pucli.runner import Context, load_experiment, parse_experiment, plan
 
 DECLARED: dict[str, Any] = {
     "title": "One set",
@@ -63,6 +64,55 @@ def test_hidden_positives_of_a_list_come_from_its_classes_in_its_order(names, mo
         np.random.shuffle(rows)
         expected |= set(rows[:number])
     assert hidden == expected
+
+
+def by_the_script(classes, share, labelled, unlabeled, seed):
+    """Return the unlabeled and the labelled rows of the scripts for synthetic sets, where 0 is the negative class."""
+    random.seed(seed)
+    rows = [np.where(classes == name)[0] for name in range(classes.max() + 1)]
+    for own in rows:
+        random.shuffle(own)
+    if len(rows) == 2:
+        hidden = round(unlabeled * share)
+        zeros = [*rows[1][:hidden], *rows[0][: round((1 - share) * unlabeled)]]
+        return zeros, list(rows[1][hidden : hidden + labelled])
+    kinds = len(rows) - 1
+    zeros, ones, each = list(rows[0][: int(unlabeled * (1 - share))]), [], round(labelled / kinds)
+    for k, own in enumerate(rows[1:]):
+        ones += list(own[:each])
+        zeros += list(own[each : each + round(int(unlabeled * share) * (2**k / (2**kinds - 1)))])
+    return zeros, ones
+
+
+@pytest.mark.parametrize("name", ["pulsnar-scar", "pulsnar-snar"])
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5])
+def test_rows_of_synthetic_sets_are_those_of_the_published_scripts(name, share, monkeypatch):
+    kinds = {"pulsnar-scar": 2, "pulsnar-snar": 6}[name]
+    classes = np.random.default_rng(1).permutation(np.repeat(np.arange(kinds), 12000))
+    X = np.arange(len(classes), dtype=np.float64)[:, None]
+    dataset = Dataset(name, X, np.where(classes > 0, 1, -1), ("row",), "", classes=classes)
+    monkeypatch.setattr(class_prior, "read_dataset", lambda *_: dataset)
+    options = {**load_experiment("pulsnar").options, "shares": [share], "shares_of": {}}
+    options = {
+        key: {name: value[name]} if name in value else {} if isinstance(value, dict) else value
+        for key, value in options.items()
+    }
+    for cell in planned(options=options, data={"names": [name], "standardise": "none"}):
+        rows = class_prior.prepare(cell, Context())
+        zeros, ones = by_the_script(classes, share, 2000, 6000, 1001)
+        assert set(rows.X[rows.s == 0, 0]) == set(zeros) and set(rows.X[rows.s == 1, 0]) == set(ones)
+        assert (len(zeros), len(ones)) == (6000, 2000)
+        assert rows.share == pytest.approx(share)
+        if kinds == 6 and share == 0.2:
+            found = classes[rows.X[:, 0].astype(int)]
+            assert np.bincount(found[rows.s == 0]).tolist() == [4800, 39, 77, 155, 310, 619]
+            assert np.bincount(found[rows.s == 1]).tolist() == [0, 400, 400, 400, 400, 400]
+
+
+def test_too_few_rows_to_draw_are_named():
+    positive = np.repeat([True, False], [20, 100])
+    with pytest.raises(UsageError, match=r"share 0\.2: 30 rows are to be drawn, of 20 of their kind"):
+        drawn_rows(positive, 0.2, {"labelled": 10, "unlabeled": 100, "seed": 0}, [(positive, 1)])
 
 
 def test_a_set_may_have_shares_of_its_own():
@@ -127,6 +177,10 @@ def test_classes_of_rows_reach_the_estimate_only_through_the_labels(monkeypatch)
         ({"options": {"shares": [0.1, 1.0]}}, "options.shares: 1.0 is not between 0 and 1"),
         ({"options": {"shares": [0.1], "shares_of": {"breast-cancer": [0.0]}}}, "options.shares: 0.0 is not between"),
         ({"methods": {"svc": {"method": "bsvm", "grid": {}}}}, "methods.svc: give a method and its prior_estimator"),
+        (
+            {"options": {"shares": [0.1], "labelling": {"brest-cancer": "classes"}}},
+            "options.labelling.brest-cancer: the data sets are breast-cancer",
+        ),
         ({"split": {"repeats": 1, "seed": 0, "label_frequencies": [0.5]}}, "takes options.shares"),
         (
             {"methods": {"bbe": {"method": "upu", "prior_estimator": "bbe", "grid": {"lam": [1.0]}}}},

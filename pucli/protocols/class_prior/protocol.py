@@ -7,14 +7,18 @@ and hidden positives are unlike each other. A list of classes with weights, draw
 ratio; all positives of classes that it does not name are labelled.
 
 Repeat r draws with NumPy's generator of seed r, as the scripts of the repository PULSNAR do, so that the samples are
-theirs, but for a row of a class where they round otherwise. A method is fitted with its defaults and asked for
-its `prior_`; the metric is the absolute error of it.
+theirs, but for a row of a class where they round otherwise. With `drawn`, the rows are drawn from a larger table with
+Python's generator, as its scripts for synthetic sets do: in given numbers, as many labelled ones of each listed class,
+and once, so that repeats differ only in the seed of the method.
+
+A method is fitted with its defaults and asked for its `prior_`; the metric is the absolute error of it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -45,6 +49,14 @@ VERSION = 1
 Weight = Annotated[tuple[int | str, int], Field(strict=False)]
 
 
+class Drawn(Strict):
+    """Numbers of rows that are drawn, and the seed."""
+
+    labelled: int = Field(ge=1, description="number of labelled rows")
+    unlabeled: int = Field(ge=1, description="number of unlabeled rows")
+    seed: int = Field(ge=0, description="seed of Python's generator")
+
+
 class Options(Strict):
     """Options of the protocol."""
 
@@ -56,6 +68,11 @@ class Options(Strict):
         default={},
         description="data set -> classes, where labelled and hidden positives are of other classes, or a list of "
         "[class, weight] that hidden positives come from",
+    )
+    drawn: dict[str, Drawn] = Field(
+        default={},
+        description="data set -> {labelled: 2000, unlabeled: 6000, seed: 1}, the rows that are drawn once for all "
+        "repeats; by default all rows",
     )
 
 
@@ -75,7 +92,12 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
     for shares in (options.shares, *options.shares_of.values()):
         if outside := [share for share in shares if not 0 < share < 1]:
             raise UsageError(f"{experiment.name}: options.shares: {outside[0]} is not between 0 and 1.")
-    labelling = options.model_dump(mode="json")["labelling"]
+    for key in ("shares_of", "labelling", "drawn"):
+        for name in getattr(options, key):
+            if name not in experiment.dataset_names:
+                where = f"{experiment.name}: options.{key}.{name}"
+                raise UsageError(f"{where}: the data sets are {', '.join(experiment.dataset_names)}.")
+    given = options.model_dump(mode="json")
     planner = Planner(experiment, "class_prior", VERSION)
     columns = {column: declared_method(experiment, column) for column in scope.methods}
     for column, method in columns.items():
@@ -91,7 +113,11 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
             method,
             setting={"share": share},
             data={"standardise": experiment.data.standardise},
-            split={"share": share, "labelling": labelling.get(dataset, "scar")},
+            split={
+                "share": share,
+                "labelling": given["labelling"].get(dataset, "scar"),
+                **({"drawn": given["drawn"][dataset]} if dataset in options.drawn else {}),
+            },
         )
         for dataset in scope.datasets
         for share in options.shares_of.get(dataset, options.shares)
@@ -124,9 +150,12 @@ def prepare(cell: Cell, context: Context) -> Rows:
     if ratio == "classes":
         ratio = doubling(classes[positive])
     parts = [(positive, 1)] if ratio == "scar" else [(positive & (classes == name), weight) for name, weight in ratio]
-    hidden = hidden_positives(positive, split["share"], split["repeat"], parts)
-    (X,) = standardised(cell.declared["data"]["standardise"], dataset.X)
-    return Rows(X, (positive & ~hidden).astype(np.int64), float(np.mean(positive[~positive | hidden])))
+    if "drawn" in split:
+        s = drawn_rows(positive, split["share"], split["drawn"], parts)
+    else:
+        s = (positive & ~hidden_positives(positive, split["share"], split["repeat"], parts)).astype(np.int64)
+    (X,) = standardised(cell.declared["data"]["standardise"], dataset.X[s >= 0])
+    return Rows(X, s[s >= 0], float(np.mean(positive[s == 0])))
 
 
 def doubling(classes: AnyArray) -> list[tuple[int | str, int]]:
@@ -168,3 +197,34 @@ def hidden_positives(
         random.shuffle(rows)
         hidden[rows[:number]] = True
     return hidden
+
+
+def drawn_rows(positive: Bools, share: float, drawn: Mapping[str, int], parts: Sequence[tuple[Bools, int]]) -> Ints:
+    """Return 1 for labelled, 0 for unlabeled and -1 for other rows (n,).
+
+    Parameters
+    ----------
+    positive : array of bool of shape (n,)
+        True for positives.
+    share : float
+        Share of hidden positives among the unlabeled rows.
+    drawn : mapping from str to int
+        The numbers `labelled` and `unlabeled`, and the `seed`.
+    parts : sequence of (array of bool of shape (n,), int)
+        Rows that positives are drawn from, in this order: the same number of labelled rows from each, and hidden
+        positives by weights. Of a single part, hidden positives are drawn first; otherwise labelled ones.
+    """
+    random = Random(drawn["seed"])  # the generator of the published scripts
+    s = np.full(len(positive), -1)
+    hidden, total = round(drawn["unlabeled"] * share), sum(weight for _, weight in parts)
+    labelled = round(drawn["labelled"] / len(parts))
+    wanted = [(~positive, 0, drawn["unlabeled"] - hidden)]
+    wanted += [(part, labelled, round(hidden * (weight / total))) for part, weight in parts]
+    for part, ones, zeros in wanted:
+        rows = np.flatnonzero(part).tolist()
+        if ones + zeros > len(rows):
+            raise UsageError(f"share {share}: {ones + zeros} rows are to be drawn, of {len(rows)} of their kind.")
+        random.shuffle(rows)
+        values = np.repeat([0, 1], [zeros, ones]) if len(parts) == 1 else np.repeat([1, 0], [ones, zeros])
+        s[rows[: len(values)]] = values
+    return s
