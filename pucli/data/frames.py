@@ -312,7 +312,7 @@ def _days(column: pd.Series) -> np.ndarray:
     return np.where(pd.isna(column).to_numpy(), np.nan, days)
 
 
-def missing_columns(missing: Sequence[str], present: Sequence[str], needed: Sequence[str]) -> str:
+def missing_columns(missing: Sequence[str], present: Sequence[str], needed: Sequence[str], way_out: str = "") -> str:
     """Return the message for columns of a model that a table lacks, with the names that may stand for the first.
 
     Parameters
@@ -323,10 +323,12 @@ def missing_columns(missing: Sequence[str], present: Sequence[str], needed: Sequ
         The columns of the table.
     needed : sequence of str
         The columns of the model, none of which stands for another.
+    way_out : str, optional
+        What to do, if it is known.
     """
     near = nearest(missing[0], [name for name in present if name not in needed], 2)
-    hint = f"columns: {some_of(present)}"
-    if near:
+    hint = way_out or f"columns: {some_of(present)}"
+    if near and not way_out:
         hint = f"there is {' and '.join(map(repr, near))}: rename it if it is the same column"
     more = ", ".join(map(repr, missing[1:6])) + (", ..." if len(missing) > 6 else "")
     nor = f" (nor {more})" if more else ""

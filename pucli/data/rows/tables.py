@@ -190,13 +190,7 @@ def existing_column(path: Path, table: Table, name: str) -> str:
     hint = did_you_mean(name, columns) or f"columns: {some_of(columns)}"
     if quoted:
         hint = f'the quotes in {quoted[0]} belong to its name, as only double quotes (") enclose cells; replace them'
-    if len(columns) == 1 and (sign := _sign_beside(name, columns[0])):
-        whole = "each line is quoted as one cell; remove the quotes around the lines"
-        hint = (
-            whole
-            if sign in (",", '"') and not table.reading.separator
-            else f"the only column is {columns[0]!r}; --sep {_typed(sign)} splits it"
-        )
+    hint = _unsplit(table, [name]) or hint
     raise MissingColumn(f"{path}: no column {name!r}; {hint}{table.naming}", path, name)
 
 
@@ -205,9 +199,24 @@ def _typed(sign: str) -> str:
     return shlex.quote(sign if sign.isprintable() else f"\\x{ord(sign):02x}")
 
 
+def _unsplit(table: Table, names: Sequence[str]) -> str:
+    """Return the way out for a table of one column that holds the missing names, "" for any other table."""
+    columns = [str(column) for column in table.frame.columns]
+    if len(columns) != 1:
+        return ""
+    sign, words = _sign_beside(names[0], columns[0]), [word.strip('"') for word in columns[0].split(" ") if word]
+    if "," not in columns[0] and set(names) <= set(words):
+        cells = {len(str(cell).split()) - len(words) for cell in table.frame.iloc[:20, 0]}
+        alike = bool(cells) and cells <= {0, 1}  # row names have no name
+        sign = " " if len(words) > 1 and (alike or len(names) > 1) else sign
+    if sign in (",", '"') and not table.reading.separator:
+        return "each line is quoted as one cell; remove the quotes around the lines"
+    return f"the only column is {columns[0]!r}; --sep {_typed(sign)} splits it" if sign else ""
+
+
 def _sign_beside(name: str, line: str) -> str:
     """Return the sign that separates a name from the others in a line, "" if there is none."""
-    sign = r"[^\w\s]|[\x1c-\x1f]"
+    sign = r"[^\w ]"
     found = re.search(rf"^{re.escape(name)}({sign})|({sign}){re.escape(name)}($|\2)", line)
     return (found[1] or found[2]) if found else ""
 
@@ -229,7 +238,7 @@ def check_model_columns(path: Path, table: Table, needed: Sequence[str], origin:
     columns = [str(column) for column in table.frame.columns]
     there = set(columns)
     if missing := [name for name in needed if name not in there]:
-        found = missing_columns(missing, columns, needed)
+        found = missing_columns(missing, columns, needed, _unsplit(table, missing))
         raise MissingColumn(f"{path}: {found}{table.naming}{origin}", path, missing[0])
 
 

@@ -10,7 +10,7 @@ import pytest
 from pucli.core.errors import UsageError
 from pucli.data.files.formats import open_table
 from pucli.data.reading import Reading
-from pucli.data.rows.tables import existing_column
+from pucli.data.rows.tables import check_model_columns, existing_column
 from tests.data.helpers import refused
 
 ROWS = [(f"C{row}", str(row % 7), "yes" if row % 3 else "no") for row in range(12)]
@@ -81,6 +81,28 @@ def test_a_control_character_separates_as_the_message_types_it(tmp_path: Path, c
         existing_column(path, open_table(path, None), "bought")
     assert f"--sep '{typed}' splits it" in str(error.value)
     assert list(open_table(path, None, how=Reading(separator=typed)).frame.columns) == list(HEADER)
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+@pytest.mark.parametrize("gap", [" ", "   "])
+def test_blanks_in_a_csv_are_named_where_a_column_is_missing(tmp_path: Path, quote: str, gap: str) -> None:
+    lines = [gap.join(f"{quote}{cell}{quote}" for cell in HEADER), *(gap.join(row) for row in ROWS)]
+    path = saved(tmp_path, "\n".join(lines) + "\n")
+    table, way_out = open_table(path, None), "the only column is .*; --sep ' ' splits it"
+    with pytest.raises(UsageError, match=way_out):
+        existing_column(path, table, "bought")
+    for rows in (table, table._replace(frame=table.frame.iloc[:0])):  # predict knows the names before the rows
+        with pytest.raises(UsageError, match=way_out):
+            check_model_columns(path, rows, ["age", "bought"])
+    assert list(open_table(path, None, how=Reading(separator=" ")).frame.columns) == list(HEADER)
+
+
+def test_a_name_of_several_words_is_not_taken_for_columns(tmp_path: Path) -> None:
+    path = saved(tmp_path, "age in years\n31\n52\n")
+    with pytest.raises(UsageError, match="did you mean 'age in years'"):
+        existing_column(path, open_table(path, None), "age")
+    with pytest.raises(UsageError, match="rename it if it is the same column"):
+        check_model_columns(path, open_table(path, None), ["age"])
 
 
 def test_rules_of_equal_signs_are_no_rows(tmp_path: Path) -> None:
