@@ -73,6 +73,7 @@ def test_kernels_of_pu_methods_name_features_of_very_different_size(kind):
         (DRESS, X * 1e-8),
         (LaplacianSVM, np.ones((40, 2))),
         (LowDensitySeparation, np.ones((40, 2))),
+        (LabelSpreading, np.ones((40, 2))),
     ],
 )
 def test_a_semi_supervised_model_that_predicts_one_class_says_so(kind, rows, recwarn):

@@ -101,19 +101,23 @@ def checked_classes(y: AnyArray) -> tuple[AnyArray, Ints]:
     return classes, codes
 
 
-def warn_if_one_class(estimator: Any, predictions: AnyArray, codes: Ints) -> None:
+def warn_if_one_class(estimator: Any, rows: Floats, codes: Ints, predict: Callable[[Floats], AnyArray]) -> None:
     """Warn if a fitted classifier predicts one class for training rows that are labelled with several.
 
     Parameters
     ----------
     estimator : fitted estimator
-    predictions : ndarray of shape (n,)
-        Predicted classes of labelled training rows.
+    rows : ndarray of shape (n, D)
+        Training rows; of many labelled ones, evenly spaced ones are predicted.
     codes : ndarray of shape (n,)
-        Their classes.
+        Their classes, -1 for unlabeled rows.
+    predict : callable
+        Function from rows to their predicted classes.
     """
-    found = np.unique(predictions)
-    if len(found) == 1 and len(np.unique(codes)) > 1:
+    labelled = np.flatnonzero(codes >= 0)
+    labelled = labelled[np.linspace(0, len(labelled) - 1, min(len(labelled), MEASURED_ROWS)).astype(int)]
+    found = np.unique(predict(rows[labelled]))
+    if len(found) == 1 and len(np.unique(codes[labelled])) > 1:
         warnings.warn(
             f"{type(estimator).__name__} has not learned: it predicts {found[0].item()!r} for all labelled rows, of "
             f"{len(estimator.classes_)} classes. Scale the features (for example to unit variance), or tune the "
@@ -188,9 +192,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         with told_of_singular_system(self):
             self._fit(rows, codes)
         self._warn_unless_converged()
-        labelled = np.flatnonzero(codes >= 0)
-        labelled = labelled[np.linspace(0, len(labelled) - 1, min(len(labelled), MEASURED_ROWS)).astype(int)]
-        warn_if_one_class(self, self._predicted(rows[labelled]), codes[labelled])
+        warn_if_one_class(self, rows, codes, self._predicted)
         return self
 
     def _predicted(self, X: Floats) -> AnyArray:

@@ -11,7 +11,7 @@ import sklearn.semi_supervised
 from pucli.core.saved_state import Array, Labels, Plain, State, Whole, Word
 from pucli.estimators.base.certificate import whole_fit
 from pucli.estimators.base.input_rows import refuse_large, validated, warn_of_rounding
-from pucli.estimators.base.semi_supervised import checked_classes, class_labels
+from pucli.estimators.base.semi_supervised import checked_classes, class_labels, warn_if_one_class
 
 
 class LabelSpreading(sklearn.semi_supervised.LabelSpreading):  # type: ignore[misc]
@@ -44,6 +44,7 @@ class LabelSpreading(sklearn.semi_supervised.LabelSpreading):  # type: ignore[mi
         warn_of_rounding(self, rows)
         fitted: Any = super().fit(self._named(rows.copy()), codes)  # it keeps the rows
         fitted.classes_, fitted.transduction_ = classes, classes[fitted.transduction_]
+        warn_if_one_class(self, rows, codes, lambda some: self.predict(self._named(some)))
         return self
 
     def predict_proba(self, X: Any) -> Any:
