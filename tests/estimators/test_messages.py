@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from pucli import BLSSVM, CPBGLPUAL, CPLS, DRESS, GLPUAL, USMO, NaiveSVC, RampPU
+from pucli import BLSSVM, CPBGLPUAL, CPLS, DRESS, EKFGLPUAL, GLPUAL, USMO, ElasticGLPUAL, NaiveSVC, RampPU
 from pucli.core.errors import DegenerateModelWarning
 from pucli.data import TableEncoder
 from pucli.data.encode.standardise import Standardiser
@@ -55,8 +55,11 @@ def test_shares_of_a_degenerate_model_are_plain_numbers():
     assert "give the class prior" not in known and "The class prior was given" in known
 
 
-@pytest.mark.parametrize("kind", [USMO, RampPU, NaiveSVC, CPBGLPUAL, lambda: BLSSVM(kernel="rbf")])
-def test_kernels_of_pu_methods_name_features_of_very_different_size(kind):
+KINDS = [USMO, RampPU, NaiveSVC, CPBGLPUAL, ElasticGLPUAL, EKFGLPUAL, lambda: BLSSVM(kernel="rbf")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kernels_and_penalties_of_pu_methods_name_features_of_very_different_size(kind):
     s = (np.arange(40) < 10).astype(int)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -140,13 +140,22 @@ def told_of_singular_system(estimator: Any, may_diverge: bool = False) -> Iterat
         ) from error
 
 
-def warn_of_sizes(estimator: Any, X: Floats) -> None:
-    """Warn if a feature of rows X (n, m) varies `UNEQUAL` times less than another: distances then hardly see it."""
+def warn_of_sizes(estimator: Any, X: Floats, compared: str = "rows by their distances") -> None:
+    """Warn if a feature varies `UNEQUAL` times less than another, which then hardly counts.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : ndarray of shape (n, m)
+        Rows.
+    compared : str, optional
+        What the method compares, for the message.
+    """
     spread = X.std(axis=0)
     spread = spread[spread > 0.0]
     if spread.size and spread.max() > UNEQUAL * spread.min():
         warnings.warn(
-            f"{type(estimator).__name__} compares rows by their distances, and one feature varies "
+            f"{type(estimator).__name__} compares {compared}, and one feature varies "
             f"{spread.max() / spread.min():.1g} times as much as another, which then has no weight; scale the features "
             "(for example to unit variance).",
             stacklevel=5,

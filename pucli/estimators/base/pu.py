@@ -94,6 +94,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     }
     # Whether probabilities are estimated from the scores of training rows; False where a method has its own.
     _by_training_scores: ClassVar[bool] = True
+    # What a method without a kernel compares, if features of very different size change it.
+    _compared: ClassVar[str] = ""
 
     @property
     def cut_(self) -> float:
@@ -183,8 +185,9 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         self.classes_ = classes if positive == classes[1] else classes[::-1].copy()
         self._check_memory(rows)
         rows = self._computed_with(rows)
-        if getattr(self, "kernel", None) == "rbf" and not issparse(rows):
-            warn_of_sizes(self, rows)
+        compared = "rows by their distances" if getattr(self, "kernel", None) == "rbf" else self._compared
+        if compared and not issparse(rows):
+            warn_of_sizes(self, rows, compared)
         return rows, np.asarray(labels == positive)
 
     def _computed_with(self, X: Any) -> Floats:

@@ -124,6 +124,7 @@ class ElasticGLPUAL(KnownNegatives):
     lam2_: float
     c_u_: float
 
+    _compared: ClassVar[str] = "coefficients in its penalty"
     _column_matrices = 6
     _instead = "use fewer columns, or GLPUAL or BLSSVM, whose memory is linear in the columns"
 
@@ -297,6 +298,8 @@ class EKFGLPUAL(KnownNegatives):
     lam1_: float
     lam2_: float
     c_u_: float
+
+    _compared: ClassVar[str] = "coefficients in its penalty"
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "lam1": l1_of_groups,
