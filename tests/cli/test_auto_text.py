@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pucli.cli.text.auto import _called, _concerns, _estimates, _first, _warning, prior_is_given
+from pucli.cli.text.auto import _called, _concerns, _estimates, _first, _warning, prior_is_given, why_only_train
 from pucli.cli.text.auto_in_full import _duplicates, _limits, print_whole
 from pucli.cli.text.sensitivity import if_odds, if_prior
 from pucli.solvers.ensemble.estimates import Estimate
@@ -42,6 +42,14 @@ def test_if_no_row_is_called_there_is_no_precision_of_called_rows():
     assert "precision also" not in text and "called rows" not in text and "lift" not in text
 
 
+def test_random_negatives_that_only_train_are_told():
+    assert why_only_train("random", 9, "scar").endswith(
+        "10 known negatives to give the class prior; with 9 they only train"
+    )
+    assert "needs labels at random" in why_only_train("random", 10, "sar")
+    assert not why_only_train("biased", 9, "sar") and not why_only_train("random", 10, "scar")
+
+
 @pytest.mark.parametrize(
     ("changed", "given"),
     [
@@ -56,6 +64,8 @@ def test_only_a_prior_from_labelled_rows_needs_pure_top_rows(changed, given):
     found = document(**changed)
     assert prior_is_given(found) == given
     assert ("nearly all top rows" in told(found, ESTIMATES)) == ("the highest scores" in _limits(found)) == (not given)
+    if found["negatives"] == "random":
+        assert bool(why_only_train("random", found["known_negatives"], "scar")) == (not given)
     lines: list[str] = []
     tables: list[list[list[str]]] = []
     out = SimpleNamespace(

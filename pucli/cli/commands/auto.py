@@ -157,9 +157,12 @@ def _auto_on_rows(
 ) -> tuple[Findings, dict[str, Any]]:
     """Train on rows that fit into memory and save the model; return what `auto_in_blocks` does."""
     from pucli.cli.compiling import tell_of_compiling
+    from pucli.cli.text.auto import why_only_train
     from pucli.data.encode.duplicates import shape
     from pucli.models.auto.summary import Findings
 
+    known = 0 if rows.negative is None else int(rows.negative.sum())
+    out.warn(why_only_train(params.get("negatives", ""), known, params["labelling"]))
     tell_of_compiling(out)
     prior = None if expected is None else _prior(expected, rows)
     fitted = _fit(out, rows, params, seed, model, prior)

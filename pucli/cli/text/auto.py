@@ -146,6 +146,27 @@ def prior_is_given(document: Mapping[str, Any]) -> bool:
     return document["expected"] is not None or random
 
 
+def why_only_train(negatives: str, known: int, labelling: str) -> str:
+    """Return why known negatives that are a random sample do not give the class prior, "" if they do or are none.
+
+    Parameters
+    ----------
+    negatives : str
+        "random", or "biased" for those that never give it.
+    known : int
+        Number of known negatives.
+    labelling : str
+        "scar" or "sar".
+    """
+    from pucli.solvers.prior.known_negatives import FEWEST
+
+    if negatives != "random" or (known >= FEWEST and labelling == "scar"):
+        return ""
+    needed = "labels at random" if known >= FEWEST else f"{FEWEST} known negatives"
+    there = "--labelling sar" if known >= FEWEST else f"{known}"
+    return f"--negatives-are random needs {needed} to give the class prior; with {there} they only train"
+
+
 def why_unknown(document: Mapping[str, Any]) -> str:
     """Return why an estimate is unknown, in a few words."""
     if document["leaks"]:
