@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from pucli.core.arrays import Ints
+from pucli.core.arrays import Bools, Ints
 from pucli.core.errors import RunError, UsageError
 from pucli.core.memory import check_memory
 from pucli.data.rows.row_hashes import row_hashes, row_marks
@@ -103,7 +103,7 @@ class Fitted:
         """Return the model with everything needed to apply it."""
         rows = self.rows
         if rows.encoder is not None and rows.y is not None:
-            rows.encoder.remember(rows.X, ~rows.labelled)
+            rows.encoder.remember(*without_looked_at(rows))
         metadata = {
             "kind": get_method(self.method).kind,
             "label_column": rows.label_column,
@@ -116,11 +116,21 @@ class Fitted:
             "probability": self.probability,
             "denominator": rows.denominator,
             "labelled": rows.n_labelled,
-            "unlabeled": len(rows.labelled) - rows.n_labelled,
+            "unlabeled": int(without_looked_at(rows)[1].sum()),
             "preprocessing": "standardise" if self.standardised else "none",
             "reading": rows.reading.record(),
         }
         return SavedModel(self.pipeline, self.method, rows.feature_names, metadata, encoder=rows.encoder)
+
+
+def without_looked_at(rows: TrainingRows) -> tuple[Any, Bools]:
+    """Return the training rows and which of them are not labelled, without known negatives beside the population.
+
+    Only in a single training set are known negatives a part of the population.
+    """
+    if rows.negative is None or rows.denominator == "all":
+        return rows.X, ~rows.labelled
+    return rows.X[~rows.negative], ~rows.labelled[~rows.negative]
 
 
 def estimator_of(method: str) -> type[Any]:

@@ -1,6 +1,7 @@
 """Fitting by name, and what a fitted model tells in the units of the rows."""
 
 import importlib
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from pucli.core.errors import UsageError
+from pucli.data.encode.drift import Usual
+from pucli.data.encode.encoder import TableEncoder
 from pucli.data.rows.label_column import labelled_positives
 from pucli.data.rows.row_source import RowSource
 from pucli.data.rows.training_rows import TrainingRows, training_rows
@@ -35,6 +38,19 @@ def test_a_feature_that_is_constant_in_training_is_ignored(X):
     moved = X.copy()
     moved[:, 1] = np.linspace(-1000, 1000, 60)
     np.testing.assert_array_equal(model.decision_function(moved), model.decision_function(X))
+
+
+@pytest.mark.parametrize(("denominator", "counted"), [("unlabeled", 25), ("all", 40)])
+def test_known_negatives_are_counted_with_unlabeled_rows_only_in_a_single_training_set(X, denominator, counted):
+    s, negative = (np.arange(60) < 20).astype(int), np.arange(60) >= 45
+    X[negative] += 9.0
+    encoder = TableEncoder.of_numbers(["f0", "f1", "f2"])
+    rows = replace(pu_rows(X, s), encoder=encoder, negative=negative, denominator=denominator)
+    saved = fit("gllc", {"neg_label": -1}, rows, standardise=True).to_save()
+    kept = np.arange(60) < 20 + counted
+    assert saved.metadata["unlabeled"] == counted
+    for found, expected in zip(encoder.usual_, Usual.of(X[kept], s[kept] == 0), strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_methods_compute_on_sparse_rows_in_the_declared_form_and_in_no_other():

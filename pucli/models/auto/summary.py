@@ -12,6 +12,7 @@ from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError
 from pucli.data.encode.drift import Usual
 from pucli.data.encode.encoder import TableEncoder
+from pucli.models.fitting import without_looked_at
 from pucli.models.reasons import explainable, reasons
 from pucli.solvers.ensemble.estimates import FEW_LABELLED, FROM_PRIOR, if_odds
 from pucli.solvers.prior.best_bin import prior_factors
@@ -323,7 +324,7 @@ def likeliest_first(model: AutoPU, rows: TrainingRows) -> np.ndarray:
 
 def reasons_of_likeliest(model: AutoPU, rows: TrainingRows) -> np.ndarray:
     """Return what raises the scores of the likeliest unlabeled rows (`pucli.models.reasons`), "" for others, (n,)."""
-    encoder, usual = encoder_of(rows), Usual.of(rows.X, ~rows.labelled)
+    encoder, usual = encoder_of(rows), Usual.of(*without_looked_at(rows))
     first = likeliest_first(model, rows)[: explainable(encoder, usual)]
     found = np.full(rows.X.shape[0], "", dtype=object)
     found[first] = reasons(model.score_rows, encoder, usual, rows.X[first])
