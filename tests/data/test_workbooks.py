@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import re
+import zipfile
 
 import openpyxl
 import pytest
+from openpyxl.chart import BarChart
 
 from pucli.core.errors import UsageError
 from pucli.data.files.formats import open_table
+from pucli.data.reading import Reading
 
 
 @pytest.fixture
@@ -178,3 +182,20 @@ def test_what_is_hidden_beside_the_table_is_not_said(sheet, recwarn):
 
     sheet([["a", "b", "y"], [1, 5, 0], [2, 6, 1]], change=hide)
     assert not [one for one in recwarn if "hidden" in str(one.message)]
+
+
+@pytest.mark.parametrize("filled", [False, True])
+def test_a_chart_sheet_is_no_table(sheet, tmp_path, filled):
+    def charted(book):
+        chart = book.create_chartsheet("Chart", index=0)
+        if filled:
+            chart.add_chart(BarChart())
+
+    assert sheet([["a", "y"], [1, 0], [2, 1]], change=charted).frame["a"].tolist() == [1, 2]
+    with pytest.raises(UsageError, match="sheet 'Chart' is a chart without cells; give a sheet with cells: Sheet"):
+        sheet([["a", "y"], [1, 0], [2, 1]], change=charted, how=Reading(sheet="Chart"))
+    with zipfile.ZipFile(tmp_path / "t.xlsx") as whole, zipfile.ZipFile(tmp_path / "one.xlsx", "w") as alone:
+        for name in whole.namelist():
+            alone.writestr(name, re.sub(b'<sheet name="Sheet"[^>]*>', b"", whole.read(name)))
+    with pytest.raises(UsageError, match="no sheet with cells; 'Chart' is a chart"):
+        open_table(tmp_path / "one.xlsx", "y")

@@ -21,7 +21,7 @@ from pucli.data.encode.doubtful_rows import few_at_end, parts_of, side_by_side
 from pucli.data.files.readers import excel_engine
 from pucli.data.files.table_size import check_fits, check_names, check_open_document, check_sheet
 from pucli.data.files.text.records import Record, header_place, note
-from pucli.data.frames import cell_text
+from pucli.data.frames import cell_text, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,9 +117,12 @@ def _visible(book: Any, engine: str) -> list[str]:
     return [name for name in names if not book.book.sheet_by_name(name).visibility]
 
 
-def _chosen(path: Path, sheet: str, names: list[str], visible: list[str]) -> str:
+def _chosen(path: Path, sheet: str, names: list[str], visible: list[str], charts: Sequence[str] = ()) -> str:
     if not names:
-        raise UsageError(f"{path} has no sheet with cells")
+        only = f"; {charts[0]!r} is a chart: copy its table to a sheet" if charts else ""
+        raise UsageError(f"{path} has no sheet with cells{only}")
+    if sheet in charts:
+        raise UsageError(f"{path}: sheet {sheet!r} is a chart without cells; give a sheet with cells: {some_of(names)}")
     if sheet and sheet not in names:
         raise UsageError(f"{path}: {unknown('sheet', sheet, names)}")
     name = sheet or (visible or names)[0]
@@ -136,16 +139,20 @@ def _xlsx(
     as_text: Collection[str],
     as_shown: Collection[str],
 ) -> SheetTable:
-    import openpyxl
+    from openpyxl.reader.excel import ExcelReader
 
     _check_sheets(path)
+    charts: list[str] = []
     with warnings.catch_warnings(), path.open("rb") as file:  # openpyxl refuses the name .xls
         warnings.filterwarnings("ignore", module="openpyxl")  # about styles and extensions, which hold no cells
-        book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
+        reader.read_chartsheet = lambda sheet, rel: charts.append(sheet.name)  # the own one fails where it is empty
+        reader.read()
+        book = reader.wb
         try:
             sheets = {one.title: one for one in book.worksheets}
             visible = [title for title, one in sheets.items() if one.sheet_state == "visible"]
-            name = _chosen(path, sheet, list(sheets), visible)
+            name = _chosen(path, sheet, list(sheets), visible, charts)
             found = sheets[name]
             if part := getattr(found, "_worksheet_path", None):
                 check_sheet(path, part)
