@@ -15,7 +15,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError, unknown
 from pucli.data.encode.kinds.column import KINDS, CodedCells, Column
-from pucli.data.encode.kinds.date_columns import declared_date_column
+from pucli.data.encode.kinds.date_columns import declared_date_column, with_day_numbers
 from pucli.data.encode.kinds.doubtful_cells import doubtful_dates
 from pucli.data.encode.kinds.number_columns import SECONDS, declared_number_column, number_column, too_long_integers
 from pucli.data.encode.kinds.text_columns import text_column
@@ -95,7 +95,8 @@ def _inferred(column: pd.Series, decimal: str = "") -> Column:
         values = numbers(column)[0]
         if dtype.kind in "iu" and (long := too_long_integers(name, values, column.nunique)):
             return long
-        return number_column(name, values, truth=dtype.kind == "b", remark=SECONDS if dtype.kind == "m" else "")
+        found = number_column(name, values, truth=dtype.kind == "b", remark=SECONDS if dtype.kind == "m" else "")
+        return with_day_numbers(found, values)
     if getattr(dtype, "kind", "O") == "M":
         n_empty = int(column.isna().sum())
         alike = column.nunique() < 2

@@ -544,3 +544,20 @@ def test_a_few_ordinal_numbers_are_classes_and_many_are_named():
     assert column(["1st", "2nd", "3rd"] * 10).warning == ""
     found = column(["1st", "2nd", "3rd", *(f"{day}th" for day in range(4, 20))] * 3).warning
     assert "ordinal numbers, e.g. '1st'" in found and found.endswith("write them as 1")
+
+
+@pytest.mark.parametrize("half", [0.0, 0.5])
+@pytest.mark.parametrize("name", ["date", "Datum", "signup_date", "saleDate", "date of sale"])
+def test_day_numbers_of_a_spreadsheet_are_said_and_declared_dates_read_them(name, half):
+    cells = pd.DataFrame({name: 44_013 + 9 * (np.arange(40) % 17) + half})
+    (found,) = column_kinds(cells)
+    shown = f"{44_013 + half:g}" if half else "44013"
+    assert found.kind == "number" and f"--as COLUMN=date reads {shown} as 2020-07-01" in found.warning
+    days = TableEncoder({name: "date"}).learn(cells).transform(cells)
+    assert days[0, 0] == 18_444 + half == pd.Timestamp("2020-07-01").timestamp() / 86_400 + half
+
+
+@pytest.mark.parametrize(("name", "low"), [("price", 44_013), ("update", 44_013), ("date", 20_200_101), ("date", 1)])
+def test_other_numbers_are_no_day_numbers(name, low):
+    (found,) = column_kinds(pd.DataFrame({name: low + 9 * (np.arange(40) % 17)}))
+    assert "day numbers" not in found.warning

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 
 from pucli.data.encode.kinds.column import MIN_NUMBERS, CodedCells, Column, mostly, with_unread
@@ -9,6 +12,7 @@ from pucli.data.encode.kinds.doubtful_cells import ambiguous, date_format, doubt
 from pucli.data.frames import (
     DATE_FORMATS,
     TableError,
+    cell_text,
     is_month_alone,
     is_year_first,
     parsed_dates,
@@ -17,6 +21,8 @@ from pucli.data.frames import (
 )
 
 LONG_SPAN = 60 * 365.25  # days
+_DATE_NAME = re.compile(r"(?i:(.*[ _.-])?(date|datum|fecha)([ _.-].*)?)|.*[a-z]Date")
+_FIRST, _LAST = 30_000, 60_000  # day numbers of a spreadsheet, from 1982 to 2064
 
 
 def date_column(cells: CodedCells) -> Column | None:
@@ -60,6 +66,27 @@ def date_column(cells: CodedCells) -> Column | None:
     return with_unread(found, cells, read, "not dates")
 
 
+def with_day_numbers(found: Column, values: np.ndarray) -> Column:
+    """Return a column of numbers (n,) with a warning if its name says date and its cells may be days of a spreadsheet.
+
+    Parameters
+    ----------
+    found : Column
+        The column.
+    values : ndarray of shape (n,)
+        Its cells, NaN where one is empty.
+    """
+    filled = values[~np.isnan(values)]
+    if found.kind not in ("number", "identifier") or not _DATE_NAME.fullmatch(found.name):
+        return found
+    if len(filled) < MIN_NUMBERS or not (filled.min() >= _FIRST and filled.max() < _LAST):
+        return found
+    example = cell_text(float(filled[0]))
+    day = np.datetime64("1970-01-01") + int(serial_days([example])[0])
+    text = f"may hold day numbers of a spreadsheet: --as COLUMN=date reads {example} as {day}"
+    return replace(found, warning="; it ".join(filter(None, (text, found.warning))))
+
+
 def _days_exchanged(days: np.ndarray, year_first: np.ndarray) -> bool:
     """Return whether dates (k,), in days since 1970, are up to the 12th of a month if and only if `year_first`."""
     of_month = np.array([np.nan if np.isnan(day) else _day_of_month(day) for day in days])
@@ -94,11 +121,12 @@ def declared_date_column(cells: CodedCells, written: str = "") -> Column:
         found = Column(name, "date", cells.n_empty, n_distinct=len(texts), written=written, warning=warning)
         return with_unread(found, cells, read, f"not dates of the form {written}")
     shares = [float(np.mean(~np.isnan(read_days(texts, written)))) if texts else 0.0 for written in DATE_FORMATS]
-    best = int(np.argmax(shares))
-    if shares[best] == 0:
+    best, serial = int(np.argmax(shares)), ~np.isnan(serial_days(texts))
+    if shares[best] == 0 and not serial.any():
         example = f", e.g. {texts[0]!r}" if texts else ""
         raise TableError(
             f"column {name!r} is declared as date, but no cell is a date{example}; write dates as 2024-12-31"
         )
-    found = Column(name, "date", cells.n_empty, n_distinct=len(texts), written=DATE_FORMATS[best])
-    return with_unread(found, cells, ~np.isnan(read_days(texts, DATE_FORMATS[best])), "not dates")
+    written, serials = DATE_FORMATS[best], bool(serial.any())
+    found = Column(name, "date", cells.n_empty, n_distinct=len(texts), written=written, serials=serials)
+    return with_unread(found, cells, ~np.isnan(read_days(texts, written)) | serial, "not dates")

@@ -333,7 +333,7 @@ class CheckedRecords:
             if shape.separator == " ":
                 raise UsageError(
                     f"{self._path}: line {line} has {width} fields for {shape.n_fields} columns, and blanks do not "
-                    "tell which cell is empty; write NA in empty cells, or save the table as CSV"
+                    "tell which cell is empty or joins the next; write NA in empty cells, or save the table as CSV"
                 )
             self._skipped.add_short(line, width)
         return self._with_blanks(raw, fields) if self._ids else raw

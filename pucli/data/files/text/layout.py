@@ -218,6 +218,8 @@ def _check_header(
             if all(len(row.fields) == 1 and separator in row.fields[0] for row in body)
             else f"quote a name that has {separator!r} in it, or correct the header"
         )
+        if separator == " ":
+            way_out = "where cells join without a blank, save the table as CSV; quote a name that has a blank in it"
         raise UsageError(
             f"{path}: the header has {len(names)} fields, but line {line} and all lines after it have fewer ({width}); "
             f"{way_out}"
