@@ -52,12 +52,12 @@ def as_floats(values: ArrayLike, name: str) -> Floats:
         raise ValueError(f"{name} takes numbers, and {_shown(wrong)} is none.") from error
 
 
-def weights(values: ArrayLike, name: str = "sample_weight") -> Floats:
+def weights(values: ArrayLike) -> Floats:
     """Return the weights of the rows, (n,); raise ValueError if one is missing, negative or infinite."""
-    found = numbers(values, name)
+    found = numbers(values, "sample_weight")
     wrong = np.flatnonzero(~(np.isfinite(found) & (found >= 0.0)))
     if len(wrong):
-        raise ValueError(f"{name} takes finite numbers from zero on; row {wrong[0]} has {found[wrong[0]]:g}.")
+        raise ValueError(f"sample_weight takes finite numbers from zero on; row {wrong[0]} has {found[wrong[0]]:g}.")
     return found
 
 
@@ -89,14 +89,14 @@ def labels(values: ArrayLike, name: str) -> AnyArray:
     return array
 
 
-def marks(labelled: ArrayLike, name: str = "labelled") -> Bools:
+def marks(labelled: ArrayLike) -> Bools:
     """Return which rows are labelled positives, (n,), given as True and False or 1 and 0; else raise ValueError."""
-    array = labels(labelled, name)
+    array = labels(labelled, "labelled")
     if array.dtype.kind != "b":
         wrong = [label for label in distinct(array) if isinstance(label, str) or label not in (0, 1)]
         if wrong:
             raise ValueError(
-                f"{name} takes True for labelled positives and False for unlabeled rows, or 1 and 0; got "
+                "labelled takes True for labelled positives and False for unlabeled rows, or 1 and 0; got "
                 f"{_shown(wrong[0])}. Compare the labels with the positive one: y == {_shown(distinct(array)[-1])}."
             )
     return array.astype(bool)
@@ -144,23 +144,13 @@ def classes(truth: ArrayLike, predictions: ArrayLike, names: tuple[str, str]) ->
     return y, y_hat
 
 
-def refuse_other_kind(positive: object, y: AnyArray, name: str = "positive") -> None:
-    """Raise ValueError if the positive class is a word and the labels are none, or the other way round.
-
-    Parameters
-    ----------
-    positive : object
-        The positive class.
-    y : ndarray of shape (n,)
-        Labels.
-    name : str, default="positive"
-        What messages call the positive class.
-    """
+def refuse_other_kind(positive: object, y: AnyArray) -> None:
+    """Raise ValueError if the positive class is a word and the labels (n,) are none, or the other way round."""
     if np.ndim(np.asarray(positive)) or positive is None or positive != positive:  # NaN differs from itself
-        raise ValueError(f"{name} takes one label; got {_shown(positive)}.")
+        raise ValueError(f"positive takes one label; got {_shown(positive)}.")
     if isinstance(positive, str) != _words(y):
         found = ", ".join(_shown(label) for label in distinct(y)[:FEW])
-        raise ValueError(f"{name} is {_shown(positive)}, which is no label: the labels are {found}.")
+        raise ValueError(f"positive is {_shown(positive)}, which is no label: the labels are {found}.")
 
 
 def same_length(first: AnyArray, second: AnyArray, names: tuple[str, str], *, least: int = 1) -> None:

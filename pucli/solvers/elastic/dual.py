@@ -59,13 +59,7 @@ def lam1_max(Z: Floats, labelled: Bools, c_p: float = 1.0, c_u: float = 0.1) -> 
     return 2.0 * float(np.max(np.abs(pull - Z[labelled].T @ a)[:-1], initial=0.0))
 
 
-def solve_elastic(
-    problem: GlobalLocalProblem,
-    lam1: float,
-    tol: float = 1e-6,
-    max_iter: int = 2000,
-    dual: Floats | None = None,
-) -> Solution:
+def solve_elastic(problem: GlobalLocalProblem, lam1: float, tol: float = 1e-6, max_iter: int = 2000) -> Solution:
     """Minimise E-GLPUAL's objective (4.1) to a proven relative gap.
 
     Parameters
@@ -78,8 +72,6 @@ def solve_elastic(
         Gap at which to stop, relative to the objective.
     max_iter : int, default 2000
         Largest number of sweeps over labelled rows and features.
-    dual : ndarray of shape (n_p + m,), optional
-        Starting point, such as the `dual` of a fit at a neighbouring lam1.
 
     Returns
     -------
@@ -97,7 +89,7 @@ def solve_elastic(
     lower = np.concatenate([np.full(n_p, -c_p), np.full(m, -0.5 * lam1)])
     upper = np.concatenate([np.zeros(n_p), np.full(m, 0.5 * lam1)])
     kink = np.concatenate([np.ones(n_p), np.zeros(m)])
-    p: Floats = np.zeros(n_p + m) if dual is None else np.clip(dual, lower, upper)
+    p: Floats = np.zeros(n_p + m)
     n_iter, target = 0, tol
     for _ in range(REFINEMENTS):
         w = -inverse @ _slope(p, b, Zp)

@@ -32,25 +32,23 @@ RIDGES = (0.1, 1.0)
 JITTER = 1e-10
 
 
-def best_bin(positive: Floats, population: Floats, confidence: float = CONFIDENCE, odds: float = 1.0) -> float:
+def best_bin(positive: Floats, population: Floats, odds: float = 1.0) -> float:
     """Return the best bin estimate of the prior, between 0 and 1.
 
     Parameters
     ----------
     positive, population : ndarray of shape (p,) and (n,)
         Held-out scores of labelled rows and of the population, the unlabeled rows in the case-control scenario.
-    confidence : float
-        Factor on the confidence term.
     odds : float, default=1.0
         Factor on the odds of q_p, if labels were not given at random (`pucli.solvers.prior.labelling_odds`).
     """
     q_p, q_u = shares_above(positive, population)
     if odds != 1.0:
         q_p = with_odds(q_p, odds)
-    return smallest_bound(q_p, q_u, (len(positive), len(population)), confidence)
+    return smallest_bound(q_p, q_u, (len(positive), len(population)))
 
 
-def smallest_bound(q_p: Floats, q_u: Floats, rows: tuple[int, int], confidence: float = CONFIDENCE) -> float:
+def smallest_bound(q_p: Floats, q_u: Floats, rows: tuple[int, int]) -> float:
     """Return the bound q_u / q_p at the threshold where it is smallest, confidence term included, at most 1 (eq. 4).
 
     Parameters
@@ -59,13 +57,11 @@ def smallest_bound(q_p: Floats, q_u: Floats, rows: tuple[int, int], confidence: 
         Shares of the labelled rows and of the population above each threshold.
     rows : tuple of two int
         Numbers of labelled rows and of rows of the population.
-    confidence : float
-        Factor on the confidence term.
     """
     log_term = 0.5 * np.log(4.0 / DELTA)
     width = np.sqrt(log_term / rows[0]) + np.sqrt(log_term / rows[1])
     q = np.maximum(q_p, 0.5 / rows[0])
-    best = int(np.argmin((q_u + confidence * (1.0 + GAMMA) * width) / q))
+    best = int(np.argmin((q_u + CONFIDENCE * (1.0 + GAMMA) * width) / q))
     return float(min(1.0, q_u[best] / q[best]))
 
 
