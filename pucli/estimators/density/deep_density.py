@@ -22,7 +22,7 @@ from pucli.core.saved_state import Array, Flag, Layers, State, Word
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import dense_rows, validated
 from pucli.estimators.base.parameters import FROM_ONE, FROM_TWO, POSITIVE, Constraints, RandomState, one_of
-from pucli.solvers.deep.likelihood import BANDWIDTHS, kernel_log_likelihood
+from pucli.solvers.deep.likelihood import kernel_log_likelihood
 from pucli.solvers.deep.networks import OUTPUTS, Network
 from pucli.solvers.result import Certificate
 
@@ -238,8 +238,7 @@ class DeepDensity(Certified, BaseEstimator):
         _check_count(n_samples)
         rows = dense_rows(self, validated(self, X, reset=False))
         generated = self.sample(n_samples, random_state=random_state)
-        values: Floats = kernel_log_likelihood(generated, self._validation, rows, BANDWIDTHS).log_likelihood
-        return values
+        return kernel_log_likelihood(generated, self._validation, rows)[0]
 
     def score(self, X: ArrayLike, y: object = None) -> float:
         """Return the mean of `score_samples` over the rows of X (n, d)."""

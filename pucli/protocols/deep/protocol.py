@@ -170,8 +170,8 @@ def _judge(model: Any, drawn: Drawn, options: Mapping[str, Any], seed: int, resu
 def _likelihood(generated: Floats, drawn: Drawn) -> tuple[float, float]:
     from pucli.solvers.deep.likelihood import kernel_log_likelihood
 
-    scored = kernel_log_likelihood(generated, drawn.X, drawn.X_test)
-    return mean_log_likelihood(scored.log_likelihood), float(scored.bandwidth)
+    scores, bandwidth = kernel_log_likelihood(generated, drawn.X, drawn.X_test)
+    return mean_log_likelihood(scores), bandwidth
 
 
 def _stacked_counts(generated: Floats, drawn: Drawn) -> Ints:

@@ -7,8 +7,6 @@ on validation rows, never on the test rows.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 from scipy.special import logsumexp
@@ -17,24 +15,6 @@ from pucli.core.arrays import Floats
 
 BANDWIDTHS = np.logspace(-3.0, 1.5, 10)
 _BLOCK_BYTES = 64e6
-
-
-class KernelLikelihood(NamedTuple):
-    """The log-likelihood of test rows.
-
-    Attributes
-    ----------
-    log_likelihood : ndarray of shape (n,)
-        Log-likelihood of each test row, in nats.
-    bandwidth : float
-        The chosen bandwidth.
-    validation : ndarray of shape (n_bandwidths,)
-        Mean log-likelihood of the validation rows at each bandwidth.
-    """
-
-    log_likelihood: Floats
-    bandwidth: float
-    validation: Floats
 
 
 def log_density(generated: Floats, rows: Floats, bandwidths: Floats) -> Floats:
@@ -94,10 +74,8 @@ def _add_direct(generated: Floats, rows: Floats, rate: Floats, total: Floats) ->
             total[i, b] = np.log(accumulated) - rate[b] * least
 
 
-def kernel_log_likelihood(
-    generated: Floats, validation: Floats, test: Floats, bandwidths: Floats = BANDWIDTHS
-) -> KernelLikelihood:
-    """Return the log-likelihood of test rows under the kernel density of generated rows.
+def kernel_log_likelihood(generated: Floats, validation: Floats, test: Floats) -> tuple[Floats, float]:
+    """Return the log-likelihood of test rows (n,) under the kernel density of generated rows, and its bandwidth.
 
     Parameters
     ----------
@@ -105,12 +83,8 @@ def kernel_log_likelihood(
         Generated rows; ValueError is raised if there is none.
     validation, test : ndarray of shape (p, d) and (n, d)
         Rows on which the bandwidth is chosen, by mean log-likelihood, and test rows.
-    bandwidths : ndarray of shape (n_bandwidths,)
-        Candidate bandwidths.
     """
     if len(generated) == 0:
         raise ValueError("the density of a model needs at least one generated row; raise n_samples.")
-    scores = log_density(generated, validation, bandwidths).mean(axis=0)
-    best = int(np.argmax(scores))
-    values = log_density(generated, test, bandwidths[best : best + 1])[:, 0]
-    return KernelLikelihood(values, float(bandwidths[best]), scores)
+    best = int(np.argmax(log_density(generated, validation, BANDWIDTHS).mean(axis=0)))
+    return log_density(generated, test, BANDWIDTHS[best : best + 1])[:, 0], float(BANDWIDTHS[best])

@@ -51,8 +51,6 @@ class KernelSolution(Certificate):
         b.
     violation : float
         tau of (13), the largest violation by any pair.
-    n_pairs : int
-        Number of pair steps.
     trace : ndarray of shape (blocks + 1, 3)
         Elapsed seconds, dual value, and gap of the active rows.
     """
@@ -61,7 +59,6 @@ class KernelSolution(Certificate):
     scores: Floats
     bias: float
     violation: float
-    n_pairs: int
     trace: Floats
 
 
@@ -138,7 +135,7 @@ def solve_kernel(
     rows = RowStore(X, kernel, cache_bytes, min(BLOCK, n), overwrite=overwrite_X)
     state = _State(rows, losses, a_X, start)
     dual = dual_value(losses, state.sigma, state.G, a_X, a_norm)
-    n_iter = n_pairs = stalled = 0
+    n_iter = stalled = 0
     lowest_gap, patience = np.inf, max(MAX_STALLED, 2 * n // BLOCK)
     history = []
     while True:
@@ -164,7 +161,6 @@ def solve_kernel(
             continue
         dual += gained
         n_iter += 1
-        n_pairs += pairs
         if shrinking and n_iter % SHRINK_EVERY == 0:
             state.shrink(highest, lowest)
     if not converged and n_iter < max_iter:  # no progress: remove the rounding that has accumulated in G
@@ -180,7 +176,6 @@ def solve_kernel(
         bias=bias,
         violation=max(highest - lowest, 0.0),
         n_iter=n_iter,
-        n_pairs=n_pairs,
         converged=bool(converged),
         trace=np.array(history),
     )
