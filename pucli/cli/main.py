@@ -29,7 +29,7 @@ from pucli.cli.documents import version_of
 from pucli.cli.help import HelpfulCommand, examples_text, groups, plain_metavar
 from pucli.cli.interrupts import interrupts, noticed
 from pucli.cli.output import Output, Stopped
-from pucli.cli.terminal import tell
+from pucli.cli.terminal import inert_text, tell
 from pucli.core.errors import FULL_DISK, PucliError, nearest, unknown
 
 # Commands in the order in which a new user needs them; the others follow in alphabetical order.
@@ -218,6 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _report(error: Exception, *, as_json: bool) -> int:
     """Write the message of `error` and return its exit code."""
     kind, message, code = _explain(error)
+    message = message if as_json else inert_text(message)
     if len(message) > LONGEST and kind != "help":  # e.g. a name of a megabyte
         message = f"{message[: LONGEST - END]} [...] {message[-END:]}"
     if as_json:

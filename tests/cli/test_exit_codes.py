@@ -100,6 +100,8 @@ def test_too_little_memory_is_no_defect(pucli, monkeypatch, error):
 def test_a_message_with_an_endless_name_is_shortened(pucli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_text("a" * 10**6 + ",b\n1,2\n3,4\n")
+    long = pucli("train", "--method", "\x1b" * 10**4, "--data", "t.csv", "--label", "y")
+    assert len(long.err) < 2000 and "[...]" in long.err
     done = pucli("train", "--method", "blssvm", "--data", "t.csv", "--label", "y")
     assert (done.code, len(done.err.strip().splitlines())) == (2, 1)
     assert len(done.err) < 2000 and done.err.startswith("pucli: ") and "[...]" in done.err

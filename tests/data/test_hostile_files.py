@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from pucli.core.errors import UsageError
 from pucli.data.files.formats import open_table, open_wide
 from pucli.data.files.table_size import MOST_COLUMNS, check_columns, check_sheet
 from pucli.data.files.text.arff import split_row
+from pucli.data.rows.blocks import read_blocks
 from tests.data.helpers import refused
 
 RNG = np.random.default_rng(0)
@@ -184,6 +186,19 @@ def test_two_columns_of_one_name_are_named(tmp_path):
 
 
 @pytest.mark.slow  # pyarrow takes half a second to import
+def test_a_name_with_a_nul_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a\0b,y\n1,0\n2,1\n")
+    refused(tmp_path / "t.csv", r"the name of column 'a\x00b' has a NUL character; remove it")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").is_char_device(), reason="no /dev/zero")
+def test_a_device_without_an_end_is_refused():
+    refused(Path("/dev/zero"), "is a device; give a file")
+    with pytest.raises(UsageError, match="is a device"):
+        list(read_blocks(Path("/dev/urandom"), ["a"]))
+    refused(Path("/dev/null"), "is empty")
+
+
 def test_columns_of_parquet(tmp_path):
     pa = pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
     import datetime

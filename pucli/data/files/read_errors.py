@@ -10,6 +10,7 @@ from pucli.core.errors import UsageError, did_you_mean
 from pucli.data.files.damaged import damaged
 from pucli.data.files.disguises import check_not_address
 from pucli.data.files.file_kinds import BINARY, FEATHER
+from pucli.data.files.spool import check_ends
 from pucli.data.files.unpacking import opened
 from pucli.data.frames import TableError
 from pucli.data.reading import WANTED
@@ -22,6 +23,7 @@ def reading(path: Path) -> Iterator[None]:
         check_not_address(path)
         if path.is_dir():
             raise UsageError(f"{path} is a folder; give a file")
+        check_ends(path)
         if path.is_file() and path.stat().st_size == 0:
             raise UsageError(f"{path} is empty; {WANTED}")
         yield

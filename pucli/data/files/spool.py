@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import sys
 import tempfile
@@ -30,6 +31,21 @@ def is_stream(path: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+
+
+def check_ends(path: Path) -> None:
+    """Raise UsageError for a device such as /dev/zero, which never ends; a terminal and /dev/null do."""
+    try:
+        if stat.S_ISBLK(path.stat().st_mode):
+            raise UsageError(f"{path} is a device; give a file")
+        if not stat.S_ISCHR(path.stat().st_mode) or path.samefile(os.devnull):
+            return
+        with path.open("rb") as stream:
+            ends = stream.isatty()
+    except OSError:  # its reader says why
+        return
+    if not ends:
+        raise UsageError(f"{path} is a device; give a file")
 
 
 def shown(path: Path) -> str:

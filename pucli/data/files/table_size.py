@@ -32,9 +32,11 @@ _CELL = re.compile(rb'<(?:\w+:)?c\s[^<>]{0,200}?\br="([A-Z]{1,3})([0-9]{1,7})"')
 
 
 def check_columns(names: Sequence[str]) -> None:
-    """Raise ValueError if there are too many columns, or two of one name."""
+    """Raise ValueError if there are too many columns, two of one name, or one with a NUL character in its name."""
     if len(names) > MOST_COLUMNS:
         raise ValueError(f"has {len(names)} columns; at most {MOST_COLUMNS} are read")
+    if nul := next((name for name in names if "\0" in name), ""):
+        raise ValueError(f"the name of column {nul!r} has a NUL character; remove it")
     for left, right in pairwise(sorted(names)):
         if left == right:
             beside = _repeated(list(names))
