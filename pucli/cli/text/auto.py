@@ -246,7 +246,7 @@ def _rests_on(document: Mapping[str, Any]) -> str:
     )
 
 
-def _chance(row: dict[str, Any]) -> str:
+def _chance(row: Mapping[Any, Any]) -> str:
     """Return the probability in words, with its range unless that is the same to two places, as with a known prior."""
     value, low, high = (f"{row[name]:.2f}" for name in ("probability", "probability_low", "probability_high"))
     return f"probability {value}" if low == high else f"probability {value} ({low} to {high})"
