@@ -130,7 +130,14 @@ def make_calibration(
 def averaged(knots: np.ndarray, curves: np.ndarray, population: np.ndarray, prior: float) -> Calibration:
     """Return the mean of curves from `calibration_curves`, times a factor that makes its mean the prior, if it can.
 
-    knots : scores (knots,); curves : probabilities (bootstraps, knots); population : sorted scores (n,).
+    Parameters
+    ----------
+    knots, curves : ndarray of shape (knots,) and (bootstraps, knots)
+        From `calibration_curves`.
+    population : ndarray of shape (n,)
+        Sorted scores of the population.
+    prior : float
+        Class prior.
     """
     mean = Calibration(knots, np.mean(curves, axis=0))
     factor = min(factor_for(mean.of(_some(population)), prior), LARGEST_FACTOR)
