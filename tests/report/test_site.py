@@ -15,7 +15,7 @@ from pucli.report.site.diagram import critical_difference, joined
 from pucli.report.site.prose import to_html
 from pucli.report.tables.comparisons import Ranking
 from pucli.report.tables.standing import Standing, leaders, read_standings, standings
-from pucli.report.tables.verdict import VERDICTS
+from pucli.report.tables.verdict import LOOKS, VERDICTS
 from pucli.runner import load_experiment
 from tests.helpers import ROOT
 
@@ -216,10 +216,10 @@ def test_the_picture_of_published_and_obtained_stands_before_the_table(site):
 
 
 def test_every_verdict_has_a_sign_and_a_style():
-    from pucli.report.site.render import LEGEND, SIGNS, asset
+    from pucli.report.site.render import LEGEND, asset
 
-    assert set(SIGNS) == set(VERDICTS) and len(set(SIGNS.values())) == len(SIGNS)
-    assert all(f" {sign} " in LEGEND for sign in SIGNS.values())
+    signs = {look.sign for look in LOOKS.values()}
+    assert len(signs) == len(VERDICTS) and all(f" {sign} " in LEGEND for sign in signs)
     assert ".v-reproduced" in asset("style.css")
 
 

@@ -12,22 +12,11 @@ from pucli.cli.terminal import many, plus_minus
 if TYPE_CHECKING:
     from pucli.report import Report, TableRow
 
-STYLES = {
-    "reproduced": "green",
-    "reproduced by a variant": "green",
-    "better": "cyan",
-    "worse": "red",
-    "inconclusive": "yellow",
-    "degenerate": "yellow",
-    "not reproduced": "yellow",
-    "compared with another method": "dim",
-    "not run": "dim",
-}
-
 
 def print_report(out: Output, report: Report) -> None:
     """Print `report`: published beside obtained, difference in its standard errors, verdict."""
     from pucli.report.tables.summary import flags_in_words
+    from pucli.report.tables.verdict import LOOKS
 
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in report.verdicts.items())
     counts = report.counts
@@ -65,9 +54,7 @@ def print_report(out: Output, report: Report) -> None:
     kept = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     _print_rows(out, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
     if report.verdicts:
-        from pucli.report.tables.verdict import MEANINGS
-
-        said = {verdict: MEANINGS[verdict] for verdict in report.verdicts if verdict in MEANINGS}
+        said = {verdict: LOOKS[verdict].meaning for verdict in report.verdicts if LOOKS[verdict].meaning}
         out.fields([("diff/se", "obtained minus published, in standard errors"), *said.items()])
         out.text()
     files = ", ".join(str(path.relative_to(report.folder)) for path in report.files)
@@ -87,8 +74,11 @@ def print_report(out: Output, report: Report) -> None:
 
 def _print_rows(out: Output, columns: list[str], rows: list[list[str]]) -> None:
     """Print the rows; on a narrow screen, in blocks headed by the values that their rows share."""
+    from pucli.report.tables.verdict import LOOKS
+
+    styles = {verdict: look.style for verdict, look in LOOKS.items()}
     if out.fits(columns, rows):
-        out.table(columns, rows, styles=STYLES, whole="method")
+        out.table(columns, rows, styles=styles, whole="method")
         out.text()
         return
     shared = [i for i, name in enumerate(columns) if name in ("data set", "setting", "metric")]
@@ -96,7 +86,7 @@ def _print_rows(out: Output, columns: list[str], rows: list[list[str]]) -> None:
     for heading, block in itertools.groupby(rows, key=lambda row: [row[i] for i in shared]):
         out.text(", ".join(part for part in heading if part))
         out.table(
-            [columns[i] for i in others], [[row[i] for i in others] for row in block], styles=STYLES, whole="method"
+            [columns[i] for i in others], [[row[i] for i in others] for row in block], styles=styles, whole="method"
         )
         out.text()
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.metrics import get_metric
-from pucli.report.figures.style import BLUE, FAINT, GREEN, GREY, NARROW, RED, WIDE
+from pucli.report.figures.style import FAINT, NARROW, SHADES, WIDE
 from pucli.report.tables.table import TableRow
-from pucli.report.tables.verdict import plain
+from pucli.report.tables.verdict import LOOKS, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 ACROSS, LINE, FRAME = 4, 0.16, 0.7
 # of the two means from the middle of a line
 OFF = 0.17
-# mark and colour of the obtained figure by verdict
-MARKS = {
-    "reproduced": ("o", GREEN), "reproduced by a variant": ("D", GREEN), "better": ("^", BLUE), "worse": ("v", RED),
-    "inconclusive": ("s", GREY), "degenerate": ("x", GREY), "not reproduced": ("P", RED), "not judged": (".", GREY),
-    "compared with another method": ("*", GREY),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,9 +100,10 @@ def _panel(ax: Axes, panel: Panel, *, names: bool) -> None:
     ax.plot(*_segments(np.zeros(count), np.ones(count), np.arange(count, dtype=float)), **guides)
     most = 100.0 if "%" in panel.unit else math.inf  # no share passes 100 %
     _means(ax, [(y - OFF, row.published_mean, row.published_sd) for y, row in rows], "o", "0.45", "white", most=most)
-    for verdict, (marker, shade) in MARKS.items():
+    for verdict, look in LOOKS.items():
+        shade = SHADES[look.colour]
         own = [(y + OFF, row.obtained_mean, row.obtained_sd) for y, row in rows if plain(row.verdict) == verdict]
-        _means(ax, own, marker, shade, shade, most=most)
+        _means(ax, own, look.marker, shade, shade, most=most)
     ax.set_yticks(range(len(panel.lines)), [name for name, _ in panel.lines])
     ax.tick_params(axis="y", labelsize=7.5, length=0)
     ax.yaxis.set_visible(names)
@@ -144,8 +139,8 @@ def _legend(figure: Figure, rows: Sequence[TableRow]) -> None:
     verdicts = {plain(row.verdict) for row in rows if _both(row)}
     marks = [Line2D([], [], marker="o", markerfacecolor="white", color="0.45", linestyle="", label="published")]
     marks += [
-        Line2D([], [], marker=marker, color=colour, linestyle="", label=verdict)
-        for verdict, (marker, colour) in MARKS.items()
+        Line2D([], [], marker=look.marker, color=SHADES[look.colour], linestyle="", label=verdict)
+        for verdict, look in LOOKS.items()
         if verdict in verdicts
     ]
     figure.legend(

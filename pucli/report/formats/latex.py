@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
-from pucli.report.tables.verdict import COMPARED, plain
+from pucli.report.tables.verdict import COMPARED, LOOKS, plain
 
 if TYPE_CHECKING:
     from pucli.report.model import Report
@@ -17,11 +17,6 @@ _SPECIAL = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\
             "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
             "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # fmt: skip
 PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
-# relation of the obtained figure to the published one
-_MARKS = {
-    "reproduced by a variant": "v", "reproduced": "=", "better": "+", "worse": "-", "inconclusive": "?",
-    "degenerate": "1", "not reproduced": "n", "not judged": "o", "compared with another method": "c",
-}  # fmt: skip
 
 
 def latex(report: Report) -> str:
@@ -70,8 +65,8 @@ def _table(report: Report, metric: str) -> str:
 def _obtained(row: TableRow | None) -> str:
     if row is None or math.isnan(row.obtained_mean):
         return "--"
-    verdict = plain(row.verdict)
-    mark = f"$^{{{_MARKS[verdict]}}}$" if verdict in _MARKS else ""
+    look = LOOKS.get(plain(row.verdict))
+    mark = f"$^{{{look.latex}}}$" if look and look.latex else ""
     return _pm(row.obtained_mean, row.obtained_sd, row.metric) + mark
 
 

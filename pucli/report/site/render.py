@@ -22,20 +22,10 @@ from pucli.report.tables.comparisons import by_pair
 from pucli.report.tables.published import setting_key
 from pucli.report.tables.summary import flags_in_words
 from pucli.report.tables.table import LINES, TableRow, blocks
-from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_RUN, REPRODUCED, plain
+from pucli.report.tables.verdict import BY_VARIANT, COMPARED, LOOKS, NOT_RUN, REPRODUCED, plain
 from pucli.runner.cells import Cell
 from pucli.runner.store import StoredRows
 
-# relation of the obtained figure to the published one
-SIGNS = {
-    "reproduced": "=", "reproduced by a variant": "≈", "better": "▲", "worse": "▼", "inconclusive": "?",
-    "degenerate": "◌", "not reproduced": "≠", "not judged": "·", "compared with another method": "↔", "not run": "–",
-}  # fmt: skip
-SHORT = {
-    "reproduced by a variant": "by a variant",
-    "not reproduced": "differs",
-    "compared with another method": "compared",
-}
 # explains the verdicts
 LEGEND = (
     "Means and sample standard deviations over repeats. The interval is the 90 % confidence interval of the "
@@ -72,8 +62,8 @@ def environment() -> Environment:
         "pm": lambda sd, metric: "" if math.isnan(sd) else f" ± {_number(sd, metric)}",
         "signed": lambda value, metric: f"{value:+.{get_metric(metric).digits}f}",
         "key": lambda value: "" if math.isnan(value) else value,
-        "sign": lambda verdict: SIGNS.get(plain(verdict), ""),
-        "short": lambda verdict: SHORT.get(plain(verdict), plain(verdict)),
+        "sign": lambda verdict: LOOKS[plain(verdict)].sign,
+        "short": lambda verdict: LOOKS[plain(verdict)].short or plain(verdict),
         "css": lambda verdict: "by" if "variant" in verdict else plain(verdict).replace(" ", "-"),
         "diagram": critical_difference,
         "answer": _answer,
@@ -198,7 +188,7 @@ def _choices(report: Report) -> list[tuple[str, str, list[tuple[str, str]]]]:
     sets = list(dict.fromkeys(row.dataset for row in report.rows))
     verdicts = list(dict.fromkeys(plain(row.verdict) for row in report.rows if row.verdict))
     filters = [
-        ("by-verdict", "verdict", [(verdict, f"{SIGNS.get(verdict, '')} {verdict}") for verdict in verdicts]),
+        ("by-verdict", "verdict", [(verdict, f"{LOOKS[verdict].sign} {verdict}") for verdict in verdicts]),
         ("by-set", "set", [(name, name) for name in sets]),
     ]
     return [one for one in filters if len(one[2]) > 1]

@@ -21,6 +21,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pucli.metrics import get_metric
 
@@ -34,18 +35,40 @@ NOT_REPRODUCED = "not reproduced"
 NOT_JUDGED = "not judged"
 COMPARED = "compared with another method"
 NOT_RUN = "not run"
-MEANINGS = {
-    REPRODUCED: "within two standard errors, and the interval of the difference is within the margin of the metric",
-    BY_VARIANT: "this form of the method does not agree with the published figure, but the named one does",
-    BETTER: "more than two standard errors better than published",
-    WORSE: "more than two standard errors worse than published",
-    INCONCLUSIVE: "within two standard errors, but the interval is too wide to tell",
-    DEGENERATE: "at least half of the models predict one class only; such a figure reproduces nothing",
-    NOT_REPRODUCED: "no repeat gave a value, or the metric has no better side",
-    NOT_JUDGED: "fewer than three repeats",
-    COMPARED: "the published figure is that of another method",
-}
-VERDICTS = (*MEANINGS, NOT_RUN)
+
+
+class Look(NamedTuple):
+    """How a verdict is explained and marked: in figures by marker and colour, on the terminal by a style of Rich."""
+
+    sign: str
+    latex: str
+    marker: str
+    colour: str
+    style: str
+    meaning: str = ""
+    short: str = ""
+
+
+LOOKS = {
+    REPRODUCED: Look("=", "=", "o", "green", "green",
+                     "within two standard errors, and the interval of the difference is within the margin of the "
+                     "metric"),
+    BY_VARIANT: Look("≈", "v", "D", "green", "green",
+                     "this form of the method does not agree with the published figure, but the named one does",
+                     "by a variant"),
+    BETTER: Look("▲", "+", "^", "blue", "cyan", "more than two standard errors better than published"),
+    WORSE: Look("▼", "-", "v", "red", "red", "more than two standard errors worse than published"),
+    INCONCLUSIVE: Look("?", "?", "s", "grey", "yellow",
+                       "within two standard errors, but the interval is too wide to tell"),
+    DEGENERATE: Look("◌", "1", "x", "grey", "yellow",
+                     "at least half of the models predict one class only; such a figure reproduces nothing"),
+    NOT_REPRODUCED: Look("≠", "n", "P", "red", "yellow",
+                         "no repeat gave a value, or the metric has no better side", "differs"),
+    NOT_JUDGED: Look("·", "o", ".", "grey", "", "fewer than three repeats"),
+    COMPARED: Look("↔", "c", "*", "grey", "dim", "the published figure is that of another method", "compared"),
+    NOT_RUN: Look("–", "", "", "grey", "dim"),
+}  # fmt: skip
+VERDICTS = tuple(LOOKS)
 # repeats without which a mean of random values is not judged
 FEWEST_REPEATS = 3
 
