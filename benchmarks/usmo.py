@@ -26,7 +26,7 @@ from pucli.core.errors import RunError
 from pucli.estimators.unbiased.usmo import USMO
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.row_losses.linear import solve_linear
-from pucli.solvers.row_losses.losses import Scale, bias_and_gap, dual_value, relative_scale
+from pucli.solvers.row_losses.losses import Scale, dual_value, intercept_and_gap, relative_scale
 from pucli.solvers.usmo.blocks import KernelProblem, solve_kernel
 from pucli.solvers.usmo.problem import double_hinge_problem
 from pucli.solvers.usmo.start import subsample_start
@@ -124,7 +124,7 @@ def _usmo(problem: DoubleHingeProblem) -> KernelSolution:
 
 def _relative_gap(problem: DoubleHingeProblem, sigma: Floats) -> float:
     G = problem.kernel.combination(problem.X_u, problem.X_u, sigma) - problem.a_X
-    _, gap = bias_and_gap(problem.losses, problem.total, sigma, G)
+    _, gap = intercept_and_gap(problem.losses, problem.total, sigma, G)
     dual = dual_value(problem.losses, sigma, G, problem.a_X, problem.a_norm)
     return gap / relative_scale(dual + gap, gap, problem.trivial)
 

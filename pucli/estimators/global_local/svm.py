@@ -25,7 +25,7 @@ from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.kernels.graph import NO_EDGES
 from pucli.solvers.row_losses.kernel import DENSE_ROWS, solve_kernel_rows
 from pucli.solvers.row_losses.linear import keeps_w
-from pucli.solvers.row_losses.losses import RowLosses, bias_and_gap
+from pucli.solvers.row_losses.losses import RowLosses, intercept_and_gap
 from pucli.solvers.svm.hinge import by_features, by_newton, feasible, hinge_losses
 from pucli.solvers.svm.squares import solve_weighted_squares
 
@@ -168,12 +168,12 @@ class BSVM(WeightedPU):
         self.support_vectors_, self.dual_coef_ = X[pull != 0.0], pull[pull != 0.0]
         if self.kernel == "linear":
             self.coef_ = rows.T @ pull
-            bias = abs(self.intercept_)
+            intercept = abs(self.intercept_)
             self._move_intercept(rows, signs, weights, centre)
             sizes = np.abs(rows)
             # weights of rows may multiply the rounding of w in a score by 1e12
             reach = np.abs(self.coef_) if self._row_weights is None else sizes.T @ np.abs(pull)
-            rounding = OF_SCORES * (sizes @ reach + bias)
+            rounding = OF_SCORES * (sizes @ reach + intercept)
             self._add_cost(float(weights @ rounding), self.tol, known=False)
         else:
             scores = OF_SCORES * float(np.abs(pull).sum()) * float(weights.sum())
@@ -182,10 +182,10 @@ class BSVM(WeightedPU):
 
     def _move_intercept(self, X: Floats, signs: Floats, weights: Floats, centre: Floats) -> None:
         """Set the intercept for rows from which `centre` is not subtracted, and add the cost of rounding to the gap."""
-        bias = self.intercept_
-        self.intercept_ = bias - float(centre @ self.coef_)
-        shift = float(np.longdouble(self.intercept_) - bias + centre.astype(np.longdouble) @ self.coef_)
-        f = X @ self.coef_ + (bias + shift)
+        at_centre = self.intercept_
+        self.intercept_ = at_centre - float(centre @ self.coef_)
+        shift = float(np.longdouble(self.intercept_) - at_centre + centre.astype(np.longdouble) @ self.coef_)
+        f = X @ self.coef_ + (at_centre + shift)
         loss = float((weights * np.maximum(1.0 - signs * f, 0.0)).sum())
         cost = 0.5 * self.lam_ * float(self.coef_ @ self.coef_) + loss - self.objective_
         self._add_cost(cost, self.tol)
@@ -245,10 +245,10 @@ class BSVM(WeightedPU):
 
     def _certify(self, losses: RowLosses, dual: Floats, g: Floats, n_iter: int) -> None:
         """Keep the model of the dual variables (n,), each the slope of a row's loss over lam, and its certificate."""
-        bias, gap = bias_and_gap(losses, 0.0, dual, -g)
-        distance = g + bias - losses.left
+        intercept, gap = intercept_and_gap(losses, 0.0, dual, -g)
+        distance = g + intercept - losses.left
         loss = np.maximum(losses.lower * distance, losses.upper * distance).sum()
-        self.intercept_ = bias
+        self.intercept_ = intercept
         self.objective_, self.dual_gap_ = self.lam_ * float(loss - 0.5 * (dual @ g)), self.lam_ * gap
         self.converged_ = bool(self.dual_gap_ <= self.tol * self.objective_)
         self.n_iter_ = max(n_iter, 1)

@@ -1,4 +1,4 @@
-"""Base of USMO and RampPU: the class prior, the kernel, and f = sum of kernels + bias."""
+"""Base of USMO and RampPU: the class prior, the kernel, and f = sum of kernels + intercept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CENTRE_ROWS = 1000
 
 
 class KernelPU(PriorInObjective):
-    """Base of the PU classifiers with a prior and any kernel, f = sum_i weights_i k(x_i, .) + bias.
+    """Base of the PU classifiers with a prior and any kernel, f = sum_i weights_i k(x_i, .) + intercept.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class KernelPU(PriorInObjective):
     def _centre(self, X: Floats) -> Floats | None:
         """Return the mean (m,) to subtract from rows (n, m) that are far from the origin; None for other rows.
 
-        With the linear kernel an offset only changes the bias, but it costs inner products digits.
+        With the linear kernel an offset only changes the intercept, but it costs inner products digits.
         """
         if self.kernel != "linear":
             return None
@@ -123,20 +123,20 @@ class KernelPU(PriorInObjective):
         return centre if float(np.linalg.norm(centre)) > FAR * spread else None
 
     def _keep(
-        self, X: Floats, weights: Floats, bias: float, centre: Floats | None = None, coef: Floats | None = None
+        self, X: Floats, weights: Floats, intercept: float, centre: Floats | None = None, coef: Floats | None = None
     ) -> float:
-        """Keep f = sum_i weights_i k(x_i, .) + bias, as coefficients if linear, else as the rows with a weight.
+        """Keep f = sum_i weights_i k(x_i, .) + intercept, as coefficients if linear, else as the rows with a weight.
 
         `centre` (m,) was subtracted from the rows, and `coef` (m,) is weights'X, if known. Returns the shift of f by
         rounding of the intercept.
         """
-        self.intercept_ = float(bias)
+        self.intercept_ = float(intercept)
         if self.kernel == "linear":
             self.coef_ = weights @ X if coef is None else coef
             if centre is None:
                 return 0.0
             self.intercept_ -= float(centre @ self.coef_)
-            exact = np.longdouble(bias) - centre.astype(np.longdouble) @ self.coef_
+            exact = np.longdouble(intercept) - centre.astype(np.longdouble) @ self.coef_
             return float(np.longdouble(self.intercept_) - exact)
         support = np.flatnonzero(weights)
         self.support_vectors_, self.dual_coef_ = X[support], weights[support]

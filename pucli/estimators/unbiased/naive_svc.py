@@ -178,7 +178,7 @@ class NaiveSVC(PUClassifier):
         losses = hinge_losses(np.where(labelled, 1.0, -1.0), self.C * 0.5 * n / counts[labelled.astype(int)])
         tol = SPARSE_TOLERANCE if issparse(X) else FEATURE_TOLERANCE
         result = solve_linear(features, losses, 0.0, np.zeros(features.shape[1]), tol=tol, max_iter=NEWTON_STEPS)
-        self.coef_, self.intercept_ = result.coef, float(result.bias)
+        self.coef_, self.intercept_ = result.coef, float(result.intercept)
         # the solver's objective leaves out the cost of a labelled row at f = 0
         self._keep_certificate(replace(result, objective=result.objective + 0.5 * self.C * n))
 

@@ -38,7 +38,7 @@ class RampPU(KernelPU):
     prior : float in (0, 1) or None, default=None
         Share of positives among the unlabeled rows; None estimates it by `prior_estimator`.
     lam : float or "scale", default="scale"
-        Weight of the ridge on g; the bias is not regularised. "scale" is 1 / (2 N), N the number of rows.
+        Weight of the ridge on g; the intercept is not regularised. "scale" is 1 / (2 N), N the number of rows.
     kernel : {"rbf", "linear", "polynomial"}, default="rbf"
     width : float or "median", default="median"
         Length scale of exp(-d^2 / (2 width^2)), in the units of the features; "median" is the median distance between
@@ -151,7 +151,7 @@ class RampPU(KernelPU):
             cache_bytes=1e6 * self.cache_size,
             start=self._start(X, labelled, random),
         )
-        shift = self._keep(X, solution.weights, solution.bias, centre, solution.coef)
+        shift = self._keep(X, solution.weights, solution.intercept, centre, solution.coef)
         self.objectives_ = solution.objectives
         # the residual includes the rounding of the kernel, and the shift of f by rounding of a large intercept
         rounding = abs(shift) * (0.5 * self.prior_ + 0.25) / self.lam_

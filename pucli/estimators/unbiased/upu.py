@@ -343,9 +343,9 @@ class UPU(NetworkPU, FeatureModel):
             max_iter=self.max_iter,
             scale=Scale(min(self.prior_, 1.0 - self.prior_) / self.lam_),
         )
-        self._keep_coef(np.append(result.coef, result.bias))
+        self._keep_coef(np.append(result.coef, result.intercept))
         self._keep_certificate(result, scale=self.lam_)
-        self._allow_for_rounding(F, labelled, result.coef, float(result.bias))
+        self._allow_for_rounding(F, labelled, result.coef, float(result.intercept))
 
     def _allow_for_rounding(self, F: Floats, labelled: Bools, w: Floats, b: float) -> None:
         """Add the cost of rounding in the scores to the gap: measured at a dense solution, otherwise a bound.

@@ -18,15 +18,15 @@ from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.linear import LinearSolution, keeps_w, solve_linear
 from pucli.solvers.row_losses.losses import (
     Scale,
-    bias_and_gap,
     dual_value,
     gap_at,
+    intercept_and_gap,
     loss_values,
     relative_scale,
 )
 from pucli.solvers.usmo.blocks import KernelProblem, KernelSolution, solve_kernel
 from pucli.solvers.usmo.problem import DoubleHingeProblem, double_hinge_problem
-from pucli.solvers.usmo.start import averaged_bias, one_class_start, subsample_start, uniform_start
+from pucli.solvers.usmo.start import averaged_intercept, one_class_start, subsample_start, uniform_start
 
 # With the linear kernel, the certificate is computed from the rows if rounding of the kernel matrix costs more than
 # this share of the objective.
@@ -50,7 +50,7 @@ class USMO(KernelPU):
     prior : float in (0, 1) or None, default=None
         Share of positives among the unlabeled rows; None estimates it by `prior_estimator`.
     lam : float or "scale", default="scale"
-        Weight of the ridge on g; the bias is not regularised. "scale" is 1 / (2 N), N the number of rows.
+        Weight of the ridge on g; the intercept is not regularised. "scale" is 1 / (2 N), N the number of rows.
     kernel : {"rbf", "linear", "polynomial"}, default="rbf"
     width : float or "median", default="median"
         Length scale of exp(-d^2 / (2 width^2)), in the units of the features; "median" is the median distance between
@@ -70,7 +70,7 @@ class USMO(KernelPU):
         Relative duality gap at which to stop.
     max_iter : int, default=100000
         Largest number of blocks of pairs (kernels) or of Newton steps (linear kernel). 0 keeps the starting point, with
-        the bias of the paper's (16), also for the linear kernel: the column Init of its tables.
+        the intercept of the paper's (16), also for the linear kernel: the column Init of its tables.
     init : {"subsample", "one-class", "uniform"}, default="subsample"
         Starting point with kernels: the solution on an eighth of the rows, the one-class heuristic of the paper, or
         all variables equal. It only affects speed.
@@ -197,7 +197,7 @@ class USMO(KernelPU):
             self._fit_start(problem, X, labelled, centre)
         elif by_w:
             solution = self._solve_linear(problem)
-            self.coef_, self.intercept_ = solution.coef, solution.bias
+            self.coef_, self.intercept_ = solution.coef, solution.intercept
             self.violation_ = np.nan
             self.trace_ = solution.trace
             self._keep_certificate(solution)
@@ -205,12 +205,12 @@ class USMO(KernelPU):
             pairs = self._solve_pairs(problem)
             if self.kernel == "polynomial":
                 pairs = self._scored_anew(problem, X[~labelled], pairs)
-            rounding = self._keep_dual(X, labelled, problem, pairs.dual, pairs.bias, centre)
+            rounding = self._keep_dual(X, labelled, problem, pairs.dual, pairs.intercept, centre)
             self.violation_ = pairs.violation
             self.trace_ = pairs.trace
             self._keep_certificate(pairs)
             if self.kernel == "linear":
-                moved = np.abs((X[~labelled] @ self.coef_ + pairs.bias) - pairs.scores)
+                moved = np.abs((X[~labelled] @ self.coef_ + pairs.intercept) - pairs.scores)
                 cost = rounding + float((problem.losses.upper - problem.losses.lower) @ moved)
                 if cost > ROUNDING * abs(self.objective_):
                     rounding = self._certify_coef(X, labelled, problem, pairs, centre)
@@ -235,16 +235,16 @@ class USMO(KernelPU):
             max_iter=self.max_iter,
             scale=Scale(problem.trivial),
         )
-        bias = solution.bias
-        intercept = bias - float(centre @ solution.coef)
+        at_centre = solution.intercept
+        intercept = at_centre - float(centre @ solution.coef)
         # cost of rounding a large intercept
-        shift = float(np.longdouble(intercept) - bias + centre.astype(np.longdouble) @ solution.coef)
-        f = X_u @ solution.coef + bias
+        shift = float(np.longdouble(intercept) - at_centre + centre.astype(np.longdouble) @ solution.coef)
+        f = X_u @ solution.coef + at_centre
         rise = loss_values(losses, f + shift) - loss_values(losses, f) - solution.dual * shift
         cost = max(float(rise.sum()), 0.0)
         objective, gap = solution.objective + cost, solution.gap + cost
         converged = gap <= self.tol * relative_scale(objective, gap, problem.trivial)
-        return replace(solution, bias=intercept, objective=objective, gap=gap, converged=converged)
+        return replace(solution, intercept=intercept, objective=objective, gap=gap, converged=converged)
 
     def _start(self, problem: DoubleHingeProblem) -> Floats:
         if self.init == "subsample":
@@ -269,10 +269,12 @@ class USMO(KernelPU):
     def _scored_anew(self, problem: DoubleHingeProblem, X_u: Floats, pairs: KernelSolution) -> KernelSolution:
         """Return a solution with scores in which pair steps, on kernel values of very different size, left no error."""
         G = problem.kernel.combination(X_u, X_u, pairs.dual) - problem.a_X
-        bias, gap = bias_and_gap(problem.losses, problem.total, pairs.dual, G)
+        intercept, gap = intercept_and_gap(problem.losses, problem.total, pairs.dual, G)
         objective = dual_value(problem.losses, pairs.dual, G, problem.a_X, problem.a_norm) + gap
         converged = pairs.converged and gap <= self.tol * relative_scale(objective, gap, problem.trivial)
-        return replace(pairs, scores=bias - G, bias=bias, objective=objective, gap=gap, converged=bool(converged))
+        return replace(
+            pairs, scores=intercept - G, intercept=intercept, objective=objective, gap=gap, converged=bool(converged)
+        )
 
     def _fit_peer(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools, centre: Floats | None) -> None:
         if self.solver == "qp":
@@ -289,7 +291,7 @@ class USMO(KernelPU):
     def _fit_start(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools, centre: Floats | None) -> None:
         sigma = self._start(problem)
         self._certify_dual(problem, X, labelled, sigma, self.tol, centre)
-        self.intercept_ = averaged_bias(problem, sigma)
+        self.intercept_ = averaged_intercept(problem, sigma)
         if centre is not None:
             self.intercept_ -= float(centre @ self.coef_)
 
@@ -302,12 +304,12 @@ class USMO(KernelPU):
         tol: float,
         centre: Floats | None,
     ) -> None:
-        """Keep the model of any feasible sigma, with its best bias and its gap."""
+        """Keep the model of any feasible sigma, with its best intercept and its gap."""
         support = np.flatnonzero(sigma)
         G = problem.kernel.combination(problem.X_u, problem.X_u[support], sigma[support]) - problem.a_X
-        bias, gap = bias_and_gap(problem.losses, problem.total, sigma, G)
+        intercept, gap = intercept_and_gap(problem.losses, problem.total, sigma, G)
         dual = dual_value(problem.losses, sigma, G, problem.a_X, problem.a_norm)
-        rounding = self._keep_dual(X, labelled, problem, sigma, bias, centre)
+        rounding = self._keep_dual(X, labelled, problem, sigma, intercept, centre)
         self.violation_ = np.nan
         converged = gap <= tol * relative_scale(dual + gap, gap, problem.trivial)
         self._keep_certificate(Certificate(objective=dual + gap, gap=gap, n_iter=1, converged=converged))
@@ -320,13 +322,13 @@ class USMO(KernelPU):
         labelled: Bools,
         problem: DoubleHingeProblem,
         sigma: Floats,
-        bias: float,
+        intercept: float,
         centre: Floats | None,
     ) -> float:
         """Keep the model of dual variables; return the possible cost of rounding the kernel and the intercept."""
         weights = np.full(len(X), problem.c1)
         weights[~labelled] = -sigma
-        shift = self._keep(X, weights, bias, centre)
+        shift = self._keep(X, weights, intercept, centre)
         rounding = problem.kernel.rounding(X, weights)
         if self.kernel == "polynomial":
             rounding += problem.kernel.rounding_of_scores(X, weights, np.where(labelled, problem.c1, problem.c2))
@@ -339,15 +341,15 @@ class USMO(KernelPU):
         w, losses = self.coef_, problem.losses
         P, U = X[labelled], X[~labelled]
         fixed = problem.c1 * float(np.linalg.norm(P, axis=1).sum())
-        gap = gap_at(losses, U, pairs.dual, w, pairs.bias, fixed)
-        terms = -problem.c1 * (P @ w + pairs.bias), loss_values(losses, U @ w + pairs.bias)
+        gap = gap_at(losses, U, pairs.dual, w, pairs.intercept, fixed)
+        terms = -problem.c1 * (P @ w + pairs.intercept), loss_values(losses, U @ w + pairs.intercept)
         self.objective_ = float(terms[0].sum() + terms[1].sum()) + 0.5 * float(w @ w)
         self.dual_gap_ = gap
         self.converged_ = bool(gap <= self.tol * relative_scale(self.objective_, gap, problem.trivial))
         moved = 0.0 if centre is None else float(np.finfo(float).eps) * abs(self.intercept_)
-        sizes = problem.c1 * (np.abs(P) @ np.abs(w) + abs(pairs.bias)).sum()
+        sizes = problem.c1 * (np.abs(P) @ np.abs(w) + abs(pairs.intercept)).sum()
         # pair steps on large kernel values lose digits of the sum of the dual variables, on which the bound rests
-        missed = abs(float(pairs.dual.sum()) - problem.total) * (abs(pairs.bias) + 1.0)
+        missed = abs(float(pairs.dual.sum()) - problem.total) * (abs(pairs.intercept) + 1.0)
         return (
             missed + 4.0 * float(np.finfo(float).eps * sizes) + moved * max(self.prior_, 1.0 - self.prior_) / self.lam_
         )

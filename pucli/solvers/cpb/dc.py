@@ -66,7 +66,7 @@ class _Convex(NamedTuple):
     """Solution of a convex problem: f (n,), intercept, dual (n,), half the squared norm, bound on its suboptimality."""
 
     f: Floats
-    bias: float
+    intercept: float
     dual: Floats
     half_norm: float
     gap: float
@@ -136,14 +136,14 @@ class _Problem:
             linear = solve_linear(self.X, losses, 0.0, np.zeros(self.X.shape[1]), tol=accuracy, scale=Scale(1e3))
             g = self.X @ linear.coef
             half_norm = 0.5 * float(linear.coef @ linear.coef)
-            return _Convex(g + linear.bias, linear.bias, linear.dual, half_norm, linear.gap)
+            return _Convex(g + linear.intercept, linear.intercept, linear.dual, half_norm, linear.gap)
         found = solve_kernel_rows(self.K, losses, start, accuracy)
         rounding = ROUNDING * float(self.K.diagonal().max()) * float(np.abs(found.dual).sum()) ** 2
         if rounding > ROUNDING_SHARE * accuracy:
             w = -(found.dual @ self.X)
-            gap = gap_at(losses, self.X, found.dual, w, found.bias)
-            return _Convex(self.X @ w + found.bias, found.bias, found.dual, 0.5 * float(w @ w), gap)
-        return _Convex(found.f, found.bias, found.dual, found.half_norm, found.gap)
+            gap = gap_at(losses, self.X, found.dual, w, found.intercept)
+            return _Convex(self.X @ w + found.intercept, found.intercept, found.dual, 0.5 * float(w @ w), gap)
+        return _Convex(found.f, found.intercept, found.dual, found.half_norm, found.gap)
 
     def descend(self, side: Floats, dual: Floats, tol: float, max_iter: int) -> _Descent:
         """Take steps from the tangents `side` (n_p,); `dual` (n,) is the start of the first convex problem."""
@@ -244,7 +244,7 @@ def solve_cpb(
     values = best.values + [value for value in last.values if value < best.values[-1]]
     n_iter = sum(run.steps for run in [*tried, last])
     beta = solve_triangular(descent.factor, -(descent.X.T @ point.dual), lower=True, trans=1, check_finite=False)
-    w = np.append(beta, point.bias - float(descent.centre @ beta))
+    w = np.append(beta, point.intercept - float(descent.centre @ beta))
     at: Any = at_offset(w, centre)
     exactly: Any = np.longdouble if np.abs(near @ at).max() > LARGE_SCORE else np.float64
     value = float(problem._replace(Z=near.astype(exactly, copy=False)).objective(at.astype(exactly)))

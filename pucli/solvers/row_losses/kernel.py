@@ -19,7 +19,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.solvers.result import Certificate
-from pucli.solvers.row_losses.losses import RowLosses, bias_and_gap, loss_values, restore_total
+from pucli.solvers.row_losses.losses import RowLosses, intercept_and_gap, loss_values, restore_total
 from pucli.solvers.row_losses.pairs import solve_block
 
 # Above this many rows the kernel matrix is not computed.
@@ -43,7 +43,7 @@ class KernelRows(Certificate):
     ----------
     f : ndarray of shape (n,)
         Scores of the rows.
-    bias : float
+    intercept : float
         b.
     dual : ndarray of shape (n,)
         Dual variables: g = -sum_i dual_i k(x_i, .).
@@ -52,7 +52,7 @@ class KernelRows(Certificate):
     """
 
     f: Floats
-    bias: float
+    intercept: float
     dual: Floats
     half_norm: float
 
@@ -85,19 +85,19 @@ def solve_kernel_rows(
         for _ in range(NEWTON_STEPS):
             if not _newton_step(K, G, dual, losses):
                 break
-        bias, gap = bias_and_gap(losses, 0.0, dual, G)
+        intercept, gap = intercept_and_gap(losses, 0.0, dual, G)
         if gap <= accuracy or pairs >= max_pairs or tolerance < SMALLEST_VIOLATION:
             break
         if taken < turn:
             tolerance *= 0.1
-    f, half_norm = bias - G, 0.5 * float(dual @ G)
+    f, half_norm = intercept - G, 0.5 * float(dual @ G)
     return KernelRows(
         objective=half_norm + float(loss_values(losses, f).sum()),
         gap=gap,
         n_iter=pairs,
         converged=gap <= accuracy,
         f=f,
-        bias=bias,
+        intercept=intercept,
         dual=dual,
         half_norm=half_norm,
     )
@@ -106,8 +106,8 @@ def solve_kernel_rows(
 def _newton_step(K: Floats, G: Floats, dual: Floats, losses: RowLosses) -> bool:
     """Move the free rows towards their joint optimum, up to the first bound; return whether a bound was reached.
 
-    At the optimum f = bias - G is at the kink of every free row: K d = bias - kink - G there, with 1'd = 0. `dual`
-    (n,), within its box, and G = K dual are updated in place. If a bound was reached, another step may help.
+    At the optimum f = intercept - G is at the kink of every free row: K d = intercept - kink - G there, with 1'd = 0.
+    `dual` (n,), within its box, and G = K dual are updated in place. If a bound was reached, another step may help.
     """
     free = np.flatnonzero((dual > losses.lower) & (dual < losses.upper))
     if not 1 < len(free) <= NEWTON_SIZE:

@@ -1,4 +1,4 @@
-"""The rows' problem with the linear kernel, for any number of rows: it is solved for w and the bias.
+"""The rows' problem with the linear kernel, for any number of rows: it is solved for w and the intercept.
 
 The problem of `pucli.solvers.row_losses.losses` for g(x) = w.x is solved by the augmented Lagrangian of the splitting
 z_i = f(x_i), whose multipliers are the dual variables sigma, and whose inner problems, smooth and piecewise quadratic
@@ -27,10 +27,10 @@ from pucli.solvers.row_losses.losses import (
     ROUNDING,
     RowLosses,
     Scale,
-    best_bias,
-    bias_and_gap,
     conjugate_values,
+    intercept_and_gap,
     loss_values,
+    optimal_intercept,
     relative_scale,
     restore_total,
 )
@@ -72,7 +72,7 @@ class LinearSolution(Solution):
 
     Attributes
     ----------
-    bias : float
+    intercept : float
         b, which is not in `coef`.
     dual : ndarray of shape (n,)
         Dual variables sigma.
@@ -80,17 +80,17 @@ class LinearSolution(Solution):
         Elapsed seconds, dual value and gap.
     """
 
-    bias: float
+    intercept: float
     dual: Floats
     trace: Floats
 
 
 class _Point(NamedTuple):
-    """Feasible dual variables (n,), a w (m,) with its best bias, and their certificate."""
+    """Feasible dual variables (n,), a w (m,) with its best intercept, and their certificate."""
 
     dual: Floats
     coef: Floats
-    bias: float
+    intercept: float
     objective: float
     gap: float
 
@@ -162,7 +162,7 @@ def solve_linear(
     losses : RowLosses
         Losses of the rows.
     total, a : float and ndarray of shape (m,)
-        Coefficients of the bias and of w.
+        Coefficients of the intercept and of w.
     tol : float
         Relative duality gap at which to stop.
     max_iter : int
@@ -193,7 +193,7 @@ def solve_linear(
         state.sharpen()
     return LinearSolution(
         coef=best.coef,
-        bias=best.bias - float(state.centre @ best.coef),
+        intercept=best.intercept - float(state.centre @ best.coef),
         dual=best.dual,
         objective=best.objective,
         gap=best.gap,
@@ -206,7 +206,7 @@ def solve_linear(
 class _Smoothed:
     """The smoothed problem around multipliers `sigma`, at a point (w, b), with the features centred.
 
-    Centring only changes the bias, and decouples it from w. f = (X - centre) w + b is kept at all rows, with the
+    Centring only changes the intercept, and decouples it from w. f = (X - centre) w + b is kept at all rows, with the
     multipliers that it implies and the rows that are on a kink.
     """
 
@@ -220,7 +220,7 @@ class _Smoothed:
         self.w, self.b = self.a - self.pull_back(self.sigma), 0.0
         self.f = self.apply(self.w)
         spread = max(1.0, float(self.f.std()))
-        while spread > WIDEST_START and self._at_best_bias(0.1) < self._at_best_bias(1.0):
+        while spread > WIDEST_START and self._at_best_intercept(0.1) < self._at_best_intercept(1.0):
             self.w *= 0.1
             self.f *= 0.1
             spread *= 0.1
@@ -233,16 +233,16 @@ class _Smoothed:
         self.sigma = restore_total(np.clip(dual, lower, upper), self.losses, self.total)
         self.w = self.a - self.pull_back(self.sigma)
         self.f = self.apply(self.w)
-        self.b = best_bias(self.losses, self.total, self.f)
+        self.b = optimal_intercept(self.losses, self.total, self.f)
         self.f += self.b
         self.mu, self.divisor = self.mu * WARM_ZONE, WARM_DIVISOR
 
-    def _at_best_bias(self, share: float) -> float:
-        """Return the objective at `share` times w, with the best bias."""
+    def _at_best_intercept(self, share: float) -> float:
+        """Return the objective at `share` times w, with the best intercept."""
         w, f = share * self.w, share * self.f
-        bias = best_bias(self.losses, self.total, f)
-        rows = float(loss_values(self.losses, f + bias).sum())
-        return rows + 0.5 * float(w @ w) - float(self.a @ w) - self.total * bias
+        intercept = optimal_intercept(self.losses, self.total, f)
+        rows = float(loss_values(self.losses, f + intercept).sum())
+        return rows + 0.5 * float(w @ w) - float(self.a @ w) - self.total * intercept
 
     def apply(self, w: Floats) -> Floats:
         """Return the centred rows times w."""
@@ -295,7 +295,7 @@ class _Smoothed:
             t *= 0.5 if t > SHORT_STEP else 0.1
 
     def certify(self, either: bool = False) -> _Point:
-        """Return feasible dual variables and a w with their certificate; the bias is that of the centred features.
+        """Return feasible dual variables and a w with their certificate; the intercept is that of the centred features.
 
         w is a - X'sigma, that of the dual variables. With `either` it is Newton's w if that has the smaller gap: if the
         features differ much in size, rounding in a - X'sigma changes f by more than the tolerance.
@@ -304,13 +304,13 @@ class _Smoothed:
         w = w_dual = self.a - self.pull_back(sigma)
         # the dual value with g = w: no large numbers cancel, whatever the units of the features
         lower_bound = -0.5 * float(w @ w) - float(conjugate_values(self.losses, sigma).sum())
-        bias, gap = bias_and_gap(self.losses, self.total, sigma, -self.apply(w))
+        intercept, gap = intercept_and_gap(self.losses, self.total, sigma, -self.apply(w))
         if either:
-            bias_newton, gap_newton = bias_and_gap(self.losses, self.total, sigma, -self.apply(self.w))
+            intercept_newton, gap_newton = intercept_and_gap(self.losses, self.total, sigma, -self.apply(self.w))
             gap_newton += 0.5 * float((self.w - w_dual) @ (self.w - w_dual))
             if gap_newton < gap:
-                w, bias, gap = self.w, bias_newton, gap_newton
-        return _Point(sigma, w, bias, lower_bound + gap, gap + self.rounding(sigma, w))
+                w, intercept, gap = self.w, intercept_newton, gap_newton
+        return _Point(sigma, w, intercept, lower_bound + gap, gap + self.rounding(sigma, w))
 
     def rounding(self, sigma: Floats, w: Floats) -> float:
         """Return a bound on the effect of rounding on the gap.
@@ -330,9 +330,9 @@ class _Smoothed:
 def _best_shift(
     f: Floats, sigma: Floats, mu: float, losses: RowLosses, total: float, multiplier: Floats, on_kink: Bools
 ) -> float:
-    """Return the change of the bias at which the multipliers sum to `total`, by bisection.
+    """Return the change of the intercept at which the multipliers sum to `total`, by bisection.
 
-    Between kinks the smoothed problem has no curvature along the bias, and Newton's step is not defined.
+    Between kinks the smoothed problem has no curvature along the intercept, and Newton's step is not defined.
     """
     v = f + sigma / mu
     low = float((losses.left - v).min() - 1.0)

@@ -78,8 +78,8 @@ def conjugate_values(losses: RowLosses, sigma: Floats) -> Floats:
     return left * (np.minimum(sigma, knot) - lower) + right * np.maximum(sigma - knot, 0.0)
 
 
-def best_bias(losses: RowLosses, total: float, g: Floats) -> float:
-    """Return the bias b that minimises -total b + sum_i loss_i(g_i + b), the middle of the interval of minimisers.
+def optimal_intercept(losses: RowLosses, total: float, g: Floats) -> float:
+    """Return the intercept b that minimises -total b + sum_i loss_i(g_i + b), the middle of the interval of minimisers.
 
     The slope is a step function of b, so the minimiser is a weighted quantile of the kinks. If the interval is
     unbounded, its end is returned.
@@ -91,7 +91,7 @@ def best_bias(losses: RowLosses, total: float, g: Floats) -> float:
     total : float
         e, the sum of the dual variables.
     g : ndarray of shape (n,)
-        Scores without the bias.
+        Scores without the intercept.
     """
     breaks = np.concatenate([losses.left - g, losses.right - g])
     jumps = np.concatenate([losses.knot - losses.lower, losses.upper - losses.knot])
@@ -113,8 +113,8 @@ def _equal_jumps(breaks: Floats, count: float) -> float:
     return 0.5 * float(ordered[position - 1] + ordered[position]) if flat else float(ordered[position - 1])
 
 
-def bias_and_gap(losses: RowLosses, total: float, sigma: Floats, G: Floats) -> tuple[float, float]:
-    """Return the best bias and the duality gap of feasible dual variables.
+def intercept_and_gap(losses: RowLosses, total: float, sigma: Floats, G: Floats) -> tuple[float, float]:
+    """Return the best intercept and the duality gap of feasible dual variables.
 
     The gap is the sum of the rows' Fenchel gaps, loss_i(f_i) + loss_i*(sigma_i) - sigma_i f_i. Each is at least zero,
     so no digits cancel.
@@ -128,10 +128,10 @@ def bias_and_gap(losses: RowLosses, total: float, sigma: Floats, G: Floats) -> t
     sigma, G : ndarray of shape (n,)
         Feasible dual variables, and K sigma - a(X).
     """
-    bias = best_bias(losses, total, -G)
-    f = bias - G
+    intercept = optimal_intercept(losses, total, -G)
+    f = intercept - G
     gap = float((loss_values(losses, f) + conjugate_values(losses, sigma) - sigma * f).sum())
-    return bias, max(gap, 0.0)
+    return intercept, max(gap, 0.0)
 
 
 def dual_value(losses: RowLosses, sigma: Floats, G: Floats, a_X: Floats, a_norm: float) -> float:
@@ -189,7 +189,7 @@ def restore_total(sigma: Floats, losses: RowLosses, total: float) -> Floats:
     return sigma
 
 
-def gap_at(losses: RowLosses, X: Floats, sigma: Floats, w: Floats, bias: float, fixed: float = 0.0) -> float:
+def gap_at(losses: RowLosses, X: Floats, sigma: Floats, w: Floats, intercept: float, fixed: float = 0.0) -> float:
     """Return an upper bound on the gap of a linear model and feasible dual variables, w = a - X'sigma, from scores.
 
     The kernel matrix of rows that differ much in length keeps few digits, and so do scores K sigma. The bound includes
@@ -201,13 +201,13 @@ def gap_at(losses: RowLosses, X: Floats, sigma: Floats, w: Floats, bias: float, 
         Losses of the rows.
     X, sigma : ndarray of shape (n, m) and (n,)
         Rows, and feasible dual variables.
-    w, bias : ndarray of shape (m,) and float
+    w, intercept : ndarray of shape (m,) and float
         Coefficients and intercept.
     fixed : float, default=0.0
         Sum of the norms of the terms of a, for the rounding error of w.
     """
-    f = X @ w + bias
+    f = X @ w + intercept
     gap = float((loss_values(losses, f) + conjugate_values(losses, sigma) - sigma * f).sum())
     error = ROUNDING * (fixed + float(np.abs(sigma) @ np.linalg.norm(X, axis=1)))
-    scores = ROUNDING * (np.abs(X) @ np.abs(w) + abs(bias))
+    scores = ROUNDING * (np.abs(X) @ np.abs(w) + abs(intercept))
     return max(gap, 0.0) + 0.5 * error**2 + float((losses.upper - losses.lower) @ scores)

@@ -207,8 +207,8 @@ def rounding_of_values(X: Floats, w: Floats) -> float:
 
 def fitted_values(X: Floats, w: Floats) -> Floats:
     """Return X w for coefficients w (D+1,) as they are rounded, without the rounding of a large offset of the rows."""
-    bias = np.longdouble(w[-1]) + (X[0].astype(np.longdouble) * w[:-1]).sum()
-    values: Floats = (X - X[0]) @ w[:-1] + float(bias)
+    intercept = np.longdouble(w[-1]) + (X[0].astype(np.longdouble) * w[:-1]).sum()
+    values: Floats = (X - X[0]) @ w[:-1] + float(intercept)
     return values
 
 

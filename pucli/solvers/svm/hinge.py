@@ -14,7 +14,7 @@ import numpy as np
 from pucli.core.arrays import Floats
 from pucli.solvers.kernels.low_rank import pivoted_cholesky
 from pucli.solvers.row_losses.linear import keeps_w, solve_linear
-from pucli.solvers.row_losses.losses import RowLosses, best_bias, restore_total
+from pucli.solvers.row_losses.losses import RowLosses, optimal_intercept, restore_total
 
 # A dual variable below this share of its upper bound is zero up to rounding.
 NO_SUPPORT = 1e-13
@@ -36,7 +36,7 @@ def best_intercept(g: Floats, signs: Floats, weights: Floats) -> float:
     signs, weights : ndarray of shape (n,)
         1 for labelled and -1 for unlabeled rows, and the weights of the hinges.
     """
-    return float(best_bias(hinge_losses(signs, weights), 0.0, g))
+    return float(optimal_intercept(hinge_losses(signs, weights), 0.0, g))
 
 
 def svm_gap(f: Floats, norm2: float, dual: Floats, signs: Floats, weights: Floats, lam: float) -> tuple[float, float]:

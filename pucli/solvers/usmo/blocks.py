@@ -21,7 +21,7 @@ from pucli.core.arrays import Floats, Ints
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.cache import RowStore
-from pucli.solvers.row_losses.losses import RowLosses, bias_and_gap, dual_value, relative_scale
+from pucli.solvers.row_losses.losses import RowLosses, dual_value, intercept_and_gap, relative_scale
 from pucli.solvers.row_losses.pairs import add_rows, solve_block
 from pucli.solvers.usmo.problem import DoubleHingeProblem
 
@@ -47,7 +47,7 @@ class KernelSolution(Certificate):
         Dual variables sigma.
     scores : ndarray of shape (n,)
         f at the rows.
-    bias : float
+    intercept : float
         b.
     violation : float
         tau of (13), the largest violation by any pair.
@@ -57,7 +57,7 @@ class KernelSolution(Certificate):
 
     dual: Floats
     scores: Floats
-    bias: float
+    intercept: float
     violation: float
     trace: Floats
 
@@ -74,7 +74,7 @@ class KernelProblem(NamedTuple):
     losses : RowLosses
         Losses of the rows.
     total : float
-        Coefficient of the bias.
+        Coefficient of the intercept.
     a_X : ndarray of shape (n,)
         The fixed element a at the rows.
     a_norm : float
@@ -107,7 +107,7 @@ def solve_kernel(
     shrinking: bool = True,
     overwrite_X: bool = False,
 ) -> KernelSolution:
-    """Minimise the problem of `pucli.solvers.row_losses.losses` over g in the kernel's space and the bias.
+    """Minimise the problem of `pucli.solvers.row_losses.losses` over g in the kernel's space and the intercept.
 
     It counts as not converged if the gap has not decreased by a tenth in `MAX_STALLED` blocks. Memory: a copy of X
     unless overwritten, some twenty vectors of length n, and the cache.
@@ -141,7 +141,7 @@ def solve_kernel(
     while True:
         sigma, G, active_losses = state.active_part()
         highest, lowest = state.critical_values()
-        bias, gap = bias_and_gap(active_losses, total - state.frozen_sum(), sigma, G)
+        intercept, gap = intercept_and_gap(active_losses, total - state.frozen_sum(), sigma, G)
         history.append((time.perf_counter() - began, dual, gap))
         converged = gap <= tol * relative_scale(dual + gap, gap, trivial)
         lowest_gap, stalled = (gap, 0) if gap < 0.9 * lowest_gap else (lowest_gap, stalled + 1)
@@ -165,15 +165,15 @@ def solve_kernel(
             state.shrink(highest, lowest)
     if not converged and n_iter < max_iter:  # no progress: remove the rounding that has accumulated in G
         state.G = rows.product(state.sigma, slice(0, n)) - a_X[state.order]
-        bias, gap = bias_and_gap(state.losses, total, state.sigma, state.G)
+        intercept, gap = intercept_and_gap(state.losses, total, state.sigma, state.G)
     sigma, G = state.in_order()
     objective = dual_value(losses, sigma, G, a_X, a_norm) + gap
     return KernelSolution(
         objective=objective,
         gap=gap,
         dual=sigma,
-        scores=bias - G,
-        bias=bias,
+        scores=intercept - G,
+        intercept=intercept,
         violation=max(highest - lowest, 0.0),
         n_iter=n_iter,
         converged=bool(converged),

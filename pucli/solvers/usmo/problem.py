@@ -98,7 +98,7 @@ def double_hinge_problem(X: Floats, labelled: Bools, kernel: Kernel, prior: floa
 
 
 def _check_total(losses: RowLosses, total: float) -> None:
-    """Raise ValueError if no point of the box sums to `total`, which is necessary for a finite bias."""
+    """Raise ValueError if no point of the box sums to `total`, which is necessary for a finite intercept."""
     low, high = float(losses.lower.sum()), float(losses.upper.sum())
     slack = 1e-12 * max(abs(low), abs(high))
     if not low - slack <= total <= high + slack:

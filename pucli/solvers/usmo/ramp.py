@@ -24,8 +24,8 @@ from pucli.solvers.row_losses.losses import (
     ROUNDING,
     RowLosses,
     Scale,
-    bias_and_gap,
     gap_at,
+    intercept_and_gap,
     loss_values,
     relative_scale,
     restore_total,
@@ -51,7 +51,7 @@ class RampSolution(Certificate):
         Coefficients of g = sum_i weights_i k(x_i, .).
     coef : ndarray of shape (m,) or None
         g as coefficients, with the linear kernel.
-    bias : float
+    intercept : float
         b.
     objectives : ndarray
         The objective at f = 0, if it starts there, and after each step that is kept; it never increases.
@@ -59,7 +59,7 @@ class RampSolution(Certificate):
 
     weights: Floats
     coef: Floats | None
-    bias: float
+    intercept: float
     objectives: Floats
 
 
@@ -132,7 +132,7 @@ def solve_ramp(
     trivial = min(2.0 * prior, 1.0) / (2.0 * lam)
     linear = kernel.name == "linear" and keeps_w(*X.shape)
     coef = np.zeros(X.shape[1]) if kernel.name == "linear" else None
-    f, norm, weights, bias = np.zeros(len(X)), 0.0, np.zeros(len(X)), 0.0
+    f, norm, weights, intercept = np.zeros(len(X)), 0.0, np.zeros(len(X)), 0.0
     objectives = [_objective(f, labelled, c1, c2, norm)] if start is None else [np.inf]
     f = f if start is None else start
     residual, n_iter = np.inf, 0
@@ -159,14 +159,14 @@ def solve_ramp(
         if known and (residual <= accuracy or value >= objectives[-1]):
             break
         weights = -sigma
-        coef, f, bias, norm, _ = new
+        coef, f, intercept, norm, _ = new
         objectives.append(value)
     if start is not None:
         del objectives[0]
     return RampSolution(
         weights=weights,
         coef=coef,
-        bias=bias,
+        intercept=intercept,
         objective=objectives[-1],
         residual=residual,
         n_iter=n_iter,
@@ -176,11 +176,11 @@ def solve_ramp(
 
 
 class _Minimum(NamedTuple):
-    """A convex problem's coefficients with the linear kernel, scores, bias, squared norm and lower bound."""
+    """A convex problem's coefficients with the linear kernel, scores, intercept, squared norm and lower bound."""
 
     coef: Floats | None
     f: Floats
-    bias: float
+    intercept: float
     norm: float
     lower_bound: float
 
@@ -188,33 +188,33 @@ class _Minimum(NamedTuple):
 def _minimum_in_w(X: Floats, losses: RowLosses, tol: float, trivial: float) -> tuple[Floats, _Minimum]:
     """Return dual variables (N,) and the minimum with the linear kernel."""
     found = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=tol, scale=Scale(trivial))
-    coef, bias = found.coef, found.bias
-    return found.dual, _Minimum(coef, X @ coef + bias, bias, float(coef @ coef), found.objective - found.gap)
+    coef, intercept = found.coef, found.intercept
+    return found.dual, _Minimum(coef, X @ coef + intercept, intercept, float(coef @ coef), found.objective - found.gap)
 
 
 def _minimum_in_pairs(problem: KernelProblem, start: Floats, tol: float, cache_bytes: float) -> tuple[Floats, _Minimum]:
     """Return dual variables (N,) and the minimum with any kernel, from the dual variables `start`."""
     found = solve_kernel(problem, start, tol=tol, cache_bytes=cache_bytes)
-    sigma, bias = found.dual, found.bias
+    sigma, intercept = found.dual, found.intercept
     if problem.kernel.name != "rbf":  # pair steps on values of very different size leave an error in the scores
-        return sigma, _scored_anew(problem.X, problem.kernel, problem.losses, sigma, bias)
-    norm = -float(sigma @ (found.scores - bias))
-    return sigma, _Minimum(None, found.scores, bias, norm, found.objective - found.gap)
+        return sigma, _scored_anew(problem.X, problem.kernel, problem.losses, sigma, intercept)
+    norm = -float(sigma @ (found.scores - intercept))
+    return sigma, _Minimum(None, found.scores, intercept, norm, found.objective - found.gap)
 
 
-def _scored_anew(X: Floats, kernel: Kernel, losses: RowLosses, sigma: Floats, bias: float) -> _Minimum:
+def _scored_anew(X: Floats, kernel: Kernel, losses: RowLosses, sigma: Floats, intercept: float) -> _Minimum:
     """Return the minimum of dual variables (N,), with scores computed from the rows."""
     coef = None
     if kernel.name == "linear":
         coef = -sigma @ X
-        f, norm = X @ coef + bias, float(coef @ coef)
-        gap = gap_at(losses, X, sigma, coef, bias)
+        f, norm = X @ coef + intercept, float(coef @ coef)
+        gap = gap_at(losses, X, sigma, coef, intercept)
     else:
         G = kernel.combination(X, X, sigma)
-        bias, gap = bias_and_gap(losses, 0.0, sigma, G)
-        f, norm = bias - G, float(sigma @ G)
+        intercept, gap = intercept_and_gap(losses, 0.0, sigma, G)
+        f, norm = intercept - G, float(sigma @ G)
         gap += kernel.rounding(X, sigma) + kernel.rounding_of_scores(X, sigma, losses.upper - losses.lower)
-    return _Minimum(coef, f, bias, norm, 0.5 * norm + float(loss_values(losses, f).sum()) - gap)
+    return _Minimum(coef, f, intercept, norm, 0.5 * norm + float(loss_values(losses, f).sum()) - gap)
 
 
 def _objective(f: Floats, labelled: Bools, c1: float, c2: float, norm: float) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pucli.core.arrays import Floats
-from pucli.solvers.row_losses.losses import RowLosses, best_bias, restore_total
+from pucli.solvers.row_losses.losses import RowLosses, optimal_intercept, restore_total
 from pucli.solvers.usmo.blocks import KernelProblem, solve_kernel
 from pucli.solvers.usmo.problem import DoubleHingeProblem, double_hinge_losses
 
@@ -56,13 +56,13 @@ def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, ca
     ).dual
     support = np.flatnonzero(sigma)
     f = problem.a_X - problem.kernel.combination(problem.X_u, part.X_u[support], sigma[support])
-    f += best_bias(problem.losses, problem.total, f)
+    f += optimal_intercept(problem.losses, problem.total, f)
     corner = np.where(f < -1.0, 0.0, np.where(f < 1.0, 0.5, 1.0))
     return restore_total(problem.c2 * corner, problem.losses, problem.total)
 
 
-def averaged_bias(problem: DoubleHingeProblem, sigma: Floats) -> float:
-    """Return the paper's bias (16): the mean, over rows between corners, of the bias that puts f on the kink, or 0."""
+def averaged_intercept(problem: DoubleHingeProblem, sigma: Floats) -> float:
+    """Return the intercept of (16): the mean, over rows between corners, of what puts f on the kink, or 0."""
     support = np.flatnonzero(sigma)
     g = problem.a_X - problem.kernel.combination(problem.X_u, problem.X_u[support], sigma[support])
     knot, c2 = problem.losses.knot, problem.c2

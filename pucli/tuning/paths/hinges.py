@@ -45,7 +45,7 @@ class BSVMPath(PathRoute):
                 scale=Scale(best_constant, constant), start=None if slopes is None else slopes / lam,
             )  # fmt: skip
             slopes = lam * fitted.dual
-            result[p] = self.seen(X_valid @ fitted.coef + fitted.bias, self.s[valid])
+            result[p] = self.seen(X_valid @ fitted.coef + fitted.intercept, self.s[valid])
         return result
 
 

@@ -16,7 +16,7 @@ from pucli.solvers.cpb.dc import solve_cpb
 from pucli.solvers.cpb.problem import CPBProblem, cpb_loss
 from pucli.solvers.kernels.graph import edge_weights, mutual_knn, squared_distances
 from pucli.solvers.kernels.low_rank import rbf_from_distances
-from pucli.solvers.row_losses.losses import bias_and_gap
+from pucli.solvers.row_losses.losses import intercept_and_gap
 from pucli.solvers.row_losses.smoothed import WIDTHS, smoothed_slopes
 from tests import oracles
 from tests.helpers import examples
@@ -199,7 +199,7 @@ def test_the_smoothed_minimum_is_within_the_bound_of_its_width(seed, m, prior):
     slopes = smoothed_slopes(X, losses.lower, losses.upper, losses.left, WIDTHS, 200)
     assert np.all(slopes >= losses.lower) and np.all(slopes <= losses.upper)
     assert abs(slopes.sum()) < 1e-4
-    _, gap = bias_and_gap(losses, 0.0, slopes, X @ (X.T @ slopes))
+    _, gap = intercept_and_gap(losses, 0.0, slopes, X @ (X.T @ slopes))
     assert gap <= np.sum(losses.upper - losses.lower) * WIDTHS[-1] / 8 + 1e-5
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.row_losses.cache import RowStore
 from pucli.solvers.row_losses.linear import solve_linear
-from pucli.solvers.row_losses.losses import Scale, best_bias
+from pucli.solvers.row_losses.losses import Scale, optimal_intercept
 from pucli.solvers.usmo.blocks import KernelProblem, _State, solve_kernel
 from pucli.solvers.usmo.problem import double_hinge_losses, double_hinge_problem
 from pucli.solvers.usmo.start import one_class_start, subsample_start, uniform_start
@@ -34,12 +34,12 @@ def solve(problem, start=None, tol=1e-9, **options):
     return solve_kernel(KernelProblem.of(problem), start, tol=tol, **options)
 
 
-def primal(problem, sigma, bias):
+def primal(problem, sigma, intercept):
     """The documented objective, from coefficients, with dense matrices."""
     X = np.concatenate([problem.X_p, problem.X_u])
     alpha = np.concatenate([np.full(len(problem.X_p), problem.c1), -sigma])
     K = problem.kernel.matrix(X, X)
-    f = K @ alpha + bias
+    f = K @ alpha + intercept
     f_p, f_u = f[: len(problem.X_p)], f[len(problem.X_p) :]
     hinge = np.maximum.reduce([0 * f_u, 0.5 + 0.5 * f_u, f_u])
     return -problem.c1 * f_p.sum() + problem.c2 * hinge.sum() + 0.5 * alpha @ K @ alpha
@@ -76,7 +76,7 @@ def test_objective_equals_cvxpy_on_random_problems(seed, kernel, prior, lam):
     scale = max(abs(optimum), 1e-3 * problem.trivial)
     assert solution.converged
     assert solution.objective == pytest.approx(optimum, abs=1e-6 * scale)
-    assert primal(problem, solution.dual, solution.bias) == pytest.approx(solution.objective, abs=1e-8 * scale)
+    assert primal(problem, solution.dual, solution.intercept) == pytest.approx(solution.objective, abs=1e-8 * scale)
 
 
 @examples(12)
@@ -99,7 +99,7 @@ def test_linear_path_equals_cvxpy_and_the_pairs(seed, prior, lam, m):
     assert solution.objective == pytest.approx(optimum, abs=1e-6 * scale)
     w = problem.c1 * problem.X_p.sum(axis=0) - solution.dual @ problem.X_u
     assert np.allclose(w, solution.coef, atol=1e-6 * (1 + np.abs(w).max()))
-    assert primal(problem, solution.dual, solution.bias) == pytest.approx(solution.objective, abs=1e-7 * scale)
+    assert primal(problem, solution.dual, solution.intercept) == pytest.approx(solution.objective, abs=1e-7 * scale)
 
 
 @pytest.mark.parametrize(("kernel", "tol"), [*((kernel, 1e-11) for kernel in KERNELS), ("rbf", 0.1)])
@@ -108,7 +108,7 @@ def test_kkt_and_tau_optimality_hold_from_outside(kernel, tol):
     solution = solve(problem, tol=tol)
     assert (solution.violation > 1e-3) == (tol > 1e-3)
     sigma, c2 = solution.dual, problem.c2
-    f = problem.a_X - problem.kernel.matrix(problem.X_u, problem.X_u) @ sigma + solution.bias
+    f = problem.a_X - problem.kernel.matrix(problem.X_u, problem.X_u) @ sigma + solution.intercept
     assert np.allclose(f, solution.scores, atol=1e-7)
     assert sigma.sum() == pytest.approx(problem.total, rel=1e-10)
     assert np.all((sigma >= 0) & (sigma <= c2))
@@ -119,7 +119,7 @@ def test_kkt_and_tau_optimality_hold_from_outside(kernel, tol):
     assert np.all(f[sigma > c2 / 2 + edge] >= 1 - tau)
     inside = (sigma > edge) & (sigma < c2 - edge)
     assert np.all(np.abs(f[inside]) <= 1 + tau)
-    # (13), from the sets D1 (delta < c2 below the kink), D2 (above it) and D3 (delta > 0), without the bias
+    # (13), from the sets D1 (delta < c2 below the kink), D2 (above it) and D3 (delta > 0), without the intercept
     m1 = f[sigma < c2 / 2].max(initial=-np.inf)
     m2 = f[sigma > c2 / 2].min(initial=np.inf)
     m3_low, m3_high = f[inside].min(), f[inside].max()
@@ -156,7 +156,7 @@ def test_shrinking_leaves_rows_out_and_rebuilds_f_for_them(monkeypatch):
     solution = solve(problem, tol=1e-7)
     assert restored
     assert min(restored) < 2500
-    f = problem.a_X - problem.kernel.combination(problem.X_u, problem.X_u, solution.dual) + solution.bias
+    f = problem.a_X - problem.kernel.combination(problem.X_u, problem.X_u, solution.dual) + solution.intercept
     assert np.allclose(f, solution.scores, atol=1e-8)
 
 
@@ -250,7 +250,7 @@ def test_the_trace_ends_at_the_solution_and_the_dual_never_decreases():
 
 @examples(50)
 @given(st.integers(0, 10_000), st.integers(1, 30), st.floats(0.01, 0.99))
-def test_best_bias_minimises_the_primal_over_the_bias(seed, n, prior):
+def test_best_intercept_minimises_the_primal_over_it(seed, n, prior):
     g = np.random.default_rng(seed).normal(size=n) * 3
     losses, total = double_hinge_losses(n, 1.0 / n), prior
 
@@ -258,4 +258,4 @@ def test_best_bias_minimises_the_primal_over_the_bias(seed, n, prior):
         return -total * b + np.maximum.reduce([0 * g, 0.5 + 0.5 * (g + b), g + b]).sum() / n
 
     candidates = np.concatenate([-1 - g, 1 - g])
-    assert value(best_bias(losses, total, g)) <= min(map(value, candidates)) + 1e-12
+    assert value(optimal_intercept(losses, total, g)) <= min(map(value, candidates)) + 1e-12

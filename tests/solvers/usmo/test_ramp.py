@@ -22,9 +22,9 @@ def make(seed, n=80, p=15, m=2, prior=0.4):
     return X, np.arange(n + p) < p
 
 
-def objective(X, labelled, kernel, prior, lam, weights, bias):
+def objective(X, labelled, kernel, prior, lam, weights, intercept):
     K = kernel.matrix(X, X)
-    f = K @ weights + bias
+    f = K @ weights + intercept
     c1, c2 = prior / (2 * lam * labelled.sum()), 1 / (2 * lam * (~labelled).sum())
     return 2 * c1 * ramp(f[labelled]).sum() + c2 * ramp(-f[~labelled]).sum() + 0.5 * weights @ K @ weights
 
@@ -52,7 +52,7 @@ def test_objective_falls_and_is_the_documented_one(seed, name, lam):
     solution = solve_ramp(RampProblem(X, labelled, kernel, 0.4, lam), tol=1e-6)
     assert solution.converged
     assert np.all(np.diff(solution.objectives) <= 0)
-    value = objective(X, labelled, kernel, 0.4, lam, solution.weights, solution.bias)
+    value = objective(X, labelled, kernel, 0.4, lam, solution.weights, solution.intercept)
     assert value == pytest.approx(solution.objective, rel=1e-6)
     assert 0 <= solution.residual <= 1e-6 * max(solution.objective, 1.0 / lam)
 
@@ -67,7 +67,7 @@ def test_the_solution_is_stationary():
         c1, c2 = 0.4 / (0.02 * labelled.sum()), 1 / (0.02 * (~labelled).sum())
         return 2 * c1 * ramp(f[labelled]).sum() + c2 * ramp(-f[~labelled]).sum() + 0.5 * v[:2] @ v[:2]
 
-    x0 = np.append(w, solution.bias)
+    x0 = np.append(w, solution.intercept)
     simplex = np.vstack([x0, x0 + 1e-4 * np.eye(3)])
     found = minimize(value, x0, method="Nelder-Mead", options={"initial_simplex": simplex, "maxiter": 60})
     assert found.fun >= solution.objective * (1 - 1e-5)
@@ -92,10 +92,10 @@ def test_from_any_scores_it_falls_to_a_stationary_point(seed, name, lam):
     assert (start == before).all()
     assert solution.converged and np.isfinite(solution.objectives).all() and len(solution.objectives)
     assert np.all(np.diff(solution.objectives) <= 0)
-    value = objective(X, labelled, kernel, 0.4, lam, solution.weights, solution.bias)
+    value = objective(X, labelled, kernel, 0.4, lam, solution.weights, solution.intercept)
     assert value == pytest.approx(solution.objective, rel=1e-6)
     # the scores that it ends at are where it stays
-    f = kernel.matrix(X, X) @ solution.weights + solution.bias
+    f = kernel.matrix(X, X) @ solution.weights + solution.intercept
     again = solve_ramp(RampProblem(X, labelled, kernel, 0.4, lam), tol=1e-6, start=f)
     assert again.objective == pytest.approx(solution.objective, rel=1e-5)
 
