@@ -10,6 +10,7 @@ import pkgutil
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,11 +49,6 @@ class Cell:
         Number of fits of the cell, without a refinement of unknown length.
     open_ended : bool, default=False
         Whether such a refinement follows the grid.
-
-    Attributes
-    ----------
-    key : str
-        SHA-256 of `declared`.
     """
 
     dataset: str
@@ -63,10 +59,11 @@ class Cell:
     group: str
     n_fits: int = 1
     open_ended: bool = False
-    key: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "key", key_of(self.declared))
+    @cached_property
+    def key(self) -> str:
+        """Return the SHA-256 of `declared`."""
+        return key_of(self.declared)
 
     @property
     def protocol(self) -> str:
@@ -195,6 +192,8 @@ def canonical_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, int)):  # most are; the other questions take longer
+        return value
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
