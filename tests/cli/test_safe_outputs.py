@@ -98,12 +98,18 @@ def test_a_link_to_a_device_stays(tmp_path):
         check_output(tmp_path / "loop")
 
 
-@pytest.mark.slow  # three processes
-def test_links_to_streams(trained):
+@pytest.fixture
+def plain(pucli, trained):
+    """What predict writes to stdout."""
+    done = pucli("predict", "--model", "g.model", "--data", "pu.csv", "-q")
+    assert len(done.out.splitlines()) == 81
+    return done.out
+
+
+@pytest.mark.slow  # two processes
+def test_links_to_streams(trained, plain):
     (trained / "so").symlink_to("/proc/self/fd/1")
     (trained / "se").symlink_to("/proc/self/fd/2")
-    plain = run(trained, "{pucli} predict --model g.model --data pu.csv -q").stdout
-    assert len(plain.splitlines()) == 81
     done = run(trained, "{pucli} predict --model g.model --data pu.csv --out so -q > kept.csv")
     assert done.returncode == 0 and (trained / "kept.csv").read_text() == plain
     done = run(trained, "{pucli} predict --model g.model --data pu.csv --out se -q")
@@ -111,18 +117,17 @@ def test_links_to_streams(trained):
     assert (trained / "so").is_symlink() and (trained / "se").is_symlink()
 
 
-@pytest.mark.slow  # six processes
-def test_streams_that_are_closed_or_full(trained):
-    plain = run(trained, "{pucli} predict --model g.model --data pu.csv -q").stdout
+@pytest.mark.slow  # five processes; the last two import little
+def test_streams_that_are_closed_or_full(trained, plain):
     done = run(trained, "{pucli} predict --model g.model --data pu.csv 2>&-")
     assert (done.returncode, done.stdout) == (0, plain)
     done = run(trained, "{pucli} predict --model g.model --data pu.csv --out kept.csv >&- 2>&- <&-")
     assert (done.returncode, (trained / "kept.csv").read_text()) == (0, plain)
-    for words in ("", "--json"):
-        done = run(trained, f"{{pucli}} predict --model g.model --data pu.csv -q {words} > /dev/full")
+    for words in ("predict --model g.model --data pu.csv -q", "list methods --json"):
+        done = run(trained, f"{{pucli}} {words} > /dev/full")
         assert done.returncode == 1 and "No space left" in done.stderr and "Traceback" not in done.stderr
-    done = run(trained, "{pucli} predict --model nope --data pu.csv --json > /dev/full")
-    assert done.returncode == 2 and "no such model file" in done.stderr and "Traceback" not in done.stderr
+    done = run(trained, "{pucli} schema nope --json > /dev/full")
+    assert done.returncode == 2 and "nope" in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.slow  # a process that reads until it is ended

@@ -155,14 +155,17 @@ def start(folder: Path, results: Path) -> subprocess.Popen:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
-def test_kill_and_resume_equals_uninterrupted(sequential, tmp_path):
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no SIGSTOP on this system")
+def test_a_second_run_is_refused_until_the_first_is_killed_and_then_equals_an_uninterrupted_one(sequential, tmp_path):
     experiment, folder, _, _ = sequential
     process = start(folder, tmp_path)
     assert process.stdout is not None
     for line in process.stdout:
         if line.startswith("cell 3"):
             break
+    process.send_signal(signal.SIGSTOP)
+    with pytest.raises(UsageError, match="another run is writing to"):
+        run(experiment, results_dir=tmp_path)
     process.kill()
     process.wait()
     kept = read_rows(tmp_path / "small")
@@ -209,20 +212,9 @@ def test_collect_while_another_process_is_writing(sequential, tmp_path):
     assert "partial" not in markdown(collect(experiment, results_dir=tmp_path, figures=False))
 
 
-@pytest.mark.slow
-def test_second_run_at_the_same_time_is_refused(sequential, tmp_path):
-    experiment, folder, _, _ = sequential
+def test_second_run_of_the_same_process_is_refused(tmp_path):
     with Store(tmp_path / "small"), pytest.raises(UsageError, match="another run is writing to"):
-        run(experiment, results_dir=tmp_path)
-    # from another process, and free again once that one is killed
-    process = start(folder, tmp_path)
-    assert process.stdout is not None
-    process.stdout.readline()
-    with pytest.raises(UsageError, match="another run"):
-        run(experiment, results_dir=tmp_path)
-    process.kill()
-    process.wait()
-    assert run(experiment, results_dir=tmp_path).failed == 0
+        run(declare(tmp_path), results_dir=tmp_path)
 
 
 @pytest.mark.slow
