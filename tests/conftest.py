@@ -74,6 +74,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class ByFile(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             file, _, test = nodeid.partition("::")
+            if file.startswith("tests/distributed/"):  # which share two workers
+                return "tests/distributed"
             method = re.search(r"\[([\w-]+)", test) if file.endswith(BY_METHOD) else None
             return f"{file}[{method[1]}]" if method else file
 

@@ -128,14 +128,12 @@ def test_noise_is_warned_of_and_few_rows_are_refused(tmp_path):
 
 
 @pytest.mark.slow
-def test_workers_give_the_same_model_and_predictions_beside_the_blocks(folder, found, tmp_path, capsys):
-    distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+def test_workers_give_the_same_model_and_predictions_beside_the_blocks(folder, found, cluster, tmp_path, capsys):
     path, frame = folder
     data, out = str(path / "part*.parquet"), tmp_path / "predictions"
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        words = ["auto", "--data", data, "--label", "bought", "--seed", "3", "--backend", "dask", "--json"]
-        words += ["--scheduler", cluster.scheduler_address, "--predictions", str(out)]
-        assert main([*words, "--model", str(tmp_path / "m.model")]) == 0
+    words = ["auto", "--data", data, "--label", "bought", "--seed", "3", "--backend", "dask", "--json"]
+    words += ["--scheduler", cluster.scheduler_address, "--predictions", str(out)]
+    assert main([*words, "--model", str(tmp_path / "m.model")]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["estimates"]["prior"]["value"] == pytest.approx(found.estimator.prior_, abs=1e-12)
     X = frame[list("abc")].to_numpy()

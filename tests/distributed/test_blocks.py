@@ -204,32 +204,27 @@ def test_errors_name_what_blocks_do_not_support(folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_workers_give_the_same_model_and_a_killed_worker_loses_only_its_blocks(folder, tmp_path, capsys):
-    distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+def test_workers_give_the_same_model_and_a_killed_worker_loses_only_its_blocks(folder, cluster, tmp_path, capsys):
     path, frame = folder
     out = tmp_path / "predictions"
     blocks = find_blocks(str(path / "part*.parquet"))
     here = train_on_blocks(HereRunner(), blocks, Columns(tuple("abcde"), "bought", "1"), {})
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        words = ["train", "--method", "blssvm", "--data", str(path / "part*.parquet"), "--label", "bought", "--json"]
-        words += ["--backend", "dask", "--scheduler", cluster.scheduler_address, "--predictions", str(out)]
-        assert main(words) == 0
-        document = json.loads(capsys.readouterr().out)
-        assert document["objective"] == pytest.approx(here.estimator.objective_, rel=1e-12)
-        parts = [pd.read_parquet(name) for name in sorted(out.glob("part*.parquet"))]
-        X = frame.drop(columns="bought").to_numpy(dtype=float)
-        np.testing.assert_allclose(pd.concat(parts)["score"], here.features(X) @ here.coef, atol=1e-9)
-        from pucli.distributed.dask_runner import DaskRunner
+    words = ["train", "--method", "blssvm", "--data", str(path / "part*.parquet"), "--label", "bought", "--json"]
+    words += ["--backend", "dask", "--scheduler", cluster.scheduler_address, "--predictions", str(out)]
+    assert main(words) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["objective"] == pytest.approx(here.estimator.objective_, rel=1e-12)
+    parts = [pd.read_parquet(name) for name in sorted(out.glob("part*.parquet"))]
+    X = frame.drop(columns="bought").to_numpy(dtype=float)
+    np.testing.assert_allclose(pd.concat(parts)["score"], here.features(X) @ here.coef, atol=1e-9)
+    from pucli.distributed.dask_runner import dask_runner
 
+    with dask_runner(cluster.scheduler_address) as runner:
         flag = tmp_path / "killed"
-        runner = DaskRunner(client)
         found = runner.total(functools.partial(_dying, flag=str(flag)), blocks)
-        assert flag.exists()
-        assert found.n == 900
-        np.testing.assert_allclose(found.mean, frame[["a", "b"]].mean())
+    assert flag.exists()
+    assert found.n == 900
+    np.testing.assert_allclose(found.mean, frame[["a", "b"]].mean())
 
 
 def _dying(block, flag):
