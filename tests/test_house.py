@@ -30,10 +30,33 @@ def sources() -> dict[str, Path]:
     return found
 
 
+@cache
+def parsed() -> tuple[dict[str, list[ast.Import | ast.ImportFrom]], dict[str, tuple[int, int]]]:
+    """Return the imports of each module, and of each function (parameters, unless any number is fine; lines)."""
+    imported: dict[str, list[ast.Import | ast.ImportFrom]] = {}
+    functions = {}
+    for name, path in sources().items():
+        imported[name] = []
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                imported[name].append(node)
+            elif isinstance(node, ast.FunctionDef):
+                body = node.body[ast.get_docstring(node) is not None :]
+                lines = (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+                given = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+                compiled = any("njit" in ast.unparse(one) for one in node.decorator_list)
+                free = compiled or node.name == "__init__" or name.startswith("pucli.cli.commands.")
+                functions[f"{name}:{node.lineno} {node.name}"] = (
+                    0 if free else len(given) - (given[:1] == ["self"]),
+                    lines,
+                )
+    return imported, functions
+
+
 def imports(name: str, path: Path) -> set[str]:
     """Return the modules that a file imports anywhere: on top, in a function, or for types alone."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in parsed()[0][name]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -90,15 +113,7 @@ def test_no_file_imports_itself_through_others():
 @pytest.mark.slow
 def test_functions_of_more_than_eight_parameters_are_the_known_ones():
     """Compiled functions, constructors of estimators and commands aside, each of which ruff knows by its line."""
-    found = set()
-    for name, path in sources().items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.FunctionDef) or name.startswith("pucli.cli.commands."):
-                continue
-            given = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-            compiled = any("njit" in ast.unparse(one) for one in node.decorator_list)
-            if len(given) - (given[:1] == ["self"]) > 8 and not compiled and node.name != "__init__":
-                found.add(node.name)
+    found = {place.split()[1] for place, (parameters, _) in parsed()[1].items() if parameters > 8}
     assert found == {"compare", "run", "tune", "first_fit", "fit_members", "make_cut"}
 
 
@@ -125,13 +140,7 @@ def test_no_file_is_too_long():
 
 @pytest.mark.slow
 def test_no_function_is_too_long():
-    long = {}
-    for name, path in sources().items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and (body := node.body[ast.get_docstring(node) is not None :]):
-                lines = (body[-1].end_lineno or 0) - body[0].lineno + 1
-                if lines >= BODY:
-                    long[f"{name}.{node.name}"] = lines
+    long = {place: lines for place, (_, lines) in parsed()[1].items() if lines >= BODY}
     assert long == {}
 
 

@@ -17,9 +17,12 @@ def rows(n: int, share: float, seed: int, move: float = 0.0) -> tuple[pd.DataFra
     return pd.DataFrame(X, columns=["age", "income", "visits"]), y
 
 
+WORDS = ("--data", "old.csv", "--label", "bought", "--positive", "yes")
+
+
 @pytest.fixture
-def model(pucli, tmp_path):
-    """A model of `pucli auto`, and new files beside it."""
+def tables(tmp_path):
+    """The rows of training, and new files beside them."""
     table, y = rows(1200, 0.25, 0)  # of fewer rows, labels like these may be taken for biased
     labelled = y & (np.random.default_rng(1).random(1200) < 0.5)
     table.assign(bought=np.where(labelled, "yes", "")).to_csv(tmp_path / "old.csv", index=False)
@@ -27,18 +30,30 @@ def model(pucli, tmp_path):
         found, truth = rows(400, share, 2, move)
         found.to_csv(tmp_path / f"{name}.csv", index=False)
         np.save(tmp_path / f"{name}.npy", truth)
-    words = ("--data", "old.csv", "--label", "bought", "--positive", "yes", "--model", "m.model")
-    assert pucli("auto", *words).code == 0
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """What the first training left in its file, for the tests that follow."""
+    return []
+
+
+@pytest.fixture
+def model(pucli, tables, trained, tmp_path):
+    """A model of `pucli auto`, beside the tables."""
+    if not trained:
+        assert pucli("auto", *WORDS, "--model", "m.model").code == 0
+        trained.append((tmp_path / "m.model").read_bytes())
+    (tmp_path / "m.model").write_bytes(trained[0])
     return "m.model"
 
 
 @pytest.mark.slow
-def test_shift_reads_with_the_options(pucli, model, tmp_path):
+def test_shift_reads_with_the_options(pucli, tables, tmp_path):
     table = pd.read_csv(tmp_path / "more.csv").rename(columns={"visits": "visités"})
     old = pd.read_csv(tmp_path / "old.csv").rename(columns={"visits": "visités"})
     old.to_csv(tmp_path / "old.csv", index=False)
-    words = ("--data", "old.csv", "--label", "bought", "--positive", "yes")
-    assert pucli("train", "--method", "gllc", *words, "--model", "g.model").code == 0
+    assert pucli("train", "--method", "gllc", *WORDS, "--model", "g.model").code == 0
     table.loc[3, "age"] = np.nan
     table.to_csv(tmp_path / "plain.csv", index=False)
     text = "a title\n" + table.to_csv(index=False, sep=";", decimal=",", na_rep="??")
@@ -92,8 +107,7 @@ def test_shift_refuses_what_it_cannot_answer(pucli, model, tmp_path):
     pd.read_csv(tmp_path / "more.csv").iloc[:20].to_csv(tmp_path / "few.csv", index=False)
     refused(pucli("shift", "--model", model, "--data", "few.csv"), "at least 30 rows")
     refused(pucli("predict", "--model", model, "--data", "more.csv", "--adapt", "--recall", "0.9"), "--recall")
-    words = ("--data", "old.csv", "--label", "bought", "--positive", "yes")
-    assert pucli("train", "--method", "gllc", *words, "--model", "g.model").code == 0
+    assert pucli("train", "--method", "gllc", *WORDS, "--model", "g.model").code == 0
     found = pucli("shift", "--model", "g.model", "--data", "more.csv", "--json").document
     assert found["verdict"] == "prior" and 0.5 < found["prior"]["value"] < 0.9
 
