@@ -119,11 +119,6 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, of: str = "", listi
         What the choices belong to, such as an experiment.
     listing : str, default=""
         Command that prints all choices; the message refers to it.
-
-    Returns
-    -------
-    UsageError
-        The error, not raised.
     """
     choices = sorted(choices)
     near = did_you_mean(name, choices)

@@ -126,11 +126,6 @@ def modules(group: str, needs: tuple[str, ...] = (), taken: frozenset[str] = fro
         Functions that a module must have; the others are skipped with a warning.
     taken : frozenset of str, optional
         Names already in use by pucli; a plug-in cannot replace them.
-
-    Returns
-    -------
-    dict of {str: Offer}
-        Offers by the names of their entry points.
     """
     found: dict[str, Offer] = {}
     for offer in offers(group):

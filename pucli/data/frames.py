@@ -60,10 +60,6 @@ def as_frame(X: Any) -> pd.DataFrame:
     X : pandas, polars or Arrow table, any other that narwhals knows, or an array (n, m)
         Not changed. A lazy table is computed. The columns of an array are named x0, x1, ...
 
-    Returns
-    -------
-    frame : pandas.DataFrame
-
     Raises
     ------
     TableError

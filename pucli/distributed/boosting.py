@@ -213,11 +213,6 @@ def held_out_scores(models: Sequence[TreeSum], bins: np.ndarray, fold: np.ndarra
         Binned features.
     fold : array of int, shape (n,)
         Fold of each row.
-
-    Returns
-    -------
-    array of shape (n,)
-        The scores.
     """
     score = np.empty(len(bins))
     for b, model in enumerate(models):

@@ -136,11 +136,6 @@ def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
         Moments and extremes of all rows.
     columns : Columns
         Feature and label columns.
-
-    Returns
-    -------
-    Checked
-        Warnings about the columns, row hashes and ranges.
     """
     from pucli.data.encode.label_leakage import leaks
 

@@ -21,11 +21,6 @@ def without_effect(method: str, given: Collection[str], params: Mapping[str, Any
     params : mapping
         All parameters that are not at their defaults; a list, as in a grid, stands for each of its values.
 
-    Returns
-    -------
-    list of str
-        A sentence for each.
-
     Examples
     --------
     >>> without_effect("glpual", ["width"], {"width": 9.0})

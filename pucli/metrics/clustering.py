@@ -44,11 +44,6 @@ def in_group_proportion(X: ArrayLike, clusters: ArrayLike) -> dict[Hashable, flo
     clusters : array-like of shape (n,)
         Their clusters.
 
-    Returns
-    -------
-    dict
-        The proportion of each cluster, in the order of their names.
-
     Raises
     ------
     ValueError

@@ -82,11 +82,6 @@ def true_label_scores(
         Probabilities of the last class.
     also : sequence of str, default=()
         Metrics at other places than those of the list, e.g. ``lift@5%``.
-
-    Returns
-    -------
-    dict of {str: float}
-        Metrics by name.
     """
     predictions = pipeline.predict(X)
     given: dict[str, Any] = {"truth": y, "predictions": predictions, "clusters": clusters(pipeline, X)}
@@ -118,11 +113,6 @@ def labelled_scores(
         Whether to return also those of the ranking and of the class prior; with true labels, better ones are there.
     also : sequence of str, default=()
         Metrics at other places than those of the list, e.g. ``lift_labelled@5%``.
-
-    Returns
-    -------
-    dict of {str: float}
-        Metrics by name.
     """
     counts = pu_counts(labelled, pipeline.predict(X), pipeline.classes_[-1])
     given: dict[str, Any] = {"counts": counts, "denominator": denominator}

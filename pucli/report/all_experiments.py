@@ -64,10 +64,6 @@ def report_all(
     on_report : callable, optional
         Called with each finished report.
 
-    Returns
-    -------
-    list of Report
-
     Raises
     ------
     UsageError

@@ -54,10 +54,6 @@ def collect(
     figures : bool
         Whether to draw figures.
 
-    Returns
-    -------
-    Report
-
     Raises
     ------
     UsageError
@@ -86,10 +82,6 @@ def build_report(found: Gathered, *, formats: Iterable[str] = ("md", "csv", "tex
         Any of md, csv, tex and html; comparisons.csv, cells.csv.gz and the provenance are always written.
     figures : bool
         Whether to draw figures.
-
-    Returns
-    -------
-    Report
 
     Raises
     ------

@@ -168,11 +168,6 @@ class Context:
             Any cell of the group.
         prepare : callable
             Function of the first cell of the group and this context; shared values of earlier groups are dropped.
-
-        Returns
-        -------
-        Shared
-            The result of `prepare`.
         """
         if cell.group not in self.cache:
             self.cache.clear()

@@ -94,11 +94,6 @@ def dry_run(
         Rows of cells.csv.gz by key, whose times count too; such cells are still to be run.
     elsewhere : callable, optional
         Function from the data sets and methods of whose cells nothing is known to the seconds of a fit of them.
-
-    Returns
-    -------
-    DryRun
-        The plan.
     """
     planned = scope(experiment, profile, methods, datasets)
     cells = planned_cells(experiment, planned)

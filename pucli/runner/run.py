@@ -150,11 +150,6 @@ def run(  # noqa: PLR0913
     on_event : callable, optional
         Called in this process for each stored cell.
 
-    Returns
-    -------
-    RunSummary
-        Summary of the run.
-
     Raises
     ------
     UsageError

@@ -61,11 +61,6 @@ def new_data(parent: str | Path = ".") -> Made:
     parent : path, default="."
         The folder that gets ``customers.csv`` and ``customers_truth.csv``.
 
-    Returns
-    -------
-    Made
-        What was written.
-
     Raises
     ------
     UsageError
@@ -93,11 +88,6 @@ def new_method(name: str, parent: str | Path = ".") -> Made:
         Name of the method on the command line: small letters, digits and hyphens.
     parent : path, default="."
         The folder that gets a folder of that name.
-
-    Returns
-    -------
-    Made
-        What was written.
 
     Raises
     ------
@@ -151,11 +141,6 @@ def new_dataset(
     positive : str, optional
         The value that marks the positive class; all others are negative.
 
-    Returns
-    -------
-    Made
-        What was written.
-
     Raises
     ------
     UsageError
@@ -208,11 +193,6 @@ def new_experiment(
         The folder that gets a folder of that name.
     methods, datasets : sequence of str, optional
         What to compare, and on what; gllc and svc-naive, and breast-cancer, when omitted.
-
-    Returns
-    -------
-    Made
-        What was written.
 
     Raises
     ------

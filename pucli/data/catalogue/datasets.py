@@ -111,10 +111,6 @@ def load_dataset(
     catalogue : str or Path, optional
         Another `datasets.yaml`.
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     UsageError

@@ -59,11 +59,6 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         y : ignored
             For pipelines.
 
-        Returns
-        -------
-        Standardiser
-            This object.
-
         Raises
         ------
         ValueError

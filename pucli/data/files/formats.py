@@ -23,7 +23,7 @@ from pucli.data.files.spool import is_stream, reread, shown
 from pucli.data.files.table import Table, WideTable
 from pucli.data.files.table_size import cells_of_parquet, cells_of_text, check_filled, check_fits, check_names
 from pucli.data.files.text.decimal_comma import with_decimal_points
-from pucli.data.files.text.json_lines import JSON, json_blocks
+from pucli.data.files.text.json_lines import JSON, read_objects
 from pucli.data.files.text.layout import UNNAMED, text_head, text_layout
 from pucli.data.files.text.libsvm import MOST_FEATURES, read_libsvm
 from pucli.data.files.text.records import note
@@ -166,11 +166,8 @@ def _sheet(
 
 
 def _json(path: Path, how: Reading) -> Table:
-    import pandas as pd
-
     with plain_text(path, how) as text:
-        blocks = list(json_blocks(path, text))
-    frame, lines = blocks[0] if blocks else (pd.DataFrame(), [])
+        frame, lines = read_objects(path, text)
     return Table(frame, lambda row: f"line {lines[row]}")
 
 

@@ -96,10 +96,6 @@ def load_splits(path: str | Path, *, content_sha256: str | None = None, rows: in
     rows : int, optional
         Number of rows of these data.
 
-    Returns
-    -------
-    SavedSplits
-
     Raises
     ------
     UsageError

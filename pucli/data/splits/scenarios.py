@@ -84,10 +84,6 @@ def case_control(
         Rows of the test set, in place of a share 1 - t drawn at random. A share g of all positives is labelled, and the
         labelled ones among these rows are left out.
 
-    Returns
-    -------
-    Split
-
     Raises
     ------
     UsageError
@@ -141,10 +137,6 @@ def single_training_set(
         Log of the relative chance of each row to be the next one labelled; None for equal chances.
     held : array of bool of shape (n,), optional
         Rows of the test set, in place of a share drawn at random.
-
-    Returns
-    -------
-    Split
 
     Raises
     ------

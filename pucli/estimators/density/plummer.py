@@ -10,7 +10,6 @@ from os import PathLike
 from typing import ClassVar
 
 from pucli.estimators.base.parameters import POSITIVE, Constraints, RandomState
-from pucli.estimators.density.adversarial_pairs import VEEGAN, AdversarialVariationalBayes, BidirectionalGAN
 from pucli.estimators.density.deep_density import AutoEncoder, DeepDensity
 
 
@@ -299,9 +298,3 @@ class CoulombGAN(DeepDensity):
     """
 
     _model = "coulomb-gan"
-
-
-def deep_models() -> dict[str, type[DeepDensity]]:
-    """Return the estimators by the name of their model."""
-    own = (PlummerAutoencoder, VariationalAutoencoder, AdversarialAutoencoder, WassersteinGAN, CoulombGAN)
-    return {model._model: model for model in (*own, BidirectionalGAN, VEEGAN, AdversarialVariationalBayes)}

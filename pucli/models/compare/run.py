@@ -111,11 +111,6 @@ def compare(  # noqa: PLR0913
     progress : callable, optional
         Called with the numbers of finished and of all splits.
 
-    Returns
-    -------
-    Scores
-        One value for each task, method and repeat.
-
     Raises
     ------
     UsageError

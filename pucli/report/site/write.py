@@ -76,11 +76,6 @@ def write_site(
     on_page : callable, optional
         Called with the name of each experiment before its page is written.
 
-    Returns
-    -------
-    list of Path
-        The files.
-
     Raises
     ------
     UsageError

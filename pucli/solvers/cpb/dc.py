@@ -219,11 +219,6 @@ def solve_cpb(
         `pucli.solvers.kernels.graph.similarity_form` of the features, if it is known from another fit.
     dual : ndarray of shape (n,), optional
         `dual` of a fit to the same rows with a similar ridge, to start from.
-
-    Returns
-    -------
-    CPBSolution
-        The lowest stationary point found.
     """
     Z, labelled, edges, prior, _, _ = problem
     F = Z[:, :-1]

@@ -150,11 +150,6 @@ def estimate_priors(
     groups : array of shape (n,), optional
         Group of each row; the ensemble keeps rows of one group in one fold.
 
-    Returns
-    -------
-    PriorReport
-        The estimates in the order of `methods`.
-
     Raises
     ------
     ValueError

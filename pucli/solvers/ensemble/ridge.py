@@ -93,11 +93,6 @@ def kernel_matrix(kernel: str, width: float, X: np.ndarray, Y: np.ndarray) -> np
         Rows.
     Y : ndarray of shape (p, m)
         Other rows.
-
-    Returns
-    -------
-    ndarray of shape (n, p)
-        Kernel matrix.
     """
     return _of_distances(kernel, width, _distances(kernel, X, Y))
 

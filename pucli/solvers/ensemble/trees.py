@@ -139,11 +139,6 @@ def sum_of_trees(
     feature, cut, child, value : ndarray of shape (nodes,)
         Nodes of all trees. A node without children has the feature -1; `child` is the offset of the left child from the
         root, and rows with a bin above `cut` go to the node after it.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Sums.
     """
     out = np.zeros(len(bins))
     for tree in trees:

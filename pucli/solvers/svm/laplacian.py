@@ -129,11 +129,6 @@ def solve_laplacian_svms(
     max_iter : int
         Largest number of Newton steps of a machine.
 
-    Returns
-    -------
-    list of LaplacianSolution
-        The best point of each machine.
-
     Raises
     ------
     ValueError

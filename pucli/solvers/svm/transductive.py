@@ -77,11 +77,6 @@ def solve_transductive(Z: Floats, y: Ints, C: float, tol: float, max_iter: int) 
         Largest slope of J at which to stop, relative to that of the supervised part at w = 0.
     max_iter : int
         Largest number of iterations of a stage.
-
-    Returns
-    -------
-    TransductiveSolution
-        w, b and the certificate.
     """
     signs = y.astype(float)
     unlabeled = y == 0

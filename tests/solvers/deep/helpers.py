@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from pucli.estimators.density.plummer import PlummerAutoencoder
+from pucli.methods import METHODS, estimator_class
+from pucli.solvers.deep.models import MODELS
+
+DEEP_MODELS = {name: estimator_class(METHODS[name]) for name in MODELS if name in METHODS}
 
 
 def small(estimator=PlummerAutoencoder, **params):

@@ -10,21 +10,18 @@ import numpy as np
 import pytest
 import torch
 
-from pucli.estimators.density.plummer import (
-    VariationalAutoencoder,
-    deep_models,
-)
+from pucli.estimators.density.plummer import VariationalAutoencoder
 from tests.helpers import by_night
-from tests.solvers.deep.helpers import rows, small
+from tests.solvers.deep.helpers import DEEP_MODELS, rows, small
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("name", by_night(sorted(deep_models()), ["pae"]))
+@pytest.mark.parametrize("name", by_night(sorted(DEEP_MODELS), ["pae"]))
 def test_every_model_learns_where_the_rows_are(name):
     rng = np.random.default_rng(0)
     X = np.array([5.0, -3.0]) + 0.1 * rng.normal(size=(200, 2))
-    model = small(deep_models()[name], n_iterations=600, learning_rate=3e-3, block=100).fit(X)
+    model = small(DEEP_MODELS[name], n_iterations=600, learning_rate=3e-3, block=100).fit(X)
     np.testing.assert_allclose(model.sample(500, random_state=0).mean(axis=0), [5.0, -3.0], atol=1.5)
     assert model.n_iter_ == 600
     assert len(model.history_) == 6
@@ -42,10 +39,10 @@ def test_training_lowers_the_objective_and_fills_the_prior():
     assert error < 0.2 * X.var(axis=0).sum()
 
 
-@pytest.mark.parametrize("name", by_night(sorted(deep_models()), ["pae", "wgan-gp"]))
+@pytest.mark.parametrize("name", by_night(sorted(DEEP_MODELS), ["pae", "wgan-gp"]))
 def test_equal_seeds_give_equal_runs(name):
     X = rows()
-    one, two, other = (small(deep_models()[name], random_state=seed).fit(X) for seed in (1, 1, 2))
+    one, two, other = (small(DEEP_MODELS[name], random_state=seed).fit(X) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.history_, two.history_)
     np.testing.assert_array_equal(one.sample(5, random_state=0), two.sample(5, random_state=0))
     assert not np.array_equal(one.history_, other.history_)
@@ -62,7 +59,7 @@ def test_the_global_random_state_of_torch_is_not_changed():
 @pytest.mark.parametrize("name", ["pae", "wgan-gp"])
 def test_a_resumed_run_gives_the_result_of_an_uninterrupted_run(name, tmp_path):
     X = rows()
-    estimator = deep_models()[name]
+    estimator = DEEP_MODELS[name]
     whole = small(estimator).fit(X)
     file = tmp_path / "run.pt"
     small(estimator, checkpoint=file, report=lambda done, loss: done >= 40).fit(X)

@@ -9,15 +9,15 @@ import pytest
 import torch
 from sklearn.base import clone
 
-from pucli.estimators.density.plummer import PlummerAutoencoder, deep_models
+from pucli.estimators.density.plummer import PlummerAutoencoder
 from pucli.solvers.deep.models import MODELS, Settings
 from pucli.solvers.deep.trainer import Trainer
 from tests.helpers import by_night
-from tests.solvers.deep.helpers import rows, small
+from tests.solvers.deep.helpers import DEEP_MODELS, rows, small
 
 pytestmark = pytest.mark.slow
 
-NAMES = sorted(deep_models())
+NAMES = sorted(DEEP_MODELS)
 SETTINGS = Settings(3, 2, (16,), "linear", 1.0, 1e-4, False, 1e-3, (0.5, 0.9))
 
 
@@ -29,7 +29,7 @@ def weights(model):
 def test_bfloat16_rounds_the_hidden_layers_and_little_changes(name):
     X = rows()
     exact, low, again = (
-        small(deep_models()[name], precision=precision).fit(X) for precision in ("float32", "bfloat16", "bfloat16")
+        small(DEEP_MODELS[name], precision=precision).fit(X) for precision in ("float32", "bfloat16", "bfloat16")
     )
     change = np.abs(low.history_ - exact.history_).max()
     assert 0.0 < change < 0.02 * max(1.0, np.abs(exact.history_).max())
@@ -65,7 +65,7 @@ def test_a_checkpoint_of_another_precision_is_not_resumed(tmp_path):
 
 @pytest.mark.parametrize("name", ["aae", "bigan"])
 def test_normalised_layers_in_bfloat16_have_float32_statistics(name):
-    model = small(deep_models()[name], precision="bfloat16", batch_norm=True).fit(rows())
+    model = small(DEEP_MODELS[name], precision="bfloat16", batch_norm=True).fit(rows())
     assert model.precision_ == "bfloat16"
     assert np.isfinite(model.transform(rows())).all()
     assert weights(model).dtype == np.float64
@@ -108,10 +108,10 @@ def test_compiled_networks_take_the_same_steps(name, monkeypatch):
 
     monkeypatch.setattr(torch.nn.Module, "compile", without_a_compiler)
     X = rows()
-    plain = small(deep_models()[name], precision="bfloat16").fit(X)
+    plain = small(DEEP_MODELS[name], precision="bfloat16").fit(X)
     assert not compiling
     monkeypatch.setitem(MODELS, name, functools.partial(_compiled, MODELS[name]))
-    compiled = small(deep_models()[name], precision="bfloat16").fit(X)
+    compiled = small(DEEP_MODELS[name], precision="bfloat16").fit(X)
     assert compiling
     assert all(any(network is seen for seen in graphs) for network in compiling)
     np.testing.assert_allclose(compiled.history_, plain.history_, rtol=2e-3, atol=2e-3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -20,47 +20,31 @@ JSON = (".jsonl", ".ndjson", ".json")
 OBJECT = ' such as {"age": 31}; write one object a line'
 
 
-def json_blocks(path: Path, text: IO[bytes], rows: int | None = None) -> Iterator[tuple[pd.DataFrame, list[int]]]:
-    """Read objects as rows; a key that an object lacks is an empty cell.
+def read_objects(path: Path, text: IO[bytes]) -> tuple[pd.DataFrame, list[int]]:
+    """Read objects as rows, with the line of each, or its number in an array.
 
-    Parameters
-    ----------
-    path : Path
-        Name for messages.
-    text : binary stream
-        UTF-8.
-    rows : int, optional
-        Number of rows of a block; by default one block.
-
-    Yields
-    ------
-    frame : pandas.DataFrame
-        Integers are exact, texts stay texts.
-    lines : list of int
-        The line of each row, or the number of the object in an array.
+    A key that an object lacks is an empty cell. Integers are exact, texts stay texts. `path` is the name for messages,
+    and `text` is UTF-8.
 
     Raises
     ------
     UsageError
         A line is no object, or a value is an object or a list; the message names the line.
     """
-    objects = _objects(path, text)
+    objects = list(_objects(path, text))
     names: dict[str, None] = {}
-    while True:
-        block = list(islice(objects, rows))
-        if not block:
-            return
-        for line, one in block:
-            names.update(dict.fromkeys(one))
-            for name, value in one.items():
-                if isinstance(value, dict | list):
-                    raise UsageError(
-                        f"{path}: line {line}: {name!r} is {'an object' if isinstance(value, dict) else 'a list'}, not "
-                        "one value; write its parts as columns of their own"
-                    )
+    for line, one in objects:
+        names.update(dict.fromkeys(one))
+        for name, value in one.items():
+            if isinstance(value, dict | list):
+                raise UsageError(
+                    f"{path}: line {line}: {name!r} is {'an object' if isinstance(value, dict) else 'a list'}, not "
+                    "one value; write its parts as columns of their own"
+                )
+    if objects:
         way_out = "write all rows with the same keys"
-        check_filled(path, len(block), len(names), sum(len(one) for _, one in block), way_out)
-        yield _frame(list(names), [one for _, one in block]), [line for line, _ in block]
+        check_filled(path, len(objects), len(names), sum(len(one) for _, one in objects), way_out)
+    return _frame(list(names), [one for _, one in objects]), [line for line, _ in objects]
 
 
 def _frame(names: list[str], block: list[dict[str, Any]]) -> pd.DataFrame:

@@ -110,9 +110,7 @@ def header_cells(fields: Sequence[str], body: Sequence[Record] = ()) -> tuple[st
     return cells if not all(map(is_number, names)) and 2 * rows_alike <= len(body) else ()
 
 
-def split_records(
-    lines: Iterable[str], separator: str, *, escape: str = "", strict: bool = False, first: int = 1
-) -> Iterator[Record]:
+def split_records(lines: Iterable[str], separator: str, *, escape: str = "", strict: bool = False) -> Iterator[Record]:
     """Yield the records of lines, blank ones included.
 
     Parameters
@@ -125,8 +123,6 @@ def split_records(
         Character that makes the next one part of the field, "" for none.
     strict : bool, default=False
         Whether an unclosed quote is an error.
-    first : int, default=1
-        Number of the first line.
 
     Raises
     ------
@@ -138,10 +134,10 @@ def split_records(
     if blanks:
         lines = (line.replace("\t", " ").rstrip() + "\n" for line in lines)
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, escapechar=escape or None, strict=strict)
-    begin = first
+    begin = 1
     for fields in reader:
         yield Record(begin, fields)
-        begin = first + reader.line_num
+        begin = 1 + reader.line_num
 
 
 def text_records(text: str, separator: str, *, escape: str = "", count: int = sys.maxsize) -> list[Record]:
