@@ -19,6 +19,7 @@ from pucli.cli.output import Output, output_file, output_folder
 from pucli.cli.row_options import Rows
 from pucli.cli.terminal import duration, number
 from pucli.core.errors import UsageError
+from pucli.core.processes import dask_client
 
 if TYPE_CHECKING:
     from pucli.distributed.auto import BlockAuto
@@ -174,7 +175,7 @@ def train_in_blocks(
     UsageError
         The method cannot be trained in blocks, or the options do not fit together.
     """
-    from pucli.distributed.dask_runner import dask_runner
+    from pucli.distributed.dask_runner import DaskRunner
     from pucli.distributed.training import METHOD, train_on_blocks
     from pucli.models.saved import save_model
 
@@ -186,7 +187,8 @@ def train_in_blocks(
     output_file("--model", model, *(Path(block.path) for block in first_blocks(blocks)))
     grid = {key: values for key, values in entry.grid.items() if key not in params} if folds else None
     started = time.perf_counter()
-    with dask_runner(backend.scheduler) as runner:
+    with dask_client(backend.scheduler) as client:
+        runner = DaskRunner(client)
         fitted = train_on_blocks(runner, blocks, columns, params, standardise=standardise, grid=grid, folds=folds or 0)
         seconds = time.perf_counter() - started
         if model is not None:
@@ -236,14 +238,15 @@ def auto_in_blocks(
         Further entries of the JSON document.
     """
     from pucli.distributed.auto import auto_on_blocks
-    from pucli.distributed.dask_runner import dask_runner
+    from pucli.distributed.dask_runner import DaskRunner
     from pucli.models.auto.summary import Findings
     from pucli.models.saved import save_model
 
     blocks, columns = backend.blocks(where)
     output_file("--model", model, *(Path(block.path) for block in first_blocks(blocks)))
     started = time.perf_counter()
-    with dask_runner(backend.scheduler) as runner:
+    with dask_client(backend.scheduler) as client:
+        runner = DaskRunner(client)
         fitted = auto_on_blocks(runner, blocks, columns, params, runner.client if boosting else None)
         seconds = time.perf_counter() - started
         if model is not None:

@@ -149,20 +149,47 @@ def told_of_lost_workers(work: str, way_out: str, kept: str = "") -> Iterator[No
         ) from error
 
 
-def local_client(**how: Any) -> Any:
-    """Return a client of workers on this machine, which end when it is closed; raise RunError if they do not start.
+@contextlib.contextmanager
+def dask_client(scheduler: str | None, n_workers: int | None = None) -> Iterator[Any]:
+    """Connect to a Dask scheduler, or start workers on this machine for as long as the block lasts.
 
     Parameters
     ----------
-    **how : Any
-        Arguments of `distributed.LocalCluster`.
-    """
-    from distributed import Client
+    scheduler : str or None
+        Address of the scheduler; by default DASK_SCHEDULER_ADDRESS, or workers on this machine if that is not set.
+    n_workers : int, optional
+        Number of workers on this machine.
 
+    Raises
+    ------
+    UsageError
+        Dask is not installed, or the address is none.
+    RunError
+        No scheduler answers there, or the workers do not start.
+    """
     try:
-        return Client(processes=True, threads_per_worker=1, dashboard_address=None, **how)
+        from distributed import Client
+    except ImportError as error:
+        raise UsageError(
+            f"--backend dask needs the package {error.name!r}; install it with `pip install 'pucli[dask]'`."
+        ) from None
+    address = scheduler or os.environ.get("DASK_SCHEDULER_ADDRESS")
+    where = "--scheduler" if scheduler else "DASK_SCHEDULER_ADDRESS"
+    try:
+        if address:
+            client = Client(address, timeout="30s")
+        else:
+            client = Client(processes=True, threads_per_worker=1, dashboard_address=None, n_workers=n_workers)
+    except ValueError as error:
+        raise UsageError(f"{where} {address}: no address of a Dask scheduler ({error}).") from error
     except (RuntimeError, OSError, TimeoutError) as error:
+        if address:
+            raise RunError(f"{where} {address}: no Dask scheduler answers there ({error}); start it.") from error
         raise RunError(
             f"--backend dask: the workers on this machine did not start ({error}); see that memory is free, and run "
             "the command again."
         ) from error
+    with client:
+        if not address:
+            client.run(os.dup2, 2, 1)  # what workers print must not mix with the command's output
+        yield client

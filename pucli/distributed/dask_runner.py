@@ -6,14 +6,11 @@ Results are added up in groups, in the order of the blocks, so that the bits do 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, TypeVar
 
-from pucli.core.errors import UsageError
-from pucli.core.processes import local_client, told_of_lost_workers
+from pucli.core.processes import told_of_lost_workers
 from pucli.distributed.blocks import Block
 from pucli.distributed.training import Mergeable
 
@@ -48,26 +45,3 @@ class DaskRunner:
 
 def _added(parts: list[Any]) -> Any:
     return reduce(lambda found, part: found.plus(part), parts)
-
-
-@contextmanager
-def dask_runner(scheduler: str | None) -> Iterator[DaskRunner]:
-    """Connect to a scheduler, or start workers on this machine for as long as the block lasts.
-
-    Raises UsageError where Dask is not installed or the scheduler does not answer.
-    """
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise UsageError("--backend dask needs Dask, which is not installed; `pip install 'pucli[dask]'`.") from error
-    if scheduler is not None:
-        try:
-            client = Client(scheduler, timeout="10s")
-        except (OSError, ValueError) as error:
-            raise UsageError(f"--scheduler {scheduler}: no Dask scheduler answers there ({error}).") from error
-        with client:
-            yield DaskRunner(client)
-        return
-    with local_client() as client:
-        client.run(os.dup2, 2, 1)  # what workers print must not mix with the command's output
-        yield DaskRunner(client)

@@ -6,14 +6,13 @@ Each process uses one BLAS thread, so that the result of a cell does not depend 
 from __future__ import annotations
 
 import contextlib
-import os
 import traceback
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pucli.core.errors import PucliError, RunError, UsageError, unknown
-from pucli.core.processes import in_workers, local_client, told_of_lost_workers
+from pucli.core.errors import PucliError, UsageError, unknown
+from pucli.core.processes import dask_client, in_workers, told_of_lost_workers
 from pucli.runner.cells import Cell, CellResult, Context, protocol_module
 from pucli.runner.store import encode_trials
 
@@ -72,20 +71,9 @@ def _on_dask(
     groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int, scheduler: str | None
 ) -> Iterator[Finished]:
     """Submit the groups to a scheduler, or to local workers if none is given."""
-    try:
-        from distributed import Client, as_completed
-    except ImportError as error:
-        raise UsageError(
-            f"the backend dask needs the package {error.name!r}; install it with `pip install 'pucli[dask]'`."
-        ) from None
-    address = scheduler or os.environ.get("DASK_SCHEDULER_ADDRESS")
-    try:
-        client = Client(address, timeout="30s") if address else local_client(n_workers=n_jobs)
-    except (OSError, TimeoutError) as error:
-        raise RunError(
-            f"no Dask scheduler at {address}: {error}; check --scheduler or DASK_SCHEDULER_ADDRESS."
-        ) from None
-    with client:
+    with dask_client(scheduler, n_jobs) as client:
+        from distributed import as_completed
+
         # pure=False: equal cells of two runs are separate tasks; the group of a dead worker is tried elsewhere
         futures = [client.submit(run_group, group, context, pure=False) for group in groups]
         try:

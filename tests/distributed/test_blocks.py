@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from pucli.cli.main import main
 from pucli.core.errors import RunError, UsageError
+from pucli.core.processes import dask_client
 from pucli.data.encode.standardise import Standardiser
 from pucli.distributed.blocks import (
     Columns,
@@ -287,7 +288,6 @@ def test_lost_workers_and_a_lost_scheduler_end_in_one_line(what):
 
 def test_workers_that_do_not_start_end_in_one_line(monkeypatch):
     distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
-    from pucli.distributed.dask_runner import dask_runner
 
     def fails(**how):
         raise RuntimeError("Nanny failed to start.")
@@ -295,8 +295,23 @@ def test_workers_that_do_not_start_end_in_one_line(monkeypatch):
     monkeypatch.setattr(distributed, "Client", fails)
     with (
         pytest.raises(RunError, match=r"workers on this machine did not start .Nanny failed to start"),
-        dask_runner(None),
+        dask_client(None),
     ):
+        raise AssertionError
+
+
+@pytest.mark.parametrize("named", ["--scheduler", "DASK_SCHEDULER_ADDRESS"])
+@pytest.mark.parametrize(
+    ("address", "error", "says"),
+    [("odd://host:1", UsageError, "no address"), ("tcp://127.0.0.1:1", RunError, "answers")],
+)
+def test_an_address_without_a_scheduler_ends_in_one_line(monkeypatch, named, address, error, says):
+    distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+    client = distributed.Client
+    monkeypatch.setattr(distributed, "Client", lambda address, timeout: client(address, timeout="100ms"))
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", address)
+    scheduler = address if named == "--scheduler" else None
+    with pytest.raises(error, match=f"{named} {address}: .*{says}"), dask_client(scheduler):
         raise AssertionError
 
 
