@@ -105,7 +105,7 @@ def far_prior_warning(params: Mapping[str, Any], rows: TrainingRows, seed: int) 
     if isinstance(prior, str) or not prior or rows.y is None:
         return ""
     try:
-        found = contradicted(float(prior), rows.X, rows.y == 1, random_state=seed)
+        found = contradicted(float(prior), rows.X, rows.y == 1, random_state=seed, groups=rows.groups)
     except ValueError:  # rows of one kind or all equal: other checks report these
         return ""
     if found is None:

@@ -6,6 +6,8 @@ import difflib
 import errno
 import math
 import re
+import sys
+import warnings
 from collections.abc import Iterable
 
 
@@ -128,6 +130,20 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, of: str = "", listi
     elif not near or len(choices) <= FEW:
         hint += f" Known: {', '.join(choices)}."
     return UsageError(f"unknown {kind} {name!r}{f' of {of}' if of else ''}{hint}")
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn, and name the line outside pucli from which it was called.
+
+    Parameters
+    ----------
+    message, category : str, type of Warning
+        As in `warnings.warn`.
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("pucli."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 class DegenerateModelWarning(UserWarning):

@@ -322,7 +322,7 @@ def check_storable(method: str, params: Mapping[str, Any], rows: TrainingRows) -
     few = np.sort(
         np.concatenate([np.flatnonzero(rows.labelled)[:REHEARSED], np.flatnonzero(~rows.labelled)[:REHEARSED]])
     )
-    part = replace(rows, X=rows.X[few], y=None if rows.y is None else rows.y[few])
+    part = replace(rows, X=rows.X[few], y=None if rows.y is None else rows.y[few], groups=None, negative=None)
     with warnings.catch_warnings(action="ignore"):
         try:
             fitted = fit(method, params, part, standardise=False)

@@ -167,7 +167,7 @@ def share_of_positives(
     estimator : str, default "auto"
         The estimate of `pucli.AutoPU`, or a method of `pucli.solvers.prior.estimate`.
     groups : ndarray of int of shape (n,), optional
-        Group of each row, which "auto" keeps in one fold.
+        Group of each row, which the estimate keeps in one fold.
     """
     from pucli.solvers.ensemble.class_prior import hidden_share_of
     from pucli.solvers.prior.estimate import estimate_prior
@@ -175,10 +175,11 @@ def share_of_positives(
     rows = sample_of_each_kind(labelled, stream(seed, "class prior"), PRIOR_ROWS)
     few = X[rows].toarray() if issparse(X) else X[rows]
     low, high = PRIOR_RANGE
+    together = None if groups is None else groups[rows]
     if estimator == "auto":
-        found = hidden_share_of(few, labelled[rows], seed, None if groups is None else groups[rows]).prior
+        found = hidden_share_of(few, labelled[rows], seed, together).prior
     else:
-        found = estimate_prior(few, labelled[rows], estimator, random_state=seed).prior
+        found = estimate_prior(few, labelled[rows], estimator, random_state=seed, groups=together).prior
     return float(np.clip(found, low, high))
 
 

@@ -6,17 +6,22 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold
 
+from pucli.core.arrays import Floats, Ints
 from pucli.estimators import CPBGLPUAL, NNPU, UPU, USMO, RampPU
 from pucli.estimators.unbiased.naive_svc import NaiveSVC
 from pucli.solvers.prior.estimate import estimate_prior
 
-
-@pytest.mark.parametrize(
+ALL = pytest.mark.parametrize(
     "model",
     [UPU(loss="squared"), NNPU(n_epochs=1), USMO(), RampPU(), CPBGLPUAL(), NaiveSVC(prior="estimate")],
     ids=lambda model: type(model).__name__,
 )
+
+
+@ALL
 @pytest.mark.parametrize("estimator", ["bbe", "km2"])
 def test_the_prior_is_that_of_the_estimator(model, estimator: str) -> None:
     rng = np.random.default_rng(1)
@@ -27,6 +32,43 @@ def test_the_prior_is_that_of_the_estimator(model, estimator: str) -> None:
         model.set_params(prior_estimator=estimator, random_state=0).fit(X, labelled.astype(int))
     expected = estimate_prior(X, labelled, estimator, random_state=np.random.RandomState(0)).prior
     assert model.prior_ == pytest.approx(np.clip(expected, 0.01, 0.99))
+
+
+def visits(seed: int, people: int = 120, each: int = 5) -> tuple[Floats, Ints, Ints]:
+    """Return the visits of some people, each of which is nearly the same; a third of the positive half is labelled."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(people), each)
+    of_people = rng.normal(0, 1, (people, 12))
+    of_people[: people // 2, 0] += 1.2
+    X = of_people[person] + rng.normal(0, 0.05, (len(person), 12))
+    return X, (person < people // 6).astype(int), person
+
+
+@ALL
+def test_visits_of_one_person_are_in_one_fold_of_the_estimate(model) -> None:
+    X, y, person = visits(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.set_params(prior_estimator="bbe", random_state=0)
+        without, grouped = clone(model).fit(X, y).prior_, clone(model).fit(X, y, groups=person).prior_
+    expected = estimate_prior(X, y == 1, "bbe", random_state=np.random.RandomState(0), groups=person).prior
+    assert grouped == pytest.approx(expected)
+    assert without < 0.05 < 0.3 < grouped  # 0.4 is true
+
+
+def test_the_threshold_that_calls_the_prior_is_held_out_by_groups() -> None:
+    X, y, person = visits(0)
+    model = NaiveSVC(prior=0.4, random_state=0).fit(X, y, groups=person)
+    scores = np.empty(len(X))
+    folds = StratifiedGroupKFold(5, shuffle=True, random_state=np.random.RandomState(0)).split(X, y, person)
+    for train, held in folds:
+        scores[held] = NaiveSVC().fit(X[train], y[train]).decision_function(X[held])
+    assert model.threshold_ == pytest.approx(np.quantile(scores[y == 0], 0.6))
+
+
+def test_a_missing_group_is_refused() -> None:
+    with pytest.raises(ValueError, match="one group for each of the 4 rows"):
+        UPU(loss="squared").fit(np.eye(4), [1, 1, 0, 0], groups=[1, 2, 3])
 
 
 def test_the_two_estimators_differ_here() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -11,11 +10,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import Bools, Floats, Ints
-from pucli.core.errors import DegenerateModelWarning
+from pucli.core.errors import DegenerateModelWarning, warn_user
 from pucli.core.saved_state import (
     PORTION,
     STATEMENT,
@@ -33,7 +32,6 @@ from pucli.core.saved_state import (
     check_ascending,
 )
 from pucli.core.seeding import stream
-from pucli.data.splits.groups import group_numbers
 from pucli.estimators.auto import baseline
 from pucli.estimators.auto.decision import PUDecision
 from pucli.estimators.auto.leaderboard import leaderboard
@@ -251,13 +249,7 @@ class AutoPU(PUDecision):
         ValueError
             As the other PU classifiers, or if fewer than two groups have labelled or unlabeled rows.
         """
-        self._groups: Ints | None = None
-        if groups is not None:
-            self._groups = group_numbers(groups, _num_samples(y))
-        try:
-            return super().fit(X, y)
-        finally:
-            del self._groups
+        return super().fit(X, y, groups)
 
     def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
         """Raise StateError if something is missing that the commands need to move the threshold."""
@@ -336,20 +328,18 @@ class AutoPU(PUDecision):
         if self.labelling_ == "sar":
             self.propensity_ = relative_propensities(self.calibration_.of(self.held_out_))
         if copies:
-            warnings.warn(
+            warn_user(
                 f"{copies} of {int(labelled.sum())} labelled rows are copies of others, or nearly: copies were kept in "
                 "one fold, but the intervals are too narrow. Where rows belong together in other ways, the estimates "
                 "are too good; give the groups of rows (one person, one site): groups= in fit, --groups in commands.",
                 UserWarning,
-                stacklevel=6,
             )
         ranking, limit = self._ranking()
         if ranking <= limit:
-            warnings.warn(
+            warn_user(
                 "AutoPU may be useless on these rows: labelled rows that it was not trained on hardly rank above "
                 f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
                 DegenerateModelWarning,
-                stacklevel=6,
             )
 
     @property

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from pucli.core.errors import warn_user
 from pucli.core.memory import check_fit
 from pucli.core.saved_state import STATEMENT, Flag, State, Whole
 
@@ -121,8 +121,7 @@ class Certified:
     def _warn_unless_converged(self) -> None:
         if not self.converged_:
             steps = "1 iteration" if self.n_iter_ == 1 else f"{self.n_iter_} iterations"
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} stopped after {steps} above the tolerance; {self._advice()}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )

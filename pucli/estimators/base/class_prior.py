@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from pucli.core.arrays import Bools, Floats
-from pucli.core.errors import EstimatedPriorWarning
+from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.errors import EstimatedPriorWarning, warn_user
 from pucli.core.memory import check_memory
 from pucli.estimators.base.parameters import PROPORTION, RandomState, one_of
-from pucli.estimators.base.pu import PUClassifier
+from pucli.estimators.base.pu import GroupedPU
 from pucli.methods import estimator_class, get_method
 from pucli.solvers.prior.estimate import estimate_prior
 
@@ -25,7 +24,7 @@ MARGIN = 0.01
 SPARSE_ROWS = 800
 
 
-class PriorInObjective(PUClassifier):
+class PriorInObjective(GroupedPU):
     """Base of PU classifiers with the class prior of the unlabeled rows in their objective.
 
     Attributes
@@ -34,7 +33,15 @@ class PriorInObjective(PUClassifier):
         The prior used.
     """
 
+    prior: float | None
     prior_: float
+    prior_estimator: str
+
+    def _resolved_prior(self, X: Floats, labelled: Bools, random_state: RandomState) -> float:
+        """Return the prior, given or estimated from the rows X (n, m) that are no known negatives."""
+        kept = slice(None) if self._negative is None else ~self._negative
+        groups = None if self._groups is None else self._groups[kept]
+        return resolve_prior(self.prior, X[kept], labelled[kept], random_state, self.prior_estimator, groups)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -44,17 +51,24 @@ class PriorInObjective(PUClassifier):
         return tags
 
 
-def _some_dense(X: Any, labelled: Bools) -> tuple[Floats, Bools]:
-    """Return some of the sparse rows X (n, m) of each kind as an array, as many as an estimate draws."""
+def _some_rows(X: Any, labelled: Bools) -> Ints:
+    """Return the indices of some of the sparse rows X (n, m) of each kind, as many as an estimate draws."""
     kinds = [np.flatnonzero(labelled), np.flatnonzero(~labelled)]
     rows = np.concatenate(
         [kind[np.linspace(0, len(kind) - 1, min(len(kind), SPARSE_ROWS)).astype(int)] for kind in kinds]
     )
     check_memory(8.0 * len(rows) * X.shape[1], f"estimating the prior from {len(rows)} rows", "give prior")
-    return X[rows].toarray(), labelled[rows]
+    return rows
 
 
-def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state: RandomState, estimator: str) -> float:
+def resolve_prior(
+    prior: float | None,
+    X: Any,
+    labelled: Bools,
+    random_state: RandomState,
+    estimator: str,
+    groups: Ints | None = None,
+) -> float:
     """Return the share of positives among the unlabeled rows, as given or estimated.
 
     Parameters
@@ -70,6 +84,8 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
     estimator : {"auto", "bbe", "km2"}
         Estimate of `AutoPU`, best bin estimation, or kernel mean embedding. "auto" is "bbe" with a single row of a
         kind, which an ensemble cannot hold out, or with more than 1,000 features.
+    groups : ndarray of int of shape (n,), optional
+        Group of each row, which the estimate keeps in one fold.
 
     Returns
     -------
@@ -79,33 +95,35 @@ def resolve_prior(prior: float | None, X: Floats, labelled: Bools, random_state:
     if prior is not None:
         return float(prior)
     if issparse(X):
-        X, labelled = _some_dense(X, labelled)
+        rows = _some_rows(X, labelled)
+        X, labelled, groups = X[rows].toarray(), labelled[rows], None if groups is None else groups[rows]
     of = _of_auto if estimator == "auto" else partial(_of_one_method, name=estimator)
-    found, how = of(X, labelled, random_state)
+    found, how = of(X, labelled, random_state, groups)
     found = float(np.clip(found, MARGIN, 1.0 - MARGIN))
-    warnings.warn(
+    warn_user(
         f"no class prior is given: the estimate {found:.2g} of {how}. Set prior if the share is known.",
         EstimatedPriorWarning,
-        stacklevel=6,
     )
     return found
 
 
-def _of_auto(X: Floats, labelled: Bools, random_state: RandomState) -> tuple[float, str]:
+def _of_auto(X: Floats, labelled: Bools, random_state: RandomState, groups: Ints | None) -> tuple[float, str]:
     """Return the estimate of `AutoPU`, and words on it."""
     # the room of the automatic classifier is above this one, so that it is found by its name
     auto = estimator_class(get_method("auto"))
-    found = auto.hidden_share(X, labelled, random_state)
+    found = auto.hidden_share(X, labelled, random_state, groups)
     share = f"`pucli prior --estimator {found.method}` ({found.low:.2g} to {found.high:.2g} with 90 % confidence)"
     return found.prior, f"{share} is taken for the share of positives among the unlabeled rows"
 
 
-def _of_one_method(X: Floats, labelled: Bools, random_state: RandomState, *, name: str) -> tuple[float, str]:
+def _of_one_method(
+    X: Floats, labelled: Bools, random_state: RandomState, groups: Ints | None, *, name: str
+) -> tuple[float, str]:
     """Return the estimate of a method, and words on it with that of another."""
-    found = estimate_prior(X, labelled, name, random_state=random_state).prior
+    found = estimate_prior(X, labelled, name, random_state=random_state, groups=groups).prior
     # a separate seed, so that the second estimate does not change later draws
     second = "km2" if name == "bbe" else "bbe"
-    other = estimate_prior(X, labelled, second, random_state=0).prior
+    other = estimate_prior(X, labelled, second, random_state=0, groups=groups).prior
     return found, (
         f"{name.upper()} is taken for the share of positives among the unlabeled rows; {second.upper()}'s is "
         f"{other:.2g}, and both are rough; `pucli prior` gives an interval"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from pucli.core.arrays import Bools, Floats
+from pucli.core.errors import warn_user
 from pucli.core.memory import check_memory
 from pucli.data.table_libraries import numeric_rows
 
@@ -154,11 +154,10 @@ def warn_of_sizes(estimator: Any, X: Floats, compared: str = "rows by their dist
     spread = X.std(axis=0)
     spread = spread[spread > 0.0]
     if spread.size and spread.max() > UNEQUAL * spread.min():
-        warnings.warn(
+        warn_user(
             f"{type(estimator).__name__} compares {compared}, and one feature varies "
             f"{spread.max() / spread.min():.1g} times as much as another, which then has no weight; scale the features "
             "(for example to unit variance).",
-            stacklevel=5,
         )
 
 
@@ -168,10 +167,9 @@ def warn_of_rounding(estimator: Any, X: Any) -> None:
         return
     largest = np.finfo(np.float64).eps * float((X**2).sum(axis=1).max())
     if largest > OF_DISTANCES * float(X.var(axis=0).sum()) > 0.0:
-        warnings.warn(
+        warn_user(
             f"{type(estimator).__name__} takes distances of rows that are so far from zero that rounding changes them; "
             "subtract the means of the features.",
-            stacklevel=4,
         )
 
 

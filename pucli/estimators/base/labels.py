@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from pucli.core.arrays import AnyArray
+from pucli.core.errors import warn_user
 from pucli.data.labels import positive_of_two
 
 # what a message about unclear labels advises
@@ -159,11 +159,10 @@ def check_order(labels: AnyArray, positive: Any, pos_label: Any) -> None:
             f"{why}: give y as 1 and 0, (y == {_shown(positive)}).astype(int), or set pos_label={_shown(positive)} "
             "and score with pucli.metrics.pu_auc_scorer."
         )
-    warnings.warn(
+    warn_user(
         f"{why}: scoring='roc_auc' and other tools of scikit-learn see the classes reversed. Give y as 1 and 0 for "
         "them, or score with pucli.metrics.pu_auc_scorer.",
         UserWarning,
-        stacklevel=5,
     )
 
 

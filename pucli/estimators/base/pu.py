@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,11 +10,12 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from pucli.core.arrays import AnyArray, Bools, Floats
-from pucli.core.errors import DegenerateModelWarning
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.errors import DegenerateModelWarning, warn_user
 from pucli.core.saved_state import ANY_PORTION, PORTION, Array, Labels, Optional, State
+from pucli.data.splits.groups import group_numbers
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.data_defaults import Scaled
 from pucli.estimators.base.input_rows import dense_rows, refuse_large, told_of_singular_system, validated, warn_of_sizes
@@ -218,7 +218,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         given = number_given(getattr(self, "prior", None))
         problem = degeneracy(*shares, prior_given=given is not None, way_out=self._way_out)
         if problem and not self._asks_for_rows:
-            warnings.warn(f"{type(self).__name__} {problem}", DegenerateModelWarning, stacklevel=4)
+            warn_user(f"{type(self).__name__} {problem}", DegenerateModelWarning)
 
     @property
     def _asks_for_rows(self) -> bool:
@@ -351,3 +351,40 @@ def degeneracy(
         share = f"{100 * positive_share:.4g} % of the unlabeled training rows"
         return f"predicts nearly every row positive: {share}. {way_out}"
     return ""
+
+
+class GroupedPU(PUClassifier):
+    """Base of the PU classifiers whose fit makes folds, for the class prior, a threshold or held-out scores."""
+
+    _groups: Ints | None = None  # only during `fit`
+
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. Methods with `neg_label`
+            take a third one, which marks known negatives; a y without it means the same as without `neg_label`.
+        groups : array-like of shape (n,), optional
+            Group of each row, such as the person of a visit: where the fit makes folds, as it does to estimate the
+            class prior, the rows of a group are in one.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            As `PUClassifier.fit`, or if there is not one group for each row.
+        """
+        if groups is not None:
+            self._groups = group_numbers(groups, _num_samples(y))
+        try:
+            return super().fit(X, y)
+        finally:
+            self.__dict__.pop("_groups", None)

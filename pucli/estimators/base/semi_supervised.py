@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -13,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
-from pucli.core.errors import DegenerateModelWarning
+from pucli.core.errors import DegenerateModelWarning, warn_user
 from pucli.core.saved_state import STATEMENT, Flag, Labels, Plain, State
 from pucli.data.labels import says_not_labelled, says_plainly_not_labelled
 from pucli.estimators.base.certificate import Certified
@@ -118,12 +117,11 @@ def warn_if_one_class(estimator: Any, rows: Floats, codes: Ints, predict: Callab
     labelled = labelled[np.linspace(0, len(labelled) - 1, min(len(labelled), MEASURED_ROWS)).astype(int)]
     found = np.unique(predict(rows[labelled]))
     if len(found) == 1 and len(np.unique(codes[labelled])) > 1:
-        warnings.warn(
+        warn_user(
             f"{type(estimator).__name__} has not learned: it predicts {found[0].item()!r} for all labelled rows, of "
             f"{len(estimator.classes_)} classes. Scale the features (for example to unit variance), or tune the "
             "parameters.",
             DegenerateModelWarning,
-            stacklevel=4,
         )
 
 

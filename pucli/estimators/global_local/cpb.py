@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_random_state
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.memory import check_fit
-from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective, resolve_prior
+from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective
 from pucli.estimators.base.data_defaults import Rule, median_distance, ridge_of_means
 from pucli.estimators.base.parameters import (
     FROM_ONE,
@@ -192,25 +192,19 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         self.neg_label = neg_label
         self.eta = eta
 
-    def _prior(self, X: Floats, labelled: Bools) -> float:
-        kept = slice(None) if self._negative is None else ~self._negative
-        return resolve_prior(
-            self.prior, X[kept], labelled[kept], check_random_state(self.random_state), self.prior_estimator
-        )
-
     def _fit(self, X: Floats, labelled: Bools) -> None:
         check_form(self.form, self.kernel)
         if self.form == "thesis":
             if self._negative is not None:
                 raise ValueError("form='thesis' is as printed, without known negatives; use form='rkhs'.")
             mutual_knn(X, self.n_neighbors)  # raises as the other form does where there are too few rows
-            self.prior_ = self._prior(X, labelled)
+            self.prior_ = self._resolved_prior(X, labelled, check_random_state(self.random_state))
             self._fit_thesis(X, labelled)
             return
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
-        self.prior_ = self._prior(X, labelled)
+        self.prior_ = self._resolved_prior(X, labelled, check_random_state(self.random_state))
         known = self._negative
         weights = None if known is None else pnu_weights(labelled, known, self.prior_, self.eta)
         problem = CPBProblem(self._rows(X), labelled, edges, self.prior_, self.lam_, weights)

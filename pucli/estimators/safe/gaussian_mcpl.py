@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -13,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.errors import warn_user
 from pucli.core.saved_state import STATEMENT, Array, Each, Flag, Plain, State, Whole, Word
 from pucli.estimators.base.certificate import ROUNDING, Certified
 from pucli.estimators.base.input_rows import dense_rows, told_of_singular_system, validated
@@ -258,12 +258,11 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
             return X
         i, j = clash
         covered = monotone_cover(missing)
-        warnings.warn(
+        warn_user(
             f"the pattern of missing entries is not monotone: row {i} lacks columns {_names(self, missing[i])} and "
             f"row {j} lacks columns {_names(self, missing[j])}, neither contains the other. "
             f"{np.count_nonzero(covered & ~missing)} of {np.count_nonzero(~missing)} entries are left out for one.",
             UserWarning,
-            stacklevel=4,
         )
         return np.where(covered, np.nan, X)
 

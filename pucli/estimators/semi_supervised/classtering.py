@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -16,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import AnyArray, Floats, Ints
-from pucli.core.errors import DegenerateModelWarning
+from pucli.core.errors import DegenerateModelWarning, warn_user
 from pucli.core.saved_state import ABOVE_ZERO, Array, Either, Labels, Parts, Scalar, State, StateError, Whole
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import dense_rows, validated
@@ -227,11 +226,10 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         found = self._class_proba(self._assigned(X[labelled])[0]).argmax(axis=1) if several else np.arange(2)
         if len(np.unique(found)) == 1:
             self.converged_ = False
-            warnings.warn(
+            warn_user(
                 f"Classtering has not learned: it predicts {self.classes_[found[0]].item()!r} for all labelled rows, "
                 f"of {len(self.classes_)} classes. Drop repeated features, or give n_components or more rows.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         else:
             self._warn_unless_converged()
@@ -259,11 +257,10 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         if unlabeled.all():
             self.classes_ = np.unique(labels)
         elif unlabeled.any() and len(self.classes_) == 1:
-            warnings.warn(
+            warn_user(
                 f"only one class has labels, {self.classes_[0].item()!r}, so every row is predicted to be of it; "
                 "label rows of another class too.",
                 DegenerateModelWarning,
-                stacklevel=4,
             )
         self._check_parameters(*table.shape)
         return table, codes

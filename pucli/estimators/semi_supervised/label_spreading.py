@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 import sklearn.semi_supervised
 
+from pucli.core.errors import warn_user
 from pucli.core.saved_state import Array, Labels, Plain, State, Whole, Word
 from pucli.estimators.base.certificate import whole_fit
 from pucli.estimators.base.input_rows import refuse_large, validated, warn_of_rounding
@@ -54,10 +54,9 @@ class LabelSpreading(sklearn.semi_supervised.LabelSpreading):  # type: ignore[mi
         with np.errstate(invalid="ignore"):
             found = super().predict_proba(self._named(rows))
         if unreached := int(np.isnan(found).any(axis=1).sum()):
-            warnings.warn(
+            warn_user(
                 f"{unreached} of {len(found)} rows are so far from all training rows that LabelSpreading has no "
                 "probability for them (NaN): scale the features, or choose a smaller gamma.",
-                stacklevel=2,
             )
         return found
 

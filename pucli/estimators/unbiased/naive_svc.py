@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_random_state
 
@@ -16,7 +16,7 @@ from pucli.core.saved_state import STATEMENT, Array, Held, Scalar, State
 from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, resolve_prior
 from pucli.estimators.base.parameters import CUT, POSITIVE, Constraints, Label, RandomState, one_of
-from pucli.estimators.base.pu import PUClassifier
+from pucli.estimators.base.pu import GroupedPU
 from pucli.estimators.global_local.libsvm import rbf_gamma
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.kernels.low_rank import rbf_features, rbf_map
@@ -24,9 +24,9 @@ from pucli.solvers.result import Certificate
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.svm.hinge import hinge_losses, svm_gap
 
-OUT_OF_FOLD = 5
 # Above this many rows libsvm is not used: its time grows with their square, and it cannot be interrupted.
 LIBSVM_ROWS = 10_000
+OUT_OF_FOLD = 5
 # Rank of the kernel features above that: this many numbers in total, within limits.
 FEATURE_NUMBERS = 20_000_000
 LEAST_RANK, LARGEST_RANK = 20, 200
@@ -42,7 +42,7 @@ FAR = 100.0
 LEAST_ROUNDING = 1e-9
 
 
-class NaiveSVC(PUClassifier):
+class NaiveSVC(GroupedPU):
     """The plain baseline: scikit-learn's SVC with unlabeled rows as negatives and balanced class weights.
 
     Minimises 1/2 |g|^2 + C sum_i w_i [1 - s_i f_i]_+ over f = g + beta_0, with s_i = 1 for labelled rows and -1 for
@@ -156,7 +156,7 @@ class NaiveSVC(PUClassifier):
         if self.prior is not None:
             random = check_random_state(self.random_state)
             given = None if isinstance(self.prior, str) else self.prior
-            self.prior_ = resolve_prior(given, X, labelled, random, self.prior_estimator)
+            self.prior_ = resolve_prior(given, X, labelled, random, self.prior_estimator, self._groups)
             self.threshold_ = float(np.quantile(self._held_out(X, labelled, random)[~labelled], 1.0 - self.prior_))
 
     def _svc(self) -> SVC:
@@ -184,11 +184,13 @@ class NaiveSVC(PUClassifier):
 
     def _held_out(self, X: Floats, labelled: Bools, random: np.random.RandomState) -> Floats:
         """Score each row by a model that was fitted without it, or by the model itself if folds are impossible."""
-        folds = min(OUT_OF_FOLD, int(np.count_nonzero(labelled)), int(np.count_nonzero(~labelled)))
+        groups = np.arange(len(labelled)) if self._groups is None else self._groups
+        folds = min(OUT_OF_FOLD, *(len(np.unique(groups[kind])) for kind in (labelled, ~labelled)))
         if folds < 2:
             return self._score(X)
         f = np.empty(X.shape[0])
-        for train, valid in StratifiedKFold(folds, shuffle=True, random_state=random).split(X, labelled):
+        splitter = StratifiedKFold if self._groups is None else StratifiedGroupKFold
+        for train, valid in splitter(folds, shuffle=True, random_state=random).split(X, labelled, self._groups):
             part = NaiveSVC(self.C, self.kernel, self.width)
             part._fit(X[train], labelled[train])
             f[valid] = part._score(X[valid])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -10,8 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_random_state
 
 from pucli.core.arrays import Bools, Floats
+from pucli.core.errors import warn_user
 from pucli.core.saved_state import STATEMENT, Array, Parts, State, Whole
-from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective, resolve_prior
+from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective
 from pucli.estimators.base.parameters import CUT, FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, RandomState
 from pucli.solvers.upu.network import Network, Risk, Training, network_score, train_network, train_until_learned
 
@@ -52,8 +52,7 @@ class NetworkPU(PriorInObjective):
     def _train(self, X: Floats, labelled: Bools, non_negative: bool, **rule: float) -> None:
         """Train the network and keep it; `rule` holds beta, gamma and eta of the non-negative risk."""
         random = check_random_state(self.random_state)
-        kept = slice(None) if self._negative is None else ~self._negative
-        self.prior_ = resolve_prior(self.prior, X[kept], labelled[kept], random, self.prior_estimator)
+        self.prior_ = self._resolved_prior(X, labelled, random)
         self.n_epochs_ = self.n_epochs or max(1, round(STEPS / np.ceil(len(X) / self.batch_size)))
         rng = np.random.default_rng(random.randint(0, 2**31, size=4))
         training = Training(
@@ -74,11 +73,10 @@ class NetworkPU(PriorInObjective):
         if not hasattr(self, "network_"):
             super()._warn_unless_converged()
         elif not self.converged_:
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} has not learned: its risk is not below that of predicting one class "
                 "throughout; check the prior. Where classes overlap at it, BLSSVM and NaiveSVC still rank the rows.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _network_score(self, X: Floats) -> Floats:

@@ -10,7 +10,6 @@ from sklearn.utils import check_random_state
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import Array, State
-from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.parameters import FROM_ONE, Constraints, Label, RandomState, one_of
 from pucli.estimators.unbiased.kernel_pu import KernelPU
 from pucli.estimators.unbiased.usmo import USMO
@@ -140,7 +139,7 @@ class RampPU(KernelPU):
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         random = check_random_state(self.random_state)
-        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
+        self.prior_ = self._resolved_prior(X, labelled, random)
         kernel = self._kernel(X)
         centre = self._centre(X)
         X = X if centre is None else X - centre

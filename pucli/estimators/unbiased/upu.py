@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_random_state
 
 from pucli.core.arrays import Bools, Floats
 from pucli.estimators.base.certificate import ROUNDING
-from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.data_defaults import Rule, median_distance, ridge_of_means
 from pucli.estimators.base.parameters import (
     FROM_ONE,
@@ -313,8 +312,7 @@ class UPU(NetworkPU, FeatureModel):
             self._train(X, labelled, False)
             return
         random = check_random_state(self.random_state)
-        kept = slice(None) if self._negative is None else ~self._negative
-        self.prior_ = resolve_prior(self.prior, X[kept], labelled[kept], random, self.prior_estimator)
+        self.prior_ = self._resolved_prior(X, labelled, random)
         if issparse(X):
             self._fit_double_hinge(X, labelled)
             return

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import STATEMENT, Array, State
-from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.parameters import Constraints, Label, RandomState, one_of
 from pucli.estimators.unbiased.kernel_pu import KernelPU
 from pucli.solvers.result import Certificate
@@ -184,7 +183,7 @@ class USMO(KernelPU):
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         random = check_random_state(self.random_state)
-        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator)
+        self.prior_ = self._resolved_prior(X, labelled, random)
         kernel = self._kernel(X)
         by_w = self.solver == "usmo" and self.max_iter > 0 and self.kernel == "linear"
         by_w &= issparse(X) or keeps_w(int(np.count_nonzero(~labelled)), X.shape[1])

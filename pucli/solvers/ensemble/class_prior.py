@@ -148,7 +148,7 @@ def estimate_priors(
     progress : callable, optional
         Called after each method with the number of finished methods and their total number.
     groups : array of shape (n,), optional
-        Group of each row; the ensemble keeps rows of one group in one fold.
+        Group of each row; the ensemble and "bbe" keep rows of one group in one fold.
 
     Raises
     ------
@@ -183,6 +183,7 @@ def estimate_priors(
             confidence=confidence,
             random_state=random_state,
             progress=None if progress is None else lambda done, _: progress(len(ensemble) + done, len(methods)),
+            groups=groups,
         )
         found |= {estimate.method: estimate for estimate in report.estimates}
         separation = separation if ensemble else report.separation

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from sklearn.model_selection import StratifiedGroupKFold
 
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.metrics.ranking import auc
@@ -133,7 +134,7 @@ def shares_above(positive: Floats, population: Floats) -> tuple[Floats, Floats]:
     return q_p, q_u
 
 
-def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator, home: Ints | None = None) -> Floats:
+def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator, groups: Ints | None = None) -> Floats:
     """Return held-out scores (n,) of kernel ridge regression with both classes at equal weight.
 
     They are those of the width and ridge with the largest AUC of labelled against unlabeled rows. The scores of a fold
@@ -146,13 +147,13 @@ def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator, home: 
         Standardised rows, and marks of the labelled positives.
     rng : numpy.random.Generator
         Draws the folds.
-    home : ndarray of int of shape (n,), optional
-        The fold of each row, where rows of one group are to stay in one; by default the folds are drawn.
+    groups : ndarray of int of shape (n,), optional
+        Group of each row; rows of one group are in one fold.
     """
     n, p = len(X), int(np.count_nonzero(labelled))
     y = np.where(labelled, 1.0, -1.0)
     ridge = np.where(labelled, p, n - p) * (2.0 / n)
-    home = _stratified_folds(labelled, rng) if home is None else home
+    home = _stratified_folds(labelled, rng, groups)
     folds = [np.flatnonzero(home == k) for k in np.unique(home)]
     D = squared_distances(np.ascontiguousarray(X))
     median = float(np.median(D[D > 0.0])) if np.any(D > 0.0) else 1.0
@@ -177,9 +178,15 @@ def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator, home: 
     return best
 
 
-def _stratified_folds(labelled: Bools, rng: np.random.Generator) -> Ints:
-    """Return the fold of each row (n,), with the same share of labelled and of unlabeled rows."""
+def _stratified_folds(labelled: Bools, rng: np.random.Generator, groups: Ints | None) -> Ints:
+    """Return the fold of each row (n,), with the same share of labelled and of unlabeled rows, nearly so of groups."""
     fold = np.empty(len(labelled), dtype=np.int64)
+    folds = 0 if groups is None else min(FOLDS, *(len(np.unique(groups[kind])) for kind in (labelled, ~labelled)))
+    if folds > 1:
+        splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
+        for k, (_, rows) in enumerate(splitter.split(labelled, labelled, groups)):
+            fold[rows] = k
+        return fold
     for kind in (labelled, ~labelled):
         rows = np.flatnonzero(kind)
         fold[rng.permutation(rows)] = np.arange(len(rows)) % FOLDS

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from pucli.core.arrays import AnyArray, Bools, Floats, z_scores
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints, z_scores
 from pucli.metrics.ranking import auc, true_auc
 from pucli.solvers.prior.best_bin import best_bin, bootstrapped_best_bins, held_out_scores
 from pucli.solvers.prior.km2 import km2
@@ -114,6 +114,7 @@ def estimate_prior(
     replicates: int = 0,
     confidence: float = 0.9,
     random_state: RandomState = None,
+    groups: AnyArray | None = None,
 ) -> PriorEstimate:
     """Estimate the share of positives among unlabeled rows by one method; raise ValueError as `estimate_priors` does.
 
@@ -129,9 +130,11 @@ def estimate_prior(
         Coverage of the interval.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all random draws.
+    groups : array-like of shape (n,), optional
+        As in `estimate_priors`.
     """
     report = estimate_priors(
-        X, labelled, (method,), replicates=replicates, confidence=confidence, random_state=random_state
+        X, labelled, (method,), replicates=replicates, confidence=confidence, random_state=random_state, groups=groups
     )
     return report.estimates[0]
 
@@ -145,6 +148,7 @@ def estimate_priors(
     confidence: float = 0.9,
     random_state: RandomState = None,
     progress: Callable[[int, int], object] | None = None,
+    groups: AnyArray | None = None,
 ) -> PriorReport:
     """Estimate the share of positives among unlabeled rows by several methods.
 
@@ -164,6 +168,8 @@ def estimate_priors(
         Seed of the bootstrap, the folds, and the sample that is drawn if there are more than 800 rows of a kind.
     progress : callable, optional
         Called after each method with the number of finished methods and their total number.
+    groups : array of shape (n,), optional
+        Group of each row; the held-out scores of "bbe" keep rows of one group in one fold.
 
     Raises
     ------
@@ -173,8 +179,9 @@ def estimate_priors(
     """
     check_settings(methods, replicates, confidence)
     rng = _generator(random_state)
-    positive, unlabeled = _sample(X, labelled, rng)
-    scored = _scored(positive, unlabeled, rng) if replicates or "bbe" in methods else None
+    positive, unlabeled, rows = _sample(X, labelled, rng)
+    together = None if groups is None else np.unique(np.asarray(groups)[rows], return_inverse=True)[1]
+    scored = _scored(positive, unlabeled, rng, together) if replicates or "bbe" in methods else None
     found = []
     for done, method in enumerate(methods, start=1):
         if scored is not None and method == "bbe":
@@ -216,7 +223,12 @@ def check_settings(methods: Sequence[str], replicates: int, confidence: float) -
 
 
 def contradicted(
-    prior: float, X: AnyArray, labelled: AnyArray, *, random_state: RandomState = None
+    prior: float,
+    X: AnyArray,
+    labelled: AnyArray,
+    *,
+    random_state: RandomState = None,
+    groups: AnyArray | None = None,
 ) -> PriorEstimate | None:
     """Return the estimate of best bins if a given prior lies 0.1 or more outside its 99 % interval, otherwise None.
 
@@ -226,10 +238,12 @@ def contradicted(
     ----------
     prior : float
         Given share of positives among the unlabeled rows.
-    X, labelled, random_state : ndarray and seed
+    X, labelled, random_state, groups : ndarray and seed
         As in `estimate_priors`.
     """
-    found = estimate_prior(X, labelled, replicates=1, confidence=PLAIN_CONFIDENCE, random_state=random_state)
+    found = estimate_prior(
+        X, labelled, replicates=1, confidence=PLAIN_CONFIDENCE, random_state=random_state, groups=groups
+    )
     return found if prior > found.high + FAR_OUTSIDE or prior < found.low - FAR_OUTSIDE else None
 
 
@@ -258,10 +272,10 @@ class Scored(NamedTuple):
         return max(float(true_auc(self.ranking, prior)), 0.5)
 
 
-def _scored(positive: Floats, unlabeled: Floats, rng: np.random.Generator) -> Scored:
-    """Return the best bin estimates and the PU-AUC of the held-out scores of the rows."""
+def _scored(positive: Floats, unlabeled: Floats, rng: np.random.Generator, groups: Ints | None) -> Scored:
+    """Return the best bin estimates and the PU-AUC of the held-out scores of the rows, in groups or not."""
     rows, labelled = _stacked(positive, unlabeled)
-    scores = held_out_scores(rows, labelled, rng)
+    scores = held_out_scores(rows, labelled, rng, groups)
     upper, lower = scores[labelled], scores[~labelled]
     return Scored(bootstrapped_best_bins(upper, lower, rng), best_bin(upper, lower), auc(upper, lower))
 
@@ -316,14 +330,15 @@ def checked_rows(X: AnyArray, labelled: AnyArray) -> tuple[Floats, Bools]:
     return X, labelled
 
 
-def _sample(X: AnyArray, labelled: AnyArray, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return standardised labelled and unlabeled rows, at most `LARGEST_SAMPLE` of each."""
+def _sample(X: AnyArray, labelled: AnyArray, rng: np.random.Generator) -> tuple[Floats, Floats, Ints]:
+    """Return standardised labelled and unlabeled rows, at most `LARGEST_SAMPLE` of each, and their indices."""
     X, labelled = checked_rows(X, labelled)
     X = z_scores(X)
-    return _at_most(X[labelled], LARGEST_SAMPLE, rng), _at_most(X[~labelled], LARGEST_SAMPLE, rng)
+    positive, unlabeled = [_at_most(np.flatnonzero(kind), LARGEST_SAMPLE, rng) for kind in (labelled, ~labelled)]
+    return X[positive], X[unlabeled], np.concatenate([positive, unlabeled])
 
 
-def _at_most(rows: Floats, size: int, rng: np.random.Generator) -> Floats:
+def _at_most(rows: AnyArray, size: int, rng: np.random.Generator) -> AnyArray:
     return rows if len(rows) <= size else rows[np.sort(rng.permutation(len(rows))[:size])]
 
 

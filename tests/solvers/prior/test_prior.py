@@ -109,14 +109,17 @@ def test_only_separated_groups_give_a_reliable_estimate():
     assert not estimate_priors(*mixture(0, 0.2), replicates=0, random_state=0).reliable
 
 
+@pytest.mark.parametrize("groups", [None, np.arange(60) // 2])
 @pytest.mark.parametrize("ridge", [0.1, 1.0])
-def test_held_out_scores_are_those_of_models_fitted_without_the_fold(monkeypatch, ridge):
+def test_held_out_scores_are_those_of_models_fitted_without_the_fold(monkeypatch, ridge, groups):
     """Against refitting: weighted kernel ridge regression on the other folds, by its definition."""
     monkeypatch.setattr(best_bin, "WIDTHS", (0.7,))
     monkeypatch.setattr(best_bin, "RIDGES", (ridge,))
     X, labelled = mixture(1, 0.4, n_u=40, n_p=20, distance=2.0)
-    scores = best_bin.held_out_scores(X, labelled, np.random.default_rng(3))
-    home = best_bin._stratified_folds(labelled, np.random.default_rng(3))
+    scores = best_bin.held_out_scores(X, labelled, np.random.default_rng(3), groups)
+    home = best_bin._stratified_folds(labelled, np.random.default_rng(3), groups)
+    if groups is not None:
+        assert (home[::2] == home[1::2]).all()
     D = ((X[:, None] - X) ** 2).sum(axis=2)
     K = np.exp(-D / (2 * 0.7**2 * np.median(D[D > 0])))
     y, R = np.where(labelled, 1.0, -1.0), ridge * np.where(labelled, 20, 40) * 2.0 / 60
@@ -181,9 +184,10 @@ def test_large_samples_are_thinned():
     X, labelled = mixture(2, 0.3, n_u=3000, n_p=1000)
     kinds = _sample(X, labelled, np.random.default_rng(0))
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    for found, all_rows in zip(kinds, (Z[labelled], Z[~labelled]), strict=True):
+    for found, all_rows in zip(kinds[:2], (Z[labelled], Z[~labelled]), strict=True):
         assert len(found) == LARGEST_SAMPLE
         assert len({tuple(row) for row in found.round(9)} & {tuple(row) for row in all_rows.round(9)}) == LARGEST_SAMPLE
+    np.testing.assert_array_equal(np.vstack(kinds[:2]), Z[kinds[2]])
 
 
 @given(seed=st.integers(0, 1000), n=st.integers(3, 12))
