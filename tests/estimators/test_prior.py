@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold
 
 from pucli.core.arrays import Floats, Ints
+from pucli.core.errors import EstimatedPriorWarning
 from pucli.estimators import CPBGLPUAL, NNPU, UPU, USMO, RampPU
 from pucli.estimators.unbiased.naive_svc import NaiveSVC
 from pucli.solvers.prior.estimate import estimate_prior
@@ -64,6 +65,12 @@ def test_the_threshold_that_calls_the_prior_is_held_out_by_groups() -> None:
     for train, held in folds:
         scores[held] = NaiveSVC().fit(X[train], y[train]).decision_function(X[held])
     assert model.threshold_ == pytest.approx(np.quantile(scores[y == 0], 0.6))
+
+
+def test_ends_near_zero_are_said_without_powers_of_ten() -> None:
+    X, y, _ = visits(0)
+    with pytest.warns(EstimatedPriorWarning, match=r"estimate 0\.01 of .* \(0 to 0\.\d+ with 90 %"):
+        NaiveSVC(prior="estimate", random_state=0).fit(X, y)
 
 
 def test_a_missing_group_is_refused() -> None:

@@ -101,7 +101,7 @@ def resolve_prior(
     found, how = of(X, labelled, random_state, groups)
     found = float(np.clip(found, MARGIN, 1.0 - MARGIN))
     warn_user(
-        f"no class prior is given: the estimate {found:.2g} of {how}. Set prior if the share is known.",
+        f"no class prior is given: the estimate {round(found, 2):g} of {how}. Set prior if the share is known.",
         EstimatedPriorWarning,
     )
     return found
@@ -112,7 +112,8 @@ def _of_auto(X: Floats, labelled: Bools, random_state: RandomState, groups: Ints
     # the room of the automatic classifier is above this one, so that it is found by its name
     auto = estimator_class(get_method("auto"))
     found = auto.hidden_share(X, labelled, random_state, groups)
-    share = f"`pucli prior --estimator {found.method}` ({found.low:.2g} to {found.high:.2g} with 90 % confidence)"
+    low, high = round(found.low, 3), round(found.high, 3)
+    share = f"`pucli prior --estimator {found.method}` ({low:g} to {high:g} with 90 % confidence)"
     return found.prior, f"{share} is taken for the share of positives among the unlabeled rows"
 
 
@@ -126,5 +127,5 @@ def _of_one_method(
     other = estimate_prior(X, labelled, second, random_state=0, groups=groups).prior
     return found, (
         f"{name.upper()} is taken for the share of positives among the unlabeled rows; {second.upper()}'s is "
-        f"{other:.2g}, and both are rough; `pucli prior` gives an interval"
+        f"{round(other, 2):g}, and both are rough; `pucli prior` gives an interval"
     )
