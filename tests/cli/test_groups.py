@@ -48,6 +48,11 @@ def test_rows_with_the_same_cell_in_any_column_are_one_group():
     assert row_groups(table, ["a", "b"]).tolist() == [0, 0, 0, 1, 2, 3, 4]
     with pytest.raises(UsageError, match="all rows are one group"):
         row_groups(table.assign(c=1), ["c"])
+    labelled = np.arange(7) < 3
+    assert row_groups(table, ["a"], np.arange(7) < 1).max() == 5  # a single labelled row is no group
+    for mine, kind in ((labelled, "labelled"), (~labelled, "unlabeled")):
+        with pytest.raises(UsageError, match=f"groups 'c': all {kind} rows are one group"):
+            row_groups(table.assign(c=np.where(mine, 0, np.arange(7))), ["c"], labelled)
 
 
 def test_no_fold_and_no_split_divides_a_group():
@@ -64,6 +69,13 @@ def test_no_fold_and_no_split_divides_a_group():
     held = held_out_groups(groups, 0.3, np.random.default_rng(0), (positive, ~positive))
     assert [abs(held[kind].mean() - 0.3) < 0.05 for kind in (positive, ~positive)] == [True, True]
     assert positive[one_of_each(groups, positive)].sum() == len(np.unique(groups[positive]))
+
+
+def test_a_split_that_the_groups_leave_without_rows_of_a_kind_is_refused():
+    positive = np.arange(200) < 100
+    large = np.where(np.arange(200) % 20 > 0, ~positive, positive).astype(int)  # each has nearly all rows of one kind
+    with pytest.raises(UsageError, match="groups: they are too few or too large"):
+        held_out_groups(large, 0.3, np.random.default_rng(0), (positive, ~positive))
 
 
 def test_too_few_groups_for_the_folds():

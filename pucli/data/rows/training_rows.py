@@ -355,7 +355,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         negative = known_negatives(file.labels, words["1"], source.unlabeled, source.negative)
     doubts = (*file.labels.doubts(words["1"], named), *labelled_twins(file.X, y == 1)) if kind == "pu" else ()
     choice, frame = source.choice, file.table.frame
-    groups = row_groups(frame, choice.groups) if choice.groups else None
+    groups = row_groups(frame, choice.groups, y == 1 if kind == "pu" else None) if choice.groups else None
     each = slice(None) if groups is None else one_of_each(groups, y == 1)
     repeated = repeated_labels(file.X[each], y[each] == 1) if kind == "pu" else ""
     ids = frame[list(dict.fromkeys(choice.ids))]

@@ -44,15 +44,15 @@ def group_numbers(groups: Any, n: int) -> Ints:
     return found
 
 
-def row_groups(frame: pd.DataFrame, names: Sequence[str | int]) -> Ints:
+def row_groups(frame: pd.DataFrame, names: Sequence[str | int], labelled: Bools | None = None) -> Ints:
     """Return the group of each row (n,), from 0: rows with the same cell in any of the columns are one group.
 
-    Empty cells join nothing.
+    Empty cells join nothing. `labelled` (n,) tells the labelled rows, where there are labelled and unlabeled ones.
 
     Raises
     ------
     UsageError
-        All rows are one group.
+        All rows are one group, or all labelled or all unlabeled ones.
 
     Examples
     --------
@@ -76,10 +76,14 @@ def row_groups(frame: pd.DataFrame, names: Sequence[str | int]) -> Ints:
     links = coo_array((np.ones(len(ends[0])), ends), shape=(n + used, n + used))
     found = connected_components(links, directed=False)[1][:n]
     groups = np.asarray(pd.factorize(found)[0], dtype=np.int64)
-    if n > 1 and groups.max() == 0:
-        shown = ", ".join(map(repr, names))
-        joined = "; rows with the same cell in any of them are one group" if len(names) > 1 else ""
-        raise UsageError(f"groups {shown}: all rows are one group, which cannot be divided{joined}.")
+    kinds = {"": np.ones(n, dtype=bool)}
+    if labelled is not None:
+        kinds |= {"labelled ": labelled, "unlabeled ": ~labelled}
+    for kind, of in kinds.items():
+        if np.count_nonzero(of) > 1 and len(np.unique(groups[of])) == 1:
+            shown = ", ".join(map(repr, names))
+            joined = "; rows with the same cell in any of them are one group" if len(names) > 1 else ""
+            raise UsageError(f"groups {shown}: all {kind}rows are one group, which cannot be divided{joined}.")
     return groups
 
 
@@ -106,6 +110,11 @@ def held_out_groups(groups: Ints, share: float, rng: np.random.Generator, kinds:
     kinds : sequence of ndarray of bool of shape (n,), optional
         Kinds of rows of which the share is to be held out; by default all rows are one.
 
+    Raises
+    ------
+    UsageError
+        The groups are so large that of a kind all rows would be on one side.
+
     Examples
     --------
     >>> held_out_groups(np.repeat([0, 1, 2, 3], 5), 0.5, np.random.default_rng(0)).sum()
@@ -120,4 +129,6 @@ def held_out_groups(groups: Ints, share: float, rng: np.random.Generator, kinds:
         if after @ after < missing @ missing:
             held[group], missing = True, after
     found: Bools = held[groups]
+    if any(len(np.unique(found[kind])) < 2 for kind in kinds):
+        raise UsageError("groups: they are too few or too large for rows of each kind on both sides of a split.")
     return found
