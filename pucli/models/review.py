@@ -14,6 +14,7 @@ from pucli.core.arrays import Bools
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.data.files.formats import open_table
+from pucli.data.files.table import Table
 from pucli.data.frames import to_numbers
 from pucli.data.labels import NO, YES
 from pucli.data.reading import Reading
@@ -218,9 +219,13 @@ def read_answers(paths: Sequence[Path]) -> Answers:
             "beside them, each needs one."
         )
     called, of = answered[answered["called"] == "yes"], int(table["called_rows"].iloc[0])
+    if len(called) > of:
+        raise UsageError(
+            f"{paths[0]}: {len(called)} called rows have an answer, but called_rows says {of}; restore the column."
+        )
     precision = None
     if len(called) and (sampled or len(called) >= of):
-        precision = share_of(_positive(called), called["drawn"].to_numpy(), max(of, len(called)))
+        precision = share_of(_positive(called), called["drawn"].to_numpy(), of)
     sure = sure[sure["answer"] != ""]
     last_rows = -(-len(sure) // LAST)
     tail = _positive(sure.tail(last_rows)) if last_rows else None
@@ -254,6 +259,16 @@ def _as_sample(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(drawn=answered)
 
 
+def _refuse_others(path: Path, block: Table, cells: pd.Series, fits: Bools) -> None:
+    """Raise UsageError with the first cell that does not fit."""
+    if not fits.all():
+        bad = int(np.argmin(fits))
+        raise UsageError(
+            f"{path}, {block.place(bad)}: {cells.name} {cells.iloc[bad]!r} is not what `pucli review` writes there; "
+            "restore the cell."
+        )
+
+
 def _table(paths: Sequence[Path]) -> pd.DataFrame:
     """Return the columns of `OWN` of all files, answers as "yes", "no" or ""."""
     parts = []
@@ -264,13 +279,8 @@ def _table(paths: Sequence[Path]) -> pd.DataFrame:
             frame = frame.apply(lambda cells: cells.str.strip())
             for name in ("score", "drawn", "called_rows"):
                 numbers = to_numbers(frame[name].str.replace(",", "."))
-                bad = np.flatnonzero(~np.isfinite(numbers) | ((numbers <= 0.0) & (name == "drawn")))
-                if len(bad):
-                    cell = frame[name].iloc[bad[0]]
-                    raise UsageError(
-                        f"{path}, {block.place(int(bad[0]))}: {name} {cell!r} is not a number; restore the cell as "
-                        "`pucli review` wrote it."
-                    )
+                fits = np.isfinite(numbers) & ((name != "drawn") | ((numbers > 0.0) & (numbers <= 1.0)))
+                _refuse_others(path, block, frame[name], fits)
                 frame[name] = numbers
             words = frame["answer"].str.lower()
             known = words.isin(_YES) | words.isin(_NO) | (words == "")
@@ -281,7 +291,9 @@ def _table(paths: Sequence[Path]) -> pd.DataFrame:
                     "it empty."
                 )
             frame["answer"] = np.where(words.isin(_YES), "yes", np.where(words.isin(_NO), "no", ""))
-            frame["called"] = frame["called"].str.lower()
+            called = frame["called"].str.lower()
+            _refuse_others(path, block, frame["called"], np.asarray(called.isin(_YES) | called.isin(_NO)))
+            frame["called"] = np.where(called.isin(_YES), "yes", "no")
             blocks.append(frame)
         if blocks:
             parts.append(_as_sample(pd.concat(blocks, ignore_index=True)))

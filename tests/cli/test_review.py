@@ -144,8 +144,8 @@ def test_wrong_answers_are_refused(pucli, truth, tmp_path):
     rows.drop(columns="drawn").to_csv(tmp_path / "less.csv", index=False)
     refused(pucli("review", "--answers", "less.csv"), "'drawn'")
     refused(pucli("review", "--model", "g.model"), "needs --out FILE.csv")
-    refused(pucli("review", "--answers", "look.csv", "--model", "g.model"), "leave --model")
-    refused(pucli("review", "--answers", "look.csv", "--rows", 3), "leave --rows")
+    refused(pucli("review", "--answers", "look.csv", "--model", "g.model"), "leave out --model")
+    refused(pucli("review", "--answers", "look.csv", "--rows", 3), "leave out --rows")
     refused(pucli("review", "--scored", "new.csv", "--out", "x.csv"), "--scored", "begins with the column row")
     refused(pucli("review", "--answers", "look.csv", "--at-least", 70), "between 0 and 1")
     refused(pucli("review", *SEEN, "--out", "look.parquet"), ".csv")
@@ -202,6 +202,22 @@ def test_answers_to_the_first_of_all_called_rows_are_a_sample_if_the_order_is_ra
     assert (found is None) == (low is None)
     if found is not None:
         assert low < found["low"] < found["value"] == 0.75 < found["high"] < 0.9
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "says"),
+    [
+        ("drawn", "2", "line 2: drawn '2' is not what"),
+        ("drawn", "0", "line 2: drawn '0' is not what"),
+        ("score", "hi", "line 2: score 'hi' is not what"),
+        ("called", "maybe", "line 2: called 'maybe' is not what"),
+        ("called_rows", 5, "20 called rows have an answer, but called_rows says 5"),
+    ],
+)
+def test_columns_that_were_changed_are_refused(pucli, tmp_path, column, cell, says):
+    rows = pd.DataFrame({"row": np.arange(20), "score": 2.0, "called": "yes", "called_rows": 40, "drawn": 0.5})
+    rows.assign(answer="yes", **{column: cell}).to_csv(tmp_path / "a.csv", index=False)
+    refused(pucli("review", "--answers", "a.csv"), "a.csv", says)
 
 
 def test_small_shares_and_single_rows_are_said_as_they_are(pucli, tmp_path):

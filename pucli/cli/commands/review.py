@@ -103,9 +103,9 @@ def command(  # noqa: PLR0913
         raise UsageError(f"--at-least {at_least:g}: must be between 0 and 1, e.g. 0.7 for 70 %.")
     if answers:
         if model is not None or data or scored is not None or destination is not None:
-            raise UsageError("--answers reads rows back; leave --model, --data, --scored and --out out.")
+            raise UsageError("--answers reads rows back; leave out --model, --data, --scored and --out.")
         if (count, goal, seed, ids, safe) != (50, GOALS[0], 0, None, False):
-            raise UsageError("--answers reads rows back; leave --rows, --for, --seed, --id and --spreadsheet-safe out.")
+            raise UsageError("--answers reads rows back; leave out --rows, --for, --seed, --id and --spreadsheet-safe.")
         _read_back(out, answers, at_least)
         return
     if destination is None or (scored is None) == (model is None or not data) or (scored and (model or data or ids)):
