@@ -59,12 +59,18 @@ def test_thousands_beside_millions_are_not_one_unit() -> None:
         (lambda n: f"{n % 24}h{n % 60:02d}", "durations"),
         (lambda n: f"{n / 10:.1f}·10⁻³", "powers of ten"),
         (lambda n: f"{'NS'[n % 2]} {n / 10:.2f}", "write south and west as negative numbers"),
+        (lambda n: f"S{40 + n / 77:.3f}", "write south and west as negative numbers"),
         (lambda n: f"{n / 10:.2f}{'EW'[n % 2]}", "write one of both as negative numbers"),
         (lambda n: f"{n}.25 {'CDRR'[n % 2 :: 2]}", "write one of both as negative numbers"),
     ],
 )
 def test_numbers_of_other_forms_are_said(write: Callable[[int], str], said: str) -> None:
     assert said in described(write).warning
+
+
+@pytest.mark.parametrize("write", [lambda n: f"S{n}", lambda n: f"E{n % 90}.{n % 9}"])
+def test_names_of_sites_and_diagnoses_are_no_coordinates(write: Callable[[int], str]) -> None:
+    assert "coordinates" not in described(write).warning
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,13 @@ _ODD = (  # the form, also of plain numbers among such cells, what an example ha
         "durations",
         "write them as a number, in one unit",
     ),
-    (re.compile(rf"[NSEWO] ?{_NUMBER}"), _SIGN, "coordinates", "write south and west as negative numbers"),
+    # with a blank or two decimals, as S1, S2 ... are names of sites, and E11.9 a diagnosis
+    (
+        re.compile(rf"[NSEWO]( {_NUMBER}|\d+\.\d\d+)"),
+        _SIGN,
+        "coordinates",
+        "write south and west as negative numbers",
+    ),
     (re.compile(rf"{_OF_UNIT}|{_NUMBER} (per|pour|por) c[^\W\d]+"), _SIGN, "numbers with words", "write them as 12.5"),
     (
         re.compile(rf"{_OF_PROGRAM}\(.?{_NUMBER}([eE][+-]?\d+)?[^()]*\)|b'{_NUMBER}'|\({_NUMBER},\)"),
