@@ -35,6 +35,11 @@ Top = Annotated[
 ]
 
 
+def option_of(goal: str) -> str:
+    """Return the option that sets a goal of the threshold, as it is typed."""
+    return "--for f1" if goal == "f1" else f"--{goal}"
+
+
 @dataclass(frozen=True)
 class MovedCut:
     """Options that move the threshold, of which at most one may be given; without any, the threshold is kept."""
@@ -54,7 +59,8 @@ class MovedCut:
                 raise UsageError(f"--for {self.goal}: the only value is f1; use another option for another objective.")
             given.append(("f1", None))
         if len(given) > 1:
-            raise UsageError(f"--{given[0][0]} and --{given[1][0]} both set the threshold; keep one.")
+            first, second = (option_of(name) for name, _ in given[:2])
+            raise UsageError(f"{first} and {second} both set the threshold; keep one.")
         for name, value in given:
             if name in ("recall", "precision", "share") and not 0 < (value or 0.0) <= 1:
                 raise UsageError(f"--{name} {value:g}: must be above 0 and at most 1, e.g. 0.9 for 90 %.")

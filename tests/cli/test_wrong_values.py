@@ -102,6 +102,7 @@ def test_a_labelling_that_there_is_not(pucli, customers):
         ("--share abc", "must be a number"),
         ("--top 0", "must be at least 1"),
         ("--top 131", "has only 130 unlabeled rows"),
+        ("--expected 130", "must be below the 130 unlabeled rows of"),
         ("--rows 1", "must be at least 2"),
         ("--seed 1.5", "must be a whole number"),
         ("--n-jobs two", "must be a whole number"),
@@ -112,6 +113,11 @@ def test_a_labelling_that_there_is_not(pucli, customers):
 def test_a_number_out_of_range(pucli, customers, option, said):
     done = pucli("auto", "--data", customers.pu, *LABELLED, *option.split())
     refused(done, option, said)
+
+
+def test_two_thresholds_are_named_as_their_options(pucli, customers):
+    done = pucli("auto", "--data", customers.pu, *LABELLED, "--recall", 0.9, "--for", "f1")
+    refused(done, "--recall and --for f1 both set the threshold")
 
 
 def test_more_rows_than_there_are_in_the_whole_sample(pucli, customers):

@@ -231,7 +231,7 @@ def _prior(expected: int, rows: TrainingRows) -> float:
 
     unlabeled = int(unlabeled_of(rows).sum())
     if expected >= unlabeled:
-        raise UsageError(f"--expected {expected}: {rows.title} has only {unlabeled:,} unlabeled rows.")
+        raise UsageError(f"--expected {expected}: must be below the {unlabeled:,} unlabeled rows of {rows.title}.")
     single = rows.denominator == "all"
     return (expected + rows.n_labelled) / len(rows.X) if single else expected / unlabeled
 

@@ -12,7 +12,14 @@ from pucli.cli.options import SpreadsheetSafe
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
 from pucli.cli.terminal import many, percent
-from pucli.cli.threshold_options import MovedCut, unkept_recall, unknown_prior, warn_of_doubts, warn_of_unknown_prior
+from pucli.cli.threshold_options import (
+    MovedCut,
+    option_of,
+    unkept_recall,
+    unknown_prior,
+    warn_of_doubts,
+    warn_of_unknown_prior,
+)
 from pucli.core.errors import UsageError
 from pucli.data.reading import normal
 
@@ -143,7 +150,7 @@ def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], c
     if any(is_stream(path) for path in source[0]):
         raise UsageError("--adapt reads the rows twice, and stdin can be read only once; write them to a file first.")
     if cut.chosen is not None:
-        raise UsageError(f"--adapt sets the threshold itself; leave --{cut.chosen[0]} or --adapt out.")
+        raise UsageError(f"--adapt sets the threshold itself; leave out {option_of(cut.chosen[0])} or --adapt.")
     found = shift_of(saved, *source)
     out.document({"shift": {"verdict": found.verdict, "prior": found.prior._asdict()}})
     value, low, high = map(percent, found.prior)

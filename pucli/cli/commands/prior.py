@@ -94,7 +94,7 @@ def command(
     labelled = rows.labelled
     unlabeled = int((~labelled).sum())
     if expected is not None and expected >= unlabeled:
-        raise UsageError(f"--expected {expected}: {rows.title} has only {unlabeled:,} unlabeled rows.")
+        raise UsageError(f"--expected {expected}: must be below the {unlabeled:,} unlabeled rows of {rows.title}.")
     names = _methods(estimator, labelled, rows.X.shape[1])
     if labelled.sum() < FEW_LABELLED:
         out.warn(f"with {many(int(labelled.sum()), 'labelled row')} the estimates are little more than guesses.")
