@@ -1,4 +1,4 @@
-"""Rows to check by hand, and the precision by their answers."""
+"""Rows to check by hand, and precision and class prior by their answers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from pucli.data.rows.blocks import read_blocks
 from pucli.data.rows.label_column import LabelColumn
 from pucli.data.rows.row_hashes import KnownRows, RowCounter
 from pucli.models.prediction import check_ids, predicted_blocks
-from pucli.solvers.prior.review import Share, share_of, wilson
+from pucli.solvers.prior.review import Share, share_of, share_of_parts, wilson
 
 if TYPE_CHECKING:
     from pucli.models.saved import SavedModel
 
 OWN = ("row", "score", "called", "called_rows", "drawn", "answer")
 """Columns of a file of rows to check, besides identifiers."""
+WHOLE = "unlabeled_rows"
+"""One more column of rows that were drawn from all unlabeled ones."""
 _YES, _NO = YES | {"1.0"}, NO | {"0.0"}
 # The last third of the rows by descending score shows the share of positives among the next rows.
 LAST = 3
@@ -63,7 +65,7 @@ def draw(
     how: Reading | None = None,
     ids: Sequence[str] | None = None,
 ) -> Draw:
-    """Return rows to check: those with the highest scores, or a random sample of the rows called positive.
+    """Return rows to check: those with the highest scores, or a random sample of the called rows, or of all.
 
     With the same seed, more rows contain the fewer ones, in the same order.
 
@@ -75,7 +77,7 @@ def draw(
         The file; rows that its label column marks as positive or as known negatives are left out.
     count : int
         Number of rows; all that there are, if fewer.
-    goal : {"positives", "precision"}
+    goal : {"positives", "precision", "prior"}
         What to look for.
     seed : int
         Seed of the sample.
@@ -91,7 +93,7 @@ def draw(
     """
     found = saved.metadata.get("found_ids", ()) if ids is None else ()
     carried = [*saved.metadata.get("id_columns", ()), *found] if ids is None else list(ids)
-    check_ids(carried, OWN)
+    check_ids(carried, (*OWN, WHOLE))
     label = saved.metadata.get("label_column")
     marks = [label] if label and label not in carried else []
     trained = RowCounter(saved.metadata.get("data", {}))
@@ -126,7 +128,7 @@ def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
         The file; its labelled rows and known negatives are left out.
     count : int
         Number of rows.
-    goal : {"positives", "precision"}
+    goal : {"positives", "precision", "prior"}
         What to look for.
     seed : int
         Seed of the sample.
@@ -143,7 +145,7 @@ def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
             f"{path} is no file of `pucli auto --scored`, which begins with the column row and has labelled and score."
         )
     carried = header[1 : header.index("labelled")]
-    check_ids(carried, OWN)
+    check_ids(carried, (*OWN, WHOLE))
     names = [*needed, *carried]
     parts = [block.frame for block in read_blocks(path, names, as_text=names, keep=names)]
     rows = pd.concat(parts, ignore_index=True)
@@ -162,13 +164,26 @@ def _drawn(rows: pd.DataFrame, carried: Sequence[str], count: int, goal: str, se
     called = rows[rows["called"] == "yes"]
     if goal == "positives":
         chosen = rows.iloc[np.argsort(-rows["score"].to_numpy(), kind="stable")[:count]].assign(drawn=1.0)
+    elif goal == "prior":
+        chosen = _of_both(called, rows[rows["called"] == "no"], count, seed).assign(**{WHOLE: len(rows)})
     elif called.empty:
         raise UsageError("no row is called positive, so there is no precision; --for positives lists the likeliest.")
     else:
         order = stream(seed, "review").permutation(len(called))[:count]
         chosen = called.iloc[order].assign(drawn=len(order) / len(called))
-    kept = chosen.assign(called_rows=len(called), answer="")[["row", *carried, *OWN[1:]]]
+    names = ["row", *carried, *OWN[1:-1], *({WHOLE} & {*chosen}), OWN[-1]]
+    kept = chosen.assign(called_rows=len(called), answer="")[names]
     return Draw(kept.reset_index(drop=True), len(rows), len(called))
+
+
+def _of_both(called: pd.DataFrame, others: pd.DataFrame, count: int, seed: int) -> pd.DataFrame:
+    """Return a random sample of the called rows and one of all others, half of `count` each, in turn."""
+    half = min(len(called), max(count // 2, count - len(others)))
+    drawn = []
+    for rows, size, words in ((called, half, ()), (others, min(len(others), count - half), ("others",))):
+        order = stream(seed, "review", *words).permutation(len(rows))[:size]
+        drawn.append(rows.iloc[order].assign(drawn=size / max(len(rows), 1), turn=np.arange(size)))
+    return pd.concat(drawn).sort_values("turn", kind="stable")
 
 
 @dataclass(frozen=True)
@@ -183,6 +198,10 @@ class Answers:
         Number of rows that the model calls positive.
     precision : Share or None
         Share of positives among the called rows; None if only some were checked, and these were not a random sample.
+    unlabeled : int or None
+        Number of all unlabeled rows, of which a random sample was drawn; None if none was.
+    prior : Share or None
+        Share of positives among them.
     last : Share or None
         Share of positives among the last third of the highest rows by score.
     last_rows : int
@@ -194,6 +213,8 @@ class Answers:
     positive: int
     called: int
     precision: Share | None
+    unlabeled: int | None
+    prior: Share | None
     last: Share | None
     last_rows: int
 
@@ -204,8 +225,8 @@ def read_answers(paths: Sequence[Path]) -> Answers:
     Raises
     ------
     UsageError
-        A cell is neither yes, no nor empty, no row has an answer, or rows drawn with certainty have none beside a
-        random sample.
+        A cell is neither yes, no nor empty, no row has an answer, more have one than there are, or rows drawn with
+        certainty have none beside a random sample.
     """
     table = _joined(_table(paths))
     answered = table[table["answer"] != ""]
@@ -218,24 +239,33 @@ def read_answers(paths: Sequence[Path]) -> Answers:
             f"row {open_rows['row'].iloc[0]} of those with the highest scores has no answer; with a random sample "
             "beside them, each needs one."
         )
-    called, of = answered[answered["called"] == "yes"], int(table["called_rows"].iloc[0])
-    if len(called) > of:
-        raise UsageError(
-            f"{paths[0]}: {len(called)} called rows have an answer, but called_rows says {of}; restore the column."
-        )
+    yes = answered["called"] == "yes"
+    called, others, of = answered[yes], answered[~yes], int(table["called_rows"].iloc[0])
+    left = None if table[WHOLE].isna().all() else int(table[WHOLE].max()) - of
+    for mine, what, name, most in ((called, "called", "called_rows", of), (others, "other", WHOLE, left)):
+        if most is not None and len(mine) > most:
+            raise UsageError(
+                f"{paths[0]}: {len(mine)} {what} rows have an answer, of {most} by {name}; restore the column."
+            )
     precision = None
     if len(called) and (sampled or len(called) >= of):
         precision = share_of(_positive(called), called["drawn"].to_numpy(), of)
+    prior, parts = None, [] if precision is None else [(precision, of)]
+    if left is not None and (len(others) or not left) and (parts or not of):
+        parts += [(share_of(_positive(others), others["drawn"].to_numpy(), left), left)] if left else []
+        prior = share_of_parts(parts)
     sure = sure[sure["answer"] != ""]
     last_rows = -(-len(sure) // LAST)
     tail = _positive(sure.tail(last_rows)) if last_rows else None
     last = None if tail is None else wilson(float(tail.mean()), len(tail))
-    return Answers(len(table), len(answered), int(_positive(answered).sum()), of, precision, last, last_rows)
+    whole = None if left is None else left + of
+    counts = len(table), len(answered), int(_positive(answered).sum()), of
+    return Answers(*counts, precision, whole, prior, last, last_rows)
 
 
 def _joined(table: pd.DataFrame) -> pd.DataFrame:
     """Return one line for each row, in the order of the files."""
-    if table["called_rows"].nunique() > 1:
+    if max(table["called_rows"].nunique(), table[WHOLE].nunique()) > 1:
         raise UsageError("the files of --answers are of different models or data; read each alone.")
     different = table[table["answer"] != ""].groupby("row", sort=False)["answer"].nunique()
     if (different > 1).any():
@@ -250,8 +280,11 @@ def _positive(rows: pd.DataFrame) -> Bools:
 def _as_sample(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a file, with the share that is answered as chance if they are all called rows in random order.
 
-    Each of these was drawn with certainty, but the answered ones, from the top down, are a random sample.
+    Each of these was drawn with certainty, but the answered ones, from the top down, are a random sample. So are those
+    of the called and of the other rows of a sample of all rows.
     """
+    if rows[WHOLE].notna().any():
+        return rows.assign(drawn=rows["drawn"] * (rows["answer"] != "").groupby(rows["called"]).transform("mean"))
     whole = (rows["called"] == "yes").all() and (rows["drawn"] >= 1.0).all() and len(rows) == rows["called_rows"].max()
     answered = float((rows["answer"] != "").mean())
     if not whole or not 0.0 < answered < 1.0 or rows["score"].is_monotonic_decreasing:
@@ -274,12 +307,14 @@ def _table(paths: Sequence[Path]) -> pd.DataFrame:
     parts = []
     for path in paths:
         blocks: list[pd.DataFrame] = []
-        for block in read_blocks(path, OWN, as_text=OWN, keep=OWN):
+        names = (*OWN, WHOLE)
+        for block in read_blocks(path, names, as_text=names, keep=names, optional=[WHOLE]):
             frame = block.frame.astype(object).where(block.frame.notna(), "").astype(str)
             frame = frame.apply(lambda cells: cells.str.strip())
-            for name in ("score", "drawn", "called_rows"):
+            for name in ("score", "drawn", "called_rows", WHOLE):
                 numbers = to_numbers(frame[name].str.replace(",", "."))
                 fits = np.isfinite(numbers) & ((name != "drawn") | ((numbers > 0.0) & (numbers <= 1.0)))
+                fits |= (name == WHOLE) & np.asarray(frame[name] == "")
                 _refuse_others(path, block, frame[name], fits)
                 frame[name] = numbers
             words = frame["answer"].str.lower()

@@ -211,13 +211,39 @@ def test_answers_to_the_first_of_all_called_rows_are_a_sample_if_the_order_is_ra
         ("drawn", "0", "line 2: drawn '0' is not what"),
         ("score", "hi", "line 2: score 'hi' is not what"),
         ("called", "maybe", "line 2: called 'maybe' is not what"),
-        ("called_rows", 5, "20 called rows have an answer, but called_rows says 5"),
+        ("unlabeled_rows", "all", "line 2: unlabeled_rows 'all' is not what"),
+        ("unlabeled_rows", 39, "0 other rows have an answer, of -1 by unlabeled_rows"),
+        ("called_rows", 5, "20 called rows have an answer, of 5 by called_rows"),
     ],
 )
 def test_columns_that_were_changed_are_refused(pucli, tmp_path, column, cell, says):
     rows = pd.DataFrame({"row": np.arange(20), "score": 2.0, "called": "yes", "called_rows": 40, "drawn": 0.5})
     rows.assign(answer="yes", **{column: cell}).to_csv(tmp_path / "a.csv", index=False)
     refused(pucli("review", "--answers", "a.csv"), "a.csv", says)
+
+
+@pytest.mark.parametrize("answered", [200, 90])
+def test_answers_to_a_sample_of_all_rows_tell_the_class_prior(pucli, truth, tmp_path, answered):
+    """The rows alternate between called ones and others, so that those answered first are a sample of both."""
+    asked = ("review", *SEEN, "--for", "prior", "--out")
+    drawn = pucli(*asked, "both.csv", "--rows", 200, "--json").document
+    assert pucli(*asked, "few.csv", "--rows", 40).code == 0
+    both, few = answer(tmp_path / "both.csv", truth, answered), pd.read_csv(tmp_path / "few.csv")
+    assert both["row"].tolist()[:40] == few["row"].tolist() and (both["unlabeled_rows"] == 580).all()
+    assert both["called"].tolist() == ["yes", "no"] * 100
+    found = pucli("review", "--answers", "both.csv", "--json").document
+    assert (found["unlabeled"], found["called"]) == (580, drawn["called"])
+    seen = both[:answered]
+    positive, called = truth[seen["row"] - 1], (seen["called"] == "yes").to_numpy()
+    share = drawn["called"] / 580
+    expected = share * positive[called].mean() + (1 - share) * positive[~called].mean()
+    assert found["prior"]["value"] == pytest.approx(expected)
+    assert found["precision"]["value"] == pytest.approx(positive[called].mean())
+    assert found["prior"]["low"] < truth.sum() / 580 < found["prior"]["high"] < found["prior"]["low"] + 0.2
+    assert pucli(*asked, "all.csv", "--rows", 900).code == 0
+    answer(tmp_path / "all.csv", truth)
+    exact = pucli("review", "--answers", "all.csv", "--json").document["prior"]
+    assert exact["low"] == pytest.approx(truth.sum() / 580) == exact["high"]
 
 
 def test_small_shares_and_single_rows_are_said_as_they_are(pucli, tmp_path):

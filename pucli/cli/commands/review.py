@@ -1,4 +1,4 @@
-"""``pucli review``: rows to check by hand, and the precision by the answers."""
+"""``pucli review``: rows to check by hand, and precision and class prior by the answers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from pucli.models.review import Answers, Draw
     from pucli.solvers.prior.review import Share
 
-GOALS = ("positives", "precision")
+GOALS = ("positives", "precision", "prior")
 EXAMPLES = """
 pucli review --scored ranked.csv --rows 30 --for precision --out sample.csv
 pucli review --model bought.model --data new.csv --rows 50 --out look.csv
 pucli review --model bought.model --data new.csv --rows 50 --for precision --out sample.csv
+pucli review --scored ranked.csv --rows 100 --for prior --out both.csv
 pucli review --answers sample.csv
 pucli review --answers sample.csv --at-least 0.7
 """
@@ -58,7 +59,8 @@ def command(  # noqa: PLR0913
         str,
         typer.Option(
             "--for",
-            help="positives: the rows with the highest scores. precision: a random sample of the rows called positive.",
+            help="positives: the rows with the highest scores. precision: a random sample of the rows called positive. "
+            "prior: half of those, half of the others.",
             autocompletion=completion.words(*GOALS),
         ),
     ] = GOALS[0],
@@ -95,9 +97,9 @@ def command(  # noqa: PLR0913
     in the same order.
 
     --answers FILE prints the share of positives with a 90 % interval: among the rows called positive (files of --for
-    precision, a random sample) or among the rows with the highest scores (files of --for positives). It takes files of
-    both kinds together. An empty answer means that nobody has looked. Answer a random sample from the top down, so that
-    the answered rows are a random sample as well.
+    precision, a random sample), also among all unlabeled rows (--for prior), or among the rows with the highest scores
+    (--for positives). It takes files of several kinds together. An empty answer means that nobody has looked. Answer a
+    random sample from the top down, so that the answered rows are a random sample as well.
     """
     if at_least is not None and not 0.0 < at_least < 1.0:
         raise UsageError(f"--at-least {at_least:g}: must be between 0 and 1, e.g. 0.7 for 70 %.")
@@ -161,6 +163,9 @@ def _write(out: Output, found: Draw, destination: Path, wanted: Wanted, source: 
     of = f"{written:,} of the {found.called:,} called rows, drawn at random ({found.unlabeled:,} unlabeled in all)"
     if wanted.goal == "positives":
         of = f"the {written:,} with the highest scores of {total}" if written > 1 else f"the likeliest of {total}"
+    elif wanted.goal == "prior":
+        of = f"{written:,} of {total}, drawn at random: {int((found.rows['called'] == 'yes').sum()):,} of the "
+        of += f"{found.called:,} called ones, the others of the rest"
     elif written == found.called:
         of = f"all {many(written, 'called row')}, in random order ({found.unlabeled:,} unlabeled in all)"
     out.text(f"rows     {of}")
@@ -184,6 +189,8 @@ def _read_back(out: Output, paths: list[Path], at_least: float | None) -> None:
             "positive": found.positive,
             "called": found.called,
             "precision": None if found.precision is None else found.precision._asdict(),
+            "unlabeled": found.unlabeled,
+            "prior": None if found.prior is None else found.prior._asdict(),
             "last_rows": found.last_rows,
             "last": None if found.last is None else found.last._asdict(),
             "at_least": at_least,
@@ -220,7 +227,11 @@ def _lines(found: Answers, at_least: float | None, decided: bool | None, needed:
             ("precision", f"{_percent(found.precision)} of the called rows are positive"),
             ("positives", f"{about:,} of the {found.called:,} called rows{ends}"),
         ]
-    elif found.last is not None:
+    if found.prior is not None and found.unlabeled is not None:
+        about, low, high = (round(found.unlabeled * end) for end in found.prior)
+        all_rows = f"the {found.unlabeled:,} unlabeled rows are positive: {about:,} ({low:,} to {high:,})"
+        said.append(("prior", f"{_percent(found.prior)} of {all_rows}"))
+    if found.precision is None and found.last is not None:
         said.append(("precision", "not known: no random sample of the called rows (--for precision)"))
     if found.last is not None:
         last = f"the last {found.last_rows:,} by score are" if found.last_rows > 1 else "the last row by score is"

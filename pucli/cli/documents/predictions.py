@@ -131,7 +131,7 @@ ToReview.__doc__ = "Rows to look at, written to a file."
 
 
 class Answers(TypedDict):
-    """What the answers say; `precision` is null without a random sample of the called rows."""
+    """What the answers say; `precision` is null without a random sample of the called rows, `prior` of all."""
 
     answers: str | list[str]
     rows: int
@@ -139,6 +139,8 @@ class Answers(TypedDict):
     positive: int
     called: int | None
     precision: Interval | None
+    unlabeled: int | None
+    prior: Interval | None
     last_rows: int
     last: Interval | None
     at_least: float | None

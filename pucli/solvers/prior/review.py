@@ -1,12 +1,14 @@
 """Share of positives among rows of which some were reviewed, chosen with certainty or at random.
 
 Rows drawn with certainty count as they are; those drawn at random stand for all others, each with the inverse of its
-probability of being drawn (Hajek 1971), and with Wilson's interval (1927) at Kish's effective number of answers.
+probability of being drawn (Hajek 1971), and with Wilson's interval (1927) at Kish's effective number of answers. Shares
+of parts of the rows give that of all, the distances to the ends of their intervals added in squares (Zou, Donner 2008).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -67,6 +69,30 @@ def share_of(positive: Bools, drawn: Floats, rows: int) -> Share:
     effective *= (left - 1.0) / (left - answers) if answers < left else math.inf  # of a finite number of rows
     rest = wilson(float(np.average(positive[~certain], weights=weights)), effective)
     return Share(*((known + left * end) / rows for end in rest))
+
+
+def share_of_parts(parts: Sequence[tuple[Share, int]]) -> Share:
+    """Return the share of positives among all rows from those of their parts, which were drawn one by one.
+
+    Parameters
+    ----------
+    parts : sequence of (Share, int)
+        The share of positives of each part, and its number of rows.
+
+    Examples
+    --------
+    >>> found = share_of_parts([(Share(0.8, 0.7, 0.9), 100), (Share(0.1, 0.05, 0.2), 300)])
+    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
+    (0.275, 0.23, 0.354)
+    """
+    whole = sum(rows for _, rows in parts)
+    weighted = [(share, rows / whole) for share, rows in parts]
+    value = sum(weight * share.value for share, weight in weighted)
+    below, above = (
+        math.hypot(*(weight * (end - share.value) for (share, weight), end in zip(weighted, ends, strict=True)))
+        for ends in zip(*((share.low, share.high) for share, _ in parts), strict=True)
+    )
+    return Share(value, max(value - below, 0.0), min(value + above, 1.0))
 
 
 def answers_needed(found: Share, answers: int, wanted: float, rows: int | None = None) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pucli.solvers.prior.review import NORMAL_90, Share, answers_needed, share_of, wilson
+from pucli.solvers.prior.review import NORMAL_90, Share, answers_needed, share_of, share_of_parts, wilson
 
 
 def test_rows_drawn_with_certainty_count_as_they_are():
@@ -58,6 +58,30 @@ def test_intervals_hold(answers, way):
     at_random = answers // 2 if way == "first and random" else answers
     assert np.median(widths) < 2 * NORMAL_90 * np.sqrt(0.25 / at_random)  # that of a share of one half
     print(way, answers, round(np.mean(hit), 3), round(float(np.median(widths)), 3))
+
+
+@pytest.mark.parametrize("answers", [50, 200])
+def test_intervals_of_the_class_prior_hold(answers):
+    """Half the answers are of called rows; the interval is seldom wider than that of as many random rows."""
+    random = np.random.default_rng(answers)
+    hit, errors, ratios = [], [], []
+    for _ in range(800):
+        y = random.random(int(random.integers(400, 3000))) < random.uniform(0.05, 0.5)
+        called = random.random(len(y)) < np.where(y, random.uniform(0.4, 0.9), random.uniform(0.02, 0.2))
+        parts = []
+        for mine in (called, ~called):
+            rows = np.flatnonzero(mine)
+            k = min(len(rows), answers // 2)
+            chosen = random.choice(rows, k, replace=False)
+            parts.append((share_of(y[chosen], np.full(k, k / len(rows)), len(rows)), len(rows)))
+        found, plain = share_of_parts(parts), wilson(y.mean(), answers)
+        hit.append(found.low <= y.mean() <= found.high)
+        errors.append(found.value - y.mean())
+        ratios.append((found.high - found.low) / (plain.high - plain.low))
+    assert 0.87 < np.mean(hit) < 0.95, np.mean(hit)
+    assert abs(np.mean(errors)) < 0.01
+    assert np.median(ratios) < 1.05
+    print(answers, round(np.mean(hit), 3), round(float(np.median(ratios)), 2))
 
 
 def test_answers_needed_tell():
