@@ -8,6 +8,8 @@ from typing import Any
 from pucli.methods import constructor_defaults, get_method
 from pucli.methods.entry import GIVEN
 
+_OPTION = {"neg_label": "--negative"}  # parameters that the command line sets by an option of its own
+
 
 def without_effect(method: str, given: Collection[str], params: Mapping[str, Any]) -> list[str]:
     """Return the given parameters of a method that have no effect, with the reason.
@@ -39,7 +41,8 @@ def without_effect(method: str, given: Collection[str], params: Mapping[str, Any
                 other for condition in conditions for other in condition if not _meets(condition, other, values)
             )
             present = ", ".join(
-                f"{other} is {'not given' if values[other] is None else values[other]}" for other in others
+                f"{_OPTION.get(other, other)} is {'not given' if values[other] is None else values[other]}"
+                for other in others
             )
             found.append(f"{name} has no effect: {method} uses it only with {needed}, and {present}.")
     return found
@@ -59,6 +62,6 @@ def _words(condition: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) 
     parts = []
     for other, allowed in condition.items():
         if other in values:
-            words = {(None,): f"no {other}", GIVEN: f"a {other}"}
+            words = {(None,): f"no {other}", GIVEN: _OPTION.get(other, f"a {other}")}
             parts.append(words.get(allowed) or f"{other}={' or '.join(map(str, allowed))}")
     return " and ".join(parts)

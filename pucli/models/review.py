@@ -104,7 +104,7 @@ def draw(
         raise UsageError(f"`pucli review` needs rows and a model with scores of two classes; {saved.method} gave none.")
     if label in rows:
         rows = rows[~_known(rows[label], saved.metadata)]
-    return _drawn(rows, carried, count, goal, seed)._replace(trained=trained.found())
+    return sample_of(rows, carried, count, goal, seed)._replace(trained=trained.found())
 
 
 def _known(cells: pd.Series, about: Mapping[str, Any]) -> Bools:
@@ -156,10 +156,21 @@ def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
     unlabeled = labelled.isin(_NO)
     if len(rows) and not unlabeled.any():
         raise UsageError(f"{path}: column labelled is 0 in no row, e.g. {labelled.iloc[0]!r}; write it as it was.")
-    return _drawn(rows[unlabeled], carried, count, goal, seed)
+    return sample_of(rows[unlabeled], carried, count, goal, seed)
 
 
-def _drawn(rows: pd.DataFrame, carried: Sequence[str], count: int, goal: str, seed: int) -> Draw:
+def sample_of(rows: pd.DataFrame, carried: Sequence[str], count: int, goal: str, seed: int) -> Draw:
+    """Return rows to check, as `draw` does.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        All unlabeled rows, with the columns row, score and those of `carried`.
+    carried : sequence of str
+        Columns to copy.
+    count, goal, seed : int, str and int
+        As in `draw`.
+    """
     rows = rows.assign(called=np.where(rows["score"] > 0.0, "yes", "no"))
     called = rows[rows["called"] == "yes"]
     if goal == "positives":
@@ -220,7 +231,12 @@ class Answers:
 
 
 def read_answers(paths: Sequence[Path]) -> Answers:
-    """Return the results of the answers in one or more files of `draw`, all of the same model and data.
+    """Return the results of the answers in one or more files of `draw`, all of the same model and data."""
+    return answers_of(_tables(paths), str(paths[0]))
+
+
+def answers_of(tables: Sequence[pd.DataFrame], name: str) -> Answers:
+    """Return the results of answered rows of `sample_of`, with "yes", "no" or "" as answers; messages say `name`.
 
     Raises
     ------
@@ -228,10 +244,11 @@ def read_answers(paths: Sequence[Path]) -> Answers:
         A cell is neither yes, no nor empty, no row has an answer, more have one than there are, or rows drawn with
         certainty have none beside a random sample.
     """
-    table = _joined(_table(paths))
+    samples = [_as_sample(one.reindex(columns=[*OWN, WHOLE])) for one in tables]
+    table = _joined(pd.concat(samples, ignore_index=True))
     answered = table[table["answer"] != ""]
     if answered.empty:
-        raise UsageError(f"{paths[0]}: no row has an answer; write yes or no into the column answer.")
+        raise UsageError(f"{name}: no row has an answer; write yes or no into the column answer.")
     sure = table[table["drawn"] >= 1.0].sort_values("score", ascending=False, kind="stable")
     open_rows, sampled = sure[sure["answer"] == ""], bool((answered["drawn"] < 1.0).any())
     if sampled and len(open_rows):
@@ -242,10 +259,10 @@ def read_answers(paths: Sequence[Path]) -> Answers:
     yes = answered["called"] == "yes"
     called, others, of = answered[yes], answered[~yes], int(table["called_rows"].iloc[0])
     left = None if table[WHOLE].isna().all() else int(table[WHOLE].max()) - of
-    for mine, what, name, most in ((called, "called", "called_rows", of), (others, "other", WHOLE, left)):
+    for mine, what, column, most in ((called, "called", "called_rows", of), (others, "other", WHOLE, left)):
         if most is not None and len(mine) > most:
             raise UsageError(
-                f"{paths[0]}: {len(mine)} {what} rows have an answer, of {most} by {name}; restore the column."
+                f"{name}: {len(mine)} {what} rows have an answer, of {most} by {column}; restore the column."
             )
     precision = None
     if len(called) and (sampled or len(called) >= of):
@@ -302,7 +319,7 @@ def _refuse_others(path: Path, block: Table, cells: pd.Series, fits: Bools) -> N
         )
 
 
-def _table(paths: Sequence[Path]) -> pd.DataFrame:
+def _tables(paths: Sequence[Path]) -> list[pd.DataFrame]:
     """Return the columns of `OWN` of all files, answers as "yes", "no" or ""."""
     parts = []
     for path in paths:
@@ -331,8 +348,7 @@ def _table(paths: Sequence[Path]) -> pd.DataFrame:
             frame["called"] = np.where(called.isin(_YES), "yes", "no")
             blocks.append(frame)
         if blocks:
-            parts.append(_as_sample(pd.concat(blocks, ignore_index=True)))
+            parts.append(pd.concat(blocks, ignore_index=True))
     if not parts or not sum(map(len, parts)):
         raise UsageError(f"{paths[0]}: there are no rows.")
-    table: pd.DataFrame = pd.concat(parts, ignore_index=True)
-    return table
+    return parts

@@ -78,7 +78,10 @@ def test_a_third_sum_is_trained_saved_and_applied(pucli, method):
     assert "8 known negative" in pucli(*train).out
     assert pucli("predict", "--model", "a.model", "--data", "rows.csv").code == 0
     refused(pucli(*train, "--tune"), "--tune does not use known negatives")
-    assert "c_n has no effect" in pucli(*GLLC, "--positive", "yes", "--param", "c_n=0.5").err
+    assert (
+        "c_n has no effect: gllc uses it only with --negative, and"
+        in pucli(*GLLC, "--positive", "yes", "--param", "c_n=0.5").err
+    )
 
 
 @pytest.mark.slow

@@ -47,7 +47,16 @@ def group_numbers(groups: Any, n: int) -> Ints:
 def row_groups(frame: pd.DataFrame, names: Sequence[str | int], labelled: Bools | None = None) -> Ints:
     """Return the group of each row (n,), from 0: rows with the same cell in any of the columns are one group.
 
-    Empty cells join nothing. `labelled` (n,) tells the labelled rows, where there are labelled and unlabeled ones.
+    Empty cells join nothing.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows.
+    names : sequence of str or int
+        Columns of the groups.
+    labelled : ndarray of bool of shape (n,), optional
+        True for labelled rows, where there are labelled and unlabeled ones.
 
     Raises
     ------

@@ -49,6 +49,11 @@ def share_of(positive: Bools, drawn: Floats, rows: int) -> Share:
     rows : int
         Number of rows of which they were drawn, at least k.
 
+    Raises
+    ------
+    ValueError
+        A probability is not above 0 and at most 1, or k is larger than the number of rows.
+
     Examples
     --------
     >>> import numpy as np
@@ -57,6 +62,8 @@ def share_of(positive: Bools, drawn: Floats, rows: int) -> Share:
     >>> round(found.low, 2), round(found.high, 2)
     (0.59, 0.79)
     """
+    if not ((drawn > 0.0) & (drawn <= 1.0)).all() or len(positive) > rows:
+        raise ValueError(f"drawn must be above 0 and at most 1, and there are at most rows = {rows} answers.")
     certain = drawn >= 1.0
     sure, known = int(certain.sum()), int(positive[certain].sum())
     left = rows - sure

@@ -49,7 +49,14 @@ def adapted(probabilities: Floats, prior: float, new: float) -> Floats:
         Share of positives in the old population.
     new : float
         That of the new one.
+
+    Raises
+    ------
+    ValueError
+        A share is not between 0 and 1.
     """
+    if not (0.0 <= prior <= 1.0 and 0.0 <= new <= 1.0):
+        raise ValueError(f"prior {prior} and new {new} must be shares, between 0 and 1.")
     prior, p = _inside(prior), np.clip(probabilities, 0.0, 1.0)
     up, down = p * new / prior, (1.0 - p) * (1.0 - new) / (1.0 - prior)
     total = up + down

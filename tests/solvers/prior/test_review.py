@@ -15,6 +15,12 @@ def test_rows_drawn_with_certainty_count_as_they_are():
     assert share_of(positive, np.full(3, 0.999), 3).low == pytest.approx(2 / 3)  # of a finite number, all were seen
 
 
+@pytest.mark.parametrize(("drawn", "rows"), [([0.0, 0.5], 9), ([0.5, 1.5], 9), ([np.nan, 0.5], 9), ([0.5, 0.5], 1)])
+def test_what_is_no_probability_or_too_few_rows_is_refused(drawn, rows):
+    with pytest.raises(ValueError, match="drawn must be above 0 and at most 1"):
+        share_of(np.array([True, False]), np.array(drawn), rows)
+
+
 def test_wilson_agrees_with_scipy():
     from scipy.stats import binomtest
 
