@@ -1,4 +1,4 @@
-"""`python -m benchmarks selection` and `sensitivity` on one small task."""
+"""`python -m benchmarks selection`, `sensitivity` and `review` on one small task."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import selection, sensitivity
+from benchmarks import review, selection, sensitivity
 from benchmarks.common import quality_tasks
 from pucli.core.seeding import stream
 
@@ -53,3 +53,12 @@ def test_bounds_are_wider_than_the_intervals_they_move(wine: Path) -> None:
     assert len(found["rows"]) == 2 * len(sensitivity.ESTIMATES)
     for line in found["rows"]:
         assert line["bounds"] >= line["interval"] and line["width of bounds"] > line["width"]
+
+
+@pytest.mark.slow
+def test_answers_tell_what_auto_cannot(wine: Path) -> None:
+    found = review.run(folder=wine, answers=(30,), draws=4)
+    lines = {(line["for"], line["rows"], line["estimate"]): line for line in found["rows"]}
+    assert len(lines) == len(found["rows"]) == 5 and lines["positives", "", ""]["found"] > 0.5
+    for line in lines.values():
+        assert not line["estimate"] or line["width"] < line["width, of auto"]
