@@ -111,23 +111,6 @@ class Output:
             width = width_of(sys.stdout)
             self.write(text if width is None else "\n".join(wrapped(text, width)))
 
-    def csv(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, safe: bool = False) -> None:
-        """Print the result as comma-separated values, unless the output is JSON.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Names of m columns.
-        rows : iterable of sequences
-            Rows of m cells.
-        safe : bool, default=False
-            See `write_csv`.
-        """
-        if not self.as_json:
-            text = io.StringIO()
-            self.write_csv(text, columns, rows, safe=safe)
-            self.data(text.getvalue().rstrip("\n"))
-
     @staticmethod
     def write_csv(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, safe: bool = False) -> None:
         """Write comma-separated values with a header line.
@@ -158,6 +141,10 @@ class Output:
 
         A file or pipe gets UTF-8 then. On a terminal, the command is refused.
         """
+        self._check_encoding(text)
+        self.write(text)
+
+    def _check_encoding(self, text: str) -> None:
         stdout = sys.stdout
         if isinstance(stdout, io.TextIOWrapper) and not encodable(text, stdout.encoding):
             if stdout.isatty():
@@ -168,7 +155,6 @@ class Output:
             stdout.flush()
             self.warn(f"stdout has the encoding {stdout.encoding}, which lacks some characters: written as UTF-8")
             stdout.reconfigure(encoding="utf-8")
-        self.write(text)
 
     def fields(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Print ``name  value`` lines with aligned values; pairs whose value is None are left out."""
@@ -225,6 +211,30 @@ class Output:
             return True
         widths = [max(len(_cell(row[i])) for row in [columns, *rows]) for i in range(len(columns))]
         return sum(widths) + 2 * (len(columns) - 1) <= shutil.get_terminal_size().columns
+
+    @property
+    def on_screen(self) -> bool:
+        """Whether the result is printed on a terminal, to be read there."""
+        return not self.as_json and on_terminal(sys.stdout)
+
+    def screen_table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Print cells of a file on a terminal with three digits: as a table or, if words would break, as CSV.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Heads of m columns.
+        rows : sequence of sequences
+            Rows of m cells; whole numbers, which may be names, get no separators.
+        """
+        cells = [[number(cell) if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+        text = io.StringIO()
+        self.write_csv(text, columns, cells)
+        if None in _fitting_widths([list(columns), *cells], [False] * len(columns)):
+            self.data(text.getvalue().rstrip("\n"))
+        else:
+            self._check_encoding(text.getvalue())
+            self.table(columns, cells)
 
     def table(
         self,

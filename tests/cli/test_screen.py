@@ -6,12 +6,14 @@ import importlib.util
 import re
 import shutil
 
+import pandas as pd
 import pytest
 import yaml
 
 from pucli.cli import output, terminal
 from pucli.cli.main import command_names
 from pucli.cli.text.columns import short
+from pucli.cli.text.predictions import show_rows
 from tests.helpers import ROOT
 
 WIDTH = 80
@@ -98,11 +100,30 @@ def test_every_command_fits_a_terminal(screen, tmp_path):
     shutil.copy(ROOT / "results" / "table-3.1" / "cells.csv.gz", tmp_path / "results" / "table-3.1")
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(SMALL))
     run = ["reproduce small.yaml --results part"]
-    for words in [*LINES.values(), *LISTS, *run, *OF_RESULTS.values(), *REFUSED.values()]:
+    top = ["predict --model own.model --data customers.csv --top 3 --why"]
+    for words in [*LINES.values(), *top, *LISTS, *run, *OF_RESULTS.values(), *REFUSED.values()]:
         done = screen(*words.split())
         assert done.code == (2 if words in REFUSED.values() else 0), (words, done.err)
         check(done.out, words)
         check(done.err, words)
+
+
+def test_predictions_on_a_terminal_have_three_digits(screen, capsys):
+    rows = pd.DataFrame({"row": [1296, 7], "customer": ["0042", "C7"], "score": [2.000481035, -0.0123456]})
+    rows = rows.assign(probability=[0.9900398, 0.1], probability_low=[0.48977, 0.0], probability_high=[1.0, 0.25])
+    rows = rows.assign(why=["visits = 14; last_visit = 2026-06-25; member = yes", None])
+    out = output.Output(as_json=False, quiet=True)
+    show_rows(out, rows)
+    shown = capsys.readouterr().out
+    check(shown, "predict")
+    lines = [line.split() for line in ESCAPE.sub("", shown).splitlines()]
+    assert lines[0] == ["row", "customer", "score", "probability", "why"]
+    assert lines[1][:6] == ["1296", "0042", "2", "0.99", "(0.49", "to"]
+    assert lines[-1] == ["7", "C7", "-0.0123", "0.10", "(0.00", "to", "0.25)"]
+    show_rows(out, rows.assign(**{f"a long name {k}": "no-place-to-break-this" for k in range(4)}))
+    wide = capsys.readouterr().out.splitlines()
+    assert wide[0].startswith("row,customer,score,probability,why,")
+    assert wide[2].startswith("7,C7,-0.0123,0.10 (0.00 to 0.25),,no-place")
 
 
 @pytest.mark.parametrize("name", command_names())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -105,6 +106,8 @@ def command(  # noqa: PLR0913
 
     --adapt reads the file twice. It estimates the class prior as `pucli shift` does, adapts the probabilities, and sets
     the threshold to the largest expected F1.
+
+    A terminal shows a table with three digits; a file or a pipe gets CSV with all digits.
 
     Options for reading (--sep, --missing ...) are those of training unless they are given here. CSV and Parquet files
     are read, scored and written in blocks, so they may be larger than memory.
@@ -303,6 +306,7 @@ def _warn_of_one_class(out: Output, saved: SavedModel, counts: dict[str, int]) -
 
 def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path | None, safe: bool) -> int:
     """Print blocks of predictions or write them to a file, and return the number of rows."""
+    from pucli.cli.text.predictions import show_rows
     from pucli.data.files.writers import open_writer, without_formulas
 
     if destination is not None:
@@ -317,7 +321,9 @@ def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path
     records: list[dict[str, Any]] = []
     written, begun = 0, False
     for block in blocks:
-        if out.as_json:
+        if out.on_screen:
+            show_rows(out, block)
+        elif out.as_json:
             filled = block.astype(object).where(block.notna(), None)
             records += [dict(zip(block.columns, row, strict=True)) for row in filled.itertuples(index=False)]
         else:
@@ -355,7 +361,12 @@ def _write(
     """Print the rows, or write them to the file `destination`."""
     if destination is None:
         out.document({"predictions": [dict(zip(columns, row, strict=True)) for row in rows]})
-        out.csv(columns, rows, safe=safe)
+        if out.on_screen:
+            out.screen_table(columns, rows)
+        elif not out.as_json:
+            text = io.StringIO()
+            Output.write_csv(text, columns, rows, safe=safe)
+            out.data(text.getvalue().rstrip("\n"))
     else:
         from pucli.core.atomic_files import replacing
 
