@@ -5,7 +5,10 @@ All commands of a page run in one folder with `customers.csv`, its truth, and th
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pty
+import re
 import shlex
 import shutil
 import subprocess
@@ -20,6 +23,7 @@ from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 40
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
 class Shown(SphinxDirective):
@@ -56,19 +60,26 @@ class Shown(SphinxDirective):
         words = shlex.split(line)
         if words[0] != "pucli":
             raise self.error(f"only commands of pucli are run: {line}")
-        settings = {"NO_COLOR": "1", "COLUMNS": "80", "PUCLI_RESULTS_DIR": "results", "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(
-            [sys.executable, "-m", "pucli", *words[1:], "--quiet"],
-            cwd=folder,
-            env={**os.environ, **settings},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise self.error(f"{line}: exit code {done.returncode}\n{done.stdout}")
-        return done.stdout
+        code, shown = on_terminal([sys.executable, "-m", "pucli", *words[1:], "--quiet"], folder)
+        if code:
+            raise self.error(f"{line}: exit code {code}\n{shown}")
+        return shown
+
+
+def on_terminal(command: list[str], folder: Path) -> tuple[int, str]:
+    """Run a command on a terminal of 80 columns, and return its exit code and what a reader sees."""
+    settings = {"NO_COLOR": "1", "COLUMNS": "80", "TERM": "xterm", "PUCLI_RESULTS_DIR": "results"}
+    screen, terminal = pty.openpty()
+    environment = {**os.environ, **settings, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=terminal, stderr=terminal) as running:
+        os.close(terminal)
+        parts: list[bytes] = []
+        with contextlib.suppress(OSError):  # how Linux tells that the other end is closed
+            while part := os.read(screen, 65536):
+                parts.append(part)
+    os.close(screen)
+    text = ESCAPE.sub("", b"".join(parts).decode()).replace("\r\n", "\n")
+    return running.returncode, "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
 def folder_of(app: Any, docname: str) -> Path:

@@ -172,7 +172,8 @@ app = typer.Typer(
         pucli list methods
         pucli reproduce table-3.1 --profile quick
 
-        Results go to stdout, progress and remarks to stderr.
+        Results go to stdout, progress and remarks to stderr. A terminal wraps long
+        lines; in a file or a pipe, each table row and remark is one line.
         `pucli COMMAND --help` has more examples.
         """
     ),

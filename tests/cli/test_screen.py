@@ -108,6 +108,18 @@ def test_every_command_fits_a_terminal(screen, tmp_path):
         check(done.err, words)
 
 
+def test_each_entry_of_a_list_is_one_line_of_a_pipe(pucli, monkeypatch):
+    """Its first word is the name, and nothing is wrapped or cut."""
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    for words in ("list methods", *LISTS):
+        what = words.split()[1]
+        entries = pucli(*words.split(), "--json").document[what]
+        head, *lines = pucli(*words.split()).out.splitlines()
+        assert [line.split()[0] for line in lines] == [entry["name"] for entry in entries]
+        ends = [entry[head.split("  ")[-1].strip()] or "" for entry in entries]
+        assert [line.endswith(end) for line, end in zip(lines, ends, strict=True)] == [True] * len(lines)
+
+
 def test_predictions_on_a_terminal_have_three_digits(screen, capsys):
     rows = pd.DataFrame({"row": [1296, 7], "customer": ["0042", "C7"], "score": [2.000481035, -0.0123456]})
     rows = rows.assign(probability=[0.9900398, 0.1], probability_low=[0.48977, 0.0], probability_high=[1.0, 0.25])

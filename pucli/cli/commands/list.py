@@ -35,7 +35,8 @@ def command(
 ) -> None:
     """List data sets, methods, experiments, metrics or protocols.
 
-    The lists include those of installed packages. A terminal wraps long lines; in a file, each entry is one line.
+    The lists include those of installed packages. A terminal wraps long lines; in a file or a pipe, each entry is one
+    line of any length, for grep and cut.
     """
     listings = {
         "datasets": _datasets,
@@ -120,8 +121,8 @@ def _datasets() -> tuple[list[str], list[list[Any]]]:
     rows = []
     for name in dataset_names():
         entry = dataset_entry(name)
-        rows.append([name, entry.licence, entry.title])
-    return ["name", "licence", "title"], rows
+        rows.append([name, entry.title, entry.licence])
+    return ["name", "title", "licence"], rows
 
 
 def _experiments() -> tuple[list[str], list[list[Any]]]:
