@@ -6,6 +6,7 @@ A model trained on a CSV file therefore gives the same results for a Parquet fil
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -95,6 +96,20 @@ def cell_text(cell: Any) -> str:
         except UnicodeDecodeError:  # such as the 16 bytes of a UUID
             return cell.hex()
     return cell.isoformat() if hasattr(cell, "isoformat") else trimmed(str(cell))
+
+
+def shortest(value: float, digits: int = 6) -> str:
+    """Return a number in few digits, a whole one written out; only one under 1e-9 or over 1e15 has an exponent.
+
+    Examples
+    --------
+    >>> shortest(2040.0), shortest(0.1 + 0.2), shortest(12345678.9), shortest(0.0000166)
+    ('2040', '0.3', '12345679', '0.0000166')
+    """
+    if not 1e-9 <= abs(value) < 1e15:
+        return "0" if value == 0.0 else f"{value:.{digits}g}"
+    text = f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def coded(column: pd.Series) -> tuple[np.ndarray, list[str]]:

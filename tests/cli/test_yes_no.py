@@ -9,7 +9,7 @@ import pytest
 from tests.cli.helpers import refused, small_table
 
 GLLC = ("train", "--method", "gllc", "--data", "rows.csv", "--label", "label")
-SAID = "in every row, and 'no' counts as unlabeled; add --unlabeled no if so, or --negative no"
+SAID = "in every row, and 'no' counts as unlabeled; add --unlabeled no if so, --negative no if known negatives"
 
 
 def wrote(words):
@@ -53,7 +53,7 @@ def test_numbers_and_truth_values_are_asked_as_well(pucli):
 @pytest.mark.slow
 def test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them(pucli):
     wrote(["yes"] * 12 + ["no"] * 28)
-    refused(pucli(*GLLC, "--negative", "no"), "none is unlabeled", "--unlabeled no")
+    refused(pucli(*GLLC, "--negative", "no"), "no unlabeled row then", "--unlabeled no")
     wrote(["yes"] * 12 + ["no"] * 8 + [""] * 20)
     three = (*GLLC, "--positive", "yes")
     naive = ("train", "--method", "svc-naive", *three[3:], "--negative", "no")

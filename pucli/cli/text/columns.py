@@ -6,6 +6,7 @@ import re
 import sys
 import textwrap
 from collections import Counter
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 NAMED, SHORT = 3, 60
 # A column with a longer name has it on a line of its own.
 LONGEST = 20
-# Kinds of columns whose name has a plural in s.
-PLURAL = frozenset({"number", "identifier", "date", "constant"})
+# Names of several columns of a kind.
+PLURAL = {"category": "categories", "yes/no": "yes/no"}
 
 
 def rows_to_learn_from(
@@ -86,16 +87,15 @@ def rows_to_learn_from(
 def _ask_or_warn(out: Output, rows: TrainingRows) -> None:
     """Stop at a terminal, or warn in a script, where the label column may hold the class of every row."""
     yes, no, count = rows.words["1"], rows.opposite, rows.X.shape[0] - rows.n_labelled
-    column = f"label column {rows.label_column!r} is {yes!r} or {no!r} in every row"
+    column, word = f"label column {rows.label_column!r} is {yes!r} or {no!r} in every row", quote(no)
     if sys.stdin is not None and sys.stdin.isatty():
         raise UsageError(
-            f"{column}: are the {count:,} rows with {no!r} unlabeled or known negatives? Add --unlabeled {no} if "
-            f"nobody has looked at them, so that positives may hide among them; add --negative {no} if they are known "
-            "to be negative."
+            f"{column}: are the {count:,} rows with {no!r} unlabeled or known negatives? Add --unlabeled {word} if "
+            f"nobody has looked at them, so that positives may hide among them; add --negative {word} if they are "
+            "known to be negative."
         )
     out.warn(
-        f"{column}, and {no!r} counts as unlabeled; add --unlabeled {no} if so, or --negative {no} if these rows are "
-        "known to be negative"
+        f"{column}, and {no!r} counts as unlabeled; add --unlabeled {word} if so, --negative {word} if known negatives"
     )
 
 
@@ -147,7 +147,7 @@ def summary(encoder: TableEncoder) -> str:
     names = ", ".join(column.name for column in encoder.columns_ if column.kind == "identifier")
     shown = f" ({textwrap.shorten(names, SHORT, placeholder=' ...')})"
     counted = ", ".join(
-        f"{many(count, kind) if kind in PLURAL else f'{count:,} {kind}'}{shown if kind == 'identifier' else ''}"
+        f"{count:,} {kind if count == 1 else PLURAL.get(kind, f'{kind}s')}{shown if kind == 'identifier' else ''}"
         for kind, count in kinds.most_common()
     )
     n_empty = sum(column.n_empty > 0 for column in encoder.columns_)

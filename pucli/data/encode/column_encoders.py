@@ -18,7 +18,7 @@ from pucli.data.encode.drift import Range, Tally
 from pucli.data.encode.filled_cells import IS_EMPTY, filled_words, write_filled
 from pucli.data.encode.number_forms import number_form, text_numbers
 from pucli.data.encode.text_encoder import Text
-from pucli.data.frames import TableError, cell_text, coded, numbers, parsed_numbers
+from pucli.data.frames import TableError, cell_text, coded, numbers, parsed_numbers, shortest
 from pucli.data.labels import NO, YES
 
 if TYPE_CHECKING:
@@ -143,7 +143,9 @@ class Number:
         what = "is infinite" if np.isinf(values[row]) else "is too large: its square overflows in double precision"
         count = f" ({bad.sum()} such cells)" if bad.sum() > 1 else ""
         place = tally.place(tally.offset + row)
-        raise TableError(f"column {self.name!r}, {place}: {values[row]:g} {what}{count}; correct or clear the cell")
+        raise TableError(
+            f"column {self.name!r}, {place}: {shortest(values[row])} {what}{count}; correct or clear the cell"
+        )
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from pucli.data.encode.date_encoder import Date
 from pucli.data.encode.drift import Tally, Usual
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.text_encoder import Text
+from pucli.data.frames import shortest
 
 WORDS = 3
 # Typical values of a category; the others are rarer.
@@ -125,17 +126,6 @@ def day(days: float, form: str = "") -> str:
     except (OverflowError, OSError, ValueError):
         return shortest(days)
     return when.strftime(form or ("%Y-%m-%d" if (when.hour, when.minute) == (0, 0) else "%Y-%m-%d %H:%M"))
-
-
-def shortest(value: float) -> str:
-    """Return a number in at most six digits; a whole number is written out.
-
-    Examples
-    --------
-    >>> shortest(2040.0), shortest(0.1 + 0.2), shortest(1234567.0)
-    ('2040', '0.3', '1234567')
-    """
-    return f"{value:.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
 
 
 def _shares(place: slice, usual: Usual) -> Floats:

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pucli.data.frames import shortest
+
 # A smaller share of new numbers outside the range of many training rows is not worth a warning.
 USUAL_OUTSIDE = 0.02
 # A column has lost its meaning if at least LEAST_LOST of its cells, and a share NEARLY_ALL, have none, or if all of
@@ -39,7 +41,7 @@ class Range(NamedTuple):
                 f"{count:,} of {n:,} dates lie outside those of the training rows, {first} to {last}, where what the "
                 "model learned from dates may not hold; to score later rows, train without the column (--drop)"
             )
-        ends = f"{self.low:.6g} to {self.high:.6g}"
+        ends = f"{shortest(self.low)} to {shortest(self.high)}"
         return (
             f"{count:,} of {n:,} cells lie outside the range of the training rows, {ends}; are they in the same units?"
         )
@@ -224,7 +226,7 @@ class Tally:
             k, (column, feature) = int(worst[j]), names[j]
             low, high = self._ends.get(column, (-np.inf, np.inf)) if feature == column else (-np.inf, np.inf)
             if low == high and len(set(usual.points[j].tolist())) >= LEAST_VARIED:
-                lines[column] = f"column {column!r}: every cell is {low:.6g}, unlike those of the training rows"
+                lines[column] = f"column {column!r}: every cell is {shortest(low)}, unlike those of the training rows"
                 continue
             if usual.points[j, 0] < 0.0 <= low:
                 share = f"{100.0 * usual.shares[j, 0]:.0f} % or more of those of the training rows are"
@@ -240,14 +242,15 @@ class Tally:
                 what = f"{feature!r} is true of {shares}; does it mean the same in both?"
             else:
                 shares = f"{new:.0f} % of these cells and {trained:.0f} % of those of the training rows"
-                what = f"{shares} are {usual.points[j, k]:.4g} or less; are they in the same units?"
+                what = f"{shares} are {shortest(usual.points[j, k], 4)} or less; are they in the same units?"
             lines.setdefault(column, f"column {column!r}: {what}")
         return list(lines.values())
 
     def _narrow(self) -> list[str]:
         return [
-            f"column {name!r}: all cells lie within a hundredth of the range of the training rows, at {low:.6g} to "
-            f"{high:.6g} of {known.low:.6g} to {known.high:.6g}; are they in the same units?"
+            f"column {name!r}: all cells lie within a hundredth of the range of the training rows, "
+            f"at {shortest(low)} to {shortest(high)} of {shortest(known.low)} to {shortest(known.high)}; "
+            "are they in the same units?"
             for name, (low, high) in self._ends.items()
             for _, n, known in [self._outside[name]]
             if n >= LEAST_LOST and not known.dates and known.low <= low and high <= known.high

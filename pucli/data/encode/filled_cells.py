@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pucli.data.encode.drift import Tally
+from pucli.data.frames import shortest
 
 IS_EMPTY = "is empty"
 
@@ -39,4 +40,4 @@ def filled_words(fill: float | None, indicator: bool) -> str:
     """Describe how empty cells are encoded."""
     if not indicator:
         return ""
-    return "; empty marked" if fill is None else f"; empty marked and filled with {fill:.6g}"
+    return "; empty marked" if fill is None else f"; empty marked and filled with {shortest(fill)}"

@@ -249,8 +249,8 @@ def known_negatives(labels: LabelColumn, marked: str, unlabeled: str | None, neg
     rows = labels.is_class(words["--negative"])
     if (rows | labels.is_class(marked)).all():
         raise UsageError(
-            f"--negative {negative}: then every row of {labels.where} has a known class and none is unlabeled, so that "
-            f"any classifier of two classes suits; if nobody has looked at these rows, give --unlabeled {negative}."
+            f"--negative {negative}: {labels.where} has no unlabeled row then; use any classifier of two classes, such "
+            f"as those of scikit-learn, or give --unlabeled {negative} if nobody has looked at these rows."
         )
     return rows
 

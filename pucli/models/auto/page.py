@@ -196,6 +196,8 @@ def _dependence(model: AutoPU, X: np.ndarray, column: ColumnEncoder, place: slic
     values = np.unique(np.quantile(X[:, place.start], np.linspace(0.02, 0.98, GRID)))
     names: list[str] = []
     match column:
+        case Number() if column.kind == "yes/no":
+            cells, names = np.array([[0.0] * width, [1.0] + [0.0] * (width - 1)]), ["0", "1"]
         case Number():
             cells = np.zeros((len(values), width))
             cells[:, 0] = values

@@ -11,11 +11,14 @@ import pandas as pd
 import pytest
 
 from pucli import AutoPU
+from pucli.data import TableEncoder
+from pucli.data.encode.decoding import spans
 from pucli.data.rows.training_rows import TrainingRows
 from pucli.estimators.auto.importance import importances
 from pucli.estimators.auto.random_labelling import labelling_of
+from pucli.models.auto import page as page_module
 from pucli.models.auto.drawings import date_ticks, round_ticks
-from pucli.models.auto.page import _lifts, _precision_band, _recalls, question, write_report
+from pucli.models.auto.page import _dependence, _lifts, _precision_band, _recalls, question, write_report
 from pucli.models.auto.summary import Findings, encoder_of, reasons_of_likeliest, scored_rows, summary
 from tests.estimators.auto.helpers import two_clouds
 
@@ -79,9 +82,26 @@ def test_the_page_answers_first_and_gives_details_later(page: str) -> None:
 def test_the_likeliest_rows_show_identifier_reasons_and_cells(page: str) -> None:
     first = page[page.index("Look at these first") : page.index("How far down the list?")]
     assert re.search(r'<th scope="row">c\d+</th>', first)
-    reasons = [unescape(text) for text in re.findall(r"<td class=\"why\">(.*?)</td>", first)]
+    assert not re.search(r"\de[+-]\d", first)
+    reasons = [
+        unescape(re.sub("</?span>", "", text)).strip() for text in re.findall(r"<td class=\"why\">(.*?)</td>", first)
+    ]
     assert len(reasons) == 15 and all(re.match(r"shift = |.*; shift = ", text) for text in reasons)
     assert all(len(text.split("; ")) <= 3 for text in reasons)
+
+
+def test_a_column_of_0_and_1_has_two_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pd.DataFrame({"vip": [0, 1] * 20, "age": [20.5 + (7 * i) % 31 for i in range(40)]})
+    encoder = TableEncoder().fit(table)
+    monkeypatch.setattr(
+        page_module, "dependence", lambda model, X, place, cells, rng: np.linspace(0.2, 0.4, len(cells))
+    )
+    drawn = [
+        _dependence(AutoPU(), encoder.transform(table), column, place, np.random.default_rng(0))
+        for column, place in spans(encoder)
+    ]
+    assert ("<rect" in drawn[0], "polyline" in drawn[0]) == (True, False)
+    assert "polyline" in drawn[1]
 
 
 def test_questions_are_in_the_words_of_the_label_column() -> None:
