@@ -153,7 +153,9 @@ def percent(share: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in readable form, from "0.12 s" to "3.5 days"."""
+    """Return a time in readable form, from "under 0.01 s" to "3.5 days"."""
+    if 0.0 < seconds < 0.01:
+        return "under 0.01 s"
     if seconds < 120:
         return f"{number(float(seconds), 2) if seconds < 10 else f'{seconds:.0f}'} s"
     if seconds < 7200:

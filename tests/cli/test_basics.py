@@ -401,8 +401,8 @@ def test_json_values_are_strict_json():
         "c": [1, 2],
         "d": {"3": [True, None]},
     }
-    times = [duration(seconds) for seconds in (0.1234, 9.0, 61.2, 1800.0, 9000.0, 432_000.0)]
-    assert times == ["0.12 s", "9 s", "61 s", "30 min", "2.5 hours", "5.0 days"]
+    times = [duration(seconds) for seconds in (0.00064, 0.1234, 9.0, 61.2, 1800.0, 9000.0, 432_000.0)]
+    assert times == ["under 0.01 s", "0.12 s", "9 s", "61 s", "30 min", "2.5 hours", "5.0 days"]
     assert number(float("nan")) == number(None) == "-"
     assert number(0.123456) == "0.123" and number(2.94e-4) == "0.000294" and number(1e-9) == "under 0.000001"
 

@@ -92,7 +92,9 @@ def _print_rows(out: Output, columns: list[str], rows: list[list[str]]) -> None:
 
 
 def _signed(difference: float) -> str:
-    return "" if math.isnan(difference) else f"{difference:+.{0 if abs(difference) >= 100 else 1}f}"
+    if math.isnan(difference):
+        return ""
+    return f"{round(difference, 1) + 0.0:+.{0 if abs(difference) >= 100 else 1}f}"  # + 0.0: no "-0.0"
 
 
 def _marks(row: TableRow) -> str:
