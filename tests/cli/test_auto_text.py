@@ -109,6 +109,11 @@ def test_a_cut_warning_ends_in_its_way_out():
     assert len(lines) == 2 and lines[1].endswith(
         "... Move the threshold (--share, --top), or check the columns and the labels."
     )
+    columns = "'a' has values that differ in capital letters alone; 'the second' holds numbers with signs or units"
+    lines = _warning(
+        f"3 columns to look at (--columns): {columns}; 'c' has values that differ in capital letters alone"
+    )
+    assert columns in " ".join(lines) and lines[1].endswith(" ...")
     lines = _warning(f"held-out rows {'of the labelled kind ' * 6}(PU-AUC 0.56, {'and so on ' * 5}: up to 0.61")
     assert not any(line.endswith("PU-") or "PU- " in line for line in lines)
 

@@ -99,6 +99,8 @@ def _warning(text: str) -> list[str]:
         return lines
     way_out = re.split(r"(?<!e\.g)[:;.] ", text)[-1]
     end = f" ... {way_out}" if len(way_out) <= WIDTH - len(" ... ") else " ... (--verbose)"
+    if "(--columns): " in text:  # the way out comes first
+        end = " ..."
     length = WARNING_LINES * WIDTH
     while len(lines) > WARNING_LINES:
         length -= 1
