@@ -131,6 +131,7 @@ def test_predictions_on_a_terminal_have_three_digits(screen, capsys):
     lines = [line.split() for line in ESCAPE.sub("", shown).splitlines()]
     assert lines[0] == ["row", "customer", "score", "probability", "why"]
     assert lines[1][:6] == ["1296", "0042", "2", "0.99", "(0.49", "to"]
+    assert "last_visit=2026-06-25;" in shown.split()
     assert lines[-1] == ["7", "C7", "-0.0123", "0.10", "(0.00", "to", "0.25)"]
     show_rows(out, rows.assign(**{f"a long name {k}": "no-place-to-break-this" for k in range(4)}))
     wide = capsys.readouterr().out.splitlines()

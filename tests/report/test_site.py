@@ -296,6 +296,19 @@ def test_the_front_page_says_which_tables_hold(site):
     assert 'href="story.html"' in (site / "index.html").read_text(encoding="utf-8")
 
 
+def test_p_values_have_no_exponent_and_no_box_hides_experiments(site):
+    """Published figures of other documents are quoted as they are printed."""
+    pages = [*(site / "tables").glob("*.html"), site / "ranks.html"]
+    texts = [path.read_text(encoding="utf-8") for path in pages]
+    assert sum("equal performance: p" in text for text in texts) > 1
+    assert not [
+        path for path, text in zip(pages, texts, strict=True) if re.search(r"equal performance: p.{,12}e-", text)
+    ]
+    front = (site / "index.html").read_text(encoding="utf-8")
+    boxes = re.findall(r'<div class="(scroll[^"]*)"[^>]*>\s*<table[^>]*><thead><tr><th scope="col">Experiment', front)
+    assert boxes and set(boxes) == {"scroll whole"}
+
+
 def test_a_table_shows_its_notes_and_its_whole_summary(site):
     text = (site / "tables" / "table-3.1.html").read_text(encoding="utf-8")
     assert 'href="table-3.1/notes.html"' in text and (site / "tables" / "table-3.1" / "notes.html").is_file()

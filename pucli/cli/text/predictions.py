@@ -24,6 +24,8 @@ def _readable(rows: pd.DataFrame) -> tuple[list[str], list[list[Any]]]:
     """Return the columns and cells of a table; an empty cell is ""."""
     names = [name for name in rows.columns if name not in ENDS]
     columns = {name: rows[name].astype(object).where(rows[name].notna(), "").tolist() for name in names}
+    if "why" in columns:  # no line ends before or after the sign
+        columns["why"] = [reasons.replace(" = ", "=") for reasons in columns["why"]]
     if "probability" in columns:
         columns["probability"] = [_hundredths(value) for value in rows["probability"]]
     if {"probability", *ENDS} <= set(rows.columns):

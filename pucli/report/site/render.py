@@ -37,6 +37,8 @@ LEGEND = (
 )
 # figures that are open at once; the others are folded, so that a page stays short
 OPEN_FIGURES = 4
+# A smaller p-value is given as less than this.
+LEAST_P = 1e-4
 # pages of experiments with more cells do not show single repeats
 MOST_CELLS = 5000
 
@@ -65,6 +67,7 @@ def environment() -> Environment:
         "sign": lambda verdict: LOOKS[plain(verdict)].sign,
         "short": lambda verdict: LOOKS[plain(verdict)].short or plain(verdict),
         "css": lambda verdict: "by" if "variant" in verdict else plain(verdict).replace(" ", "-"),
+        "p_value": lambda p: f"p = {p:.2g}" if p >= LEAST_P else f"p < {LEAST_P:f}".rstrip("0"),
         "diagram": critical_difference,
         "answer": _answer,
         "flags": flags_in_words,
