@@ -14,6 +14,8 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError
+from pucli.data.files.binary.parquet_files import parquet_file
+from pucli.data.files.writers import open_writer
 from pucli.solvers.glpual.sums import RowSums
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.low_rank import rbf_features
@@ -42,8 +44,6 @@ class Columns(NamedTuple):
 
 def find_blocks(pattern: str) -> list[Block]:
     """Return the row groups of the files that match, in order; raise UsageError where there are none."""
-    import pyarrow.parquet as pq
-
     paths = sorted(glob.glob(pattern))  # noqa: PTH207 - the pattern may be absolute
     if not paths or any(Path(path).suffix != ".parquet" for path in paths):
         found = "no file matches" if not paths else "only Parquet files are read in blocks"
@@ -52,7 +52,7 @@ def find_blocks(pattern: str) -> list[Block]:
     first = 0
     for path in paths:
         try:
-            about = pq.ParquetFile(path).metadata
+            about = parquet_file(Path(path)).metadata
         except ValueError as error:  # of pyarrow, which does not name the file
             raise UsageError(
                 f"--data {path} is damaged or not Parquet; save it again, or correct its extension."
@@ -91,9 +91,7 @@ def numeric_columns(block: Block, label: str, drop: Sequence[str], only: Sequenc
     UsageError
         A named column is missing, a feature column does not hold numbers, or no feature column remains.
     """
-    import pyarrow.parquet as pq
-
-    schema = pq.ParquetFile(block.path).schema_arrow
+    schema = parquet_file(Path(block.path)).schema_arrow
     for name in (label, *drop, *only):
         if name not in schema.names:
             raise UsageError(f"{block.path} has no column {name!r}; it has {', '.join(schema.names[:8])}.")
@@ -141,11 +139,9 @@ def read_with_labels(block: Block, columns: Columns) -> tuple[Floats, AnyArray]:
 
 
 def _table(block: Block, names: list[str]) -> Any:
-    import pyarrow.parquet as pq
-
     table: Any = None
     try:
-        table = pq.ParquetFile(block.path).read_row_group(block.group, columns=names)
+        table = parquet_file(Path(block.path)).read_row_group(block.group, columns=names)
     except FileNotFoundError:
         raise UsageError(f"{block.path}: no such file on this worker; every worker must see the data files.") from None
     except (OSError, ValueError, IndexError) as error:  # of pyarrow, which does not name the file
@@ -337,27 +333,20 @@ def write_predictions(
         Path of the written file.
     """
     import pandas as pd
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
     path, blocks = item
     out = Path(folder) / Path(path).name
-    partial = out.with_name(f".{out.name}.{np.random.default_rng().integers(2**48):x}")
-    writer = None
+    partial = out.with_name(f".{np.random.default_rng().integers(2**48):x}{out.suffix}")
     try:
         start = 1
-        for block in blocks:
-            found = model.of_rows(read_rows(block, columns)[0])
-            named = np.array(words, dtype=object)[(found["score"] > 0).astype(int)]
-            numbers = np.arange(start, start + block.rows)
-            table = pa.Table.from_pandas(
-                pd.DataFrame({"row": numbers, "prediction": named, **found}), preserve_index=False
-            )
-            writer = writer or pq.ParquetWriter(partial, table.schema)
-            writer.write_table(table)
-            start += block.rows
-        if writer is not None:
-            writer.close()
+        with open_writer(partial) as writer:
+            for block in blocks:
+                found = model.of_rows(read_rows(block, columns)[0])
+                named = np.array(words, dtype=object)[(found["score"] > 0).astype(int)]
+                numbers = np.arange(start, start + block.rows)
+                writer.write(pd.DataFrame({"row": numbers, "prediction": named, **found}))
+                start += block.rows
+        if blocks:
             partial.replace(out)
     finally:
         partial.unlink(missing_ok=True)

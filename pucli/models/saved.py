@@ -163,7 +163,8 @@ def model_bytes(model: SavedModel) -> bytes:
         except StateError as error:
             raise TypeError(f"{error}.") from error
         about[DIGEST] = _digest(about, {name: archive.read(name) for name in archive.namelist()})
-        archive.writestr(ABOUT, json.dumps(about, ensure_ascii=False, allow_nan=False))
+        text = json.dumps(about, ensure_ascii=False, allow_nan=False)
+        archive.writestr(ABOUT, text.encode("utf-8", "backslashreplace"))  # a name of a file may be no text
     return buffer.getvalue()
 
 

@@ -200,5 +200,5 @@ def _write(
     for path, make in ((page, comparison_page), (tex, comparison_latex)):
         if path is not None:
             with replacing(path) as partial:
-                partial.write_text(make(scores, judgement, made), encoding="utf-8")
+                partial.write_text(make(scores, judgement, made), encoding="utf-8", errors="backslashreplace")
             out.remark(f"written: {path}")

@@ -43,5 +43,5 @@ def command(
         out.text(text)
     if card is not None:
         with replacing(card) as partial:
-            partial.write_text(card_of(document), encoding="utf-8")
+            partial.write_text(card_of(document), encoding="utf-8", errors="backslashreplace")
         out.text(f"written to {card}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from types import TracebackType
@@ -126,6 +127,7 @@ class _ParquetWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: Any = None
+        self._stream: Any = None
 
     def write(self, frame: pd.DataFrame) -> None:
         import pyarrow
@@ -133,7 +135,8 @@ class _ParquetWriter:
 
         table = pyarrow.Table.from_pandas(frame, preserve_index=False)
         if self._file is None:
-            self._file = pyarrow.parquet.ParquetWriter(self._path, table.schema)
+            self._stream = pyarrow.OSFile(os.fsencode(self._path), "wb")  # Arrow takes no name that is not text
+            self._file = pyarrow.parquet.ParquetWriter(self._stream, table.schema)
         try:
             table = table.cast(self._file.schema)
         except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
@@ -150,3 +153,4 @@ class _ParquetWriter:
     ) -> None:
         if self._file is not None:
             self._file.close()
+            self._stream.close()

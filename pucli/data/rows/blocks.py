@@ -159,7 +159,7 @@ def _blocks(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[
             layout = text_layout(path, text_head(path, how), columns.required, how)
             yield from _noted(path, _text_blocks(path, layout, None, columns, rows))
         elif kind == ".parquet" and not whole:
-            yield from _noted(path, _parquet_blocks(path, path, columns, rows))
+            yield from _noted(path, _parquet_blocks(path, columns, rows))
         else:
             known, options = columns.required, {"as_text": columns.as_text, "keep": columns.ids, "how": how}
             table = open_table(path, None, known=known, as_number=known, **options)  # type: ignore[arg-type]
@@ -206,8 +206,8 @@ def _text_blocks(
         yield Table(block, place, layout.naming)
 
 
-def _parquet_blocks(path: Path, source: Any, columns: _Columns, rows: int) -> Iterator[Table]:
-    blocks = read_parquet_blocks(path, source, columns.needed, columns.ids, rows)
+def _parquet_blocks(path: Path, columns: _Columns, rows: int) -> Iterator[Table]:
+    blocks = read_parquet_blocks(path, columns.needed, columns.ids, rows)
     empty = Table(next(blocks), lambda row: f"row {row + 1}")
     names = columns.of(path, empty)
     found = False

@@ -89,7 +89,7 @@ def write_report(
         date=datetime.now(UTC).date().isoformat(),
     )
     with replacing(path) as partial:
-        partial.write_text(text, encoding="utf-8")
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def question(label: str, word: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -50,6 +51,14 @@ def _counted_index(schema: Any) -> _Counted | None:
         return None
 
 
+def parquet_file(path: Path, **options: Any) -> Any:
+    """Return an opened Parquet file, whose name need not be text, as Arrow demands."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    return pyarrow.parquet.ParquetFile(pa.OSFile(os.fsencode(path)), **options)
+
+
 def read_parquet(path: Path, wanted: Collection[str], ids: Collection[str]) -> pd.DataFrame:
     """Read a Parquet file.
 
@@ -67,9 +76,8 @@ def read_parquet(path: Path, wanted: Collection[str], ids: Collection[str]) -> p
         Two columns have the same name.
     """
     import pandas as pd
-    import pyarrow.parquet
 
-    with pyarrow.parquet.ParquetFile(path) as file:
+    with parquet_file(path) as file:
         names = _checked_names(path, file.schema_arrow, wanted)
         left_out = [name for name in file.schema_arrow.names if name not in names]
         if left_out:
@@ -79,17 +87,13 @@ def read_parquet(path: Path, wanted: Collection[str], ids: Collection[str]) -> p
     return parts[0] if parts else pd.DataFrame(columns=names)
 
 
-def read_parquet_blocks(
-    path: Path, source: Any, needed: Sequence[str], ids: Collection[str], rows: int
-) -> Iterator[pd.DataFrame]:
+def read_parquet_blocks(path: Path, needed: Sequence[str], ids: Collection[str], rows: int) -> Iterator[pd.DataFrame]:
     """Read columns of a Parquet file in blocks of rows.
 
     Parameters
     ----------
     path : Path
-        The file, for messages.
-    source : path or file
-        The file, or the same file opened.
+        The file.
     needed : sequence of str
         The columns to read; those that the file lacks are left out.
     ids : collection of str
@@ -108,9 +112,8 @@ def read_parquet_blocks(
         Two columns have the same name.
     """
     import pandas as pd
-    import pyarrow.parquet
 
-    with pyarrow.parquet.ParquetFile(source, buffer_size=2**20, pre_buffer=False) as file:
+    with parquet_file(path, buffer_size=2**20, pre_buffer=False) as file:
         there = _checked_names(path, file.schema_arrow, needed)
         _check_size(path, file, [name for name in needed if name in there])
         yield pd.DataFrame(columns=there)
@@ -120,7 +123,6 @@ def read_parquet_blocks(
 def _check_size(path: Path, file: Any, names: Collection[str]) -> None:
     """Raise UsageError if columns unpack to far more than the file: a text is stored once, however often it stands."""
     import pyarrow as pa
-    import pyarrow.parquet
 
     if not path.is_file():
         return
@@ -142,7 +144,7 @@ def _check_size(path: Path, file: Any, names: Collection[str]) -> None:
     if not texts:
         return
     total = 0.0
-    with pyarrow.parquet.ParquetFile(path, read_dictionary=texts) as again:
+    with parquet_file(path, read_dictionary=texts) as again:
         for group in range(about.num_row_groups):
             for name in texts:
                 total += text_bytes(again.read_row_group(group, columns=[name]).column(0))
@@ -220,7 +222,7 @@ def feather_table(path: Path) -> Table:
     """Read a Feather or Arrow file as a table."""
     import pyarrow as pa
 
-    with pa.memory_map(str(path)) as source:
+    with pa.memory_map(os.fsencode(path)) as source:
         if source.read(6) != b"ARROW1":
             source.seek(0)
             if source.read(4) == b"FEA1":
