@@ -62,6 +62,9 @@ RECORDS = json.loads(TABLE.to_json(orient="records"))
         ("[1, 2]\n[3, 4]\n", "line 1 is a list, not an object"),
         ('{"a": 1}\n\n[3, 4]\n', "line 3 is not an object"),
         ('\n{"a": 1, "label": \n', "is not JSON"),
+        ('{"a": "\\ud83d\\ude00"}\n\n{"a": "\\ud83d"}\n', r"line 3: 'a' holds half of a character, \\ud83d"),
+        ('[{"a": 1}, {"a": 1, "b\\uDC57": 1}]', r"line 2: 'b\\udc57' holds half of a character"),
+        ('{"columns": ["a"], "data": [["x"], ["\\ud800"]]}', "line 2: 'a' holds half of a character"),
     ],
 )  # fmt: skip
 def test_other_documents_are_named_with_the_way_out(tmp_path, content, named):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 JSON = (".jsonl", ".ndjson", ".json")
+_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_HALF = re.compile("[\ud800-\udfff]")
 OBJECT = ' such as {"age": 31}; write one object a line'
 
 
@@ -78,16 +81,20 @@ def _numbered(path: Path, stream: io.TextIOWrapper) -> Iterator[tuple[int, dict[
         content = _parsed(path, len(lines), first + rest)
         refuse_lists(path, content)
         rows = content if isinstance(content, list) else _rows(path, content)
+        halves = _may_hold_halves(first) or _may_hold_halves(rest)
         for number, one in enumerate(rows, start=1):
-            yield number, _checked(path, number, one)
+            yield number, _checked(path, number, one, halves=halves)
         return
     more = _up_to_filled(stream)
     if first.strip() and not "".join(more).strip():
-        yield from enumerate(_rows(path, _checked(path, len(lines), _parsed(path, len(lines), first))), start=1)
+        halves = _may_hold_halves(first)
+        rows = _rows(path, _checked(path, len(lines), _parsed(path, len(lines), first), halves=halves))
+        for number, one in enumerate(rows, start=1):
+            yield number, _checked(path, number, one, halves=halves)
         return
     for number, line in enumerate(chain(lines, more, stream), start=1):
         if line.strip():
-            yield number, _checked(path, number, _parsed(path, number, line))
+            yield number, _checked(path, number, _parsed(path, number, line), halves=_may_hold_halves(line))
 
 
 def _up_to_filled(stream: Iterator[str]) -> list[str]:
@@ -124,10 +131,20 @@ def _is_whole(line: str) -> bool:
     return True
 
 
-def _checked(path: Path, number: int, value: Any) -> dict[str, Any]:
+def _checked(path: Path, number: int, value: Any, *, halves: bool) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UsageError(f"{path}: line {number} is not an object{OBJECT}")
+    for name, cell in value.items() if halves else ():
+        if found := _HALF.search(f"{name}{cell}"):
+            raise UsageError(
+                f"{path}: line {number}: {name!r} holds half of a character, {ascii(found[0])[1:-1]}; remove it"
+            )
     return value
+
+
+def _may_hold_halves(text: str) -> bool:
+    """Return whether JSON has an escape from which half of a character may come."""
+    return _ESCAPE.search(text) is not None
 
 
 def _parsed(path: Path, number: int, line: str) -> Any:
