@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO
 
 from pucli.core.errors import PucliError, UsageError
 from pucli.core.memory import available_bytes
 from pucli.data.files.disguises import recognised
+from pucli.data.files.packing import packing
+from pucli.data.files.text.records import LONGEST, endless_line
 from pucli.data.reading import WANTED
 
 STDIN = Path("-")
@@ -36,16 +39,16 @@ def is_stream(path: Path) -> bool:
 def check_ends(path: Path) -> None:
     """Raise UsageError for a device such as /dev/zero, which never ends; a terminal and /dev/null do."""
     try:
-        if stat.S_ISBLK(path.stat().st_mode):
-            raise UsageError(f"{path} is a device; give a file")
-        if not stat.S_ISCHR(path.stat().st_mode) or path.samefile(os.devnull):
-            return
-        with path.open("rb") as stream:
-            ends = stream.isatty()
-    except OSError:  # its reader says why
+        found = os.fstat(sys.stdin.fileno()) if path == STDIN else path.stat()
+        if stat.S_ISCHR(found.st_mode) and not os.path.samestat(found, os.stat(os.devnull)):  # noqa: PTH116
+            with nullcontext(sys.stdin) if path == STDIN else path.open("rb") as stream:
+                ends = stream.isatty()
+        else:
+            ends = not stat.S_ISBLK(found.st_mode)
+    except (OSError, ValueError, AttributeError):  # its reader says why
         return
     if not ends:
-        raise UsageError(f"{path} is a device; give a file")
+        raise UsageError(f"{shown(path)} is a device; give a file")
 
 
 def shown(path: Path) -> str:
@@ -81,6 +84,21 @@ def spooled_size(path: Path) -> int | None:
     return None if copy is None else copy.stat().st_size
 
 
+def _check_room(path: Path, folder: Path, size: int) -> None:
+    """Raise UsageError if so many bytes of a stream fit neither into the memory nor into the folder of its copy."""
+    memory, disk = available_bytes() or float("inf"), shutil.disk_usage(folder).free
+    if size > memory:
+        raise UsageError(
+            f"{shown(path)} holds more than the {memory / 1e9:.3g} GB of free memory, into which a table must "
+            "fit; write it to a file and take fewer rows"
+        )
+    if disk < _CHUNK:
+        raise UsageError(
+            f"{shown(path)} holds more than there is room for in {folder.parent}; free some, name another folder in "
+            "TMPDIR, or give a file"
+        )
+
+
 def _copy(path: Path, opened: IO[bytes] | None) -> Path:
     source = sys.stdin.buffer if path == STDIN else None
     known, copy = _copies.get(str(path), (None, None))
@@ -89,12 +107,9 @@ def _copy(path: Path, opened: IO[bytes] | None) -> Path:
     folder = tempfile.TemporaryDirectory(prefix="pucli-")
     _folders.append(folder)
     target = Path(folder.name) / "stdin"
-    most = available_bytes() or float("inf")
-    if opened is not None or source is not None:
-        _write(opened or source, target, most, path)  # type: ignore[arg-type]
-    else:
-        with path.open("rb") as stream:
-            _write(stream, target, most, path)
+    given = opened or source
+    with nullcontext(given) if given is not None else path.open("rb") as stream:
+        _write(stream, target, path)
     with target.open("rb") as stream:
         found = recognised(stream.read(65536), target)
     if found is not None and found.suffix:
@@ -103,18 +118,21 @@ def _copy(path: Path, opened: IO[bytes] | None) -> Path:
     return target
 
 
-def _write(stream: IO[bytes], target: Path, most: float, path: Path) -> None:
-    size = 0
-    with target.open("wb") as output:
-        while chunk := stream.read(_CHUNK):
-            size += len(chunk)
-            if size > most:
-                output.close()
-                target.unlink()
-                raise UsageError(
-                    f"{shown(path)} holds more than the {most / 1e9:.3g} GB of free memory, into which a table must "
-                    "fit; write it to a file and take fewer rows"
-                )
-            output.write(chunk)
+def _write(stream: IO[bytes], target: Path, path: Path) -> None:
+    size, lines = 0, False
+    try:
+        with target.open("wb") as output:
+            while chunk := stream.read(_CHUNK):
+                _check_room(path, target.parent, size + len(chunk))
+                lines = lines or b"\n" in chunk or b"\r" in chunk
+                if not size:
+                    lines = lines or bool(packing(chunk)) or recognised(chunk) is not None
+                size += len(chunk)
+                if size > LONGEST and not lines:
+                    raise endless_line(Path(shown(path)), 1)
+                output.write(chunk)
+    except BaseException:
+        target.unlink()
+        raise
     if not size:
         raise UsageError(f"{shown(path)} is empty; {WANTED}")

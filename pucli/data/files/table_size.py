@@ -36,7 +36,7 @@ def check_columns(names: Sequence[str]) -> None:
     if len(names) > MOST_COLUMNS:
         raise ValueError(f"has {len(names)} columns; at most {MOST_COLUMNS} are read")
     if nul := next((name for name in names if "\0" in name), ""):
-        raise ValueError(f"the name of column {nul!r} has a NUL character; remove it")
+        raise ValueError(f"the name of column {nul[:40]!r} has a NUL character; remove it")
     for left, right in pairwise(sorted(names)):
         if left == right:
             beside = _repeated(list(names))

@@ -28,12 +28,11 @@ from pucli.data.files.text.delimiters import (
     has_regular_quotes,
     unquoted,
 )
-from pucli.data.files.text.records import Record, Shape, header_cells, split_records
+from pucli.data.files.text.records import LONGEST, Record, Shape, endless_line, header_cells, split_records
 from pucli.data.files.text.skipped_lines import SkippedLines
 from pucli.data.frames import is_number
 
 _CHUNK = 2**18
-_LONGEST = 2**24  # bytes in which a quoted cell must end, or the file is read record by record
 _CURLY = "“”„‟"
 _BLANK_BYTES = b" \t\r\n"
 _MARK = b"\xef\xbb\xbf"  # byte-order mark
@@ -137,7 +136,7 @@ class CheckedRecords:
             return self._checked(data + b"\n") if data and not data.endswith(b"\n") else self._checked(data)
         end = end_of_records(data)
         self._rest = data[end:]
-        if len(self._rest) > _LONGEST:
+        if len(self._rest) > LONGEST:  # a quoted cell should have ended
             self._rest = b""
             return self._one_by_one(data)
         return self._checked(data[:end])
@@ -246,6 +245,8 @@ class CheckedRecords:
             chunk = self._read()
             if not chunk:
                 break
+            if len(data) > LONGEST:
+                raise endless_line(self._path, self._line)
             data += chunk
         if data:
             yield data + b"\n"

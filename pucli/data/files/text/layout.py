@@ -16,8 +16,10 @@ from pucli.core.errors import UsageError
 from pucli.data.files.table_size import check_names
 from pucli.data.files.text.decimal_comma import has_decimal_comma
 from pucli.data.files.text.records import (
+    LONGEST,
     Record,
     Shape,
+    endless_line,
     has_row_names,
     header_cells,
     header_place,
@@ -33,7 +35,6 @@ from pucli.data.frames import is_number
 from pucli.data.reading import AS_IT_IS, WANTED, Reading, normal
 
 HEAD = 2**16  # bytes from which the layout is inferred
-LONGEST = 2**24  # bytes that a line may have
 UNNAMED = "Unnamed: "
 """Beginning of the name of a column without a name, before its position from 0, as pandas has it."""
 EVEN = 0.5  # share of the first records that must have the same number of fields
@@ -64,20 +65,23 @@ class TextLayout(NamedTuple):
 def text_head(path: Path, reading: Reading = AS_IT_IS) -> str:
     """Return the first lines of a file, unpacked, as text."""
     with plain_text(path, reading) as stream:
-        head = read_head(stream)
-    if len(head) >= LONGEST and b"\n" not in head and b"\r" not in head:
-        raise UsageError(f"{path}: line 1 has more than {LONGEST // 2**20} million characters, so it is no table")
-    return head_text(head)
+        return head_text(read_head(stream, path))
 
 
-def read_head(stream: IO[bytes]) -> bytes:
-    """Return the beginning of a file: more than `HEAD` bytes, or all there are; two lines unless they are endless."""
+def read_head(stream: IO[bytes], path: Path) -> bytes:
+    """Return the beginning of a file: more than `HEAD` bytes, or all there are; two lines unless they are endless.
+
+    Raises UsageError, which names `path`, if no line ends.
+    """
     pieces = [stream.read(HEAD + 1)]
     lines, size = pieces[0].count(b"\n"), len(pieces[0])
     while size > HEAD and lines < 2 and size < LONGEST and pieces[-1]:
         pieces.append(stream.read(2**20))
         lines, size = lines + pieces[-1].count(b"\n"), size + len(pieces[-1])
-    return b"".join(pieces)
+    head = b"".join(pieces)
+    if len(head) >= LONGEST and b"\n" not in head and b"\r" not in head:
+        raise endless_line(path, 1)
+    return head
 
 
 def head_text(raw: bytes) -> str:

@@ -11,8 +11,10 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from pucli.core.errors import UsageError
 from pucli.data.frames import is_number
 
 FIELD_LIMIT = min(sys.maxsize, 2**31 - 1)
@@ -20,6 +22,13 @@ FIELD_LIMIT = min(sys.maxsize, 2**31 - 1)
 
 _RULE = re.compile(r"[+=-]{3,}[+=-]*")
 _RULES = re.compile(r"-+(\n-+)*|=+(\n=+)*")  # below a header, as SQL programs write them
+
+LONGEST = 2**24  # bytes that a line may have
+
+
+def endless_line(path: Path, line: int) -> UsageError:
+    """Return the error for a line, by its number, of more than `LONGEST` bytes."""
+    return UsageError(f"{path}: line {line} has more than {LONGEST // 2**20} million characters, so it is no table")
 
 
 class Record(NamedTuple):
