@@ -158,7 +158,11 @@ def test_options_for_columns_need_a_file(pucli):
         ("a,bought\n", "no data rows"),
         ("a,bought\n1,yes\n", "only one class"),
         ("bought\nyes\n\nno\n", "no columns besides"),
-        ("a,b,bought\n,,yes\n,,no\n,,no\n", "no column can be used as a feature"),
+        ("a,b,bought\n,,yes\n,,no\n,,no\n", "no column can be used as a feature: constant or empty: a, b"),
+        (
+            "a,b,bought\n" + "".join(f"K{n * 7919},x,{n % 3}\n" for n in range(60)),
+            "as a feature: different in nearly every row: a; constant or empty: b",
+        ),
         ("a,bought\n1,yes\n2,no,3\n", "line 3 has 3 fields"),
     ],
 )

@@ -21,7 +21,7 @@ from pucli.data.files.formats import open_wide
 from pucli.data.files.several_files import files_of, open_files, title_of
 from pucli.data.files.table import Table, WideTable
 from pucli.data.files.text.decimal_comma import NOTE
-from pucli.data.frames import TableError
+from pucli.data.frames import TableError, some_of
 from pucli.data.labels import LABEL
 from pucli.data.reading import AS_IT_IS, Reading
 from pucli.data.rows.label_column import LabelColumn
@@ -185,9 +185,18 @@ def fit_file(
         warnings.append(f"column {str(label)!r} {text}")
     warnings += tally.lines()
     if X.shape[1] == 0:
-        why = "; ".join(warnings) or "all are constant or empty"
-        raise UsageError(f"{path}: no column can be used as a feature: {why}")
+        raise UsageError(f"{path}: no column can be used as a feature: {_why_unused(encoder.columns_, warnings)}")
     return EncodedFile(X, labels, encoder, table, warnings)
+
+
+def _why_unused(columns: Sequence[Column], warnings: Sequence[str]) -> str:
+    """Return why columns have no features; `warnings` say it of some."""
+    found = list(warnings)
+    for kind, why in (("identifier", "different in nearly every row"), ("constant", "constant or empty")):
+        names = [column.name for column in columns if column.kind == kind and not column.warning]
+        if names:
+            found.append(f"{why}: {some_of(names)}")
+    return "; ".join(found)
 
 
 def _noted(column: Column, table: Table) -> Column:

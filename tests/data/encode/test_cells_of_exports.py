@@ -50,6 +50,9 @@ def test_thousands_beside_millions_are_not_one_unit() -> None:
     [
         (lambda n: f"{n}-{n + 7}", "ranges, or pairs of numbers"),
         (lambda n: f"{n % 40}+{n % 7}", "ranges, or pairs of numbers"),
+        (lambda n: f"{n / 7:.4f}-{n}.7000", "numbers that join"),
+        (lambda n: f"-{n / 7:.4f}{n}.7000", "numbers that join"),
+        (lambda n: f"{n / 7:.3f}-1.{n}E+02-.5", "numbers that join"),
         (lambda n: f"{n / 7:.1f} (0.{n % 9})", "several numbers"),
         (lambda n: f"{n} ({n / 10:.1f}%)", "several numbers"),
         (lambda n: f"0.{n} [0.{n % 9}-0.9]", "several numbers"),

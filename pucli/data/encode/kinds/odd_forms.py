@@ -78,6 +78,12 @@ _ODD = (  # the form, also of plain numbers among such cells, what an example ha
         "coordinates",
         "write south and west as negative numbers",
     ),
+    (
+        re.compile(r"[+-]?\d*\.\d+(E[+-]\d+)?([+-]\d*\.\d+(E[+-]\d+)?)+|[+-]?\d+(\.\d{5,})+\.\d{3,}"),
+        re.compile(""),
+        "ranges, or numbers that join",
+        "write each of them as a column",
+    ),
     (re.compile(rf"{_OF_UNIT}|{_NUMBER} (per|pour|por) c[^\W\d]+"), _SIGN, "numbers with words", "write them as 12.5"),
     (
         re.compile(rf"{_OF_PROGRAM}\(.?{_NUMBER}([eE][+-]?\d+)?[^()]*\)|b'{_NUMBER}'|\({_NUMBER},\)"),
