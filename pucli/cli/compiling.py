@@ -9,6 +9,7 @@ from typing import Any
 from pucli.cli.output import Output
 
 TEXT = "Compiling solvers, once on this machine: about 8 s."
+NOT_KEPT = "Compiling solvers, 8 s at each start; to keep them, set NUMBA_CACHE_DIR to a folder that can be written."
 # No remark is written for compilations that take less in total.
 LEAST_SECONDS = 0.5
 
@@ -22,6 +23,8 @@ def tell_of_compiling(out: Output) -> None:
         return
     import numba.core.event
 
+    from pucli.solvers import KEEPS_COMPILED
+
     event: Any = numba.core.event
 
     class Listener(event.Listener):
@@ -33,7 +36,7 @@ def tell_of_compiling(out: Output) -> None:
             self.first = self.first or now
             if not self.said and now - self.first >= LEAST_SECONDS:
                 self.said = True
-                out.remark(TEXT, now=True)
+                out.remark(TEXT if KEEPS_COMPILED else NOT_KEPT, now=True)
 
         def on_end(self, _: Any) -> None:
             pass

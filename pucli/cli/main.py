@@ -254,6 +254,8 @@ def _explain(error: Exception) -> tuple[str, str, int]:
         if error.errno in FULL_DISK:
             return "run", f"{where}{error.strerror}. Free some space or write elsewhere.", 1
         way_out = _PLACES.get(error.errno or 0, "")
+        if error.errno == errno.ENOENT and not error.filename and not _has_folder():
+            return "usage", "the working folder no longer exists; change to another one.", 2
         return (
             ("usage", f"{where}{error.strerror}. {way_out}", 2) if way_out else ("run", f"{where}{error.strerror}.", 1)
         )
@@ -267,6 +269,14 @@ def _explain(error: Exception) -> tuple[str, str, int]:
         "command again to see where it happened.",
         1,
     )
+
+
+def _has_folder() -> bool:
+    """Return whether the working folder is still there."""
+    try:
+        return Path.cwd().is_dir()
+    except OSError:
+        return False
 
 
 def _of_file(error: Any) -> str:
@@ -331,6 +341,7 @@ _PLACES = {
     errno.EACCES: "Check the permissions, or use another place.",
     errno.EPERM: "Check the permissions, or use another place.",
     errno.ENOENT: "Check the name.",
+    errno.ENAMETOOLONG: "Give a shorter name.",
     errno.ENOTDIR: "Check the name.",
     errno.EISDIR: "Give the name of a file.",
 }

@@ -18,6 +18,7 @@ from pathlib import Path
 from pucli.core.errors import UsageError, unwritable
 
 MOST_LINKS = 40  # as Linux follows
+SHOWN = 40  # characters of a name in that of its temporary folder, since names are bounded
 
 
 @contextmanager
@@ -44,7 +45,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     path = path.resolve()  # a link stays, and the file that it names is replaced
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as scratch:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name[:SHOWN]}-") as scratch:
             partial = Path(scratch) / path.name
             yield partial
             with partial.open("rb") as stream:

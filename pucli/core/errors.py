@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import errno
 import math
+import os
 import re
 import sys
 import warnings
@@ -57,7 +58,7 @@ def unwritable(path: object, error: OSError, option: str = "") -> PucliError:
         RunError if the disk is full, otherwise UsageError.
     """
     named = f"{option} {path}".strip()
-    reason = error.strerror or str(error)
+    reason = os.strerror(error.errno) if error.errno else str(error)
     if error.errno in FULL_DISK:
         return RunError(f"cannot write {named}: {reason}. Free some space, or use another place.")
     return UsageError(f"cannot write {named}: {reason}. Use a place that can be written.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -50,3 +52,42 @@ def test_pages_show_a_name_that_is_no_text_with_an_escape(pucli, table):
     )
     for page in (f"{BYTES}.html", "c.html"):
         assert "caf\\udce9.csv" in Path(page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("out", ["o" * 251 + ".csv", "o" * 247 + ".parquet", "-o.csv", "a\nb.csv", "o 1.csv"])
+def test_outputs_of_long_and_odd_names_are_written(pucli, table, out):
+    table.to_csv("pu.csv", index=False)
+    assert pucli("train", "-m", "blssvm", "--data", "pu.csv", "--label", "y", "--model", "m" * 249 + ".model").code == 0
+    assert pucli("predict", "--model", "m" * 249 + ".model", "--data", "pu.csv", f"--out={out}").code == 0
+    assert Path(out).stat().st_size > 500
+
+
+def test_a_name_that_is_too_long_is_refused_before_the_work(pucli, table):
+    table.to_csv("pu.csv", index=False)
+    done = pucli("train", "-m", "blssvm", "--data", "pu.csv", "--label", "y", "--model", "m" * 300 + ".model")
+    assert done.code == 2 and "Give a shorter name" in done.err and "columns" not in done.err
+
+
+@pytest.mark.parametrize("other", ["rows.csv", "./rows.csv", "link.csv"])
+def test_a_file_that_is_given_twice_is_refused(pucli, table, other):
+    table.to_csv("rows.csv", index=False)
+    Path("link.csv").symlink_to("rows.csv")
+    done = pucli("train", "-m", "blssvm", "--data", "rows.csv", "--data", other, "--label", "y")
+    assert done.code == 2 and "pucli: rows.csv is given twice" in done.err
+
+
+def test_a_file_called_stdin_is_not_stdin(pucli, table, monkeypatch):
+    Path("stdin").touch()
+    text = table.to_csv(index=False).encode()
+    for command in (("train", "-m", "blssvm", "--label", "y", "--model", "m.model"), ("predict", "--model", "m.model")):
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text), isatty=lambda: False))
+        assert pucli(*command, "--data", "-").code == 0
+
+
+def test_a_working_folder_that_is_gone_is_named(pucli, table, tmp_path):
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    (tmp_path / "gone").mkdir()
+    os.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    done = pucli("train", "-m", "blssvm", "--data", tmp_path / "rows.csv", "--label", "y", "--model", "m.model")
+    assert done.code == 2 and "the working folder no longer exists" in done.err

@@ -10,7 +10,7 @@ from pucli.core.errors import UsageError, did_you_mean
 from pucli.data.files.damaged import damaged
 from pucli.data.files.disguises import check_not_address
 from pucli.data.files.file_kinds import BINARY, FEATHER
-from pucli.data.files.spool import check_ends
+from pucli.data.files.spool import STDIN, check_ends, shown
 from pucli.data.files.unpacking import opened
 from pucli.data.frames import TableError
 from pucli.data.reading import WANTED
@@ -21,11 +21,11 @@ def reading(path: Path) -> Iterator[None]:
     """Turn every error in reading `path` into a UsageError that describes it."""
     try:
         check_not_address(path)
-        if path.is_dir():
-            raise UsageError(f"{path} is a folder; give a file")
         check_ends(path)
-        if path.is_file() and path.stat().st_size == 0:
-            raise UsageError(f"{path} is empty; {WANTED}")
+        if path == STDIN:
+            path = Path(shown(path))
+        else:
+            _check_filled(path)
         yield
     except UnicodeDecodeError as error:
         if path.suffix.lower() in BINARY:  # a name inside of it
@@ -50,6 +50,16 @@ def reading(path: Path) -> Iterator[None]:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except Exception as error:  # the readers' libraries raise whatever they like on a damaged file
         raise damaged(path, error) from error
+
+
+def _check_filled(path: Path) -> None:
+    """Raise UsageError for a folder and an empty file; files of /proc and of some remote folders only look empty."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; give a file")
+    if path.is_file() and path.stat().st_size == 0:
+        with path.open("rb") as stream:
+            if not stream.read(1):
+                raise UsageError(f"{path} is empty; {WANTED}")
 
 
 def _needed(path: Path, error: ImportError) -> str:

@@ -17,10 +17,25 @@ from pucli.data.reading import AS_IT_IS, Reading
 
 
 def files_of(path: Path | str | Sequence[Path]) -> list[Path]:
-    """Return one or several files as a list; a folder stands for its part files."""
+    """Return one or several files as a list; a folder stands for its part files. None may be given twice."""
     given = [Path(path)] if isinstance(path, Path | str) else [Path(one) for one in path]
     # os.path: a name that is too long or lies in a locked folder is no folder, and the reader says what is wrong
-    return [file for one in given for file in (parts_of_folder(one) if os.path.isdir(one) else [one])]  # noqa: PTH112
+    files = [file for one in given for file in (parts_of_folder(one) if os.path.isdir(one) else [one])]  # noqa: PTH112
+    seen: dict[object, Path] = {}
+    for file in files if len(files) > 1 else ():
+        if (first := seen.setdefault(_identity(file), file)) is not file:
+            other = f" as {file}" if file != first else ""
+            raise UsageError(f"{shown(first)} is given twice{other}, so each of its rows would count twice")
+    return files
+
+
+def _identity(file: Path) -> object:
+    """Return what is equal for two names of one file."""
+    try:
+        found = file.stat()
+    except OSError:  # its reader says what is wrong
+        return file
+    return (found.st_dev, found.st_ino) if found.st_ino else file
 
 
 def title_of(files: Sequence[Path]) -> str:

@@ -23,7 +23,7 @@ from pucli.data.files.folders import partition_of, with_partition
 from pucli.data.files.formats import open_table
 from pucli.data.files.packing import packing
 from pucli.data.files.read_errors import reading
-from pucli.data.files.spool import STDIN, check_ends, is_stream, reread, shown
+from pucli.data.files.spool import STDIN, is_stream, reread, shown
 from pucli.data.files.table import Table
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.layout import TextLayout, head_text, read_head, text_head, text_layout
@@ -172,8 +172,7 @@ def _blocks(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[
 def _from_stream(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[Table]:
     """Read a stream: text as it comes, other formats from a copy."""
     name = Path(shown(path))
-    check_ends(path)
-    with reading(name), nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb") as opened:
+    with reading(path), nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb") as opened:
         stream = buffered(opened)
         start = stream.peek(4096)
         found = recognised(start)
