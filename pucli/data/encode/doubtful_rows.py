@@ -157,8 +157,10 @@ def last_row(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) 
 
 def first_row(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
     """Return a warning if the first row has the sums of the rows below it, as some exports have, else ""."""
-    columns = [frame.iloc[::-1, position] for position in range(frame.shape[1])]
-    names = [str(column.name) for column in columns if len(frame) >= LEAST_ROWS and _is_sum(column)]
+    if len(frame) < LEAST_ROWS:
+        return ""
+    upwards = frame.iloc[::-1]
+    names = [str(name) for position, name in enumerate(frame.columns) if _is_sum(upwards.iloc[:, position])]
     if len(names) < 2:
         return ""
     return f"{place(0)} has the sums of the rows below it in {names[0]!r} and {names[1]!r}, {COUNTS}"
