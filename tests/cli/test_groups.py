@@ -135,6 +135,14 @@ def test_an_identifier_that_repeats_is_named(pucli, visits):
     assert "--groups" not in pucli("train", "--method", "gllc", *WORDS, "--id", "customer").err
 
 
+def test_groups_of_one_row_are_said_to_have_no_effect(pucli, visits):
+    table = pd.read_csv("visits.csv")
+    table.assign(visit=[f"V{k:05d}" for k in range(len(table))]).to_csv("visits.csv", index=False)
+    said = "warning: --groups: every row is a group of its own"
+    assert said in pucli("train", "--method", "gllc", *WORDS, "--groups", "visit").err
+    assert said not in pucli("train", "--method", "gllc", *WORDS, "--groups", "visit", "--groups", "customer").err
+
+
 def test_wrong_groups_are_refused(pucli, visits):
     refused(pucli("train", "--method", "gllc", *WORDS, "--groups", "custmer"), "'custmer'", "customer")
     refused(pucli("train", "--method", "gllc", "--dataset", "wine", "--groups", "x"), "--groups", "declared data set")

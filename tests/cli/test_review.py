@@ -148,6 +148,7 @@ def test_wrong_answers_are_refused(pucli, truth, tmp_path):
     refused(pucli("review", "--answers", "look.csv", "--rows", 3), "leave out --rows")
     refused(pucli("review", "--scored", "new.csv", "--out", "x.csv"), "--scored", "begins with the column row")
     refused(pucli("review", "--answers", "look.csv", "--at-least", 70), "between 0 and 1")
+    refused(pucli("review", "--scored", "s.csv", "--out", "x.csv", "--id", "who"), "--id is for --model and --data")
     refused(pucli("review", *SEEN, "--out", "look.parquet"), ".csv")
     refused(pucli("review", *SEEN, "--out", "new.csv"), "overwrite")
 

@@ -110,7 +110,9 @@ def command(  # noqa: PLR0913
             raise UsageError("--answers reads rows back; leave out --rows, --for, --seed, --id and --spreadsheet-safe.")
         _read_back(out, answers, at_least)
         return
-    if destination is None or (scored is None) == (model is None or not data) or (scored and (model or data or ids)):
+    if scored is not None and ids is not None:
+        raise UsageError("--id is for --model and --data; the identifiers of --scored are copied as they are.")
+    if destination is None or (scored is None) == (model is None or not data) or (scored and (model or data)):
         raise UsageError(
             "`pucli review` needs --out FILE.csv and either --model with --data, or the file of `auto` as --scored; or "
             "--answers FILE."

@@ -22,7 +22,7 @@ from pucli.data.rows.row_source import RowSource, check_no_choice, check_source,
 from pucli.data.rows.tables import read_labelled
 from pucli.data.rows.times import row_times
 from pucli.data.rows.user_file import fit_file, groups_not_given, leak_warnings
-from pucli.data.splits.groups import one_of_each, row_groups
+from pucli.data.splits.groups import alone, one_of_each, row_groups
 from pucli.data.splits.held_out import held_out_rows, hidden_classes
 from pucli.data.splits.saved_splits import load_splits
 from pucli.data.splits.scenarios import SCENARIOS, make_split, split_stream
@@ -365,10 +365,10 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     # the last class if the class of every row is known
     labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
     about = {**named_files(source), "label": source.label, **fingerprints(file.X, y)}
+    apart = groups_not_given(file.encoder.columns_, choice.named)
     if groups is not None:
-        about["groups"] = {"columns": list(choice.groups), "number": int(groups.max()) + 1}
+        about["groups"], apart = {"columns": list(choice.groups), "number": int(groups.max()) + 1}, alone(groups)
     telling = tuple(leak_warnings(file, labelled, kind == "pu"))
-    apart = groups_not_given(file.encoder.columns_, choice.named) if groups is None else ()
     return TrainingRows(
         X=file.X,
         y=y,

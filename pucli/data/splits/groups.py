@@ -96,6 +96,12 @@ def row_groups(frame: pd.DataFrame, names: Sequence[str | int], labelled: Bools 
     return groups
 
 
+def alone(groups: Ints) -> list[str]:
+    """Return a warning if every row is a group of its own."""
+    single = len(groups) > 1 and int(groups.max()) + 1 == len(groups)
+    return ["--groups: every row is a group of its own, so that no rows are kept together"] * single
+
+
 def one_of_each(groups: Ints, labelled: Bools) -> Ints:
     """Return the number of one row of each group, ascending: the first labelled one, or the first."""
     order = np.argsort(~labelled, kind="stable")
