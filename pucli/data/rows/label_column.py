@@ -166,8 +166,8 @@ class LabelColumn:
             return ""
         return next(value for value in self.present if value.casefold() in rest)
 
-    def doubts(self, marked: str, named: Sequence[str] = ()) -> list[str]:
-        """Return warnings about the classes."""
+    def doubts(self, marked: str, named: Sequence[str] = (), *, negative: bool = False) -> list[str]:
+        """Return warnings about the classes; `negative` is whether one of those `named` is of known negatives."""
         found = []
         other = [f"{value!r} ({np.sum(self.text == value)} rows)" for value in self.spellings(marked)]
         if other:
@@ -176,13 +176,14 @@ class LabelColumn:
             value for value in self.present if value.casefold() not in {word.casefold() for word in (marked, *named)}
         ]
         known = [value for value in rest if not says_not_labelled(value)]
-        if known and (self.empty.any() or named or len(rest) > 1):
+        if known and (self.empty.any() or len(rest) > 1 or (named and not negative)):
             count = sum(int(np.sum(self.text == value)) for value in known)
             shown = ", ".join(map(repr, known[:3])) + (", ..." if len(known) > 3 else "")
             one = shlex.quote(known[0]) if len(known) == 1 else "CLASS"
+            way_out = "" if negative else f"; if known not to be positive: `pucli auto --negative {one}`"
             found.append(
                 f"{self.where}: {count:,} row{'s' * (count != 1)} with another class ({shown}) count"
-                f"{'s' * (count == 1)} as unlabeled too; if known not to be positive: `pucli auto --negative {one}`"
+                f"{'s' * (count == 1)} as unlabeled too{way_out}"
             )
         return found
 

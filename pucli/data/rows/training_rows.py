@@ -353,7 +353,8 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     named, negative = [one for one in (source.unlabeled, source.negative) if one is not None], None
     if kind == "pu" and named:
         negative = known_negatives(file.labels, words["1"], source.unlabeled, source.negative)
-    doubts = (*file.labels.doubts(words["1"], named), *labelled_twins(file.X, y == 1)) if kind == "pu" else ()
+    said = file.labels.doubts(words["1"], named, negative=negative is not None) if kind == "pu" else []
+    doubts = (*said, *labelled_twins(file.X, y == 1)) if kind == "pu" else ()
     choice, frame = source.choice, file.table.frame
     groups = row_groups(frame, choice.groups, y == 1 if kind == "pu" else None) if choice.groups else None
     each = slice(None) if groups is None else one_of_each(groups, y == 1)

@@ -151,6 +151,11 @@ def test_other_spellings_of_the_positive_class_count_and_are_named():
     cells = pd.Series(["sepsis"] * 4 + ["no sepsis"] * 1200 + ["not reviewed"] * 3)
     (other,) = LabelColumn.of("file", cells, lambda row: "").doubts("sepsis")
     assert "1,200 rows with another class ('no sepsis') count" in other and "--negative 'no sepsis'" in other
+    signs = LabelColumn.of("file", pd.Series(["1", "0", "-1"] * 4), lambda row: "")
+    assert signs.doubts("1", ["-1"], negative=True) == []  # the third class can only be of unlabeled rows
+    four = LabelColumn.of("file", pd.Series(["yes", "no", "maybe", None] * 4), lambda row: "")
+    (other,) = four.doubts("yes", ["no"], negative=True)
+    assert other.endswith("4 rows with another class ('maybe') count as unlabeled too")
     plain = LabelColumn.of("file", pd.Series(["yes", "no"] * 4), lambda row: "")
     assert plain.doubts("yes") == []
 
