@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,9 @@ def reading(path: Path) -> Iterator[None]:
             path = Path(shown(path))
         else:
             _check_filled(path)
+        before = _state(path)
         yield
+        _check_same(path, before)
     except UnicodeDecodeError as error:
         if path.suffix.lower() in BINARY:  # a name inside of it
             raise damaged(path, error) from error
@@ -50,6 +53,22 @@ def reading(path: Path) -> Iterator[None]:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except Exception as error:  # the readers' libraries raise whatever they like on a damaged file
         raise damaged(path, error) from error
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """Return what changes with the content of a file; None for a stream, and for a file that is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+
+
+def _check_same(path: Path, before: tuple[int, int] | None) -> None:
+    """Raise UsageError if a file has changed since `before`, its state; rows may be lost, or belong to two files."""
+    now = _state(path)
+    if before and before[0] and now and now != before:
+        raise UsageError(f"{path} changed while it was read; take a copy of it, or run this once it is written")
 
 
 def _check_filled(path: Path) -> None:
