@@ -82,6 +82,7 @@ _MONTH = (
     r"(?:jan|jän|feb|fév|fev|mar|mär|mrz|mrt|mei|apr|avr|abr|may|mai|maj|jun|juin|jul|juil|aug|aoû|ago|sep|oct|okt|ott"
     r"|out|nov|dec|dez|déc|dic|ene|gen|mag|giu|lug|set)[^\W\d_]*\.?"
 )
+_ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}([:/]\d+)?")  # of a computer
 _DATED = re.compile(
     rf".*(\b\d{{4}}[-./]\d{{1,2}}[-./]\d{{1,2}}|\b\d{{1,2}}[-./]\d{{1,2}}[-./](\d{{4}}|\d{{2}})\b"
     rf"|\b\d{{1,2}}(st|nd|rd|th)?([./ -]*| de ){_MONTH}([/ -]*| de )\d{{2,4}}"
@@ -238,6 +239,7 @@ def unread_date(texts: Sequence[str]) -> tuple[str, str] | None:
             if read.mean() >= MOSTLY:
                 return sample[int(read.argmax())], written
     like = [text for text in sample if len(text) <= 60 and (_DATED.match(text) or _LIKE_DATE.match(text))]
+    like = [text for text in like if not _ADDRESS.fullmatch(text)]
     if len(like) < max(FEW_WORDS, 0.8 * len(sample)):
         return None
     usual = _likely_format(like)
