@@ -72,9 +72,8 @@ class RandomLabelling:
     def verdict(self) -> str:
         """The result in words."""
         if self.random:
-            if self.p_value < CLEAR:
-                return f"a weak sign of bias (p = {self.p_value:.2g}, the limit is {LEVEL:g})"
-            return f"no sign of bias (p = {self.p_value:.2g}); this is not proof"
+            sign = "no sign" if self.p_value >= CLEAR else "a weak sign"
+            return f"{sign} of bias (p = {self.p_value:.2g}); this is not proof"
         return (
             f"unlikely (p = {self.p_value:.3g}, the limit is {LEVEL:g}): all estimates but the share may be wrong; if "
             "clear positives were labelled first, train again with --labelling sar"

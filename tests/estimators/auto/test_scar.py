@@ -51,5 +51,5 @@ def test_an_unlikely_verdict_says_what_to_do() -> None:
 
 def test_a_verdict_says_from_which_p_value_on_labels_count_as_biased() -> None:
     assert RandomLabelling(0.5, 0, 0.2).verdict == "no sign of bias (p = 0.5); this is not proof"
-    assert RandomLabelling(0.015, 0, 2.0).verdict == "a weak sign of bias (p = 0.015, the limit is 0.01)"
+    assert RandomLabelling(0.015, 0, 2.0).verdict == "a weak sign of bias (p = 0.015); this is not proof"
     assert "the limit is 0.01" in RandomLabelling(0.005, 0, 5.0).verdict
