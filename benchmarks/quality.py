@@ -95,6 +95,8 @@ def _measured(
         "recall": float(recall_score(y_test, prediction.positive)),
         "precision": float(precision_score(y_test, prediction.positive, zero_division=0)),
     }
+    if prediction.positive.any():
+        actual["lift"] = actual["recall"] / float(np.mean(prediction.positive))
     kept = {
         name: low <= actual[name] <= high for name, (_, low, high) in prediction.intervals.items() if name in actual
     }

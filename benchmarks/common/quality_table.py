@@ -91,7 +91,8 @@ def _mean(values: Any) -> float | None:
 def _kept(part: Any) -> str:
     """Return the shares of cells whose 90 % intervals hold the truth."""
     kept = [row for row in part.kept if row]
-    return ", ".join(f"{name} {np.mean([row[name] for row in kept]):.2f}" for name in kept[0]) if kept else ""
+    names = dict.fromkeys(name for row in kept for name in row)
+    return ", ".join(f"{name} {np.mean([row[name] for row in kept if name in row]):.2f}" for name in names)
 
 
 def _note(method: str, gap: Any, test: Any) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import quality
 from benchmarks.common.quality_labelling import LABELLINGS, labelled_split
-from benchmarks.common.quality_methods import Problem, predict
+from benchmarks.common.quality_methods import Prediction, Problem, predict
 from benchmarks.common.quality_table import NAIVE, Cell, table
 from benchmarks.common.quality_tasks import DESIGN, load, tasks
 from pucli.core.errors import UsageError
@@ -127,3 +127,14 @@ def test_ceilings_know_what_they_say_and_are_cut_where_f1_is_largest() -> None:
     assert told is not None
     assert told.prior is None
     assert told.positive.sum() > 0
+
+
+def test_the_lift_is_measured_where_a_row_is_called() -> None:
+    """Six positives of 20: the first five called rows hold four, which is 4/6 over 5/20."""
+    y = np.repeat([1, 0], [6, 14])
+    called = np.r_[True, True, True, True, False, False, True, np.zeros(13, bool)]
+    told = {"lift": (2.5, 2.6, 2.7), "recall": (0.7, 0.6, 0.8)}
+    found = Prediction(np.arange(20.0), called, 0.3, told)
+    assert quality._measured(("auto", "t", "scar", 0.5, 0), found, 0.3, y, 1.0).kept == {"lift": True, "recall": True}
+    none = Prediction(np.arange(20.0), np.zeros(20, bool), 0.3, told)
+    assert quality._measured(("auto", "t", "scar", 0.5, 0), none, 0.3, y, 1.0).kept == {"recall": False}
