@@ -74,7 +74,7 @@ def test_a_given_number_of_positives_says_what_follows_and_whether_it_fits(pucli
     assert given["given"]["fits"] is False and given["if_prior"] == []
     assert "80 positives are outside the interval" in pucli("prior", "--data", path, *WORDS, "--expected", 80).err
     assert "1 positive is outside the interval" in pucli("prior", "--data", path, *WORDS, "--expected", 1).err
-    refused(pucli("prior", "--data", path, *WORDS, "--expected", 90), "only 90 unlabeled rows")
+    refused(pucli("prior", "--data", path, *WORDS, "--expected", 90), "must be below the 90 unlabeled rows")
     refused(pucli("prior", "--data", path, *WORDS, "--expected", 9, "--estimator", "km2"), "km2 has none")
 
 

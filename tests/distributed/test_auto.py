@@ -1,4 +1,5 @@
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -151,17 +152,13 @@ def test_workers_give_the_same_model_and_predictions_beside_the_blocks(folder, f
 
 def test_blocks_of_a_single_training_set_are_summed_up_and_duplicates_are_not_denied(folder, capsys, monkeypatch):
     """The rows of blocks are never all there, so nothing can be said of duplicates."""
-    from contextlib import contextmanager
-
+    from pucli.cli import block_training
     from pucli.distributed import dask_runner
 
-    @contextmanager
-    def here(scheduler):
-        runner = HereRunner()
-        runner.client = None
-        yield runner
-
-    monkeypatch.setattr(dask_runner, "dask_runner", here)
+    runner = HereRunner()
+    runner.client = None
+    monkeypatch.setattr(block_training, "dask_client", nullcontext)
+    monkeypatch.setattr(dask_runner, "DaskRunner", lambda client: runner)
     words = ["auto", "--data", str(folder[0] / "part*.parquet"), "--label", "bought", "--backend", "dask", "--verbose"]
     assert main([*words, "--scenario", "single-training-set"]) == 0
     shown = capsys.readouterr()

@@ -218,11 +218,11 @@ def test_workers_give_the_same_model_and_a_killed_worker_loses_only_its_blocks(f
     parts = [pd.read_parquet(name) for name in sorted(out.glob("part*.parquet"))]
     X = frame.drop(columns="bought").to_numpy(dtype=float)
     np.testing.assert_allclose(pd.concat(parts)["score"], here.features(X) @ here.coef, atol=1e-9)
-    from pucli.distributed.dask_runner import dask_runner
+    from pucli.distributed.dask_runner import DaskRunner
 
-    with dask_runner(cluster.scheduler_address) as runner:
+    with dask_client(cluster.scheduler_address) as client:
         flag = tmp_path / "killed"
-        found = runner.total(functools.partial(_dying, flag=str(flag)), blocks)
+        found = DaskRunner(client).total(functools.partial(_dying, flag=str(flag)), blocks)
     assert flag.exists()
     assert found.n == 900
     np.testing.assert_allclose(found.mean, frame[["a", "b"]].mean())

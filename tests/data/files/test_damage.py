@@ -13,7 +13,7 @@ from pucli.core.errors import UsageError
 from pucli.data.files import damaged as damage
 from pucli.data.files import unpacking
 from pucli.data.files.formats import open_table
-from pucli.data.files.text import layout
+from pucli.data.files.text import layout, records
 from pucli.data.files.text.layout import HEAD
 
 
@@ -41,7 +41,8 @@ def test_noise_at_the_end_does_not_pay_for_a_bomb_at_the_start(tmp_path, monkeyp
 
 @pytest.mark.slow
 def test_a_file_without_a_line_end_is_no_table(tmp_path, monkeypatch):
-    monkeypatch.setattr(layout, "LONGEST", 2**20)
+    for part in (layout, records):
+        monkeypatch.setattr(part, "LONGEST", 2**20)
     file = tmp_path / "t.csv.bz2"
     file.write_bytes(bz2.compress(b"0" * 3 * 2**20))
     with pytest.raises(UsageError, match="line 1 has more than 1 million characters, so it is no table"):
