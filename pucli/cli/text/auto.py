@@ -192,7 +192,7 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
     sound = document["sound"] and document["ranks"]
 
     def between(low: float, high: float) -> str:
-        return f"{percent(low)} to {percent(high)} %"
+        return f"{percent(low) if low >= 0.001 else 0} to {percent(high)} %"
 
     finds = lift = called = positives = cannot
     if sound:
@@ -200,7 +200,8 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
         ends = between(precision["low"], precision["high"])
         called = f"cannot be told: anything from {ends} of the called rows{also}"
     if sound and document["labelling"] == "scar":  # with a model of the labels the value was mostly too high
-        finds = f"{percent(recall['value'])} % of the positives ({between(recall['low'], recall['high'])})"
+        ends = between(recall["low"], recall["high"])
+        finds = f"{percent(recall['value'])} % of {'all' if whole else 'the hidden'} positives ({ends})"
         times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))

@@ -167,7 +167,17 @@ class LabelColumn:
         return next(value for value in self.present if value.casefold() in rest)
 
     def doubts(self, marked: str, named: Sequence[str] = (), *, negative: bool = False) -> list[str]:
-        """Return warnings about the classes; `negative` is whether one of those `named` is of known negatives."""
+        """Return warnings about the classes.
+
+        Parameters
+        ----------
+        marked : str
+            Word of the labelled rows.
+        named : sequence of str, optional
+            Words of the other classes that the user names.
+        negative : bool, default=False
+            Whether one of them is that of known negatives.
+        """
         found = []
         other = [f"{value!r} ({np.sum(self.text == value)} rows)" for value in self.spellings(marked)]
         if other:

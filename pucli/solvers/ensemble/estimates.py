@@ -185,7 +185,7 @@ def lift_of(recall: Estimate, share: Estimate) -> Estimate | None:
     """Return recall over share called, with both intervals at their far ends; None if no row is called.
 
     It needs random labels and not the class prior: how many times as many positives the called rows hold as equally
-    many random rows of the population.
+    many random rows of the population. It is at most one over the share, where they hold all positives.
 
     Parameters
     ----------
@@ -194,7 +194,8 @@ def lift_of(recall: Estimate, share: Estimate) -> Estimate | None:
     """
     if min(share.value, share.low) <= 0.0:
         return None
-    return Estimate(recall.value / share.value, recall.low / share.high, recall.high / share.low)
+    high = min(recall.high / share.low, 1.0 / share.value)
+    return Estimate(recall.value / share.value, recall.low / share.high, high)
 
 
 @dataclass
