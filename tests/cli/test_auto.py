@@ -360,7 +360,7 @@ def test_the_answer_says_no_more_than_the_estimates(pucli, customers: Path) -> N
     first = next(line for line in result.out.splitlines() if line.startswith("likeliest"))
     assert "row " in first and "probability" in first
     recall = Estimate(0.8, 0.5, 1.0)
-    assert lift_of(recall, Estimate(0.2, 0.1, 0.25)) == Estimate(4.0, 2.0, 5.0)
+    assert lift_of(recall, Estimate(0.2, 0.1, 0.25)) == Estimate(4.0, 2.0, 10.0)
     assert lift_of(recall, Estimate(0.0, 0.0, 0.0)) is None
     assert [percent(share) for share in (0, 2e-4, 0.0294, 0.631, 0.9996, 1)] == [
         "0",

@@ -97,7 +97,7 @@ def _limits(document: Mapping[str, Any]) -> str:
         "The class prior is the share of positives among "
         f"{'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows. The share is that of training "
         "rows above the threshold, by models trained without them; it may be slightly larger for new rows. The "
-        "interval of the lift takes those of recall and share at their far ends, up to all positives."
+        "interval of the lift is for such rows, too: it takes those of recall and share at their far ends."
     )
 
 

@@ -185,7 +185,8 @@ def lift_of(recall: Estimate, share: Estimate) -> Estimate | None:
     """Return recall over share called, with both intervals at their far ends; None if no row is called.
 
     It needs random labels and not the class prior: how many times as many positives the called rows hold as equally
-    many random rows of the population. It is at most one over the share, where they hold all positives.
+    many random rows of the population. Its interval is for new rows, of which another share may be called, so that
+    it may exceed one over the share of these rows.
 
     Parameters
     ----------
@@ -194,8 +195,7 @@ def lift_of(recall: Estimate, share: Estimate) -> Estimate | None:
     """
     if min(share.value, share.low) <= 0.0:
         return None
-    high = min(recall.high / share.low, 1.0 / share.value)
-    return Estimate(recall.value / share.value, recall.low / share.high, high)
+    return Estimate(recall.value / share.value, recall.low / share.high, recall.high / share.low)
 
 
 @dataclass
