@@ -30,7 +30,7 @@ from pucli.models.fitting import seeded
 from pucli.solvers.ensemble.ensemble import fit_members
 from pucli.solvers.ensemble.estimates import lift_of
 from pucli.solvers.ensemble.members import MEMBERS, make_views
-from pucli.solvers.ensemble.rows import number_of_folds, stratified_folds
+from pucli.solvers.folds import number_of_folds, stratified_folds
 
 
 @dataclass(frozen=True)

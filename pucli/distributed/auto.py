@@ -41,8 +41,9 @@ from pucli.solvers.ensemble.ridge import (
     pick_landmarks,
     solve_sums,
 )
-from pucli.solvers.ensemble.rows import Standardise, feature_signs, stratified_folds
+from pucli.solvers.ensemble.rows import Standardise, feature_signs
 from pucli.solvers.ensemble.threshold import check_wanted, recall_above
+from pucli.solvers.folds import stratified_folds
 from pucli.solvers.kernels.intercept import with_intercept
 
 KINDS = (("raw", "gaussian"), ("raw", "laplace"), ("ranks", "gaussian"), ("ranks", "laplace"))

@@ -25,7 +25,7 @@ from pucli.estimators.base.data_defaults import half_ridge_of_means, ridge_of_me
 from pucli.metrics.ranking import CHANCE, chance_limit
 from pucli.models.scores import decision_values
 from pucli.solvers.ensemble.copies import groups_of_copies
-from pucli.solvers.ensemble.rows import number_of_folds, stratified_folds
+from pucli.solvers.folds import number_of_folds, stratified_folds
 
 FOLDS = 4
 # Tables with more rows are sampled, with at most this many rows of each kind.

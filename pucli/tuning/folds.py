@@ -9,7 +9,7 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.solvers.ensemble.copies import copied_rows, groups_of_copies
-from pucli.solvers.ensemble.rows import stratified_folds
+from pucli.solvers.folds import stratified_folds
 
 Fold = tuple[Ints, Ints]
 COPIES = "copies"

@@ -41,9 +41,9 @@ from pucli.solvers.ensemble.class_prior import HeldOut, hidden_share_of
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.members import Member, members_for
 from pucli.solvers.ensemble.refit import refit
-from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.ensemble.sar import clear_ones_first, relative_propensities
 from pucli.solvers.ensemble.threshold import GOALS, SHARES, check_wanted
+from pucli.solvers.folds import number_of_folds
 from pucli.solvers.prior.two_gaussians import gaussian_share
 
 SCENARIOS = ("case-control", "single-training-set")

@@ -21,14 +21,8 @@ from pucli.core.seeding import stream
 from pucli.data.splits.groups import one_of_each
 from pucli.solvers.ensemble.hidden_share import hidden_share, isotonic_ratio
 from pucli.solvers.ensemble.ridge import LANDMARKS, kernel_matrix, pick_landmarks
-from pucli.solvers.ensemble.rows import (
-    canonical_order,
-    feature_signs,
-    make_gaussian_ranks,
-    number_of_folds,
-    row_order,
-    stratified_folds,
-)
+from pucli.solvers.ensemble.rows import canonical_order, feature_signs, make_gaussian_ranks, row_order
+from pucli.solvers.folds import number_of_folds, stratified_folds
 
 if TYPE_CHECKING:
     from pucli.estimators.auto.auto_pu import AutoPU

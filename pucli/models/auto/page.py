@@ -25,8 +25,8 @@ from pucli.estimators.auto.importance import dependence, importances
 from pucli.models.auto.drawings import bars, dependence_line, gains, histogram, odds_bounds, precision_recall
 from pucli.models.auto.summary import encoder_of, likeliest_first, training_probabilities, unlabeled_of
 from pucli.solvers.ensemble.estimates import Estimate, f1_of, lift_of
-from pucli.solvers.ensemble.rows import number_of_folds
 from pucli.solvers.ensemble.threshold import SHARES
+from pucli.solvers.folds import number_of_folds
 from pucli.solvers.prior.best_bin import resampled, shares_above
 from pucli.solvers.prior.labelling_odds import with_odds
 

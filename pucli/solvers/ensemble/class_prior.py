@@ -23,9 +23,10 @@ from pucli.solvers.ensemble.estimates import IfOdds, estimates, if_odds
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.hidden_share import PriorWithDraws, estimate_prior, rare_prior
 from pucli.solvers.ensemble.members import MEMBERS
-from pucli.solvers.ensemble.rows import number_of_folds, row_order
+from pucli.solvers.ensemble.rows import row_order
 from pucli.solvers.ensemble.sar import rare_or_biased, widened
 from pucli.solvers.ensemble.threshold import expected_f1, make_cut, recall_curve
+from pucli.solvers.folds import number_of_folds
 from pucli.solvers.prior import estimate as without_ensemble
 from pucli.solvers.prior.best_bin import BOOTSTRAPS, best_bin, resampled
 from pucli.solvers.prior.binormal import NORMAL_90, binormal

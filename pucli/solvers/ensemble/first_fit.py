@@ -12,7 +12,8 @@ from pucli.solvers.ensemble.boosting.categories import find_categories
 from pucli.solvers.ensemble.copies import copied_rows, groups_of_copies
 from pucli.solvers.ensemble.ensemble import Ensemble, chosen_weights, fit_members
 from pucli.solvers.ensemble.members import Member, make_views, members_for
-from pucli.solvers.ensemble.rows import canonical_order, feature_signs, number_of_folds, stratified_folds
+from pucli.solvers.ensemble.rows import canonical_order, feature_signs
+from pucli.solvers.folds import number_of_folds, stratified_folds
 
 # Number of divisions of the rows into folds.
 REPEATS = 8

@@ -11,8 +11,8 @@ from pucli.solvers.ensemble.boosting.bags import BagKind, Boosted, fit_bags
 from pucli.solvers.ensemble.boosting.best_first import CATEGORY_RIDGE, grow_best_first, sparse_bins
 from pucli.solvers.ensemble.boosting.categories import MOST_LEVELS, find_categories, sum_of_trees
 from pucli.solvers.ensemble.members import MEDIUM, MEMBERS, SMALL, members_for
-from pucli.solvers.ensemble.rows import stratified_folds
 from pucli.solvers.ensemble.trees import join, make_bins
+from pucli.solvers.folds import stratified_folds
 from tests.estimators.auto.helpers import two_clouds
 
 KIND = BagKind(leaves=6, bags=2, rounds=12)

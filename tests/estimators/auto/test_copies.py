@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from pucli import AutoPU
 from pucli.models import validation as held_out
 from pucli.solvers.ensemble.copies import copied_rows, groups_of_copies
-from pucli.solvers.ensemble.rows import stratified_folds
+from pucli.solvers.folds import stratified_folds
 
 SHIFT = np.r_[np.full(5, 0.55), np.zeros(5)]
 

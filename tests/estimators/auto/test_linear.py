@@ -9,7 +9,8 @@ from pucli.core.saved_state import check_state
 from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.least_squares.linear import RIDGES, fit_linear
 from pucli.solvers.ensemble.members import MEMBERS, SMALL, WIDE, members_for
-from pucli.solvers.ensemble.rows import balanced_weights, stratified_folds
+from pucli.solvers.ensemble.rows import balanced_weights
+from pucli.solvers.folds import stratified_folds
 
 
 def rows_of(n: int, m: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

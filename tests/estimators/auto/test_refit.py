@@ -13,7 +13,7 @@ from pucli.solvers.ensemble.ensemble import Ensemble, fit_members
 from pucli.solvers.ensemble.first_fit import FirstFit
 from pucli.solvers.ensemble.members import MEMBERS, Member, TrainingRows, make_views
 from pucli.solvers.ensemble.refit import MOST_LABELLED, MOST_ROWS, quantile_map, refit
-from pucli.solvers.ensemble.rows import stratified_folds
+from pucli.solvers.folds import stratified_folds
 from tests.estimators.auto.helpers import two_clouds
 
 

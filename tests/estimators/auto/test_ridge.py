@@ -15,7 +15,8 @@ from pucli.solvers.ensemble.ridge import (
     kernel_matrix,
     landmarks_for,
 )
-from pucli.solvers.ensemble.rows import balanced_weights, stratified_folds
+from pucli.solvers.ensemble.rows import balanced_weights
+from pucli.solvers.folds import stratified_folds
 from tests.estimators.auto.helpers import two_clouds
 
 

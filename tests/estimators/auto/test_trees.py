@@ -8,8 +8,8 @@ import pytest
 from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.boosting.grow import SORTED_ROWS, Growth, grow
 from pucli.solvers.ensemble.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
-from pucli.solvers.ensemble.rows import stratified_folds
 from pucli.solvers.ensemble.trees import join, make_bins
+from pucli.solvers.folds import stratified_folds
 from tests.estimators.auto.helpers import two_clouds
 
 

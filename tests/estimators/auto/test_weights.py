@@ -8,7 +8,7 @@ import pytest
 from pucli.metrics.ranking import auc
 from pucli.solvers.ensemble.ensemble import FEW, MANY, Ensemble, chosen_weights, fit_members
 from pucli.solvers.ensemble.members import MEMBERS, SMALL, make_views
-from pucli.solvers.ensemble.rows import stratified_folds
+from pucli.solvers.folds import stratified_folds
 from tests.estimators.auto.helpers import two_clouds
 
 

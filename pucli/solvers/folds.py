@@ -1,0 +1,61 @@
+"""Folds with the same share of labelled and of unlabeled rows, which keep groups of rows together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+FOLDS = 5
+
+
+def stratified_folds(
+    labelled: np.ndarray, n_folds: int, rng: np.random.Generator, groups: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the fold of each row; labelled and unlabeled rows are dealt to the folds separately.
+
+    The labelled rows go to the folds in ascending order, the unlabeled rows in descending order.
+
+    Parameters
+    ----------
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    n_folds : int
+        Number of folds.
+    rng : numpy.random.Generator
+        Shuffles the rows.
+    groups : ndarray of int of shape (n,), optional
+        Group of each row, from 0. Rows of a group have the same fold: large groups are dealt first, each to the fold
+        that lacks most rows.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n,)
+        Folds, from 0.
+    """
+    if groups is not None:
+        return _grouped_folds(labelled, n_folds, rng, groups)
+    fold = np.empty(len(labelled), np.int8)
+    for rows, step in ((np.flatnonzero(labelled), 1), (np.flatnonzero(~labelled), -1)):
+        fold[rng.permutation(rows)] = (step * np.arange(len(rows))) % n_folds
+    return fold
+
+
+def _grouped_folds(labelled: np.ndarray, n_folds: int, rng: np.random.Generator, groups: np.ndarray) -> np.ndarray:
+    counts = np.column_stack([np.bincount(groups, weights=kind) for kind in (labelled, ~labelled)])
+    shares = counts / np.maximum(counts.sum(axis=0), 1.0)
+    order = rng.permutation(len(counts))
+    order = order[np.argsort(-shares[order].sum(axis=1), kind="stable")]
+    filled, home = np.zeros((n_folds, 2)), np.empty(len(counts), np.int8)
+    for group in order:
+        there = filled @ (shares[group] > 0.0)  # the kinds of rows that the group has
+        home[group] = np.argmin(there)
+        filled[home[group]] += shares[group]
+    found: np.ndarray = home[groups]
+    return found
+
+
+def number_of_folds(labelled: np.ndarray, groups: np.ndarray | None = None) -> int:
+    """Return `FOLDS`, or fewer if otherwise a fold would have no labelled or no unlabeled row."""
+    if groups is not None:
+        return min(FOLDS, *(len(np.unique(groups[kind])) for kind in (labelled, ~labelled)))
+    n_labelled = int(np.sum(labelled))
+    return min(FOLDS, n_labelled, len(labelled) - n_labelled)
