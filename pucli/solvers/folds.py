@@ -1,4 +1,8 @@
-"""Folds with the same share of labelled and of unlabeled rows, which keep groups of rows together."""
+"""Folds with the same share of the labelled and of the unlabeled rows, which keep groups of rows together.
+
+Only with equal shares do labelled positives and positives among the unlabeled rows have held-out scores with the same
+distribution.
+"""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedGroupKFold
 
 from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import EstimatedPriorWarning
 from pucli.estimators import CPBGLPUAL, NNPU, UPU, USMO, RampPU
 from pucli.estimators.unbiased.naive_svc import NaiveSVC
+from pucli.solvers.folds import stratified_folds
 from pucli.solvers.prior.estimate import estimate_prior
 
 ALL = pytest.mark.parametrize(
@@ -61,9 +61,11 @@ def test_the_threshold_that_calls_the_prior_is_held_out_by_groups() -> None:
     X, y, person = visits(0)
     model = NaiveSVC(prior=0.4, random_state=0).fit(X, y, groups=person)
     scores = np.empty(len(X))
-    folds = StratifiedGroupKFold(5, shuffle=True, random_state=np.random.RandomState(0)).split(X, y, person)
-    for train, held in folds:
-        scores[held] = NaiveSVC().fit(X[train], y[train]).decision_function(X[held])
+    rng = np.random.default_rng(np.random.RandomState(0).randint(2**31))
+    fold = stratified_folds(y == 1, 5, rng, person)
+    for held in (fold == k for k in range(5)):
+        assert not set(person[held]) & set(person[~held])
+        scores[held] = NaiveSVC().fit(X[~held], y[~held]).decision_function(X[held])
     assert model.threshold_ == pytest.approx(np.quantile(scores[y == 0], 0.6))
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
@@ -59,6 +58,9 @@ class AutoPU(PUDecision):
     members as well (`pucli.solvers.ensemble.ensemble`). The same held-out scores give the prior, the
     threshold, the probabilities, and estimates of the classifier's quality. Unless `labelling` is "sar", the labelled
     rows are assumed to be a random sample of the positives.
+
+    Columns of 0 and 1 that lie side by side, of which every row has one, are taken for the levels of a category: leave
+    no level out. Unless `fit` gets groups, equal and nearly equal labelled rows form groups.
 
     Parameters
     ----------
@@ -122,7 +124,7 @@ class AutoPU(PUDecision):
     Raises
     ------
     ValueError
-        If there are fewer than two labelled or two unlabeled rows.
+        If there are fewer than two labelled or two unlabeled rows, or groups of them.
 
     Examples
     --------
@@ -223,33 +225,6 @@ class AutoPU(PUDecision):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.callback = callback
-
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Rows, labelled and unlabeled. Columns of 0 and 1 that lie side by side, of which every row has one, are
-            taken for the levels of a category: leave no level out.
-        y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. With `neg_label`, a third
-            one marks known negatives; a y without it means the same as without `neg_label`.
-        groups : array-like of shape (n,), optional
-            Group of each row, such as the person of a visit: the rows of a group are in one fold. By default, equal
-            and nearly equal labelled rows form groups.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            As the other PU classifiers, or if fewer than two groups have labelled or unlabeled rows.
-        """
-        return super().fit(X, y, groups)
 
     def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
         """Raise StateError if something is missing that the commands need to move the threshold."""

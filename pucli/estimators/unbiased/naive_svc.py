@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_random_state
 
@@ -18,6 +18,7 @@ from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, resolve_pr
 from pucli.estimators.base.parameters import CUT, POSITIVE, Constraints, Label, RandomState, one_of
 from pucli.estimators.base.pu import GroupedPU
 from pucli.estimators.global_local.libsvm import rbf_gamma
+from pucli.solvers.folds import number_of_folds, stratified_folds
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.kernels.low_rank import rbf_features, rbf_map
 from pucli.solvers.result import Certificate
@@ -26,7 +27,6 @@ from pucli.solvers.svm.hinge import hinge_losses, svm_gap
 
 # Above this many rows libsvm is not used: its time grows with their square, and it cannot be interrupted.
 LIBSVM_ROWS = 10_000
-OUT_OF_FOLD = 5
 # Rank of the kernel features above that: this many numbers in total, within limits.
 FEATURE_NUMBERS = 20_000_000
 LEAST_RANK, LARGEST_RANK = 20, 200
@@ -184,13 +184,17 @@ class NaiveSVC(GroupedPU):
 
     def _held_out(self, X: Floats, labelled: Bools, random: np.random.RandomState) -> Floats:
         """Score each row by a model that was fitted without it, or by the model itself if folds are impossible."""
-        groups = np.arange(len(labelled)) if self._groups is None else self._groups
-        folds = min(OUT_OF_FOLD, *(len(np.unique(groups[kind])) for kind in (labelled, ~labelled)))
-        if folds < 2:
+        count = number_of_folds(labelled, self._groups)
+        if count < 2:
             return self._score(X)
+        if self._groups is None:
+            parts = [held for _, held in StratifiedKFold(count, shuffle=True, random_state=random).split(X, labelled)]
+        else:
+            fold = stratified_folds(labelled, count, np.random.default_rng(random.randint(2**31)), self._groups)
+            parts = [np.flatnonzero(fold == k) for k in range(count)]
         f = np.empty(X.shape[0])
-        splitter = StratifiedKFold if self._groups is None else StratifiedGroupKFold
-        for train, valid in splitter(folds, shuffle=True, random_state=random).split(X, labelled, self._groups):
+        for valid in parts:
+            train = np.setdiff1d(np.arange(X.shape[0]), valid, assume_unique=True)
             part = NaiveSVC(self.C, self.kernel, self.width)
             part._fit(X[train], labelled[train])
             f[valid] = part._score(X[valid])

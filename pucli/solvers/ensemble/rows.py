@@ -1,9 +1,7 @@
-"""The training rows of the automatic classifier: their order, their scaling, their folds.
+"""The training rows of the automatic classifier: their order and their scaling.
 
 Before any random draw, rows and columns are put in an order that follows from the cells alone, so that the result does
-not depend on their order in the input. Every held-out fold has the same share of the labelled and of the unlabeled
-rows: only then do labelled positives and positives among the unlabeled rows have held-out scores with the same
-distribution.
+not depend on their order in the input.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from sklearn.model_selection import StratifiedGroupKFold
 
-from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.metrics.ranking import auc
+from pucli.solvers.folds import FOLDS, number_of_folds, stratified_folds
 from pucli.solvers.kernels.graph import squared_distances
 from pucli.solvers.prior.labelling_odds import with_odds
 
@@ -24,7 +24,6 @@ from pucli.solvers.prior.labelling_odds import with_odds
 DELTA, GAMMA, CONFIDENCE = 0.1, 0.01, 0.5
 # Number of bootstrap samples of the scores, and the most scores in each.
 BOOTSTRAPS, MOST_SCORES = 40, 20_000
-FOLDS = 5
 # RBF widths, as multiples of the median distance, and ridges. The pair is used whose held-out scores best rank labelled
 # rows above unlabeled ones.
 WIDTHS = (0.3, 0.7)
@@ -153,7 +152,7 @@ def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator, groups
     n, p = len(X), int(np.count_nonzero(labelled))
     y = np.where(labelled, 1.0, -1.0)
     ridge = np.where(labelled, p, n - p) * (2.0 / n)
-    home = _stratified_folds(labelled, rng, groups)
+    home = _folds(labelled, rng, groups)
     folds = [np.flatnonzero(home == k) for k in np.unique(home)]
     D = squared_distances(np.ascontiguousarray(X))
     median = float(np.median(D[D > 0.0])) if np.any(D > 0.0) else 1.0
@@ -178,15 +177,11 @@ def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator, groups
     return best
 
 
-def _stratified_folds(labelled: Bools, rng: np.random.Generator, groups: Ints | None) -> Ints:
-    """Return the fold of each row (n,), with the same share of labelled and of unlabeled rows, nearly so of groups."""
+def _folds(labelled: Bools, rng: np.random.Generator, groups: Ints | None) -> AnyArray:
+    """Return the fold of each row (n,), with the same share of labelled and of unlabeled rows."""
+    if groups is not None and (count := number_of_folds(labelled, groups)) > 1:
+        return stratified_folds(labelled, count, rng, groups)
     fold = np.empty(len(labelled), dtype=np.int64)
-    folds = 0 if groups is None else min(FOLDS, *(len(np.unique(groups[kind])) for kind in (labelled, ~labelled)))
-    if folds > 1:
-        splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
-        for k, (_, rows) in enumerate(splitter.split(labelled, labelled, groups)):
-            fold[rows] = k
-        return fold
     for kind in (labelled, ~labelled):
         rows = np.flatnonzero(kind)
         fold[rng.permutation(rows)] = np.arange(len(rows)) % FOLDS

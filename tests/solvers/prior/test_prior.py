@@ -117,7 +117,7 @@ def test_held_out_scores_are_those_of_models_fitted_without_the_fold(monkeypatch
     monkeypatch.setattr(best_bin, "RIDGES", (ridge,))
     X, labelled = mixture(1, 0.4, n_u=40, n_p=20, distance=2.0)
     scores = best_bin.held_out_scores(X, labelled, np.random.default_rng(3), groups)
-    home = best_bin._stratified_folds(labelled, np.random.default_rng(3), groups)
+    home = best_bin._folds(labelled, np.random.default_rng(3), groups)
     if groups is not None:
         assert (home[::2] == home[1::2]).all()
     D = ((X[:, None] - X) ** 2).sum(axis=2)
