@@ -162,17 +162,16 @@ def test_a_cell_run_again_has_the_committed_figures(name, monkeypatch):
     here = [row for row in rows if row["dataset"] not in ELSEWHERE]
     if not here:
         pytest.skip("none of its data sets is among the copies beside the checkout")
-    for row in chosen(here):
-        cell = cells[row["key"]]
-        if dataset_entry(cell.dataset).files and not SHARED.is_dir():
-            pytest.skip("the data are not beside the checkout, and tests download nothing")
-        if name.startswith("pae"):
-            pytest.importorskip("torch", reason="the extra [deep] is not installed")
-        context = Context(mirror=str(SHARED / "data") if SHARED.is_dir() else None, offline=True)
+    wanted = [(cells[row["key"]], row) for row in chosen(here)]
+    if any(dataset_entry(cell.dataset).files for cell, _ in wanted) and not SHARED.is_dir():
+        pytest.skip("the data are not beside the checkout, and tests download nothing")
+    if name.startswith("pae"):
+        pytest.importorskip("torch", reason="the extra [deep] is not installed")
+    context = Context(mirror=str(SHARED / "data") if SHARED.is_dir() else None, offline=True)
+    for cell, row in wanted:
         if seconds(row) > TRAINS_LONG:
             check_first_look(cell, context, name)
-        else:
-            check(cell, row, experiment, context)
+    check([(cell, row) for cell, row in wanted if seconds(row) <= TRAINS_LONG], experiment, context)
 
 
 def check_first_look(cell: Cell, context: Context, name: str) -> None:
@@ -192,10 +191,28 @@ def check_first_look(cell: Cell, context: Context, name: str) -> None:
     assert deep._likelihood(generated, drawn)[0] == pytest.approx(expected, rel=CLOSE + torch_error(name))
 
 
-def check(cell: Cell, row: dict[str, str], experiment: Experiment, context: Context) -> None:
-    """Run a cell again, and compare it with its row of cells.csv.gz and its lines of curves.csv."""
-    (finished,) = execute([[cell]], context, n_jobs=1, backend="loky")
-    result = finished.result
+def check(wanted: list[tuple[Cell, dict[str, str]]], experiment: Experiment, context: Context) -> None:
+    """Run cells again, and compare them with their rows of cells.csv.gz and their lines of curves.csv."""
+    groups: dict[Any, list[Cell]] = {}
+    for cell, _ in wanted:
+        groups.setdefault(cell.group, []).append(cell)
+    done = {run.cell.key: run.result for run in execute(list(groups.values()), context, n_jobs=1, backend="loky")}
+    curves = ROOT / "results" / experiment.name / "curves.csv"
+    made: dict[str, Any] = {}
+    if curves.is_file() and wanted:
+        rows = {key: stored(result) for key, result in done.items()}
+        extras = extras_of(experiment.protocol)(experiment, [cell for cell, _ in wanted], rows)
+        made = {extra.path: extra.content for extra in extras}
+    for cell, row in wanted:
+        compare_cell(cell, row, done[cell.key], experiment.name)
+        if made:
+            lines = [own_lines(text, cell) for text in (made[curves.name], curves.read_text(encoding="utf-8"))]
+            for point, expected in zip(*lines, strict=True):
+                compare(point, expected, experiment.name, cell.method)
+
+
+def compare_cell(cell: Cell, row: dict[str, str], result: CellResult, name: str) -> None:
+    """Compare all columns of a row of cells.csv.gz that are not measured."""
     assert result.status == row["status"], result.error
     assert complete(cell, result.params) == complete(cell, json.loads(row["params"]))
     texts = {"flags": SEPARATOR.join(result.flags), "notes": SEPARATOR.join(result.notes), "error": result.error}
@@ -203,14 +220,7 @@ def check(cell: Cell, row: dict[str, str], experiment: Experiment, context: Cont
     # a metric with the name of a column of the run has a prefix
     metrics = {METRIC + name if METRIC + name in row else name: value for name, value in result.metrics.items()}
     numbers = {name: text for name, text in row.items() if name not in texts}
-    compare({**metrics, **result.certificate, "n_fits": result.n_fits}, numbers, experiment.name, cell.method)
-    curves = ROOT / "results" / experiment.name / "curves.csv"
-    if curves.is_file():
-        extras = extras_of(experiment.protocol)(experiment, [cell], {cell.key: stored(result)})
-        made = {extra.path: extra.content for extra in extras}
-        lines = [own_lines(text, cell) for text in (made[curves.name], curves.read_text(encoding="utf-8"))]
-        for point, expected in zip(*lines, strict=True):
-            compare(point, expected, experiment.name, cell.method)
+    compare({**metrics, **result.certificate, "n_fits": result.n_fits}, numbers, name, cell.method)
 
 
 def complete(cell: Cell, params: Mapping[str, Any]) -> dict[str, Any]:
