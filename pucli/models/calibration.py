@@ -42,18 +42,12 @@ MARGIN = 2.0
 
 @dataclass(frozen=True)
 class ProbabilityCurve:
-    """Probabilities of a positive by score, linear between the knots and constant beyond them.
+    """Probabilities of a positive by score, linear between the knots and constant beyond them."""
 
-    Attributes
-    ----------
-    prior : Estimate
-        Share of positives in the population, with its 90 % interval; a given one has no width.
-    scores, probability, low, high : ndarray of shape (knots,)
-        The probabilities with the prior, and the ends of their range: those with each end of the prior's interval, and
-        those of bootstrap samples. `probability` and `high` are never zero if there are rows below all labelled ones.
-    """
-
-    prior: Estimate
+    prior: Estimate  # share of positives in the population, with its 90 % interval; a given one has no width
+    # (knots,), the probabilities with the prior, and the ends of their range: those with each end of the prior's
+    # interval, and those of bootstrap samples. `probability` and `high` are never zero if there are rows below all
+    # labelled ones
     scores: Floats
     probability: Floats
     low: Floats

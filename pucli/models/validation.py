@@ -37,31 +37,20 @@ WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "c_n", "C", "gamma_a", "gamma_i"
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Results on held-out rows.
+    """Results on held-out rows."""
 
-    Attributes
-    ----------
-    recall, share : float
-        Share of the labelled and of the unlabeled rows that are predicted positive.
-    pu_auc : float
-        Probability that a labelled row has a higher score than an unlabeled one, the mean over the folds.
-    labelled, unlabeled : int
-        Number of rows of each kind.
-    recall_sd, share_sd, pu_auc_sd : float
-        Standard deviations of the first three over the folds.
-    prior : float or None
-        Class prior of the model, which every fold uses; None if the method has none.
-    """
-
+    # share of the labelled and of the unlabeled rows that are predicted positive
     recall: float
     share: float
-    pu_auc: float
+    pu_auc: float  # probability that a labelled row has a higher score than an unlabeled one, the mean over the folds
+    # number of rows of each kind
     labelled: int
     unlabeled: int
+    # standard deviations of the first three over the folds
     recall_sd: float = 0.0
     share_sd: float = 0.0
     pu_auc_sd: float = 0.0
-    prior: float | None = None
+    prior: float | None = None  # class prior of the model, which every fold uses; None if the method has none
 
     @property
     def ranks(self) -> bool:
@@ -87,28 +76,14 @@ class HeldOut:
 
 
 class HeldOutScores(NamedTuple):
-    """Scores of rows by models that were trained without them.
+    """Scores of rows by models that were trained without them."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (k,)
-        Numbers of the rows.
-    labelled : ndarray of shape (k,)
-    fold : ndarray of shape (k,)
-        The fold in which a row was held out.
-    scores : ndarray of shape (k,)
-    prior : float or None
-        Class prior of the model, which every fold uses; None if the method has none.
-    grouped : bool
-        Whether the folds keep given groups together.
-    """
-
-    rows: Ints
-    labelled: Bools
-    fold: Ints
-    scores: Floats
-    prior: float | None
-    grouped: bool = False
+    rows: Ints  # (k,), numbers of the rows
+    labelled: Bools  # (k,)
+    fold: Ints  # (k,), the fold in which a row was held out
+    scores: Floats  # (k,)
+    prior: float | None  # class prior of the model, which every fold uses; None if the method has none
+    grouped: bool = False  # whether the folds keep given groups together
 
 
 def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints | None = None) -> HeldOut | None:

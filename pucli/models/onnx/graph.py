@@ -26,35 +26,16 @@ UP_TO, BELOW, AMONG = 0, 1, 6
 
 
 class Trees(NamedTuple):
-    """Binary trees as arrays. Children are numbered among the splits or, where `is_leaf` says so, among the leaves.
+    """Binary trees as arrays. Children are numbered among the splits or, where `is_leaf` says so, among the leaves."""
 
-    Attributes
-    ----------
-    roots : ndarray of int of shape (trees,)
-        Split at the root of each tree.
-    feature : ndarray of int of shape (splits,)
-        Feature that a split compares.
-    split : ndarray of shape (splits,)
-        Value that it is compared with.
-    child : ndarray of int of shape (splits, 2)
-        Children, first the one for smaller values.
-    is_leaf : ndarray of bool of shape (splits, 2)
-        Whether the children are leaves.
-    target : ndarray of int of shape (leaves,)
-        Output to which a leaf adds its value.
-    value : ndarray of shape (leaves,)
-        Values of the leaves.
-    among : tuple of ndarray
-        For each split, the values that go to the first child; none where the split compares. By default all compare.
-    """
-
-    roots: Ints
-    feature: Ints
-    split: Floats
-    child: Ints
-    is_leaf: Bools
-    target: Ints
-    value: Floats
+    roots: Ints  # (trees,), split at the root of each tree
+    feature: Ints  # (splits,), feature that a split compares
+    split: Floats  # (splits,), value that it is compared with
+    child: Ints  # (splits, 2), children, first the one for smaller values
+    is_leaf: Bools  # (splits, 2), whether the children are leaves
+    target: Ints  # (leaves,), output to which a leaf adds its value
+    value: Floats  # (leaves,), values of the leaves
+    # for each split, the values that go to the first child; none where the split compares. By default all compare
     among: tuple[AnyArray, ...] = ()
 
 
