@@ -24,21 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Planner:
-    """Planner of the cells of a protocol.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The declared experiment.
-    protocol : str
-        Name of the protocol.
-    version : int
-        Increased when the protocol changes the computation of a cell.
-    """
+    """Planner of the cells of a protocol."""
 
     experiment: Experiment
     protocol: str
-    version: int
+    version: int  # increased when the protocol changes the computation of a cell
     _identities: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     def cell(

@@ -21,22 +21,13 @@ from pucli.tuning.scorers import RANKING, Rule, Scores, score_counts
 
 
 class Evidence(NamedTuple):
-    """Evidence on the points of a grid.
+    """Evidence on the points of a grid."""
 
-    Attributes
-    ----------
-    counts : ndarray of shape (n_points, repeats, folds, 4)
-        As in `pucli.tuning.scorers`, at the threshold.
-    ranking, ranking_error : ndarray of shape (n_points,)
-        PU-AUC and its standard error; NaN without scores.
-    cut : ndarray of shape (n_points,)
-        Score above which rows are predicted positive; zero without scores.
-    """
-
-    counts: Ints
+    counts: Ints  # (n_points, repeats, folds, 4), as in `pucli.tuning.scorers`, at the threshold
+    # (n_points,), PU-AUC and its standard error; NaN without scores
     ranking: Floats
     ranking_error: Floats
-    cut: Floats
+    cut: Floats  # (n_points,), score above which rows are predicted positive; zero without scores
 
     def scores(self, rule: Rule) -> Scores:
         """Return the scores of the points by a rule."""
