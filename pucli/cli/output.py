@@ -34,15 +34,6 @@ class Stopped(PucliError):
         self.document: dict[str, Any] = {}
 
 
-def encodable(text: str, encoding: str) -> bool:
-    """Return whether an encoding has all characters of a text."""
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 class Output:
     """Output of one command.
 
@@ -146,12 +137,16 @@ class Output:
 
     def _check_encoding(self, text: str) -> None:
         stdout = sys.stdout
-        if isinstance(stdout, io.TextIOWrapper) and not encodable(text, stdout.encoding):
+        if not isinstance(stdout, io.TextIOWrapper):
+            return
+        try:
+            text.encode(stdout.encoding)
+        except UnicodeEncodeError:
             if stdout.isatty():
                 raise RunError(
                     f"the terminal has the encoding {stdout.encoding}, which lacks some characters of these rows; "
                     "write them to a file with --out, or set PYTHONIOENCODING=utf-8"
-                )
+                ) from None
             stdout.flush()
             self.warn(f"stdout has the encoding {stdout.encoding}, which lacks some characters: written as UTF-8")
             stdout.reconfigure(encoding="utf-8")
