@@ -103,7 +103,7 @@ class Output:
             self.write(text if width is None else "\n".join(wrapped(text, width)))
 
     @staticmethod
-    def write_csv(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, safe: bool = False) -> None:
+    def write_csv(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Write comma-separated values with a header line.
 
         Parameters
@@ -114,18 +114,10 @@ class Output:
             Names of m columns.
         rows : iterable of sequences
             Rows of m cells.
-        safe : bool, default=False
-            Whether to mark texts that a spreadsheet would run as formulas.
         """
-        from pucli.data.files.writers import inert
-
         writer = csv.writer(stream, lineterminator="\n")
-        if not safe:
-            writer.writerow(columns)
-            writer.writerows(rows)
-            return
-        writer.writerow(map(inert, columns))
-        writer.writerows([inert(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+        writer.writerow(columns)
+        writer.writerows(rows)
 
     def data(self, text: str) -> None:
         """Print lines with cells of a file, which must not turn into escapes where stdout has another encoding.
