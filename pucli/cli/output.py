@@ -303,10 +303,7 @@ def _cell(value: Any) -> str:
 
 
 def _fitting_widths(rows: Sequence[Sequence[str]], whole: Sequence[bool]) -> list[int | None]:
-    """Return the widths of columns on the screen that break no word, nor a cell of a `whole` column.
-
-    None leaves the widths to rich, which breaks words if there is no such width.
-    """
+    """Return widths of columns that break no word, nor a cell of a `whole` column; None leaves them to rich."""
     cells = list(zip(*rows, strict=True))
     natural = [max(map(len, column)) for column in cells]
     words = [max(len(word) for cell in column for word in cell.split() or [""]) for column in cells]

@@ -278,10 +278,7 @@ def _check_curves(curves: dict[str, Any]) -> None:
 
 
 def _try_out(model: SavedModel) -> None:
-    """Check that the model can encode an empty row and a row of text, and predict a row of zeros.
-
-    Any error is raised; a score that is not a number raises ValueError.
-    """
+    """Encode an empty row and a row of text, and predict a row of zeros; a score that is no number is a ValueError."""
     encoder = model.table_encoder
     if not encoder.sparse_:
         import pandas as pd

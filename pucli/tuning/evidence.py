@@ -105,10 +105,7 @@ def ranked(upper: Floats, lower: Floats) -> tuple[float, float]:
 
 
 def _best_cut(upper: Floats, lower: Floats, rule: Rule) -> float:
-    """Return the threshold with the greatest estimated F1 for the scores of labelled (p,) and of unlabeled rows (u,).
-
-    It lies between two scores. Ties are broken by the greatest recall.
-    """
+    """Return the threshold, between two scores, with the greatest estimated F1 and, of equal ones, the most recall."""
     upper, lower = np.sort(upper), np.sort(lower)
     below = np.searchsorted(upper, upper, side="left"), np.searchsorted(lower, upper, side="left")
     recall, share = 1.0 - below[0] / len(upper), 1.0 - below[1] / len(lower)

@@ -243,16 +243,9 @@ class Graph:
         return self._summed(self.number(index), np.arange(k, dtype=np.float64), steps)
 
     def _summed(self, x: str, others: Floats, steps: Sequence[Sequence[str]]) -> str:
-        """Return a sum over the columns of x, (rows, r).
+        """Return a sum (rows, r) over the columns of x (rows, m), each combined with one of `others`, (m, r) or (r,).
 
-        Parameters
-        ----------
-        x : str
-            Columns (rows, m).
-        others : ndarray of shape (m, r) or (r,)
-            What each column, or every column, is combined with.
-        steps : sequence of [operator, inputs ..., output]
-            How a column "x1" (rows, 1) and its other "c" (r,) give the summand "e" (rows, r).
+        The steps [operator, inputs ..., output] make the summand "e" (rows, r) of a column "x1" and its other "c" (r,).
         """
         from onnx import TensorProto, helper, numpy_helper
 

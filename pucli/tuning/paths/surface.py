@@ -39,10 +39,7 @@ class _Known(NamedTuple):
 
 
 class _Fold:
-    """Solutions for the training rows of a fold.
-
-    Points are asked for in the order of `order`.
-    """
+    """Solutions for the training rows of a fold, asked for in the order of `order`."""
 
     def __init__(self, X: Floats, labelled: Bools, score_error: float) -> None:
         self.X, self.labelled = X, labelled
