@@ -207,12 +207,7 @@ class Output:
     def screen_table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Print cells of a file on a terminal with three digits: as a table or, if words would break, as CSV.
 
-        Parameters
-        ----------
-        columns : sequence of str
-            Heads of m columns.
-        rows : sequence of sequences
-            Rows of m cells; whole numbers, which may be names, get no separators.
+        Whole numbers, which may be names, get no separators.
         """
         cells = [[number(cell) if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
         text = io.StringIO()

@@ -134,13 +134,7 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, of: str = "", listi
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn, and name the line outside pucli from which it was called.
-
-    Parameters
-    ----------
-    message, category : str, type of Warning
-        As in `warnings.warn`.
-    """
+    """Warn as `warnings.warn`, and name the line outside pucli from which it was called."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("pucli."):
         level, frame = level + 1, frame.f_back

@@ -37,22 +37,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True)
 class Offer:
-    """A loaded entry point.
+    """A loaded entry point."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the entry point.
-    package, version : str
-        Name and version of the installed distribution.
-    found : object
-        The loaded object.
-    """
-
-    name: str
-    package: str
+    name: str  # of the entry point
+    package: str  # the installed distribution
     version: str
-    found: Any
+    found: Any  # the loaded object
 
     def refuse(self, why: str) -> None:
         """Warn that the plug-in is ignored."""

@@ -230,13 +230,7 @@ def fit(
 
 
 def taken_groups(model: Any, groups: Ints | None) -> dict[str, Any]:
-    """Return the groups of the rows as arguments of the fit, if the method makes folds of its own.
-
-    Parameters
-    ----------
-    model : classifier, or pipeline that ends with one
-    groups : ndarray of int of shape (n,) or None
-    """
+    """Return the groups of the rows, if any, as arguments of the fit, if the method makes folds of its own."""
     name, estimator = model.steps[-1] if hasattr(model, "steps") else ("", model)
     takes = groups is not None and "groups" in inspect.signature(estimator.fit).parameters
     return {f"{name}__groups" if name else "groups": groups} if takes else {}

@@ -172,11 +172,6 @@ def make(method: Mapping[str, Any], params: Mapping[str, Any] | None = None, **g
         Parameters that replace and include those of the key.
     **given : object
         Parameters that override all others.
-
-    Returns
-    -------
-    estimator
-        With the defaults of the constructor for every other parameter.
     """
     from pucli.methods import make_estimator
 

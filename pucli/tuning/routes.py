@@ -32,15 +32,7 @@ ROUTES = ("auto", "generic", "path")
 
 
 class Partial(KeyboardInterrupt):
-    """Ctrl-C before all outcomes were computed.
-
-    Attributes
-    ----------
-    outcomes : ndarray
-        The outcomes so far.
-    there : ndarray of bool, shape (n_points, repeats, folds)
-        Mask of the final outcomes.
-    """
+    """Ctrl-C before all outcomes were computed; `there` is the mask of the final ones (n_points, repeats, folds)."""
 
     def __init__(self, outcomes: Outcomes, there: Bools) -> None:
         super().__init__()
@@ -62,12 +54,7 @@ class Route(Protocol):
 class Filling:
     """Outcomes of points, filled fold by fold; as a context, it raises `Partial` with those so far on Ctrl-C.
 
-    Parameters
-    ----------
-    route : Route
-        The route that computes them. Scores start as NaN, counts as 0.
-    n_points : int
-        Number of points.
+    Scores start as NaN, counts as 0.
     """
 
     def __init__(self, route: Route, n_points: int) -> None:

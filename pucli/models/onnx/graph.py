@@ -40,13 +40,7 @@ class Trees(NamedTuple):
 
 
 class Graph:
-    """Nodes, constants, inputs and outputs of a graph.
-
-    Parameters
-    ----------
-    taken : collection of str
-        Names that only inputs may have.
-    """
+    """Nodes, constants, inputs and outputs of a graph; only inputs may have the names `taken`."""
 
     def __init__(self, taken: Collection[str] = ()) -> None:
         self.nodes: list[Any] = []
