@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any
 
 from pucli.cli.interrupts import interrupts
 from pucli.cli.progress import Bar, Lines, Progress
@@ -101,23 +101,6 @@ class Output:
         if not self.as_json:
             width = width_of(sys.stdout)
             self.write(text if width is None else "\n".join(wrapped(text, width)))
-
-    @staticmethod
-    def write_csv(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Write comma-separated values with a header line.
-
-        Parameters
-        ----------
-        stream : text stream
-            Where to write.
-        columns : sequence of str
-            Names of m columns.
-        rows : iterable of sequences
-            Rows of m cells.
-        """
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
 
     def data(self, text: str) -> None:
         """Print lines with cells of a file, which must not turn into escapes where stdout has another encoding.
@@ -211,7 +194,7 @@ class Output:
         """
         cells = [[number(cell) if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
         text = io.StringIO()
-        self.write_csv(text, columns, cells)
+        csv.writer(text, lineterminator="\n").writerows([columns, *cells])
         if None in _fitting_widths([list(columns), *cells], [False] * len(columns)):
             self.data(text.getvalue().rstrip("\n"))
         else:

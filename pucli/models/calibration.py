@@ -19,11 +19,11 @@ from scipy.special import expit
 from sklearn.utils import _safe_indexing
 
 from pucli.core.arrays import AnyArray, Bools, Floats
-from pucli.core.seeding import stream
+from pucli.core.seeding import sample_of_each_kind, stream
 from pucli.data.encode.standardise import Standardiser
 from pucli.metrics.ranking import pu_auc
 from pucli.models.scores import decision_values
-from pucli.models.validation import HeldOutScores, drawn
+from pucli.models.validation import SAMPLE, HeldOutScores
 from pucli.solvers.ensemble.calibration import KNOTS, averaged, calibration_curves, greatest_end, least_end
 from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.hidden_share import estimate_prior
@@ -185,7 +185,7 @@ def _population(scores: Floats, labelled: AnyArray, all_rows: tuple[int, int] | 
 
 def _estimated(found: HeldOutScores, X: AnyArray, all_rows: tuple[int, int] | None, seed: int) -> Estimate:
     """Return the share of positives in the population with its interval."""
-    few = drawn(found.labelled, seed, RIDGE_LABELLED, RIDGE_UNLABELED)
+    few = sample_of_each_kind(found.labelled, stream(seed, SAMPLE), RIDGE_LABELLED, RIDGE_UNLABELED)
     s, scores = found.labelled[few], found.scores[few]
     if isinstance(X, np.ndarray) and X.shape[1] <= RIDGE_COLUMNS:
         home = found.fold[few] if found.grouped else None

@@ -31,6 +31,7 @@ FOLDS = 4
 # Tables with more rows are sampled, with at most this many rows of each kind.
 MOST_ROWS = 5000
 MOST_LABELLED, MOST_UNLABELED = 1000, 4000
+SAMPLE = "held-out rows"  # name of its random numbers
 # Parameters that weigh sums over all rows, and would mean something else on a sample.
 WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "c_n", "C", "gamma_a", "gamma_i")
 
@@ -91,21 +92,8 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints 
 
     Parameters
     ----------
-    pipeline : fitted pipeline
-        Only its parameters and its class prior are used.
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
-    seed : int
-        Seed of the rows and the folds.
-    groups : ndarray of int of shape (n,), optional
-        Group of each row; by default copies of labelled rows are groups.
-
-    Returns
-    -------
-    HeldOut or None
-        None where `held_out_scores` returns None.
+    pipeline, X, labelled, seed, groups : pipeline, arrays, int and array
+        As for `held_out_scores`, which returns None in the same cases.
     """
     found = held_out_scores(pipeline, X, labelled, seed, groups)
     return None if found is None else judged(found)
@@ -136,7 +124,7 @@ def held_out_scores(
     seed : int
         Seed of the rows and the folds.
     groups : ndarray of int of shape (n,), optional
-        As in `held_out`.
+        Group of each row; by default copies of labelled rows are groups.
     negative : ndarray of bool of shape (n,), optional
         Known negatives, which train with the label -1 and are not scored.
     table : table of n rows, optional
@@ -236,7 +224,9 @@ def _usable(estimator: Any, labelled: Bools, seed: int) -> Ints | None:
     """Return the numbers of the rows to cross-validate on, None if weights were set for too many of them."""
     if len(labelled) <= MOST_ROWS:
         return np.arange(len(labelled))
-    return None if _sets_weights(estimator) else drawn(labelled, seed, MOST_LABELLED, MOST_UNLABELED)
+    if _sets_weights(estimator):
+        return None
+    return sample_of_each_kind(labelled, stream(seed, SAMPLE), MOST_LABELLED, MOST_UNLABELED)
 
 
 def _scores(pipeline: Any, kept: dict[str, float], X: Any, y: Ints, test: Any) -> Floats | None:
@@ -288,18 +278,3 @@ def _sets_weights(estimator: Any) -> bool:
     given = {name: value for name, value in estimator.get_params().items() if name in WEIGHTS}
     default = type(estimator)().get_params() if given else {}
     return any(value != default[name] for name, value in given.items())
-
-
-def drawn(labelled: Bools, seed: int, most_labelled: int, most_unlabeled: int) -> Ints:
-    """Return the ascending indices of a random sample of labelled and unlabeled rows.
-
-    Parameters
-    ----------
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    seed : int
-        Seed of the sample.
-    most_labelled, most_unlabeled : int
-        Largest numbers of rows of each kind.
-    """
-    return sample_of_each_kind(labelled, stream(seed, "held-out rows"), most_labelled, most_unlabeled)

@@ -26,6 +26,7 @@ class Extra:
     content: str | Figure
 
 
+# From the declared experiment, the planned cells of the report, and the stored rows by the key of their cell.
 MakeExtras: TypeAlias = Callable[[Experiment, Sequence[Cell], StoredRows], list[Extra]]
 
 
