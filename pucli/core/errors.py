@@ -41,7 +41,7 @@ FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def unwritable(path: object, error: OSError, option: str = "") -> PucliError:
-    """Return the error for a file or folder that cannot be written.
+    """Return the error for a file or folder that cannot be written: RunError if the disk is full, else UsageError.
 
     Parameters
     ----------
@@ -51,11 +51,6 @@ def unwritable(path: object, error: OSError, option: str = "") -> PucliError:
         The error of the file system.
     option : str
         The option that names the path, if any.
-
-    Returns
-    -------
-    PucliError
-        RunError if the disk is full, otherwise UsageError.
     """
     named = f"{option} {path}".strip()
     reason = os.strerror(error.errno) if error.errno else str(error)

@@ -72,7 +72,7 @@ def offers(group: str) -> tuple[Offer, ...]:
 
 @functools.cache
 def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Offer, Kind], ...]:
-    """Return the objects of type `kind` offered in `group`, each with its offer.
+    """Return the objects of type `kind` offered in `group` under free, valid names, each with its offer.
 
     Parameters
     ----------
@@ -82,11 +82,6 @@ def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Of
         Required type, which has a ``name``.
     taken : frozenset of str
         Names already in use.
-
-    Returns
-    -------
-    tuple of (Offer, kind)
-        Without those whose name is in use or invalid.
     """
     found: dict[str, tuple[Offer, Kind]] = {}
     for offer in offers(group):

@@ -44,7 +44,7 @@ class Planner:
         shares: Sequence[str] = ("data", "split"),
         **more: Any,
     ) -> Cell:
-        """Return a cell; its key covers all arguments and the identity of the data set and the method.
+        """Return a cell of one fit; its key covers all arguments and the identity of the data set and the method.
 
         Parameters
         ----------
@@ -65,11 +65,6 @@ class Planner:
             Parts of the key that cells of one group have in common.
         **more : object
             Further parts of the key.
-
-        Returns
-        -------
-        Cell
-            The cell, of one fit; another number is set by `dataclasses.replace`.
         """
         declared: dict[str, Any] = {
             "protocol": [self.protocol, self.version],
