@@ -33,20 +33,8 @@ class SarEM(NamedTuple):
 def sar_em(X: Floats, labelled: Bools, *, ridge: float = 1.0, max_iter: int = 100, tol: float = 1e-6) -> SarEM:
     """Fit classifier and propensity to rows X (n, m), of which `labelled` (n,) are labelled positives.
 
-    The classifier starts as the logistic regression of labelled against unlabeled rows with balanced weights.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    ridge : float, default=1.0
-        Weight of half the squared coefficients, the constants excepted.
-    max_iter : int, default=100
-        Largest number of EM steps.
-    tol : float, default=1e-6
-        Smallest rise of the likelihood in a step that continues the search.
+    The classifier starts as the logistic regression of labelled against unlabeled rows with balanced weights. A step
+    that raises the likelihood by at most `tol` for each row is the last.
 
     Examples
     --------

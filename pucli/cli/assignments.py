@@ -97,10 +97,7 @@ def _checked_grid(method: str, key: str, text: str, values: list[Any]) -> list[A
 
 
 def _value(method: str, name: str, text: str) -> Any:
-    """Return the value in `text` with the type of the parameter's default.
-
-    ``lam=1`` is a float if the default is a float; ``hidden=64,64`` and ``hidden=64`` are tuples if it is a tuple.
-    """
+    """Return the value in `text` with the type of the default: of a float ``1`` is one, of a tuple ``64`` is one."""
     from pucli.models.fitting import estimator_of
 
     default = inspect.signature(estimator_of(method)).parameters[name].default

@@ -217,14 +217,8 @@ def auto_in_blocks(
 
     Parameters
     ----------
-    out : Output
-        Output of the command.
-    where : Rows
-        The options that name the rows.
-    params : dict
-        Parameters of `AutoPU`.
-    backend : Backend
-        The options of the cluster.
+    out, where, params, backend : Output, Rows, dict and Backend
+        As for `train_in_blocks`; the parameters are those of `AutoPU`.
     boosting : bool
         Whether boosted trees are a member of the ensemble.
     model : Path or None

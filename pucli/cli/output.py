@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any
 
 from pucli.cli.interrupts import interrupts
 from pucli.cli.progress import Bar, Lines, Progress
@@ -32,15 +32,6 @@ class Stopped(PucliError):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.document: dict[str, Any] = {}
-
-
-def encodable(text: str, encoding: str) -> bool:
-    """Return whether an encoding has all characters of a text."""
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class Output:
@@ -111,31 +102,6 @@ class Output:
             width = width_of(sys.stdout)
             self.write(text if width is None else "\n".join(wrapped(text, width)))
 
-    @staticmethod
-    def write_csv(stream: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, safe: bool = False) -> None:
-        """Write comma-separated values with a header line.
-
-        Parameters
-        ----------
-        stream : text stream
-            Where to write.
-        columns : sequence of str
-            Names of m columns.
-        rows : iterable of sequences
-            Rows of m cells.
-        safe : bool, default=False
-            Whether to mark texts that a spreadsheet would run as formulas.
-        """
-        from pucli.data.files.writers import inert
-
-        writer = csv.writer(stream, lineterminator="\n")
-        if not safe:
-            writer.writerow(columns)
-            writer.writerows(rows)
-            return
-        writer.writerow(map(inert, columns))
-        writer.writerows([inert(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-
     def data(self, text: str) -> None:
         """Print lines with cells of a file, which must not turn into escapes where stdout has another encoding.
 
@@ -146,12 +112,16 @@ class Output:
 
     def _check_encoding(self, text: str) -> None:
         stdout = sys.stdout
-        if isinstance(stdout, io.TextIOWrapper) and not encodable(text, stdout.encoding):
+        if not isinstance(stdout, io.TextIOWrapper):
+            return
+        try:
+            text.encode(stdout.encoding)
+        except UnicodeEncodeError:
             if stdout.isatty():
                 raise RunError(
                     f"the terminal has the encoding {stdout.encoding}, which lacks some characters of these rows; "
                     "write them to a file with --out, or set PYTHONIOENCODING=utf-8"
-                )
+                ) from None
             stdout.flush()
             self.warn(f"stdout has the encoding {stdout.encoding}, which lacks some characters: written as UTF-8")
             stdout.reconfigure(encoding="utf-8")
@@ -220,16 +190,11 @@ class Output:
     def screen_table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Print cells of a file on a terminal with three digits: as a table or, if words would break, as CSV.
 
-        Parameters
-        ----------
-        columns : sequence of str
-            Heads of m columns.
-        rows : sequence of sequences
-            Rows of m cells; whole numbers, which may be names, get no separators.
+        Whole numbers, which may be names, get no separators.
         """
         cells = [[number(cell) if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
         text = io.StringIO()
-        self.write_csv(text, columns, cells)
+        csv.writer(text, lineterminator="\n").writerows([columns, *cells])
         if None in _fitting_widths([list(columns), *cells], [False] * len(columns)):
             self.data(text.getvalue().rstrip("\n"))
         else:
@@ -316,10 +281,7 @@ def _cell(value: Any) -> str:
 
 
 def _fitting_widths(rows: Sequence[Sequence[str]], whole: Sequence[bool]) -> list[int | None]:
-    """Return the widths of columns on the screen that break no word, nor a cell of a `whole` column.
-
-    None leaves the widths to rich, which breaks words if there is no such width.
-    """
+    """Return widths of columns that break no word, nor a cell of a `whole` column; None leaves them to rich."""
     cells = list(zip(*rows, strict=True))
     natural = [max(map(len, column)) for column in cells]
     words = [max(len(word) for cell in column for word in cell.split() or [""]) for column in cells]

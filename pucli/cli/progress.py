@@ -99,14 +99,7 @@ def _seconds_left(done: int, total: int, elapsed: float, first: int, until_first
 class Lines(Progress):
     """Plain lines for a log file: one every ten seconds, also while a step takes longer, and the first and last one.
 
-    Parameters
-    ----------
-    label : str
-        Name of the work.
-    unit : str
-        Name of its steps.
-    short : bool
-        Whether work of less than ten seconds is shown as well.
+    Unless `short`, work of less than ten seconds is not shown.
     """
 
     interval = 10.0  # seconds

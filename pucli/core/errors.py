@@ -41,7 +41,7 @@ FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def unwritable(path: object, error: OSError, option: str = "") -> PucliError:
-    """Return the error for a file or folder that cannot be written.
+    """Return the error for a file or folder that cannot be written: RunError if the disk is full, else UsageError.
 
     Parameters
     ----------
@@ -51,11 +51,6 @@ def unwritable(path: object, error: OSError, option: str = "") -> PucliError:
         The error of the file system.
     option : str
         The option that names the path, if any.
-
-    Returns
-    -------
-    PucliError
-        RunError if the disk is full, otherwise UsageError.
     """
     named = f"{option} {path}".strip()
     reason = os.strerror(error.errno) if error.errno else str(error)
@@ -134,13 +129,7 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, of: str = "", listi
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn, and name the line outside pucli from which it was called.
-
-    Parameters
-    ----------
-    message, category : str, type of Warning
-        As in `warnings.warn`.
-    """
+    """Warn as `warnings.warn`, and name the line outside pucli from which it was called."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("pucli."):
         level, frame = level + 1, frame.f_back

@@ -37,22 +37,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True)
 class Offer:
-    """A loaded entry point.
+    """A loaded entry point."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the entry point.
-    package, version : str
-        Name and version of the installed distribution.
-    found : object
-        The loaded object.
-    """
-
-    name: str
-    package: str
+    name: str  # of the entry point
+    package: str  # the installed distribution
     version: str
-    found: Any
+    found: Any  # the loaded object
 
     def refuse(self, why: str) -> None:
         """Warn that the plug-in is ignored."""
@@ -82,7 +72,7 @@ def offers(group: str) -> tuple[Offer, ...]:
 
 @functools.cache
 def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Offer, Kind], ...]:
-    """Return the objects of type `kind` offered in `group`, each with its offer.
+    """Return the objects of type `kind` offered in `group` under free, valid names, each with its offer.
 
     Parameters
     ----------
@@ -92,11 +82,6 @@ def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Of
         Required type, which has a ``name``.
     taken : frozenset of str
         Names already in use.
-
-    Returns
-    -------
-    tuple of (Offer, kind)
-        Without those whose name is in use or invalid.
     """
     found: dict[str, tuple[Offer, Kind]] = {}
     for offer in offers(group):

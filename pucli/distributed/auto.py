@@ -56,28 +56,15 @@ CHUNK = 20_000
 
 @dataclass(frozen=True)
 class BlockAuto:
-    """An `AutoPU` that was trained on blocks.
-
-    Attributes
-    ----------
-    estimator : AutoPU
-    columns : Columns
-    labels : dict of str to int
-        Number of rows with each label.
-    called_positive : int
-        Number of unlabeled rows whose held-out score is above the threshold, up to the width of a bin.
-    random_labelling : RandomLabelling
-        Test on the sample.
-    checked : Checked
-        Findings about the columns.
-    """
+    """An `AutoPU` that was trained on blocks."""
 
     estimator: AutoPU
     columns: Columns
-    labels: dict[str, int]
+    labels: dict[str, int]  # number of rows with each label
+    # number of unlabeled rows whose held-out score is above the threshold, up to the width of a bin
     called_positive: int
-    random_labelling: RandomLabelling
-    checked: Checked
+    random_labelling: RandomLabelling  # test on the sample
+    checked: Checked  # findings about the columns
 
     def of_rows(self, X: Floats) -> dict[str, Floats]:
         """Return for each row of X (n, m) the score minus the threshold, the probability and its range."""

@@ -68,7 +68,7 @@ def find_blocks(pattern: str) -> list[Block]:
 
 
 def numeric_columns(block: Block, label: str, drop: Sequence[str], only: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the feature columns, all of which hold numbers.
+    """Return the names of the feature columns, all of which hold numbers, in the order of `only` or of the file.
 
     Parameters
     ----------
@@ -80,11 +80,6 @@ def numeric_columns(block: Block, label: str, drop: Sequence[str], only: Sequenc
         Columns that are no features.
     only : sequence of str
         The only columns that are features; empty for all.
-
-    Returns
-    -------
-    tuple of str
-        In the order of `only` or of the file.
 
     Raises
     ------
@@ -312,7 +307,7 @@ class OfRows(Protocol):
 def write_predictions(
     item: tuple[str, list[Block]], model: OfRows, columns: Columns, folder: str, words: list[str]
 ) -> str:
-    """Write the predictions for one data file to a Parquet file of the same name.
+    """Write the predictions for one data file to a Parquet file of the same name; return its path.
 
     Parameters
     ----------
@@ -326,11 +321,6 @@ def write_predictions(
         Existing folder of the predictions.
     words : list of str
         Labels of the negative and of the positive class.
-
-    Returns
-    -------
-    str
-        Path of the written file.
     """
     import pandas as pd
 

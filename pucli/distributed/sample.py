@@ -91,29 +91,16 @@ def _least(hashes: AnyArray) -> AnyArray:
 
 @dataclass(frozen=True)
 class Checked:
-    """Findings about the columns of all rows.
+    """Findings about the columns of all rows."""
 
-    Parameters
-    ----------
-    warnings : tuple of str
-        Warnings for the user, each about one column.
-    leaks : tuple of str
-        Those of the warnings that name a column which probably leaks the label.
-    marks : dict
-        Hashes that recognise training rows, see `pucli.data.rows.row_hashes.row_marks`.
-    low, high : arrays of shape (m,)
-        Ends of the columns.
-    n : int
-        Number of rows.
-    some : Sample
-    """
-
-    warnings: tuple[str, ...]
-    leaks: tuple[str, ...]
+    warnings: tuple[str, ...]  # warnings for the user, each about one column
+    leaks: tuple[str, ...]  # those of the warnings that name a column which probably leaks the label
+    # hashes that recognise training rows, see `pucli.data.rows.row_hashes.row_marks`
     marks: dict[str, Any] = field(repr=False)
+    # (m,), ends of the columns
     low: Floats
     high: Floats
-    n: int
+    n: int  # number of rows
     some: Sample = field(repr=False)
 
     def encoder(self, names: Sequence[str]) -> TableEncoder:

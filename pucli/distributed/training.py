@@ -71,36 +71,19 @@ class Runner(Protocol):
 
 @dataclass(frozen=True)
 class BlockModel:
-    """A model that was trained on blocks.
+    """A model that was trained on blocks."""
 
-    Attributes
-    ----------
-    estimator : BLSSVM
-        Fitted.
-    features : RowMap
-        Map from raw rows to the columns of the model.
-    columns : Columns
-    labels : dict of str to int
-        Number of rows with each label.
-    standardised : bool
-    prior, cut : float
-        Share of positives among the unlabeled rows by the best bin of the training scores, and the score above which
-        that share of them lies.
-    checked : Checked
-        Findings about the columns.
-    curve : ProbabilityCurve or None
-        Probabilities by score.
-    """
-
-    estimator: BLSSVM
-    features: RowMap
+    estimator: BLSSVM  # fitted
+    features: RowMap  # map from raw rows to the columns of the model
     columns: Columns
-    labels: dict[str, int]
+    labels: dict[str, int]  # number of rows with each label
     standardised: bool
+    # share of positives among the unlabeled rows by the best bin of the training scores, and the score above which that
+    # share of them lies
     prior: float
     cut: float
-    checked: Checked
-    curve: ProbabilityCurve | None = None
+    checked: Checked  # findings about the columns
+    curve: ProbabilityCurve | None = None  # probabilities by score
 
     @property
     def coef(self) -> Floats:

@@ -50,39 +50,17 @@ AHEAD_OF_AUTO = {"glpual": (3, 2), "gllc": (3, 3), "e-glpual": (6, 3), "cpb-glpu
 
 
 class Advice(NamedTuple):
-    """A recommended method, with its reasons.
+    """A recommended method, with its reasons."""
 
-    Attributes
-    ----------
-    trifurcated : bool
-        Whether the labelled rows form two parts with unlabeled rows between them.
-    silhouette : float
-        Silhouette of the two parts.
-    between : float
-        Excess of unlabeled over labelled rows between the parts, as a share of the unlabeled rows there.
-    irrelevant : ndarray of bool of shape (m,)
-        Irrelevant features.
-    method : str
-        Name of the method on the command line.
-    params : dict
-        Parameters of the method.
-    grid : dict
-        Values to tune over; empty for the default grid.
-    rows : int or None
-        Number of random rows to tune on; None for all rows.
-    reasons : list of str
-        Reasons, as sentences.
-    """
-
-    trifurcated: bool
-    silhouette: float
-    between: float
-    irrelevant: np.ndarray
-    method: str
+    trifurcated: bool  # whether the labelled rows form two parts with unlabeled rows between them
+    silhouette: float  # silhouette of the two parts
+    between: float  # excess of unlabeled over labelled rows between the parts, as a share of the unlabeled rows there
+    irrelevant: np.ndarray  # (m,), irrelevant features
+    method: str  # name of the method on the command line
     params: dict[str, str]
-    grid: dict[str, str]
-    rows: int | None
-    reasons: list[str]
+    grid: dict[str, str]  # values to tune over; empty for the default grid
+    rows: int | None  # number of random rows to tune on; None for all rows
+    reasons: list[str]  # reasons, as sentences
 
 
 def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state: int = 0) -> Advice:

@@ -179,10 +179,7 @@ def _kinds(model: Any, y: ArrayLike) -> tuple[Bools, Bools | None]:
 
 
 def _rows(model: Any, X: Any) -> tuple[Pipeline, Any, Any]:
-    """Return the steps of a fitted model that learn from labels, the table that they take, and its rows of numbers.
-
-    The table is None where the steps take the rows of numbers.
-    """
+    """Return the steps of a model that learn from labels, the table that they take, if any, and its rows of numbers."""
     from pucli.data.encode.encoder import TableEncoder
     from pucli.data.table_libraries import TableError, is_table, numeric_rows
 

@@ -19,11 +19,11 @@ from scipy.special import expit
 from sklearn.utils import _safe_indexing
 
 from pucli.core.arrays import AnyArray, Bools, Floats
-from pucli.core.seeding import stream
+from pucli.core.seeding import sample_of_each_kind, stream
 from pucli.data.encode.standardise import Standardiser
 from pucli.metrics.ranking import pu_auc
 from pucli.models.scores import decision_values
-from pucli.models.validation import HeldOutScores, drawn
+from pucli.models.validation import SAMPLE, HeldOutScores
 from pucli.solvers.ensemble.calibration import KNOTS, averaged, calibration_curves, greatest_end, least_end
 from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.hidden_share import estimate_prior
@@ -42,18 +42,12 @@ MARGIN = 2.0
 
 @dataclass(frozen=True)
 class ProbabilityCurve:
-    """Probabilities of a positive by score, linear between the knots and constant beyond them.
+    """Probabilities of a positive by score, linear between the knots and constant beyond them."""
 
-    Attributes
-    ----------
-    prior : Estimate
-        Share of positives in the population, with its 90 % interval; a given one has no width.
-    scores, probability, low, high : ndarray of shape (knots,)
-        The probabilities with the prior, and the ends of their range: those with each end of the prior's interval, and
-        those of bootstrap samples. `probability` and `high` are never zero if there are rows below all labelled ones.
-    """
-
-    prior: Estimate
+    prior: Estimate  # share of positives in the population, with its 90 % interval; a given one has no width
+    # (knots,), the probabilities with the prior, and the ends of their range: those with each end of the prior's
+    # interval, and those of bootstrap samples. `probability` and `high` are never zero if there are rows below all
+    # labelled ones
     scores: Floats
     probability: Floats
     low: Floats
@@ -191,7 +185,7 @@ def _population(scores: Floats, labelled: AnyArray, all_rows: tuple[int, int] | 
 
 def _estimated(found: HeldOutScores, X: AnyArray, all_rows: tuple[int, int] | None, seed: int) -> Estimate:
     """Return the share of positives in the population with its interval."""
-    few = drawn(found.labelled, seed, RIDGE_LABELLED, RIDGE_UNLABELED)
+    few = sample_of_each_kind(found.labelled, stream(seed, SAMPLE), RIDGE_LABELLED, RIDGE_UNLABELED)
     s, scores = found.labelled[few], found.scores[few]
     if isinstance(X, np.ndarray) and X.shape[1] <= RIDGE_COLUMNS:
         home = found.fold[few] if found.grouped else None

@@ -43,32 +43,15 @@ REHEARSED = 50
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model.
+    """A fitted model."""
 
-    Parameters
-    ----------
-    method : str
-        Its name in the list of methods.
-    pipeline : Pipeline
-        Fitted preprocessing and estimator.
-    rows : TrainingRows
-        The training rows.
-    standardised : bool
-        Whether features were scaled.
-    seconds : float
-        Time of the fit.
-    doubt : str
-        Reason why the model may be useless, for those who apply it; "" if there is none.
-    probability : dict
-        Probabilities by score for a method that has none of its own (`pucli.models.calibration`); empty if unknown.
-    """
-
-    method: str
-    pipeline: Pipeline
+    method: str  # its name in the list of methods
+    pipeline: Pipeline  # fitted preprocessing and estimator
     rows: TrainingRows
-    standardised: bool
-    seconds: float
-    doubt: str = ""
+    standardised: bool  # whether features were scaled
+    seconds: float  # time of the fit
+    doubt: str = ""  # reason why the model may be useless, for those who apply it; "" if there is none
+    # probabilities by score for a method that has none of its own (`pucli.models.calibration`); empty if unknown
     probability: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -247,13 +230,7 @@ def fit(
 
 
 def taken_groups(model: Any, groups: Ints | None) -> dict[str, Any]:
-    """Return the groups of the rows as arguments of the fit, if the method makes folds of its own.
-
-    Parameters
-    ----------
-    model : classifier, or pipeline that ends with one
-    groups : ndarray of int of shape (n,) or None
-    """
+    """Return the groups of the rows, if any, as arguments of the fit, if the method makes folds of its own."""
     name, estimator = model.steps[-1] if hasattr(model, "steps") else ("", model)
     takes = groups is not None and "groups" in inspect.signature(estimator.fit).parameters
     return {f"{name}__groups" if name else "groups": groups} if takes else {}

@@ -128,14 +128,7 @@ def _naming_model(blocks: Iterable[Table], encoder: TableEncoder) -> Iterator[Ta
 
 
 class Why:
-    """Reasons for the scores of a saved model: of the rows that it predicts positive, or of the likeliest.
-
-    Parameters
-    ----------
-    saved : SavedModel
-        A model with scores and the distribution of its features.
-    most : int or None
-        Number of the likeliest rows of a block that get reasons; None for the rows predicted positive.
+    """Reasons for the scores of a saved model: of the rows that it predicts positive, or of the `most` likeliest.
 
     Raises
     ------

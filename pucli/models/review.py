@@ -37,22 +37,13 @@ LAST = 3
 
 
 class Draw(NamedTuple):
-    """Rows to check by hand.
+    """Rows to check by hand."""
 
-    Attributes
-    ----------
-    rows : DataFrame
-        The columns of `OWN` and identifiers.
-    unlabeled, called : int
-        Numbers of rows of the file that are not labelled, and of those that the model calls positive.
-    trained : KnownRows or None
-        Rows of the file that the model was trained on, if there are some.
-    """
-
-    rows: pd.DataFrame
+    rows: pd.DataFrame  # the columns of `OWN` and identifiers
+    # numbers of rows of the file that are not labelled, and of those that the model calls positive
     unlabeled: int
     called: int
-    trained: KnownRows | None = None
+    trained: KnownRows | None = None  # rows of the file that the model was trained on, if there are some
 
 
 def draw(
@@ -199,35 +190,19 @@ def _of_both(called: pd.DataFrame, others: pd.DataFrame, count: int, seed: int) 
 
 @dataclass(frozen=True)
 class Answers:
-    """Results of the answers.
+    """Results of the answers."""
 
-    Attributes
-    ----------
-    rows, answered, positive : int
-        Numbers of rows of the file, of answers, and of positive ones.
-    called : int
-        Number of rows that the model calls positive.
-    precision : Share or None
-        Share of positives among the called rows; None if only some were checked, and these were not a random sample.
-    unlabeled : int or None
-        Number of all unlabeled rows, of which a random sample was drawn; None if none was.
-    prior : Share or None
-        Share of positives among them.
-    last : Share or None
-        Share of positives among the last third of the highest rows by score.
-    last_rows : int
-        Number of rows in that third.
-    """
-
+    # numbers of rows of the file, of answers, and of positive ones
     rows: int
     answered: int
     positive: int
-    called: int
+    called: int  # number of rows that the model calls positive
+    # share of positives among the called rows; None if only some were checked, and these were not a random sample
     precision: Share | None
-    unlabeled: int | None
-    prior: Share | None
-    last: Share | None
-    last_rows: int
+    unlabeled: int | None  # number of all unlabeled rows, of which a random sample was drawn; None if none was
+    prior: Share | None  # share of positives among them
+    last: Share | None  # share of positives among the last third of the highest rows by score
+    last_rows: int  # number of rows in that third
 
 
 def read_answers(paths: Sequence[Path]) -> Answers:

@@ -62,26 +62,16 @@ FORMER_NAMES = {
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A fitted model with everything needed to apply it.
+    """A fitted model with everything needed to apply it."""
 
-    Parameters
-    ----------
-    pipeline : fitted Pipeline, see `make_pipeline`.
-    method : command-line name of the method.
-    feature_names : columns of X, in order.
-    encoder : encodes a table with columns of any kind as X; None if X is read directly.
-    metadata : any JSON values: label column, names of the labels, data set, ...
-    versions : versions of the packages that wrote the file.
-    origin : the file that the model was loaded from, for the error about a missing column.
-    """
-
-    pipeline: Pipeline
-    method: str
-    feature_names: list[str]
+    pipeline: Pipeline  # fitted, see `make_pipeline`
+    method: str  # its name on the command line
+    feature_names: list[str]  # columns of X, in order
+    # any JSON values: label column, names of the labels, data set, ...
     metadata: dict[str, Any] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
-    encoder: TableEncoder | None = None
-    origin: str = ""
+    versions: dict[str, str] = field(default_factory=dict)  # of the packages that wrote the file
+    encoder: TableEncoder | None = None  # encodes a table with columns of any kind as X; None if X is read directly
+    origin: str = ""  # the file that the model was loaded from, for the error about a missing column
 
     @property
     def estimator(self) -> Any:
@@ -288,10 +278,7 @@ def _check_curves(curves: dict[str, Any]) -> None:
 
 
 def _try_out(model: SavedModel) -> None:
-    """Check that the model can encode an empty row and a row of text, and predict a row of zeros.
-
-    Any error is raised; a score that is not a number raises ValueError.
-    """
+    """Encode an empty row and a row of text, and predict a row of zeros; a score that is no number is a ValueError."""
     encoder = model.table_encoder
     if not encoder.sparse_:
         import pandas as pd

@@ -35,37 +35,19 @@ FEWEST = 30  # rows that a file needs for an answer
 
 @dataclass(frozen=True)
 class Shift:
-    """Answer for a file.
+    """Answer for a file."""
 
-    Attributes
-    ----------
-    rows : int
-        Number of rows of the file.
-    trained : Estimate
-        Share of positives in the population of training.
-    prior : NewPrior
-        Share of positives in the file.
-    verdict : {"same", "prior", "more", "untested"}
-        Whether the rows look like those of training, only the share of positives has changed, or more has.
-    p_same, p_prior : float or None
-        p-values of no change, and of no change but of the share of positives.
-    columns : tuple of str
-        Columns that changed in another way, the clearest first.
-    cut : float
-        The score above which the expected F1 of the file is largest, with the adapted probabilities.
-    warnings : tuple of str
-        Cells and columns that are unlike those of training, and rows of training.
-    """
-
-    rows: int
-    trained: Estimate
-    prior: NewPrior
+    rows: int  # number of rows of the file
+    trained: Estimate  # share of positives in the population of training
+    prior: NewPrior  # share of positives in the file
+    # whether the rows look like those of training, only the share of positives has changed, or more has
     verdict: Literal["same", "prior", "more", "untested"]
+    # p-values of no change, and of no change but of the share of positives
     p_same: float | None
     p_prior: float | None
-    columns: tuple[str, ...]
-    cut: float
-    warnings: tuple[str, ...]
+    columns: tuple[str, ...]  # columns that changed in another way, the clearest first
+    cut: float  # the score above which the expected F1 of the file is largest, with the adapted probabilities
+    warnings: tuple[str, ...]  # cells and columns that are unlike those of training, and rows of training
 
     def adapt(self, blocks: Iterator[pd.DataFrame], words: Mapping[str, str]) -> Iterator[pd.DataFrame]:
         """Yield blocks of predictions with adapted probabilities, scores and labels; `words` name "0" and "1"."""

@@ -31,37 +31,27 @@ FOLDS = 4
 # Tables with more rows are sampled, with at most this many rows of each kind.
 MOST_ROWS = 5000
 MOST_LABELLED, MOST_UNLABELED = 1000, 4000
+SAMPLE = "held-out rows"  # name of its random numbers
 # Parameters that weigh sums over all rows, and would mean something else on a sample.
 WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "c_n", "C", "gamma_a", "gamma_i")
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Results on held-out rows.
+    """Results on held-out rows."""
 
-    Attributes
-    ----------
-    recall, share : float
-        Share of the labelled and of the unlabeled rows that are predicted positive.
-    pu_auc : float
-        Probability that a labelled row has a higher score than an unlabeled one, the mean over the folds.
-    labelled, unlabeled : int
-        Number of rows of each kind.
-    recall_sd, share_sd, pu_auc_sd : float
-        Standard deviations of the first three over the folds.
-    prior : float or None
-        Class prior of the model, which every fold uses; None if the method has none.
-    """
-
+    # share of the labelled and of the unlabeled rows that are predicted positive
     recall: float
     share: float
-    pu_auc: float
+    pu_auc: float  # probability that a labelled row has a higher score than an unlabeled one, the mean over the folds
+    # number of rows of each kind
     labelled: int
     unlabeled: int
+    # standard deviations of the first three over the folds
     recall_sd: float = 0.0
     share_sd: float = 0.0
     pu_auc_sd: float = 0.0
-    prior: float | None = None
+    prior: float | None = None  # class prior of the model, which every fold uses; None if the method has none
 
     @property
     def ranks(self) -> bool:
@@ -87,28 +77,14 @@ class HeldOut:
 
 
 class HeldOutScores(NamedTuple):
-    """Scores of rows by models that were trained without them.
+    """Scores of rows by models that were trained without them."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (k,)
-        Numbers of the rows.
-    labelled : ndarray of shape (k,)
-    fold : ndarray of shape (k,)
-        The fold in which a row was held out.
-    scores : ndarray of shape (k,)
-    prior : float or None
-        Class prior of the model, which every fold uses; None if the method has none.
-    grouped : bool
-        Whether the folds keep given groups together.
-    """
-
-    rows: Ints
-    labelled: Bools
-    fold: Ints
-    scores: Floats
-    prior: float | None
-    grouped: bool = False
+    rows: Ints  # (k,), numbers of the rows
+    labelled: Bools  # (k,)
+    fold: Ints  # (k,), the fold in which a row was held out
+    scores: Floats  # (k,)
+    prior: float | None  # class prior of the model, which every fold uses; None if the method has none
+    grouped: bool = False  # whether the folds keep given groups together
 
 
 def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints | None = None) -> HeldOut | None:
@@ -116,21 +92,8 @@ def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints 
 
     Parameters
     ----------
-    pipeline : fitted pipeline
-        Only its parameters and its class prior are used.
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
-    seed : int
-        Seed of the rows and the folds.
-    groups : ndarray of int of shape (n,), optional
-        Group of each row; by default copies of labelled rows are groups.
-
-    Returns
-    -------
-    HeldOut or None
-        None where `held_out_scores` returns None.
+    pipeline, X, labelled, seed, groups : pipeline, arrays, int and array
+        As for `held_out_scores`, which returns None in the same cases.
     """
     found = held_out_scores(pipeline, X, labelled, seed, groups)
     return None if found is None else judged(found)
@@ -161,7 +124,7 @@ def held_out_scores(
     seed : int
         Seed of the rows and the folds.
     groups : ndarray of int of shape (n,), optional
-        As in `held_out`.
+        Group of each row; by default copies of labelled rows are groups.
     negative : ndarray of bool of shape (n,), optional
         Known negatives, which train with the label -1 and are not scored.
     table : table of n rows, optional
@@ -261,7 +224,9 @@ def _usable(estimator: Any, labelled: Bools, seed: int) -> Ints | None:
     """Return the numbers of the rows to cross-validate on, None if weights were set for too many of them."""
     if len(labelled) <= MOST_ROWS:
         return np.arange(len(labelled))
-    return None if _sets_weights(estimator) else drawn(labelled, seed, MOST_LABELLED, MOST_UNLABELED)
+    if _sets_weights(estimator):
+        return None
+    return sample_of_each_kind(labelled, stream(seed, SAMPLE), MOST_LABELLED, MOST_UNLABELED)
 
 
 def _scores(pipeline: Any, kept: dict[str, float], X: Any, y: Ints, test: Any) -> Floats | None:
@@ -313,18 +278,3 @@ def _sets_weights(estimator: Any) -> bool:
     given = {name: value for name, value in estimator.get_params().items() if name in WEIGHTS}
     default = type(estimator)().get_params() if given else {}
     return any(value != default[name] for name, value in given.items())
-
-
-def drawn(labelled: Bools, seed: int, most_labelled: int, most_unlabeled: int) -> Ints:
-    """Return the ascending indices of a random sample of labelled and unlabeled rows.
-
-    Parameters
-    ----------
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    seed : int
-        Seed of the sample.
-    most_labelled, most_unlabeled : int
-        Largest numbers of rows of each kind.
-    """
-    return sample_of_each_kind(labelled, stream(seed, "held-out rows"), most_labelled, most_unlabeled)

@@ -24,21 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Planner:
-    """Planner of the cells of a protocol.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The declared experiment.
-    protocol : str
-        Name of the protocol.
-    version : int
-        Increased when the protocol changes the computation of a cell.
-    """
+    """Planner of the cells of a protocol."""
 
     experiment: Experiment
     protocol: str
-    version: int
+    version: int  # increased when the protocol changes the computation of a cell
     _identities: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     def cell(
@@ -54,7 +44,7 @@ class Planner:
         shares: Sequence[str] = ("data", "split"),
         **more: Any,
     ) -> Cell:
-        """Return a cell; its key covers all arguments and the identity of the data set and the method.
+        """Return a cell of one fit; its key covers all arguments and the identity of the data set and the method.
 
         Parameters
         ----------
@@ -75,11 +65,6 @@ class Planner:
             Parts of the key that cells of one group have in common.
         **more : object
             Further parts of the key.
-
-        Returns
-        -------
-        Cell
-            The cell, of one fit; another number is set by `dataclasses.replace`.
         """
         declared: dict[str, Any] = {
             "protocol": [self.protocol, self.version],
@@ -182,11 +167,6 @@ def make(method: Mapping[str, Any], params: Mapping[str, Any] | None = None, **g
         Parameters that replace and include those of the key.
     **given : object
         Parameters that override all others.
-
-    Returns
-    -------
-    estimator
-        With the defaults of the constructor for every other parameter.
     """
     from pucli.methods import make_estimator
 

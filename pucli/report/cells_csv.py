@@ -98,17 +98,9 @@ def _uncompressed(path: Path) -> bytes:
 
 
 def read_cells_csv(folder: Path) -> dict[str, StoredRow]:
-    """Return the cells in cells.csv.gz of a results folder, in the form of the store; {} if there is no such file.
+    """Return key -> row of cells.csv.gz in the results folder of an experiment; {} if there is no such file.
 
-    Parameters
-    ----------
-    folder : Path
-        Results folder of one experiment.
-
-    Returns
-    -------
-    dict of str to StoredRow
-        Map from key to row, without trials, details and time; with its provenance where the file tells it.
+    The rows lack trials, details and time, and their provenance where the file does not tell it.
 
     Raises
     ------
@@ -151,14 +143,9 @@ def read_cells_csv(folder: Path) -> dict[str, StoredRow]:
 
 
 def seconds_of_fits(results: Path, wanted: Set[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """Return the median seconds of a fit in the tables of a folder, for each data set and method.
+    """Return the median seconds of a fit in the tables of all experiments, for each wanted data set and method.
 
-    Parameters
-    ----------
-    results : Path
-        Folder of all experiments.
-    wanted : set of (str, str)
-        Data sets and names of methods; others are left out, and tables without any of them are not read.
+    Tables without any of them are not read.
     """
     found: dict[tuple[str, str], list[float]] = {}
     for folder in sorted(path.parent for path in results.glob(f"*/{PROVENANCE}")):

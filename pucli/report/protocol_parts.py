@@ -19,23 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Extra:
-    """A text or a figure.
+    """A text or a figure."""
 
-    Parameters
-    ----------
-    path : str
-        Path in the results folder, e.g. ``harm.md``; for a figure without extension: ``figures/curves``.
-    title : str
-        Title on the page of the table.
-    content : str or matplotlib Figure
-        The text or the figure.
-    """
-
-    path: str
-    title: str
+    path: str  # path in the results folder, e.g. ``harm.md``; for a figure without extension: ``figures/curves``
+    title: str  # title on the page of the table
     content: str | Figure
 
 
+# From the declared experiment, the planned cells of the report, and the stored rows by the key of their cell.
 MakeExtras: TypeAlias = Callable[[Experiment, Sequence[Cell], StoredRows], list[Extra]]
 
 

@@ -18,18 +18,10 @@ from pucli.runner.store import StoredRow, StoredRows
 
 @dataclass(frozen=True)
 class Failure:
-    """A reason for which cells failed.
+    """A reason for which cells failed."""
 
-    Parameters
-    ----------
-    reason : str
-        What the method or the protocol said.
-    cells : list of str
-        Which cells, in words.
-    """
-
-    reason: str
-    cells: list[str]
+    reason: str  # what the method or the protocol said
+    cells: list[str]  # in words
 
 
 @dataclass(frozen=True)

@@ -160,14 +160,9 @@ class Context:
             add_module_folder(Path(folder))
 
     def shared(self, cell: Cell, prepare: Callable[[Cell, Context], Shared]) -> Shared:
-        """Return the values shared by the cells of a group: data, split, graphs.
+        """Return what `prepare` makes of the first cell of a group for all of them: data, split, graphs.
 
-        Parameters
-        ----------
-        cell : Cell
-            Any cell of the group.
-        prepare : callable
-            Function of the first cell of the group and this context; shared values of earlier groups are dropped.
+        The values of earlier groups are dropped.
         """
         if cell.group not in self.cache:
             self.cache.clear()

@@ -18,11 +18,6 @@ class Pace:
     """Estimates of the time and number of fits of a cell from cells that have run.
 
     They are based on cells of the same declared method on the same data set or, without any, on other data sets.
-
-    Parameters
-    ----------
-    known : mapping
-        Stored rows by key.
     """
 
     def __init__(self, known: StoredRows) -> None:
@@ -70,14 +65,7 @@ class Pace:
 class TimeLeft:
     """Estimate of the remaining time of a run: the cost of each kind of cell times the number of cells left.
 
-    Parameters
-    ----------
-    pace : Pace
-        Costs of earlier runs; the cells of this run are added as they finish.
-    cells : iterable of Cell
-        Cells to run.
-    n_jobs : int
-        Number of processes.
+    The cells are added to `pace`, the costs of earlier runs, as they finish.
     """
 
     def __init__(self, pace: Pace, cells: Iterable[Cell], n_jobs: int) -> None:

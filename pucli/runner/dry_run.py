@@ -161,10 +161,7 @@ def _pair(cell: Cell) -> tuple[str, str]:
 
 
 def _learn(pace: Pace, experiment: Experiment, rows: StoredRows) -> dict[tuple[str, str], float]:
-    """Add the costs of rows without a declaration, which is that of the planned cell of the same key.
-
-    Returns the mean seconds of a fit for each data set and column.
-    """
+    """Add the costs of rows by the declarations of planned cells; return the mean seconds of a fit of each column."""
     seconds: dict[tuple[str, str], list[float]] = {}
     if rows:
         for name in experiment.profiles:

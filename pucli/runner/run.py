@@ -369,10 +369,7 @@ def _module_folders(experiment: Experiment) -> tuple[str, ...]:
 
 
 def _ordered_groups(cells: Sequence[Cell], known: StoredRows, max_cells: int | None) -> list[list[Cell]]:
-    """Return up to `max_cells` cells in groups, by repeat, so that a partial table is even, then long groups first.
-
-    A group that exceeds the limit is truncated.
-    """
+    """Return up to `max_cells` cells in groups, by repeat, so that a partial table is even, then long groups first."""
     if max_cells is not None and max_cells < 1:
         raise UsageError(f"--max-cells must be at least 1, got {max_cells}.")
     pace = Pace(known)

@@ -19,14 +19,8 @@ _FIRST = [f"{one:02x}" for one in range(256)]  # characters of a key, which is a
 def salvaged(path: Path, columns: str) -> list[tuple[dict[str, Any], str]]:
     """Return the intact rows of a damaged store, each with its provenance.
 
-    A damaged page ends a scan. Each 256th of the keys is therefore read from both ends.
-
-    Parameters
-    ----------
-    path : Path
-        The store, which is not changed.
-    columns : str
-        Names of the columns of a row, with commas between them.
+    A damaged page ends a scan. Each 256th of the keys is therefore read from both ends. `columns` are the names of
+    those of a row, with commas between them.
     """
     found: dict[str, tuple[dict[str, Any], str]] = {}
     made_by: dict[int, str] = {}

@@ -18,43 +18,25 @@ CLOSED_FORM = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """Distance of a solution from the optimum, and the number of iterations.
+    """Distance of a solution from the optimum, and the number of iterations."""
 
-    Attributes
-    ----------
-    objective : float
-        Value of the documented objective at the solution. NaN if the method minimises no fixed objective.
-    n_iter : int
-        Iterations of the solver, in the solver's own unit.
-    converged : bool
-        Whether the tolerance was reached.
-    gap : float, default nan
-        Proven upper bound on the objective minus its minimum. NaN if there is none, as for non-convex methods.
-    residual : float, default nan
-        Distance of the solution from stationarity, for methods without a gap. NaN for convex methods.
-    """
-
+    # value of the documented objective at the solution. NaN if the method minimises no fixed objective
     objective: float
-    n_iter: int
-    converged: bool
+    n_iter: int  # iterations of the solver, in the solver's own unit
+    converged: bool  # whether the tolerance was reached
+    # proven upper bound on the objective minus its minimum. NaN if there is none, as for non-convex methods
     gap: float = np.nan
+    # distance of the solution from stationarity, for methods without a gap. NaN for convex methods
     residual: float = np.nan
 
 
 @dataclass(frozen=True, kw_only=True)
 class Solution(Certificate):
-    """A model with one vector of coefficients, and its certificate.
+    """A model with one vector of coefficients, and its certificate."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (m,) or (m + 1,)
-        Coefficients of the given columns. If the last column is constant, the intercept is last.
-    dual : ndarray or None, default None
-        Dual variables, from which another fit can start. None if there are none.
-    """
-
+    # (m,) or (m + 1,), coefficients of the given columns. If the last column is constant, the intercept is last
     coef: Floats
-    dual: Floats | None = None
+    dual: Floats | None = None  # dual variables, from which another fit can start. None if there are none
 
 
 def within(gap: float, objective: float, tol: float) -> bool:

@@ -21,22 +21,13 @@ from pucli.tuning.scorers import RANKING, Rule, Scores, score_counts
 
 
 class Evidence(NamedTuple):
-    """Evidence on the points of a grid.
+    """Evidence on the points of a grid."""
 
-    Attributes
-    ----------
-    counts : ndarray of shape (n_points, repeats, folds, 4)
-        As in `pucli.tuning.scorers`, at the threshold.
-    ranking, ranking_error : ndarray of shape (n_points,)
-        PU-AUC and its standard error; NaN without scores.
-    cut : ndarray of shape (n_points,)
-        Score above which rows are predicted positive; zero without scores.
-    """
-
-    counts: Ints
+    counts: Ints  # (n_points, repeats, folds, 4), as in `pucli.tuning.scorers`, at the threshold
+    # (n_points,), PU-AUC and its standard error; NaN without scores
     ranking: Floats
     ranking_error: Floats
-    cut: Floats
+    cut: Floats  # (n_points,), score above which rows are predicted positive; zero without scores
 
     def scores(self, rule: Rule) -> Scores:
         """Return the scores of the points by a rule."""
@@ -114,10 +105,7 @@ def ranked(upper: Floats, lower: Floats) -> tuple[float, float]:
 
 
 def _best_cut(upper: Floats, lower: Floats, rule: Rule) -> float:
-    """Return the threshold with the greatest estimated F1 for the scores of labelled (p,) and of unlabeled rows (u,).
-
-    It lies between two scores. Ties are broken by the greatest recall.
-    """
+    """Return the threshold, between two scores, with the greatest estimated F1 and, of equal ones, the most recall."""
     upper, lower = np.sort(upper), np.sort(lower)
     below = np.searchsorted(upper, upper, side="left"), np.searchsorted(lower, upper, side="left")
     recall, share = 1.0 - below[0] / len(upper), 1.0 - below[1] / len(lower)

@@ -40,16 +40,9 @@ def expand(grid: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def regularisation_key(point: Mapping[str, Any], order: Mapping[str, int]) -> tuple[Any, ...]:
-    """Return a sort key that puts the more regularised point first.
+    """Return a sort key that puts the more regularised point first, in the `order` of `Method.regularisation`.
 
-    Parameters
-    ----------
-    point : mapping
-        Parameter -> value.
-    order : mapping
-        `Method.regularisation`: parameters in order of comparison; -1 if larger values regularise more, +1 if smaller
-        values do. All other parameters follow by name, smaller values first. The order of values in the grid does not
-        matter.
+    All other parameters follow by name, smaller values first. The order of values in the grid does not matter.
     """
     known = [order[k] * float(point[k]) for k in order if isinstance(point.get(k), int | float)]
     others = sorted((k, str(v)) for k, v in point.items() if k not in order)

@@ -32,15 +32,7 @@ ROUTES = ("auto", "generic", "path")
 
 
 class Partial(KeyboardInterrupt):
-    """Ctrl-C before all outcomes were computed.
-
-    Attributes
-    ----------
-    outcomes : ndarray
-        The outcomes so far.
-    there : ndarray of bool, shape (n_points, repeats, folds)
-        Mask of the final outcomes.
-    """
+    """Ctrl-C before all outcomes were computed; `there` is the mask of the final ones (n_points, repeats, folds)."""
 
     def __init__(self, outcomes: Outcomes, there: Bools) -> None:
         super().__init__()
@@ -48,17 +40,11 @@ class Partial(KeyboardInterrupt):
 
 
 class Route(Protocol):
-    """Object that computes the outcomes of points on `FoldedRows`; see `pucli.tuning.scorers` for the counts.
-
-    Attributes
-    ----------
-    scores : bool
-        Whether the outcomes are scores of held-out rows in place of counts.
-    """
+    """Object that computes the outcomes of points on `FoldedRows`; see `pucli.tuning.scorers` for the counts."""
 
     s: Ints
     folds: list[list[Fold]]
-    scores: bool
+    scores: bool  # whether the outcomes are scores of held-out rows in place of counts
 
     def outcomes(self, points: Sequence[Point], progress: Progress | None = None) -> Outcomes:
         """Return the outcomes of `points`; `progress` is called with the number of finished points."""
@@ -68,12 +54,7 @@ class Route(Protocol):
 class Filling:
     """Outcomes of points, filled fold by fold; as a context, it raises `Partial` with those so far on Ctrl-C.
 
-    Parameters
-    ----------
-    route : Route
-        The route that computes them. Scores start as NaN, counts as 0.
-    n_points : int
-        Number of points.
+    Scores start as NaN, counts as 0.
     """
 
     def __init__(self, route: Route, n_points: int) -> None:
@@ -174,21 +155,11 @@ def count_positive(positive: Bools, s: Ints) -> Counts:
 
 
 class FoldedRows(NamedTuple):
-    """Rows and the folds of their cross-validation.
+    """Rows and the folds of their cross-validation."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    s : ndarray of shape (n,)
-        1 for labelled, 0 for unlabeled rows.
-    folds : list of lists of (training rows, validation rows)
-        One list for each repeat of the cross-validation.
-    """
-
-    X: Floats
-    s: Ints
-    folds: list[list[Fold]]
+    X: Floats  # (n, m), rows
+    s: Ints  # (n,), 1 for labelled, 0 for unlabeled rows
+    folds: list[list[Fold]]  # one list for each repeat of the cross-validation
 
 
 def make_route(

@@ -49,29 +49,15 @@ class Scores(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Rule for scoring points and choosing one.
+    """Rule for scoring points and choosing one."""
 
-    Attributes
-    ----------
-    name : str
-        A key of `RULES`.
-    denominator : str
-        Rows in the denominator of PUF.
-    regularisation : mapping
-        Order of regularisation of the method, see `pucli.tuning.grids.regularisation_key`.
-    ridge : str
-        The parameter meant by "strongest ridge".
-    prior : float
-        For "f1" and "pu-auc": share of positives among the rows in the denominator.
-    moves_cut : bool
-        Whether predictions are positive above the threshold with the greatest estimated F1, not above zero.
-    """
-
-    name: str
-    denominator: Denominator
+    name: str  # a key of `RULES`
+    denominator: Denominator  # rows in the denominator of PUF
+    # order of regularisation of the method, see `pucli.tuning.grids.regularisation_key`
     regularisation: Mapping[str, int]
-    ridge: str = "lam"
-    prior: float = float("nan")
+    ridge: str = "lam"  # the parameter meant by "strongest ridge"
+    prior: float = float("nan")  # for "f1" and "pu-auc": share of positives among the rows in the denominator
+    # whether predictions are positive above the threshold with the greatest estimated F1, not above zero
     moves_cut: bool = False
 
 

@@ -43,24 +43,13 @@ ROW_WEIGHTS = {"c_p": "labelled", "c_u": "unlabeled", "C": "all"}
 
 
 class Stage(NamedTuple):
-    """Evaluation of the remaining points.
+    """Evaluation of the remaining points."""
 
-    Attributes
-    ----------
-    rows : int
-        Number of rows of the sample; all rows at the last stage.
-    rank : int or None
-        Number of features of the kernel, equal to the number of rows for the whole kernel; None for the method itself.
-    keep : int
-        Number of points for the next stage.
-    once : bool
-        Whether one cross-validation is enough.
-    """
-
-    rows: int
+    rows: int  # number of rows of the sample; all rows at the last stage
+    # number of features of the kernel, equal to the number of rows for the whole kernel; None for the method itself
     rank: int | None
-    keep: int
-    once: bool = False
+    keep: int  # number of points for the next stage
+    once: bool = False  # whether one cross-validation is enough
 
 
 def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[Stage]:
@@ -112,30 +101,18 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class StagedPoints:
-    """Evaluation of the points of a grid in stages.
+    """Evaluation of the points of a grid in stages."""
 
-    Parameters
-    ----------
-    method, X, s, n_jobs, groups : Method, ndarray of shape (n, m), ndarray of shape (n,), int, ndarray or None
-        As in `tune`.
-    fixed : mapping
-        Parameters shared by all points, with numbers in place of words.
-    n_folds, cv_repeats : int
-        Numbers of folds and of cross-validations; the first of several stages has one cross-validation.
-    seed : int
-        Seed of samples and folds.
-    rule : Rule
-        Rule by which points are compared.
-    """
-
+    # as in `tune`, and so are n_jobs and groups
     method: Method
     X: Floats
     s: Ints
-    fixed: Point
+    fixed: Point  # parameters shared by all points, with numbers in place of words
+    # numbers of folds and of cross-validations; the first of several stages has one cross-validation
     n_folds: int
     cv_repeats: int
-    seed: int
-    rule: Rule
+    seed: int  # seed of samples and folds
+    rule: Rule  # rule by which points are compared
     n_jobs: int = 1
     groups: Ints | None = None
 

@@ -71,6 +71,8 @@ def test_missing_cells_are_trained_on_and_filled_in(pucli, tmp_path, incomplete,
     model = GaussianMCPL().fit(incomplete)
     np.testing.assert_allclose(filled, model.impute(incomplete), rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose([row["log_likelihood"] for row in found], model.score_samples(incomplete), atol=1e-6)
+    pucli("predict", "--model", "m.model", "--data", "rows.csv", "--out", "p.parquet")
+    assert pd.read_parquet("p.parquet").to_dict("records") == found
 
 
 def test_other_cells_are_left_out_if_missing_cells_are_not_nested(pucli, tmp_path, incomplete):

@@ -60,8 +60,8 @@ def test_its_method_trains_tunes_is_saved_and_completed(pucli, example, customer
     from pucli.models.saved import load_model
 
     assert load_model("m.model").versions["pucli-example"] == "0.1.0"
-    assert completion.methods("cen") == ["centroid"] and "two-blobs" in completion.datasets("two")
-    assert "example-table" in completion.experiments("ex")
+    assert "centroid" in completion.methods() and "two-blobs" in completion.datasets()
+    assert "example-table" in completion.experiments()
     wrong = pucli("train", "--method", "centorid", "--dataset", "two-blobs")
     assert wrong.code == 2 and "'centroid'" in wrong.err
 

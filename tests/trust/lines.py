@@ -12,19 +12,11 @@ SHOWN, LENGTH = 3, 120
 
 @dataclass
 class Line:
-    """Cases of one kind.
+    """Cases of one kind."""
 
-    Parameters
-    ----------
-    name : the promise.
-    tried : number of cases.
-    failed : reason of each case that failed, by case.
-    note : further information.
-    """
-
-    name: str
+    name: str  # the promise
     tried: int = 0
-    failed: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)  # reason of each case that failed, by case
     note: str = ""
 
     def count(self, case: str, problem: str) -> None:

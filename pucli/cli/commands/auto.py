@@ -257,10 +257,7 @@ def _write(path: Path, lines: pd.DataFrame, safe: bool) -> None:
 def _fit(
     out: Output, rows: TrainingRows, params: dict[str, Any], seed: int, model: Path | None, prior: float | None
 ) -> Fitted:
-    """Fit, with the threshold for F1 until it is known that a wanted precision can be reached.
-
-    prior : the class prior, if it is known.
-    """
+    """Fit, with the threshold for F1 until it is known that a wanted precision can be reached."""
     from pucli.models.fitting import fit
 
     scenario = "single-training-set" if rows.denominator == "all" else "case-control"

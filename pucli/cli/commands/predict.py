@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -134,9 +133,11 @@ def command(  # noqa: PLR0913
     if saved.metadata.get("kind") == "density":
         if ids or top is not None or why:
             raise UsageError("--id, --top and --why need a model that predicts labels; this one models a density.")
-        columns, rows = _densities(saved, data, how)
-        out.document({"rows": len(rows), "written": len(rows), "counts": None})
-        _write(out, columns, rows, destination, safe)
+        found = _densities(saved, data, how)
+        out.document({"rows": len(found), "written": len(found), "counts": None})
+        _write_blocks(out, [found], destination, safe)
+        if destination is not None:
+            out.text(f"{many(len(found), 'row')} written to {destination}")
     else:
         wanted = bool(unkept_recall(cut, saved.estimator))
         shift = _shift(out, saved, (data, how), cut) if adapt else None
@@ -336,40 +337,21 @@ def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path
     return written
 
 
-def _densities(saved: SavedModel, data: list[Path], how: Reading) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the column names and rows of the output of a density model."""
+def _densities(saved: SavedModel, data: list[Path], how: Reading) -> pd.DataFrame:
+    """Return the output of a density model."""
+    import pandas as pd
+
     from pucli.data import read_table
     from pucli.data.rows.tables import NoRows
     from pucli.models.fitting import takes_missing
     from pucli.models.scores import checked_scores, imputed, log_density
 
     fills = takes_missing(saved.method)
-    columns = ["row", "log_likelihood", *(saved.feature_names if fills else [])]
+    names = saved.feature_names if fills else []
     try:
         X, _, _ = read_table(data, features=saved.feature_names, allow_missing=fills, how=how)
     except NoRows:
-        return columns, []
-    cells = imputed(saved.pipeline, X).tolist() if fills else [[]] * len(X)
-    values = checked_scores(log_density(saved.pipeline, X), "log-likelihood").tolist()
-    rows = [(number, value, *row) for number, (value, row) in enumerate(zip(values, cells, strict=True), start=1)]
-    return columns, rows
-
-
-def _write(
-    out: Output, columns: list[str], rows: Sequence[Sequence[Any]], destination: Path | None, safe: bool
-) -> None:
-    """Print the rows, or write them to the file `destination`."""
-    if destination is None:
-        out.document({"predictions": [dict(zip(columns, row, strict=True)) for row in rows]})
-        if out.on_screen:
-            out.screen_table(columns, rows)
-        elif not out.as_json:
-            text = io.StringIO()
-            Output.write_csv(text, columns, rows, safe=safe)
-            out.data(text.getvalue().rstrip("\n"))
-    else:
-        from pucli.core.atomic_files import replacing
-
-        with replacing(destination) as path, path.open("w", newline="", encoding="utf-8") as stream:
-            Output.write_csv(stream, columns, rows, safe=safe)
-        out.text(f"{many(len(rows), 'row')} written to {destination}")
+        return pd.DataFrame(columns=["row", "log_likelihood", *names])
+    values = checked_scores(log_density(saved.pipeline, X), "log-likelihood")
+    found = pd.DataFrame({"row": range(1, len(X) + 1), "log_likelihood": values})
+    return found if not fills else pd.concat([found, pd.DataFrame(imputed(saved.pipeline, X), columns=names)], axis=1)

@@ -242,16 +242,14 @@ def _lines(found: Answers, at_least: float | None, decided: bool | None, needed:
         return said
     of = "the called rows" if found.precision is not None else "the next rows seem to"
     if decided is None:
-        more = "answers cannot tell" if needed is None else _more(needed, found.answered)
+        more = "answers cannot tell"
+        if needed is not None:
+            more = f"about {many(max(1, needed - found.answered), 'more answer')} would tell"
         said.append(("decision", f"at least {100 * at_least:.3g} % is open; {more}"))
     else:
         verb = "reach" if decided else "stay below"
         said.append(("decision", f"{of} {verb} {100 * at_least:.3g} %; more answers hardly matter"))
     return said
-
-
-def _more(needed: int, answered: int) -> str:
-    return f"about {many(max(1, needed - answered), 'more answer')} would tell"
 
 
 def _percent(share: Share) -> str:

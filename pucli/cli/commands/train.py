@@ -192,10 +192,7 @@ def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, s
 
 
 def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) -> tuple[Fitted, HeldOut | None]:
-    """Cross-validate a model without probabilities on some of the rows, to judge and to calibrate it.
-
-    prior_estimated : whether the class prior among the parameters, if any, is an estimate, which has an interval.
-    """
+    """Cross-validate a model without probabilities on some of the rows, to judge and to calibrate it."""
     from pucli.estimators.base.parameters import number_given
     from pucli.estimators.base.pu import has_own_probabilities
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -162,7 +163,7 @@ def _write_trials(path: Path, result: TuneResult) -> None:
 
     flat = [{"stage": trial["stage"], **trial.pop("params"), **trial} for trial in result.trials]
     with replacing(path) as partial, partial.open("w", newline="", encoding="utf-8") as stream:
-        Output.write_csv(stream, list(flat[0]), [list(row.values()) for row in flat])
+        csv.writer(stream, lineterminator="\n").writerows([flat[0], *(row.values() for row in flat)])
 
 
 def _report(

@@ -33,33 +33,16 @@ READERS = {
 
 @dataclass(frozen=True)
 class Made:
-    """What was written.
+    """What was written."""
 
-    Parameters
-    ----------
-    folder : Path
-        Where it lies.
-    files : list of Path
-        All of them.
-    commands : list of str
-        What to do next, as a shell reads it.
-    warning : str
-        What the user should look at, or "".
-    """
-
-    folder: Path
-    files: list[Path]
-    commands: list[str]
-    warning: str = ""
+    folder: Path  # where it lies
+    files: list[Path]  # all of them
+    commands: list[str]  # what to do next, as a shell reads it
+    warning: str = ""  # what the user should look at, or ""
 
 
 def new_data(parent: str | Path = ".") -> Made:
-    """Write an invented table to try pucli on, and its hidden truth.
-
-    Parameters
-    ----------
-    parent : path, default="."
-        The folder that gets ``customers.csv`` and ``customers_truth.csv``.
+    """Write an invented table to try pucli on, and its hidden truth, into `parent`.
 
     Raises
     ------
@@ -80,14 +63,9 @@ def new_data(parent: str | Path = ".") -> Made:
 
 
 def new_method(name: str, parent: str | Path = ".") -> Made:
-    """Write an installable package with a working method, as a start for the user.
+    """Write an installable package with a working method, as a start for the user, into a folder `name` of `parent`.
 
-    Parameters
-    ----------
-    name : str
-        Name of the method on the command line: small letters, digits and hyphens.
-    parent : path, default="."
-        The folder that gets a folder of that name.
+    `name` is that of the method on the command line: small letters, digits and hyphens.
 
     Raises
     ------

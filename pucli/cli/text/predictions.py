@@ -16,14 +16,14 @@ ENDS = ["probability_low", "probability_high"]
 
 def show_rows(out: Output, rows: pd.DataFrame) -> None:
     """Print predictions on a terminal, the ends of a probability beside it."""
-    for start in range(0, len(rows), ROWS):
+    for start in range(0, max(1, len(rows)), ROWS):
         out.screen_table(*_readable(rows.iloc[start : start + ROWS]))
 
 
 def _readable(rows: pd.DataFrame) -> tuple[list[str], list[list[Any]]]:
     """Return the columns and cells of a table; an empty cell is ""."""
-    names = [name for name in rows.columns if name not in ENDS]
-    columns = {name: rows[name].astype(object).where(rows[name].notna(), "").tolist() for name in names}
+    shown = ((name, column) for name, column in rows.items() if name not in ENDS)
+    columns = {str(name): column.astype(object).where(column.notna(), "").tolist() for name, column in shown}
     if "why" in columns:  # no line ends before or after the sign
         columns["why"] = [reasons.replace(" = ", "=") for reasons in columns["why"]]
     if "probability" in columns:
@@ -34,7 +34,7 @@ def _readable(rows: pd.DataFrame) -> tuple[list[str], list[list[Any]]]:
             f"{value} ({low} to {high})" if value else ""
             for value, (low, high) in zip(columns["probability"], ends, strict=True)
         ]
-    return names, [list(row) for row in zip(*columns.values(), strict=True)]
+    return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
 
 
 def _hundredths(value: float) -> str:

@@ -37,30 +37,16 @@ MODELLED = "not assumed: the clearer a positive, the more readily it was labelle
 
 
 class Findings(NamedTuple):
-    """A fitted model, the numbers of its training rows, and the test of random labelling.
-
-    Attributes
-    ----------
-    model : AutoPU
-        Fitted model.
-    labelled, unlabeled : int
-        Numbers of training rows.
-    called_positive : int
-        Number of unlabeled rows whose held-out score is above the threshold.
-    test : RandomLabelling
-        Result of the test in `pucli.estimators.auto.random_labelling`.
-    leaks : tuple of str
-        Warnings of columns that probably leak the label. With one, only the share is known.
-    repeated : str
-        Warning that labelled rows seem to repeat the same cases, or "". With it, only the share is known.
-    """
+    """A fitted model, the numbers of its training rows, and the test of random labelling."""
 
     model: AutoPU
+    # numbers of training rows
     labelled: int
     unlabeled: int
-    called_positive: int
-    test: RandomLabelling
-    leaks: tuple[str, ...] = ()
+    called_positive: int  # number of unlabeled rows whose held-out score is above the threshold
+    test: RandomLabelling  # result of the test in `pucli.estimators.auto.random_labelling`
+    leaks: tuple[str, ...] = ()  # warnings of columns that probably leak the label. With one, only the share is known
+    # warning that labelled rows seem to repeat the same cases, or "". With it, only the share is known
     repeated: str = ""
 
     @classmethod

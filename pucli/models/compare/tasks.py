@@ -31,25 +31,14 @@ LEAST = 5
 
 @dataclass(frozen=True)
 class Division:
-    """The rows of one repeat.
+    """The rows of one repeat."""
 
-    Parameters
-    ----------
-    X_train : array of shape (n, m)
-    s : array of shape (n,)
-        1 for labelled positives, 0 for unlabeled rows.
-    X_test : array of shape (k, m)
-    truth : array of shape (k,)
-        1 and 0: the classes of the test rows, or, where these are not known, whether a row is a known positive.
-    groups : array of shape (n,) or None
-        Groups of the training rows.
-    """
-
-    X_train: Floats
-    s: AnyArray
-    X_test: Floats
+    X_train: Floats  # (n, m)
+    s: AnyArray  # (n,), 1 for labelled positives, 0 for unlabeled rows
+    X_test: Floats  # (k, m)
+    # (k,), 1 and 0: the classes of the test rows, or, where these are not known, whether a row is a known positive
     truth: AnyArray
-    groups: Ints | None = None
+    groups: Ints | None = None  # (n,), groups of the training rows
 
 
 @dataclass(frozen=True)

@@ -81,18 +81,7 @@ class Judgement:
 
 
 def judge(scores: Scores) -> Judgement:
-    """Return tests and verdict of a comparison.
-
-    Parameters
-    ----------
-    scores : Scores
-        Results of the comparison.
-
-    Returns
-    -------
-    Judgement
-        Splits or data sets on which a method failed are left out of its tests.
-    """
+    """Return tests and verdict of a comparison; splits or data sets on which a method failed are left out."""
     sign = 1.0 if get_metric(scores.metric).better == "higher" else -1.0
     several = len(scores.tasks) > 1
     if several:

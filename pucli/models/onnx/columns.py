@@ -24,21 +24,11 @@ _NAN = "; NaN is empty"
 
 
 class Input(NamedTuple):
-    """An input of a graph.
+    """An input of a graph."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the column.
-    type : {"float64", "string"}
-        Type of its cells.
-    cells : str
-        What they are.
-    """
-
-    name: str
-    type: str
-    cells: str
+    name: str  # name of the column
+    type: str  # of its cells, "float64" or "string"
+    cells: str  # what its cells are
 
 
 def encoded(graph: Graph, encoder: TableEncoder) -> tuple[str, list[Input]]:

@@ -32,17 +32,10 @@ from pucli.solvers.safe.families import FixedGaussian
 
 
 class Answer(NamedTuple):
-    """Outputs of a graph for each row.
+    """Outputs of a graph for each row."""
 
-    Attributes
-    ----------
-    values : str
-        Scores (rows, 1), positive for the last of two classes, or those of all classes (rows, K).
-    probability : str
-        Probability (rows, 1) of the last of two classes, or of the predicted class; "" if the estimator has none.
-    """
-
-    values: str
+    values: str  # scores (rows, 1), positive for the last of two classes, or those of all classes (rows, K)
+    # probability (rows, 1) of the last of two classes, or of the predicted class; "" if the estimator has none
     probability: str = ""
 
 

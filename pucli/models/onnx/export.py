@@ -23,21 +23,11 @@ _NO_FORM = "Score with `pucli predict`."
 
 @dataclass(frozen=True)
 class Exported:
-    """A model as an ONNX file.
-
-    Attributes
-    ----------
-    content : bytes
-        The file.
-    inputs : list of Input
-        Its inputs.
-    outputs : dict of str to str
-        Names of its outputs and their types.
-    """
+    """A model as an ONNX file."""
 
     content: bytes
     inputs: list[Input]
-    outputs: dict[str, str]
+    outputs: dict[str, str]  # names of its outputs and their types
 
 
 def exported(saved: SavedModel) -> Exported:

@@ -26,46 +26,21 @@ UP_TO, BELOW, AMONG = 0, 1, 6
 
 
 class Trees(NamedTuple):
-    """Binary trees as arrays. Children are numbered among the splits or, where `is_leaf` says so, among the leaves.
+    """Binary trees as arrays. Children are numbered among the splits or, where `is_leaf` says so, among the leaves."""
 
-    Attributes
-    ----------
-    roots : ndarray of int of shape (trees,)
-        Split at the root of each tree.
-    feature : ndarray of int of shape (splits,)
-        Feature that a split compares.
-    split : ndarray of shape (splits,)
-        Value that it is compared with.
-    child : ndarray of int of shape (splits, 2)
-        Children, first the one for smaller values.
-    is_leaf : ndarray of bool of shape (splits, 2)
-        Whether the children are leaves.
-    target : ndarray of int of shape (leaves,)
-        Output to which a leaf adds its value.
-    value : ndarray of shape (leaves,)
-        Values of the leaves.
-    among : tuple of ndarray
-        For each split, the values that go to the first child; none where the split compares. By default all compare.
-    """
-
-    roots: Ints
-    feature: Ints
-    split: Floats
-    child: Ints
-    is_leaf: Bools
-    target: Ints
-    value: Floats
+    roots: Ints  # (trees,), split at the root of each tree
+    feature: Ints  # (splits,), feature that a split compares
+    split: Floats  # (splits,), value that it is compared with
+    child: Ints  # (splits, 2), children, first the one for smaller values
+    is_leaf: Bools  # (splits, 2), whether the children are leaves
+    target: Ints  # (leaves,), output to which a leaf adds its value
+    value: Floats  # (leaves,), values of the leaves
+    # for each split, the values that go to the first child; none where the split compares. By default all compare
     among: tuple[AnyArray, ...] = ()
 
 
 class Graph:
-    """Nodes, constants, inputs and outputs of a graph.
-
-    Parameters
-    ----------
-    taken : collection of str
-        Names that only inputs may have.
-    """
+    """Nodes, constants, inputs and outputs of a graph; only inputs may have the names `taken`."""
 
     def __init__(self, taken: Collection[str] = ()) -> None:
         self.nodes: list[Any] = []
@@ -262,16 +237,9 @@ class Graph:
         return self._summed(self.number(index), np.arange(k, dtype=np.float64), steps)
 
     def _summed(self, x: str, others: Floats, steps: Sequence[Sequence[str]]) -> str:
-        """Return a sum over the columns of x, (rows, r).
+        """Return a sum (rows, r) over the columns of x (rows, m), each combined with one of `others`, (m, r) or (r,).
 
-        Parameters
-        ----------
-        x : str
-            Columns (rows, m).
-        others : ndarray of shape (m, r) or (r,)
-            What each column, or every column, is combined with.
-        steps : sequence of [operator, inputs ..., output]
-            How a column "x1" (rows, 1) and its other "c" (r,) give the summand "e" (rows, r).
+        The steps [operator, inputs ..., output] make the summand "e" (rows, r) of a column "x1" and its other "c" (r,).
         """
         from onnx import TensorProto, helper, numpy_helper
 

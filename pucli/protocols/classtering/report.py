@@ -29,12 +29,8 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
 
     Parameters
     ----------
-    experiment : Experiment
-        The declared experiment.
-    cells : sequence of Cell
-        The planned cells of the report.
-    rows : mapping from str to StoredRow
-        Stored rows by the key of their cell.
+    experiment, cells, rows : Experiment, sequence of Cell, mapping of str to StoredRow
+        As for `pucli.report.protocol_parts.MakeExtras`.
     """
     metric = experiment.metrics[0]
     found: list[Extra] = []

@@ -39,24 +39,13 @@ def place_of(cell: Cell, context: Context) -> Iterator[Path]:
 
 @dataclass
 class Training:
-    """State of an unfinished training, stored beside its checkpoint.
+    """State of an unfinished training, stored beside its checkpoint."""
 
-    Parameters
-    ----------
-    folder : Path
-        Folder of the checkpoint; a training that was interrupted there is continued.
-    seconds : dict
-        Wall-clock seconds of training ("fit") and of the looks ("predict").
-    iterations_per_second : float
-        Rate of the last stage, see `Speed`; NaN before two blocks.
-    curve : list of dict
-        The looks taken: their "iterations" and what was seen.
-    """
-
-    folder: Path
+    folder: Path  # folder of the checkpoint; a training that was interrupted there is continued
+    # wall-clock seconds of training ("fit") and of the looks ("predict")
     seconds: dict[str, float] = field(default_factory=lambda: {"fit": 0.0, "predict": 0.0})
-    iterations_per_second: float = math.nan
-    curve: list[dict[str, float]] = field(default_factory=list)
+    iterations_per_second: float = math.nan  # rate of the last stage, see `Speed`; NaN before two blocks
+    curve: list[dict[str, float]] = field(default_factory=list)  # the looks taken: their "iterations" and what was seen
 
     @classmethod
     def of(cls, folder: Path) -> Training:

@@ -96,10 +96,7 @@ def _set_name(cell: Cell) -> str:
 
 
 def _load(cell: Cell, context: Context) -> tuple[Floats, AnyArray, int]:
-    """Return X, y in {-1, +1}, and the number of features before those that are known to be irrelevant.
-
-    Generated data sets are drawn for this repeat; declared data sets are read once per process.
-    """
+    """Return X, y in {-1, +1}, and the number of relevant features; generated sets are drawn for this repeat."""
     from pucli.data import add_irrelevant_features, dataset_entry, load_dataset
 
     data, split = cell.declared["data"], cell.declared["split"]

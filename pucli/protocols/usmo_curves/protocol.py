@@ -95,10 +95,7 @@ def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
 
 
 def _panels(options: Options, dataset: str) -> list[tuple[dict[str, str], list[int | str]]]:
-    """Return the setting and the positive classes of each panel of a data set.
-
-    The setting names the data set too: class 3 of two data sets has nothing in common.
-    """
+    """Return the setting, which names the data set and a class of it, and the positive classes of each panel."""
     if dataset in options.panels:
         return [({"panel": f"{dataset} {positive}"}, [positive]) for positive in options.panels[dataset]]
     return [({}, options.positive.get(dataset, []))]

@@ -37,11 +37,8 @@ class Panel:
 def published_figure(rows: Sequence[TableRow]) -> Figure | None:
     """Draw every figure that is both published and obtained; return None without any.
 
-    Returns
-    -------
-    Figure or None
-        A panel for each metric, setting and method with a line for each data set; for one data set, a panel for each
-        metric and setting with a line for each method.
+    There is a panel for each metric, setting and method with a line for each data set; for one data set, a panel for
+    each metric and setting with a line for each method.
     """
     groups = panels([row for row in rows if _both(row)])
     if not groups:

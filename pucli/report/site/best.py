@@ -50,22 +50,13 @@ class Lead(NamedTuple):
 
 @dataclass(frozen=True)
 class Best:
-    """The methods with the best means on a data set.
+    """The methods with the best means on a data set."""
 
-    Parameters
-    ----------
-    settings : int
-        Number of settings in which at least two methods are compared.
-    counts, clear : Counter
-        Numbers of settings in which each method has the best mean, and in which it leads by more than noise.
-    shared : bool
-        Whether some settings are those of two tables, of which one reuses the fits of the other.
-    """
-
-    settings: int
+    settings: int  # number of settings in which at least two methods are compared
+    # numbers of settings in which each method has the best mean, and in which it leads by more than noise
     counts: Counter[str]
     clear: Counter[str]
-    shared: bool
+    shared: bool  # whether some settings are those of two tables, of which one reuses the fits of the other
 
     @property
     def short(self) -> str:

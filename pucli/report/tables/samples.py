@@ -31,29 +31,14 @@ class Status(NamedTuple):
 
 @dataclass(frozen=True)
 class Samples:
-    """The stored rows of a plan, indexed by (data set, setting, column).
-
-    Parameters
-    ----------
-    experiment : Experiment
-        As declared.
-    parameters : list of str
-        All scenario parameters.
-    keys : list of str
-        Those with several values in the whole experiment, which make up a setting of the table.
-    cells : dict
-        Map from each group to its cells, one per repeat.
-    stored : mapping of str to mapping
-        Map from the key of a cell to its stored row.
-    whole : dict
-        Map from each group to the keys of its cells in the whole experiment.
-    """
+    """The stored rows of a plan, indexed by (data set, setting, column)."""
 
     experiment: Experiment
-    parameters: list[str]
-    keys: list[str]
-    cells: dict[Group, list[Cell]]
-    stored: StoredRows
+    parameters: list[str]  # all scenario parameters
+    keys: list[str]  # those with several values in the whole experiment, which make up a setting of the table
+    cells: dict[Group, list[Cell]]  # map from each group to its cells, one per repeat
+    stored: StoredRows  # map from the key of a cell to its stored row
+    # map from each group to the keys of its cells in the whole experiment
     whole: Mapping[Group, Sequence[str]] = field(default_factory=dict, repr=False)
 
     @classmethod

@@ -20,29 +20,16 @@ FILE = "standing.csv"
 
 @dataclass(frozen=True)
 class Standing:
-    """Measurements and rank of a method.
+    """Measurements and rank of a method."""
 
-    Parameters
-    ----------
-    method : str
-        Its name in the list of methods.
-    rows, seconds, measured : int, float, str
-        Most rows with a measured training, the processor seconds that it took, and the benchmark; 0 and "" without.
-    rankings : int
-        In which it stands.
-    first : int
-        In which one of its columns is the best.
-    place : float
-        Mean over its columns and rankings of (rank - 1) / (columns - 1): 0 is always first, 1 always last; 0 without
-        any.
-    """
-
-    method: str
+    method: str  # its name in the list of methods
+    # most rows with a measured training, the processor seconds that it took, and the benchmark; 0 and "" without
     rows: int = 0
     seconds: float = 0.0
     measured: str = ""
-    rankings: int = 0
-    first: int = 0
+    rankings: int = 0  # in which it stands
+    first: int = 0  # in which one of its columns is the best
+    # mean over its columns and rankings of (rank - 1) / (columns - 1): 0 is always first, 1 always last; 0 without any
     place: float = 0.0
 
 

@@ -192,10 +192,7 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
 
 
 def _by_variants(rows: list[TableRow], others: Sequence[OtherRow]) -> None:
-    """Set the verdict "reproduced by a variant: NAME" for primary variants if only another variant agrees.
-
-    A degenerate row stays degenerate; its note names the variant.
-    """
+    """Set the verdict of primary rows if only another variant agrees; degenerate ones only get a note that names it."""
     for row in rows:
         if not row.primary or plain(row.verdict) in ("", REPRODUCED, NOT_JUDGED, COMPARED, NOT_RUN):
             continue

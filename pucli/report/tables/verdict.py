@@ -90,25 +90,14 @@ class Sample:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Result of `judge`.
+    """Result of `judge`."""
 
-    Parameters
-    ----------
-    verdict : str
-        One of `VERDICTS`.
-    difference_in_sd : float
-        Obtained minus published mean, in published standard deviations; NaN without one.
-    difference_in_errors : float
-        The same in standard errors of the difference, by which verdicts are given; NaN without any spread.
-    low, high : float
-        Confidence interval of the difference, in the unit of the means; NaN if there is none.
-    remark : str
-        Remark on the verdict.
-    """
-
-    verdict: str
+    verdict: str  # one of `VERDICTS`
+    # obtained minus published mean, in published standard deviations; NaN without one
     difference_in_sd: float = math.nan
+    # the same in standard errors of the difference, by which verdicts are given; NaN without any spread
     difference_in_errors: float = math.nan
+    # confidence interval of the difference, in the unit of the means; NaN if there is none
     low: float = math.nan
     high: float = math.nan
     remark: str = ""

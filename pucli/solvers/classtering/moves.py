@@ -32,19 +32,11 @@ class Fit(Certificate):
 
     `objective` is F, which is maximised, in the units of the solver. `residual` is its increase in the last sweep.
     `n_iter` counts all sweeps, including those of rejected moves.
-
-    Attributes
-    ----------
-    state : State
-        The fitted model.
-    bounds : ndarray
-        F after every kept sweep.
-    births, deaths : int
-        Moves that were kept.
     """
 
-    state: State
-    bounds: Floats
+    state: State  # the fitted model
+    bounds: Floats  # F after every kept sweep
+    # moves that were kept
     births: int
     deaths: int
 

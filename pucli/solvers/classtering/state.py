@@ -18,110 +18,50 @@ CONCENTRATION_RANGE = (1e-3, 1e3)
 
 
 class Rows(NamedTuple):
-    """The data.
+    """The data."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-        Rows.
-    labels : ndarray of int, shape (n,)
-        Class numbers 0 to K - 1; -1 for an unlabeled row.
-    squares : ndarray of shape (d,)
-        Column sums of X^2.
-    collapsed : bool
-        Whether the label of an unlabeled row is summed out (see `label_terms`).
-    """
-
-    X: Floats
-    labels: Ints
-    squares: Floats
-    collapsed: bool
+    X: Floats  # (n, d), rows
+    labels: Ints  # (n,), class numbers 0 to K - 1; -1 for an unlabeled row
+    squares: Floats  # (d,), column sums of X^2
+    collapsed: bool  # whether the label of an unlabeled row is summed out (see `label_terms`)
 
 
 class Hyper(NamedTuple):
-    """Hyper-parameters.
+    """Hyper-parameters."""
 
-    Attributes
-    ----------
-    psi : ndarray of shape (d,)
-        Noise variances.
-    mu0, nu0 : ndarray of shape (d,)
-        Mean and precision of the component means.
-    a, b : float
-        Shape and rate of the column precisions.
-    alpha : float
-        Total weight of the components; not learnt.
-    gamma : ndarray of shape (K,)
-        Weights of the classes.
-    """
-
-    psi: Floats
+    psi: Floats  # (d,), noise variances
+    # (d,), mean and precision of the component means
     mu0: Floats
     nu0: Floats
+    # shape and rate of the column precisions
     a: float
     b: float
-    alpha: float
-    gamma: Floats
+    alpha: float  # total weight of the components; not learnt
+    gamma: Floats  # (K,), weights of the classes
 
 
 class Globals(NamedTuple):
-    """The distribution q of the parameters.
+    """The distribution q of the parameters."""
 
-    Attributes
-    ----------
-    omega : ndarray of shape (S,)
-        Dirichlet weights of pi.
-    phi : ndarray of shape (S, K)
-        Dirichlet weights of beta.
-    mean : ndarray of shape (S, d, k + 1)
-        Means of the rows of [Lambda_s mu_s], mu last.
-    cov : ndarray of shape (S, d, k + 1, k + 1)
-        Covariances of these rows.
-    shape : float
-        Shape of the Gamma distributions of nu.
-    rate : ndarray of shape (S, k)
-        Rates of the Gamma distributions.
-    """
-
-    omega: Floats
-    phi: Floats
-    mean: Floats
-    cov: Floats
-    shape: float
-    rate: Floats
+    omega: Floats  # (S,), Dirichlet weights of pi
+    phi: Floats  # (S, K), Dirichlet weights of beta
+    mean: Floats  # (S, d, k + 1), means of the rows of [Lambda_s mu_s], mu last
+    cov: Floats  # (S, d, k + 1, k + 1), covariances of these rows
+    shape: float  # shape of the Gamma distributions of nu
+    rate: Floats  # (S, k), rates of the Gamma distributions
 
 
 class Locals(NamedTuple):
-    """The distribution q of the row variables, and the sums over rows that the other updates need.
+    """The distribution q of the row variables, and the sums over rows that the other updates need."""
 
-    Attributes
-    ----------
-    R : ndarray of shape (n, S)
-        q(s_n = s).
-    labels_given : ndarray of shape (S, K)
-        q(l | s) of an unlabeled row; zero where l is summed out.
-    xcov : ndarray of shape (S, k, k)
-        Covariance of x given s.
-    mass : ndarray of shape (S,)
-        Sums of R.
-    labelled : ndarray of shape (S, K)
-        Sums of R over the rows with label l.
-    T : ndarray of shape (S, k + 1, k + 1)
-        Sums of R <(x, 1)(x, 1)'>.
-    Q : ndarray of shape (S, d, k + 1)
-        Sums of R y <(x, 1)'>.
-    entropy : float
-        Entropy of R.
-    """
-
-    R: Floats
-    labels_given: Floats
-    xcov: Floats
-    mass: Floats
-    labelled: Floats
-    T: Floats
-    Q: Floats
-    entropy: float
+    R: Floats  # (n, S), q(s_n = s)
+    labels_given: Floats  # (S, K), q(l | s) of an unlabeled row; zero where l is summed out
+    xcov: Floats  # (S, k, k), covariance of x given s
+    mass: Floats  # (S,), sums of R
+    labelled: Floats  # (S, K), sums of R over the rows with label l
+    T: Floats  # (S, k + 1, k + 1), sums of R <(x, 1)(x, 1)'>
+    Q: Floats  # (S, d, k + 1), sums of R y <(x, 1)'>
+    entropy: float  # entropy of R
 
     def class_mass(self) -> Floats:
         """Return the contribution of the rows to the weights of beta, (S, K)."""

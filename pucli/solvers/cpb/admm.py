@@ -30,14 +30,9 @@ class CPBThesisSolution(Solution):
 
     `coef` (n,) holds the coefficients of the kernel at the training rows. There is no objective. `residual` is the
     largest |1 + f - a| or |1 - f - h|, and `converged` means that everything is finite.
-
-    Attributes
-    ----------
-    intercept : float
-        beta_0.
     """
 
-    intercept: float
+    intercept: float  # beta_0
 
 
 def _push_from_zero(d: Floats, c: float | Floats) -> Floats:

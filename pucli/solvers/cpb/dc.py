@@ -52,14 +52,9 @@ class CPBSolution(Solution):
     `coef` (m + 1,) has the intercept last. `residual` bounds the possible decrease of the convex majorant of J at
     `coef`; it is zero exactly at stationary points. `n_iter` counts convex problems over all starts. `dual` (n,) is
     that of the last convex problem.
-
-    Attributes
-    ----------
-    objectives : ndarray of shape (n_steps,)
-        J along the steps of the best start. It never increases.
     """
 
-    objectives: Floats
+    objectives: Floats  # (n_steps,), J along the steps of the best start. It never increases
 
 
 class _Convex(NamedTuple):

@@ -20,30 +20,14 @@ from pucli.solvers.kernels.graph import Edges
 
 
 class CPBProblem(NamedTuple):
-    """Rows and weights.
+    """Rows and weights."""
 
-    Attributes
-    ----------
-    Z : ndarray of shape (n, m + 1)
-        Rows with a last column of ones.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
-    edges : tuple of ndarray
-        Edges of R (`pucli.solvers.kernels.graph`).
-    prior : float
-        Share of positives among the unlabeled rows, in (0, 1).
-    lam : float
-        Ridge, positive.
-    weights : ndarray of shape (n,), optional
-        Weights of |1 + f_i| with known negatives (`pnu_weights`).
-    """
-
-    Z: Floats
-    labelled: Bools
-    edges: Edges
-    prior: float
-    lam: float
-    weights: Floats | None = None
+    Z: Floats  # (n, m + 1), rows with a last column of ones
+    labelled: Bools  # (n,), True for labelled positives
+    edges: Edges  # edges of R (`pucli.solvers.kernels.graph`)
+    prior: float  # share of positives among the unlabeled rows, in (0, 1)
+    lam: float  # ridge, positive
+    weights: Floats | None = None  # (n,), weights of |1 + f_i| with known negatives (`pnu_weights`)
 
     def objective(self, w: Floats) -> float:
         """Return J(w) from its definition."""

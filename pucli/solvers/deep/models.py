@@ -26,37 +26,18 @@ Draw: TypeAlias = Callable[[int], Tensor]
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings that all models share.
+    """Settings that all models share."""
 
-    Attributes
-    ----------
-    n_features : int
-        Number of features d.
-    latent_dim : int
-        Dimension h of the codes.
-    hidden : tuple of int
-        Neurons of the encoder's hidden layers; the decoder has them in reverse order.
-    output : {"linear", "sigmoid"}
-        Output of the decoder.
-    lam, eps : float
-        Weight of the discrepancy and softening of the kernel in (4.2).
-    batch_norm : bool
-        Whether hidden layers are normalised.
-    learning_rate : float
-        Learning rate of Adam.
-    betas : tuple of float
-        Decay rates of Adam's moments.
-    """
-
-    n_features: int
-    latent_dim: int
-    hidden: tuple[int, ...]
-    output: str
+    n_features: int  # d
+    latent_dim: int  # h
+    hidden: tuple[int, ...]  # neurons of the encoder's hidden layers; the decoder has them in reverse order
+    output: str  # of the decoder: "linear" or "sigmoid"
+    # weight of the discrepancy and softening of the kernel in (4.2)
     lam: float
     eps: float
-    batch_norm: bool
-    learning_rate: float
-    betas: tuple[float, float]
+    batch_norm: bool  # whether hidden layers are normalised
+    learning_rate: float  # learning rate of Adam
+    betas: tuple[float, float]  # decay rates of Adam's moments
 
 
 class Model:

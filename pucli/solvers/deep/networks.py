@@ -22,22 +22,13 @@ HIDDEN = ("relu", "elu")
 
 
 class Network(NamedTuple):
-    """A trained multilayer perceptron.
+    """A trained multilayer perceptron."""
 
-    Attributes
-    ----------
-    weights, offsets : list of ndarray of shape (n_out, n_in) and (n_out,)
-        Of each layer.
-    hidden : {"relu", "elu"}
-        Activation of the hidden layers.
-    output : {"linear", "tanh", "sigmoid"}
-        Activation of the last layer.
-    """
-
+    # (n_out, n_in) and (n_out,), of each layer
     weights: list[Floats]
     offsets: list[Floats]
-    hidden: str
-    output: str
+    hidden: str  # activation of the hidden layers: "relu" or "elu"
+    output: str  # activation of the last layer: "linear", "tanh" or "sigmoid"
 
     def __call__(self, X: Floats) -> Floats:
         """Return the outputs (n, n_out) for rows X (n, n_in)."""

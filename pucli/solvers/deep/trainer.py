@@ -27,27 +27,13 @@ KEYS = frozenset(
 
 @dataclass
 class Progress:
-    """The position of a run.
+    """The position of a run."""
 
-    Attributes
-    ----------
-    iteration : int
-        Iterations done so far.
-    history : list of float
-        Mean objective of each finished block.
-    total : float
-        Sum of the objective over the unfinished block.
-    order : tensor or None
-        Shuffled rows of the current epoch.
-    position : int
-        Position of the next row in `order`.
-    """
-
-    iteration: int = 0
-    history: list[float] = field(default_factory=list)
-    total: float = 0.0
-    order: Any = None
-    position: int = 0
+    iteration: int = 0  # iterations done so far
+    history: list[float] = field(default_factory=list)  # mean objective of each finished block
+    total: float = 0.0  # sum of the objective over the unfinished block
+    order: Any = None  # shuffled rows of the current epoch
+    position: int = 0  # position of the next row in `order`
 
 
 class Trainer:

@@ -48,25 +48,14 @@ _OF_SCORES = {"best-bin": best_bin, "density-ratio": density_ratio}
 
 
 class HeldOut(NamedTuple):
-    """Scores of rows by models that were trained without them.
+    """Scores of rows by models that were trained without them."""
 
-    Attributes
-    ----------
-    positive, population : ndarray of shape (p,) and (n,)
-        Scores of labelled rows and of the population, in ascending order.
-    labelled : float
-        Share of the population that is labelled.
-    seed : int
-        Seed of bootstrap samples.
-    grouped : ndarray of shape (trees, n) or None
-        As in `estimate_prior`.
-    """
-
+    # (p,) and (n,), scores of labelled rows and of the population, in ascending order
     positive: Floats
     population: Floats
-    labelled: float
-    seed: int
-    grouped: Floats | None = None
+    labelled: float  # share of the population that is labelled
+    seed: int  # seed of bootstrap samples
+    grouped: Floats | None = None  # (trees, n), as in `estimate_prior`
 
     @property
     def ranking(self) -> float:
@@ -193,24 +182,15 @@ def estimate_priors(
 
 @dataclass
 class AtPrior:
-    """What follows from a class prior at the threshold for the largest F1.
+    """What follows from a class prior at the threshold for the largest F1."""
 
-    Attributes
-    ----------
-    prior, share, recall, precision : float
-        Class prior, share of the unlabeled rows that are called positive, and the estimates for them.
-    bounds : IfOdds
-        How these change if some positives were labelled more readily.
-    ahead : float
-        Share of the unlabeled rows that then stay ahead of all rows that are not called.
-    """
-
+    # class prior, share of the unlabeled rows that are called positive, and the estimates for them
     prior: float
     share: float
     recall: float
     precision: float
-    bounds: IfOdds
-    ahead: float
+    bounds: IfOdds  # how these change if some positives were labelled more readily
+    ahead: float  # share of the unlabeled rows that then stay ahead of all rows that are not called
 
 
 def at_prior(held_out: tuple[Floats, Floats], prior: float, random_state: int = 0) -> AtPrior:

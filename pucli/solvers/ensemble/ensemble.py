@@ -34,29 +34,14 @@ Result = TypeVar("Result")
 
 @dataclass
 class FittedMember:
-    """A fitted member of the ensemble.
-
-    Attributes
-    ----------
-    name : str
-        Name of the member.
-    view : str
-        View of the features that it takes.
-    model : object
-        Fitted model.
-    parameters : dict
-        Chosen parameters.
-    pu_auc : float
-        PU-AUC of its held-out scores.
-    centre, scale : float
-        Standardise its scores on the population. In a weighted ensemble the weight is a factor of the scale.
-    """
+    """A fitted member of the ensemble."""
 
     name: str
-    view: str
+    view: str  # of the features that it takes: "raw", "ranks" or "bins"
     model: Any
-    parameters: dict[str, Any]
-    pu_auc: float
+    parameters: dict[str, Any]  # chosen ones
+    pu_auc: float  # PU-AUC of its held-out scores
+    # standardise its scores on the population. In a weighted ensemble the weight is a factor of the scale
     centre: float
     scale: float
     saved_state: ClassVar[State] = {

@@ -200,24 +200,16 @@ def lift_of(recall: Estimate, share: Estimate) -> Estimate | None:
 
 @dataclass
 class IfOdds:
-    """Estimates if the odds of being labelled differ between positives by a factor of at most `odds_ratio`.
+    """Estimates if the odds of being labelled differ between positives by a factor of at most `odds_ratio`."""
 
-    Attributes
-    ----------
-    odds_ratio : float
-        Odds ratio of labelling.
-    recall, lift, precision : Estimate
-        Values under random labelling, and the ends of their 90 % intervals moved as far as the odds ratio allows; the
-        precision at the same class prior. The lift is None if no row is called.
-    recall_half, lift_one : float or None
-        Tipping points: least odds ratios at which the lower end of the recall is one half and that of the lift one;
-        1 if it is below even with random labels, None if no odds ratio is large enough.
-    """
-
-    odds_ratio: float
+    odds_ratio: float  # odds ratio of labelling
+    # values under random labelling, and the ends of their 90 % intervals moved as far as the odds ratio allows; the
+    # precision at the same class prior. The lift is None if no row is called
     recall: Estimate
     lift: Estimate | None
     precision: Estimate
+    # tipping points: least odds ratios at which the lower end of the recall is one half and that of the lift one; 1 if
+    # it is below even with random labels, None if no odds ratio is large enough
     recall_half: float | None
     lift_one: float | None
 

@@ -20,45 +20,19 @@ REPEATS = 8
 
 
 class FirstFit(NamedTuple):
-    """Members fitted with all unlabeled rows as negatives, on rows in the canonical order.
+    """Members fitted with all unlabeled rows as negatives, on rows in the canonical order."""
 
-    Attributes
-    ----------
-    order : ndarray of int of shape (n,)
-        Indices of the given rows in the canonical order, which all other attributes follow.
-    columns : ndarray of int of shape (m,)
-        Indices of the given columns in the canonical order, likewise.
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    population : ndarray of bool of shape (n,)
-        Rows that are a sample of the population.
-    folds : ndarray of int8 of shape (repeats, n)
-        Fold of each row in each division.
-    ensemble : Ensemble
-        Fitted members.
-    scores : ndarray of shape (members, n)
-        Standardised held-out scores.
-    copies : int
-        Number of labelled rows that have copies, which were kept in one fold.
-    weights : ndarray of shape (members,) or None
-        Weights of the members in the ensemble; None if all have the same.
-    negative : ndarray of bool of shape (n,) or None
-        Rows that are known to be negative.
-    """
-
-    order: np.ndarray
-    columns: np.ndarray
-    X: np.ndarray
-    labelled: np.ndarray
-    population: np.ndarray
-    folds: np.ndarray
-    ensemble: Ensemble
-    scores: np.ndarray
-    copies: int = 0
-    weights: np.ndarray | None = None
-    negative: np.ndarray | None = None
+    order: np.ndarray  # (n,), indices of the given rows in the canonical order, which all other attributes follow
+    columns: np.ndarray  # (m,), indices of the given columns in the canonical order, likewise
+    X: np.ndarray  # (n, m), rows
+    labelled: np.ndarray  # (n,), True for labelled positives
+    population: np.ndarray  # (n,), rows that are a sample of the population
+    folds: np.ndarray  # (repeats, n), fold of each row in each division
+    ensemble: Ensemble  # fitted members
+    scores: np.ndarray  # (members, n), standardised held-out scores
+    copies: int = 0  # number of labelled rows that have copies, which were kept in one fold
+    weights: np.ndarray | None = None  # (members,), weights of the members in the ensemble; None if all have the same
+    negative: np.ndarray | None = None  # (n,), rows that are known to be negative
 
     @property
     def held_out(self) -> np.ndarray:

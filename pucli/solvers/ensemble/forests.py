@@ -46,30 +46,14 @@ class TreeSum:
 
 @dataclass(frozen=True)
 class ForestKind:
-    """Growth of the trees of a forest.
+    """Growth of the trees of a forest."""
 
-    Attributes
-    ----------
-    trees : int
-        Number of trees.
-    least : int
-        Fewest rows of a leaf.
-    features : float or "sqrt"
-        Share of the features tried at a node, or the root of their number.
-    random : bool
-        Whether thresholds are random.
-    bootstrap : bool
-        Whether each tree draws its rows with replacement.
-    rows : int
-        The most rows on which a tree is grown.
-    """
-
-    trees: int = 400
-    least: int = 10
-    features: float | str = "sqrt"
-    random: bool = True
-    bootstrap: bool = False
-    rows: int = TREE_ROWS
+    trees: int = 400  # number of trees
+    least: int = 10  # fewest rows of a leaf
+    features: float | str = "sqrt"  # share of the features tried at a node, or the root of their number
+    random: bool = True  # whether thresholds are random
+    bootstrap: bool = False  # whether each tree draws its rows with replacement
+    rows: int = TREE_ROWS  # the most rows on which a tree is grown
 
     def for_many(self, labelled: int) -> ForestKind:
         """Return the kind for many rows: fewer trees, on a few times as many rows as there are labelled ones."""
@@ -161,33 +145,15 @@ def _held_out(forest: Forest, bins: np.ndarray, folds: np.ndarray, left_out: np.
 
 @dataclass(frozen=True)
 class BoostingKind:
-    """Growth of trees boosted on the logistic loss.
+    """Growth of trees boosted on the logistic loss."""
 
-    Attributes
-    ----------
-    rounds : int
-        Number of trees in each model.
-    rate : float
-        Learning rate.
-    depth : int
-        Largest depth of a tree.
-    least : int
-        Fewest rows of a leaf.
-    ridge : float
-        Added to the sum of weights in the value of a leaf.
-    sample : float
-        Share of the rows that each tree sees.
-    features : float
-        Share of the features tried at a node.
-    """
-
-    rounds: int = 100
-    rate: float = 0.05
-    depth: int = 3
-    least: int = 10
-    ridge: float = 1.0
-    sample: float = 0.7
-    features: float = 0.5
+    rounds: int = 100  # number of trees in each model
+    rate: float = 0.05  # learning rate
+    depth: int = 3  # largest depth of a tree
+    least: int = 10  # fewest rows of a leaf
+    ridge: float = 1.0  # added to the sum of weights in the value of a leaf
+    sample: float = 0.7  # share of the rows that each tree sees
+    features: float = 0.5  # share of the features tried at a node
 
 
 def fit_boosting(

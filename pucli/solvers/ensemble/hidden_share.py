@@ -70,22 +70,14 @@ def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray)
 
 @dataclass
 class PriorWithDraws:
-    """The class prior with its 90 % interval.
+    """The class prior with its 90 % interval."""
 
-    Attributes
-    ----------
-    value, low, high : float
-        Estimate and the ends of its interval.
-    draws : ndarray of shape (bootstraps,)
-        Draws of the prior, for estimates that depend on it.
-    labelled : float
-        Share of the population that is labelled, which the prior cannot be below; 0 in the case-control setting.
-    """
-
+    # estimate and the ends of its interval
     value: float
     low: float
     high: float
-    draws: np.ndarray
+    draws: np.ndarray  # (bootstraps,), draws of the prior, for estimates that depend on it
+    # share of the population that is labelled, which the prior cannot be below; 0 in the case-control setting
     labelled: float = 0.0
     saved_state: ClassVar[State] = {
         "value": PORTION,

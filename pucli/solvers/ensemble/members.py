@@ -42,24 +42,13 @@ class Model(Protocol):
 
 @dataclass
 class Views:
-    """Views of the features, of which each member takes one.
+    """Views of the features, of which each member takes one."""
 
-    Attributes
-    ----------
-    signs : ndarray of shape (m,)
-        1 or -1, by which each feature is multiplied first (`pucli.solvers.ensemble.rows.feature_signs`).
-    raw : Standardise
-        Standardised features.
-    ranks : GaussianRanks
-        Gaussian quantiles of ranks.
-    bins : Bins
-        Bins for trees.
-    """
-
+    # (m,), 1 or -1, by which each feature is multiplied first (`pucli.solvers.ensemble.rows.feature_signs`)
     signs: np.ndarray
-    raw: Standardise
-    ranks: GaussianRanks
-    bins: Bins
+    raw: Standardise  # standardised features
+    ranks: GaussianRanks  # Gaussian quantiles of ranks
+    bins: Bins  # bins for trees
     saved_state: ClassVar[State] = {
         "signs": Array("m", low=-1.0, high=1.0),
         "raw": Held("Standardise"),
@@ -86,24 +75,12 @@ def make_views(X: np.ndarray, signs: np.ndarray | None = None) -> Views:
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Training rows of a member.
+    """Training rows of a member."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, m)
-        Rows in the view of the member.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    folds : ndarray of int8 of shape (repeats, n)
-        Fold of each row in each division, from 0.
-    categories : Categories or None
-        Categories among the features.
-    """
-
-    X: np.ndarray
-    labelled: np.ndarray
-    folds: np.ndarray
-    categories: Categories | None = None
+    X: np.ndarray  # (n, m), rows in the view of the member
+    labelled: np.ndarray  # (n,), True for labelled positives
+    folds: np.ndarray  # (repeats, n), fold of each row in each division, from 0
+    categories: Categories | None = None  # categories among the features
 
 
 Fit = Callable[[TrainingRows, np.random.Generator], tuple[Model, np.ndarray, dict[str, Any]]]
@@ -117,32 +94,19 @@ Refit = Callable[
 
 @dataclass(frozen=True)
 class Member:
-    """A member of the ensemble.
-
-    Parameters
-    ----------
-    name : str
-        Name of the member.
-    view : {"raw", "ranks", "bins"}
-        View of the features that it takes.
-    fit : callable
-        Takes the training rows and a generator; returns the model, the held-out scores (n,) and the chosen parameters.
-    refit : callable, optional
-        Takes the training rows, targets (n,) from -1 to 1, the first model, its parameters and a generator; returns the
-        model and the held-out scores (n,).
-    above, most : int or None
-        The member is used for tables with more than `above` and at most `most` rows.
-    wider : int
-        The member is used for tables with more than so many columns.
-    """
+    """A member of the ensemble."""
 
     name: str
-    view: str
+    view: str  # of the features that it takes: "raw", "ranks" or "bins"
+    # takes the training rows and a generator; returns the model, the held-out scores (n,) and the chosen parameters
     fit: Fit
+    # takes the training rows, targets (n,) from -1 to 1, the first model, its parameters and a generator; returns the
+    # model and the held-out scores (n,)
     refit: Refit | None = None
+    # the member is used for tables with more than `above` and at most `most` rows
     above: int = 0
     most: int | None = None
-    wider: int = 0
+    wider: int = 0  # the member is used for tables with more than so many columns
 
 
 def members_for(members: Sequence[Member], n: int, m: int) -> tuple[Member, ...]:

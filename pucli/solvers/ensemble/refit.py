@@ -34,14 +34,9 @@ MOST_ROWS, MOST_LABELLED = 800, 100
 
 @dataclass
 class QuantileMap:
-    """A non-decreasing map of scores, linear between knots, with slope one beyond them.
+    """A non-decreasing map of scores, linear between knots, with slope one beyond them."""
 
-    Attributes
-    ----------
-    source, target : ndarray of shape (k,)
-        Ascending knots and their images.
-    """
-
+    # (k,), ascending knots and their images
     source: np.ndarray
     target: np.ndarray
     saved_state: ClassVar[State] = {

@@ -42,27 +42,13 @@ _JITTER = 1e-9
 
 @dataclass
 class KernelRidge:
-    """A fitted kernel ridge regression.
+    """A fitted kernel ridge regression."""
 
-    Attributes
-    ----------
-    kernel : {"gaussian", "laplace"}
-        Kernel, as in `kernel_matrix`.
-    width : float
-        Length scale of the kernel.
-    landmarks : ndarray of shape (r, m)
-        Centres of the kernel.
-    weights : ndarray of shape (r,)
-        Coefficients of the centres.
-    constant : float
-        Constant term.
-    """
-
-    kernel: str
-    width: float
-    landmarks: np.ndarray
-    weights: np.ndarray
-    constant: float
+    kernel: str  # "gaussian" or "laplace", as in `kernel_matrix`
+    width: float  # length scale of the kernel
+    landmarks: np.ndarray  # (r, m), centres of the kernel
+    weights: np.ndarray  # (r,), coefficients of the centres
+    constant: float  # constant term
     saved_state: ClassVar[State] = {
         "kernel": Word("gaussian", "laplace"),
         "width": ABOVE_ZERO,

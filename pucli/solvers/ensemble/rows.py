@@ -104,14 +104,9 @@ def balanced_weights(labelled: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Standardise:
-    """Scaling to zero mean and unit variance; constant features become zero.
+    """Scaling to zero mean and unit variance; constant features become zero."""
 
-    Attributes
-    ----------
-    mean, scale : ndarray of shape (m,)
-        Subtracted from, and divided into, each feature.
-    """
-
+    # (m,), subtracted from, and divided into, each feature
     mean: np.ndarray
     scale: np.ndarray
     saved_state: ClassVar[State] = {
@@ -138,20 +133,11 @@ class GaussianRanks:
     """Map of features to Gaussian quantiles of their ranks (ties get their mean rank), then standardised.
 
     The map is linear between values and constant beyond them.
-
-    Attributes
-    ----------
-    values : ndarray of shape (distinct values,)
-        Distinct values of all features, ascending within a feature.
-    normal : ndarray of shape (distinct values,)
-        Their Gaussian quantiles.
-    start : ndarray of int of shape (m + 1,)
-        First value of each feature, then the number of all values.
     """
 
-    values: np.ndarray
-    normal: np.ndarray
-    start: np.ndarray
+    values: np.ndarray  # (distinct values,), distinct values of all features, ascending within a feature
+    normal: np.ndarray  # (distinct values,), their Gaussian quantiles
+    start: np.ndarray  # (m + 1,), first value of each feature, then the number of all values
     saved_state: ClassVar[State] = {
         "values": Array("values"),
         "normal": Array("values"),

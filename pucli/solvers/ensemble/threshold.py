@@ -42,20 +42,11 @@ SAME_WEIGHT = 20
 
 @dataclass
 class Cut:
-    """A threshold of the scores.
+    """A threshold of the scores."""
 
-    Attributes
-    ----------
-    value : float
-        Rows with a larger score are predicted positive.
-    share : float
-        Share of the population above the threshold; equal scores can keep it from the wanted share.
-    goal, wanted : str, float or None
-        As given to `make_cut`.
-    """
-
-    value: float
-    share: float
+    value: float  # rows with a larger score are predicted positive
+    share: float  # share of the population above the threshold; equal scores can keep it from the wanted share
+    # as given to `make_cut`
     goal: str
     wanted: float | None = None
     saved_state: ClassVar[State] = {

@@ -18,27 +18,13 @@ MOST_BINS = 255
 
 @dataclass
 class Forest:
-    """Trees, one after the other in arrays of nodes.
+    """Trees, one after the other in arrays of nodes."""
 
-    Attributes
-    ----------
-    start : ndarray of int of shape (trees + 1,)
-        First node of each tree, then the number of all nodes.
-    feature : ndarray of int of shape (nodes,)
-        Feature of the split; -1 in a leaf.
-    cut : ndarray of uint8 of shape (nodes,)
-        Rows with a bin up to the cut go to the left child.
-    child : ndarray of int of shape (nodes,)
-        Left child, numbered within the tree; the right child follows it.
-    value : ndarray of shape (nodes,)
-        Value of a leaf.
-    """
-
-    start: np.ndarray
-    feature: np.ndarray
-    cut: np.ndarray
-    child: np.ndarray
-    value: np.ndarray
+    start: np.ndarray  # (trees + 1,), first node of each tree, then the number of all nodes
+    feature: np.ndarray  # (nodes,), feature of the split; -1 in a leaf
+    cut: np.ndarray  # (nodes,), rows with a bin up to the cut go to the left child
+    child: np.ndarray  # (nodes,), left child, numbered within the tree; the right child follows it
+    value: np.ndarray  # (nodes,), value of a leaf
     saved_state: ClassVar[State] = {
         "start": Array("trees", dtype="i8", low=0),
         "feature": Array("nodes", dtype="i4", low=-1),
@@ -70,18 +56,10 @@ class Forest:
 
 @dataclass
 class Bins:
-    """Borders between the bins of each feature: values up to border k lie in bins 0 to k.
+    """Borders between the bins of each feature: values up to border k lie in bins 0 to k."""
 
-    Attributes
-    ----------
-    borders : ndarray of shape (all borders,)
-        Borders of all features, ascending within a feature.
-    start : ndarray of int of shape (m + 1,)
-        First border of each feature, then the number of all borders.
-    """
-
-    borders: np.ndarray
-    start: np.ndarray
+    borders: np.ndarray  # (all borders,), borders of all features, ascending within a feature
+    start: np.ndarray  # (m + 1,), first border of each feature, then the number of all borders
     saved_state: ClassVar[State] = {
         "borders": Array("borders"),
         "start": Array("starts", dtype="i8", low=0),

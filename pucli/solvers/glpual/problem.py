@@ -30,30 +30,14 @@ REFINEMENTS = 3
 
 
 class GlobalLocalProblem(NamedTuple):
-    """Rows and weights of GLPUAL, GLLC and their elastic variants.
+    """Rows and weights of GLPUAL, GLLC and their elastic variants."""
 
-    Attributes
-    ----------
-    Z : ndarray of shape (n, m + 1)
-        Rows with a last column of ones.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
-    edges : tuple of ndarray
-        Edges of R (`pucli.solvers.kernels.graph`).
-    lam : float
-        Ridge, positive.
-    c_p : float
-        Weight of each labelled row, positive.
-    c_u : float or ndarray of shape (n_u,)
-        Weight of each unlabeled row, positive; an array if some are known negatives.
-    """
-
-    Z: Floats
-    labelled: Bools
-    edges: Edges
-    lam: float
-    c_p: float = 1.0
-    c_u: float | Floats = 0.1
+    Z: Floats  # (n, m + 1), rows with a last column of ones
+    labelled: Bools  # (n,), True for labelled positives
+    edges: Edges  # edges of R (`pucli.solvers.kernels.graph`)
+    lam: float  # ridge, positive
+    c_p: float = 1.0  # weight of each labelled row, positive
+    c_u: float | Floats = 0.1  # weight of each unlabeled row, positive; (n_u,) if some are known negatives
 
     @property
     def Zp(self) -> Floats:

@@ -22,19 +22,12 @@ BLOCK_ROWS = 8192
 
 
 class RowSums(NamedTuple):
-    """Sums over labelled rows (p) and unlabeled rows (u), each row with a last entry of one.
+    """Sums over labelled rows (p) and unlabeled rows (u), each row with a last entry of one."""
 
-    Attributes
-    ----------
-    G_p, G_u : ndarray of shape (r, r)
-        Zp'Zp and Zu'Zu; the last row is the sum of the rows, and its last entry their number.
-    G_r : ndarray of shape (r, r)
-        Z'RZ, or zero without a graph.
-    """
-
+    # (r, r), Zp'Zp and Zu'Zu; the last row is the sum of the rows, and its last entry their number
     G_p: Floats
     G_u: Floats
-    G_r: Floats
+    G_r: Floats  # (r, r), Z'RZ, or zero without a graph
 
     @classmethod
     def of(cls, Z: Floats, labelled: Bools) -> Self:

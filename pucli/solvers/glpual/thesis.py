@@ -30,17 +30,10 @@ class ThesisSolution(Solution):
 
     `coef` (n_p,) is omega_p. There is no objective and no gap. `residual` is the largest |1 - f_p - h|, and
     `converged` means that everything is finite.
-
-    Attributes
-    ----------
-    omega_u : float
-        The coefficient of all unlabeled rows.
-    intercept : float
-        beta_0.
     """
 
-    omega_u: float
-    intercept: float
+    omega_u: float  # the coefficient of all unlabeled rows
+    intercept: float  # beta_0
 
 
 @njit(cache=True)

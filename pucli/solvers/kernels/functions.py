@@ -28,17 +28,6 @@ _CENTRE_ROWS = 1000
 class Kernel(NamedTuple):
     """A kernel function.
 
-    Attributes
-    ----------
-    name : {"linear", "rbf", "polynomial"}
-        x.y, exp(-|x - y|^2 / (2 width^2)), or (x.y + coef0)^degree.
-    width : float, default 1.0
-        Length scale of "rbf", in the units of the features.
-    degree : int, default 3
-        Degree of "polynomial".
-    coef0 : float, default 1.0
-        Constant term of "polynomial".
-
     Examples
     --------
     >>> import numpy as np
@@ -47,10 +36,11 @@ class Kernel(NamedTuple):
     [16.0, 49.0]
     """
 
+    # "linear": x.y, "rbf": exp(-|x - y|^2 / (2 width^2)), or "polynomial": (x.y + coef0)^degree
     name: str = "rbf"
-    width: float = 1.0
-    degree: int = 3
-    coef0: float = 1.0
+    width: float = 1.0  # length scale of "rbf", in the units of the features
+    degree: int = 3  # degree of "polynomial"
+    coef0: float = 1.0  # constant term of "polynomial"
 
     def check(self) -> Kernel:
         """Return self, or raise ValueError for an unknown name or parameters that give no Mercer kernel."""

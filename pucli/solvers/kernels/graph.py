@@ -24,25 +24,14 @@ Edges: TypeAlias = tuple[Ints, Ints, Floats]
 
 
 class Graph(NamedTuple):
-    """The mutual K-NN graph, each edge once with i < j.
+    """The mutual K-NN graph, each edge once with i < j."""
 
-    Attributes
-    ----------
-    i, j : ndarray of shape (n_edges,)
-        Rows that an edge joins.
-    squared_distance : ndarray of shape (n_edges,)
-        Squared Euclidean distance between them.
-    n_rows : int
-        Number of rows of the data.
-    recall : float
-        Share of the true neighbours that were found, measured on a sample; 1 if they are exact.
-    """
-
+    # (n_edges,), rows that an edge joins
     i: Ints
     j: Ints
-    squared_distance: Floats
-    n_rows: int
-    recall: float = 1.0
+    squared_distance: Floats  # (n_edges,), squared Euclidean distance between them
+    n_rows: int  # number of rows of the data
+    recall: float = 1.0  # share of the true neighbours that were found, measured on a sample; 1 if they are exact
 
     def edges(self, sigma: float) -> Edges:
         """Return the edges of R for one sigma: i, j and the weight exp(-d^2 / sigma) / n."""

@@ -27,24 +27,12 @@ BLOCK_ROWS = 8192
 
 
 class LowRankMap(NamedTuple):
-    """Features of an RBF kernel.
+    """Features of an RBF kernel."""
 
-    Attributes
-    ----------
-    L : ndarray of shape (n, r)
-        Features of the training rows.
-    pivots : ndarray of shape (r,)
-        Rows that span the features.
-    factor : ndarray of shape (r, r)
-        Features of the pivots, lower triangular.
-    residual : float
-        Largest entry on the diagonal of K - L L'.
-    """
-
-    L: Floats
-    pivots: Ints
-    factor: Floats
-    residual: float
+    L: Floats  # (n, r), features of the training rows
+    pivots: Ints  # (r,), rows that span the features
+    factor: Floats  # (r, r), features of the pivots, lower triangular
+    residual: float  # largest entry on the diagonal of K - L L'
 
 
 def rbf_from_distances(D: Floats, width: float) -> Floats:

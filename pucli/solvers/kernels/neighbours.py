@@ -37,18 +37,10 @@ _BLOCK, _MEASURED_BLOCK = 60_000, 8192
 
 
 class Neighbours(NamedTuple):
-    """Nearest neighbours.
+    """Nearest neighbours."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n, k)
-        The k nearest other rows of each row, the nearest first.
-    recall : float
-        Share of the true neighbours among them, measured on a sample; 1 if they are exact.
-    """
-
-    rows: Ints
-    recall: float
+    rows: Ints  # (n, k), the k nearest other rows of each row, the nearest first
+    recall: float  # share of the true neighbours among them, measured on a sample; 1 if they are exact
 
 
 def nearest(X: Floats, k: int) -> Neighbours:

@@ -30,27 +30,15 @@ DENSE = 0.1
 
 
 class PathMap(NamedTuple):
-    """The kernel and its principal components on n training rows.
+    """The kernel and its principal components on n training rows."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, m)
-        The rows.
-    rho, sigma : float
-        Stretch of the steps and width of the kernel.
-    costs : ndarray of shape (n, n)
-        S.
-    column_means : ndarray of shape (n,)
-        Means of the columns of the kernel matrix.
-    projection, coordinates : ndarray of shape (n, p)
-        Maps centred rows of the kernel to coordinates, and the coordinates of the training rows.
-    """
-
-    X: Floats
+    X: Floats  # (n, m), the rows
+    # stretch of the steps and width of the kernel
     rho: float
     sigma: float
-    costs: Floats
-    column_means: Floats
+    costs: Floats  # (n, n), S
+    column_means: Floats  # (n,), means of the columns of the kernel matrix
+    # (n, p), maps centred rows of the kernel to coordinates, and the coordinates of the training rows
     projection: Floats
     coordinates: Floats
 

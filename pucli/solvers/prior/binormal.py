@@ -52,20 +52,11 @@ class _Laws:
 
 @dataclass(frozen=True)
 class Binormal:
-    """The posterior of the binormal law.
+    """The posterior of the binormal law."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (c,)
-        Probability of each law of the grid.
-    ranking : float
-        Lower end (95 %) of the PU-AUC.
-    labelled, rows : int
-        Number of labelled rows and of rows of the population.
-    """
-
-    weights: Floats
-    ranking: float
+    weights: Floats  # (c,), probability of each law of the grid
+    ranking: float  # lower end (95 %) of the PU-AUC
+    # number of labelled rows and of rows of the population
     labelled: int
     rows: int
 

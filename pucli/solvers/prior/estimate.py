@@ -48,28 +48,15 @@ FAR_OUTSIDE, PLAIN_CONFIDENCE = 0.1, 0.99
 
 
 class PriorEstimate(NamedTuple):
-    """An estimate of the share of positives among the unlabeled rows.
-
-    Attributes
-    ----------
-    prior : float
-        The estimate.
-    low, high : float
-        Interval; both equal `prior` without replicates.
-    confidence : float
-        Confidence of the interval.
-    method : str
-        The estimator.
-    replicates : int
-        Number of bootstrap estimates.
-    """
+    """An estimate of the share of positives among the unlabeled rows."""
 
     prior: float
+    # interval; both equal `prior` without replicates
     low: float
     high: float
-    confidence: float
-    method: str
-    replicates: int
+    confidence: float  # confidence of the interval
+    method: str  # the estimator
+    replicates: int  # number of bootstrap estimates
 
     @property
     def narrow(self) -> bool:
@@ -79,24 +66,14 @@ class PriorEstimate(NamedTuple):
 
 
 class PriorReport(NamedTuple):
-    """Estimates by several methods.
+    """Estimates by several methods."""
 
-    Attributes
-    ----------
-    estimates : tuple of PriorEstimate
-        In the order of the given methods.
-    disagreement : float
-        Largest minus smallest estimate.
-    separation : float
-        AUC of positives against negatives that the scores and the first estimate imply, from 0.5 to 1; NaN without
-        replicates.
-    held_out : tuple of two ndarrays or None
-        Sorted held-out scores of labelled and of unlabeled rows by the ensemble; None without an estimate by it.
-    """
-
-    estimates: tuple[PriorEstimate, ...]
-    disagreement: float
+    estimates: tuple[PriorEstimate, ...]  # in the order of the given methods
+    disagreement: float  # largest minus smallest estimate
+    # AUC of positives against negatives that the scores and the first estimate imply, from 0.5 to 1; NaN without
+    # replicates
     separation: float
+    # sorted held-out scores of labelled and of unlabeled rows by the ensemble; None without an estimate by it
     held_out: tuple[Floats, Floats] | None = None
 
     @property
@@ -248,17 +225,10 @@ def contradicted(
 
 
 class Scored(NamedTuple):
-    """Estimates from resampled scores and from the scores themselves, and the PU-AUC.
+    """Estimates from resampled scores and from the scores themselves, and the PU-AUC."""
 
-    Attributes
-    ----------
-    drawn : ndarray of shape (samples,)
-        Best bin estimates of bootstrap samples of the held-out scores.
-    whole, ranking : float
-        Best bin estimate of all held-out scores, and their PU-AUC.
-    """
-
-    drawn: Floats
+    drawn: Floats  # (samples,), best bin estimates of bootstrap samples of the held-out scores
+    # best bin estimate of all held-out scores, and their PU-AUC
     whole: float
     ranking: float
 

@@ -26,21 +26,11 @@ SLOPE_SHARE = 0.95
 
 
 class HullDistance(NamedTuple):
-    """Distance d(l) of a point to the convex hull of the rows.
+    """Distance d(l) of a point to the convex hull of the rows."""
 
-    Attributes
-    ----------
-    distance : float
-        d(l).
-    slope : float
-        Derivative of d at l.
-    weights : ndarray of shape (n,)
-        The nearest point of the hull: one weight per row, non-negative and with sum one.
-    """
-
-    distance: float
-    slope: float
-    weights: Floats
+    distance: float  # d(l)
+    slope: float  # derivative of d at l
+    weights: Floats  # (n,), the nearest point of the hull: one weight per row, non-negative and with sum one
 
 
 @njit(cache=True)

@@ -37,24 +37,12 @@ NEWTON_STEPS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class KernelRows(Certificate):
-    """Solution of the problem above; `n_iter` counts pair steps.
+    """Solution of the problem above; `n_iter` counts pair steps."""
 
-    Attributes
-    ----------
-    f : ndarray of shape (n,)
-        Scores of the rows.
-    intercept : float
-        b.
-    dual : ndarray of shape (n,)
-        Dual variables: g = -sum_i dual_i k(x_i, .).
-    half_norm : float
-        1/2 |g|_H^2.
-    """
-
-    f: Floats
-    intercept: float
-    dual: Floats
-    half_norm: float
+    f: Floats  # (n,), scores of the rows
+    intercept: float  # b
+    dual: Floats  # (n,), dual variables: g = -sum_i dual_i k(x_i, .)
+    half_norm: float  # 1/2 |g|_H^2
 
 
 def solve_kernel_rows(

@@ -68,21 +68,11 @@ def keeps_w(n: int, m: int) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class LinearSolution(Solution):
-    """Solution with the linear kernel; `n_iter` counts Newton steps.
+    """Solution with the linear kernel; `n_iter` counts Newton steps."""
 
-    Attributes
-    ----------
-    intercept : float
-        b, which is not in `coef`.
-    dual : ndarray of shape (n,)
-        Dual variables sigma.
-    trace : ndarray of shape (outer iterations, 3)
-        Elapsed seconds, dual value and gap.
-    """
-
-    intercept: float
-    dual: Floats
-    trace: Floats
+    intercept: float  # b, which is not in `coef`
+    dual: Floats  # (n,), dual variables sigma
+    trace: Floats  # (outer iterations, 3), elapsed seconds, dual value and gap
 
 
 class _Point(NamedTuple):

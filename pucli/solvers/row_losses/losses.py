@@ -26,19 +26,13 @@ ROUNDING = 4.0 * np.finfo(float).eps
 
 
 class RowLosses(NamedTuple):
-    """One loss per row, z -> lower z + (knot - lower) [z - left]_+ + (upper - knot) [z - right]_+.
+    """One loss per row, z -> lower z + (knot - lower) [z - left]_+ + (upper - knot) [z - right]_+."""
 
-    Attributes
-    ----------
-    lower, knot, upper : ndarray of shape (n,)
-        Slopes. The dual variable of a row lies between `lower` and `upper`.
-    left, right : ndarray of shape (n,)
-        Kinks. With one kink, `knot` equals `upper` and `right` equals `left`.
-    """
-
+    # (n,), slopes. The dual variable of a row lies between `lower` and `upper`
     lower: Floats
     knot: Floats
     upper: Floats
+    # (n,), kinks. With one kink, `knot` equals `upper` and `right` equals `left`
     left: Floats
     right: Floats
 
@@ -48,18 +42,10 @@ class RowLosses(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """Scale of a relative gap, besides the objective that a solver knows.
+    """Scale of a relative gap, besides the objective that a solver knows."""
 
-    Attributes
-    ----------
-    trivial : float
-        Value of the best constant f, a lower bound of the scale.
-    constant : float
-        Constant that the solver's objective leaves out.
-    """
-
-    trivial: float = 0.0
-    constant: float = 0.0
+    trivial: float = 0.0  # value of the best constant f, a lower bound of the scale
+    constant: float = 0.0  # constant that the solver's objective leaves out
 
 
 # A gap relative to the objective alone.

@@ -20,17 +20,10 @@ class MixtureFit(Certificate):
     """A local maximum of the observed-data log-likelihood.
 
     `objective` is that log-likelihood in nats, `residual` its increase in the last iteration.
-
-    Attributes
-    ----------
-    parameters : Parameters
-        The fitted model.
-    soft_labels : ndarray of shape (M, K)
-        Posteriors of the unlabeled rows.
     """
 
-    parameters: Parameters
-    soft_labels: Floats
+    parameters: Parameters  # the fitted model
+    soft_labels: Floats  # (M, K), posteriors of the unlabeled rows
 
 
 def expectation_maximisation(

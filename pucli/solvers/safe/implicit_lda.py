@@ -33,17 +33,10 @@ class ImplicitFit(Certificate):
 
     `objective` is the log-likelihood of the labelled rows, in nats. `residual` is max over Q' of the slope of the
     objective from Q towards Q', in nats: 0 if and only if Q is stationary.
-
-    Attributes
-    ----------
-    parameters : Parameters
-        Psi(Q).
-    soft_labels : ndarray of shape (M, K)
-        Q.
     """
 
-    parameters: Parameters
-    soft_labels: Floats
+    parameters: Parameters  # psi(Q)
+    soft_labels: Floats  # (M, K), Q
 
 
 class _LabelledLikelihood:

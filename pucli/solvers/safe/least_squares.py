@@ -34,18 +34,10 @@ _LARGE = 1e4
 
 @dataclass(frozen=True, kw_only=True)
 class BoxSolution(Certificate):
-    """Solution of the box-constrained least squares problem; `n_iter` counts coordinate sweeps.
+    """Solution of the box-constrained least squares problem; `n_iter` counts coordinate sweeps."""
 
-    Attributes
-    ----------
-    y : ndarray of shape (M,)
-        The minimiser.
-    error : ndarray of shape (r,)
-        B'y - c.
-    """
-
-    y: Floats
-    error: Floats
+    y: Floats  # (M,), the minimiser
+    error: Floats  # (r,), b'y - c
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,20 +45,11 @@ class SafeLeastSquares(Solution):
     """A semi-supervised least squares fit; `coef` (D + 1,) has the intercept last.
 
     Risks are sums of squared errors over all N + M rows, plus the penalty.
-
-    Attributes
-    ----------
-    coef_supervised : ndarray of shape (D + 1,)
-        The supervised fit.
-    soft_labels : ndarray of shape (M,)
-        Labels in [0, 1] that lead to `coef`.
-    improvement : float
-        risk(supervised) - risk(coef) is at least this for every labelling, including rounding.
     """
 
-    coef_supervised: Floats
-    soft_labels: Floats
-    improvement: float
+    coef_supervised: Floats  # (D + 1,), the supervised fit
+    soft_labels: Floats  # (M,), labels in [0, 1] that lead to `coef`
+    improvement: float  # risk(supervised) - risk(coef) is at least this for every labelling, including rounding
 
 
 @njit(cache=True)

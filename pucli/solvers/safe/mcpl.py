@@ -48,21 +48,13 @@ class SaddlePoint(Certificate):
     """A certified MCPL fit; likelihoods are in nats, summed over all rows.
 
     `objective` is CL(Psi, Q); `gap` bounds its distance from the saddle value.
-
-    Attributes
-    ----------
-    parameters, supervised : Parameters
-        The MCPL fit and the supervised one.
-    soft_labels : ndarray of shape (M, K)
-        Q.
-    improvement : float
-        L(Psi) - L(Psi_sup) is at least this for every labelling, rounding of the sums included.
     """
 
+    # the MCPL fit and the supervised one
     parameters: Parameters
     supervised: Parameters
-    soft_labels: Floats
-    improvement: float
+    soft_labels: Floats  # (M, K), Q
+    improvement: float  # L(Psi) - L(Psi_sup) is at least this for every labelling, rounding of the sums included
 
 
 def _second_moments(A: Floats, d: Floats, share: Floats) -> Floats:
@@ -194,21 +186,11 @@ def _ill_conditioning(model: Model, parameters: Parameters, sizes: float, n: int
 
 
 class Gain(NamedTuple):
-    """Gain in log-likelihood over the supervised fit, in nats.
+    """Gain in log-likelihood over the supervised fit, in nats."""
 
-    Attributes
-    ----------
-    certain : float
-        That of the labelled rows.
-    rows : ndarray of shape (M, K)
-        That of each unlabeled row in each class.
-    rounding : float
-        A bound on the error of their sum.
-    """
-
-    certain: float
-    rows: Floats
-    rounding: float
+    certain: float  # that of the labelled rows
+    rows: Floats  # (M, K), that of each unlabeled row in each class
+    rounding: float  # a bound on the error of their sum
 
     @property
     def worst(self) -> float:

@@ -57,17 +57,10 @@ _LEAST = 8.0
 
 @dataclass(frozen=True, kw_only=True)
 class MinimaxSolution(Certificate):
-    """The estimate, and its certificate in nats: `objective` is the gain over the complete rows that it guarantees.
+    """The estimate, and its certificate in nats: `objective` is the gain over the complete rows that it guarantees."""
 
-    Attributes
-    ----------
-    model : Gaussian
-        Mean and covariance.
-    rounding : float
-        A bound on the rounding of `objective`, for missing entries that fit the estimate as well as the observed ones.
-    """
-
-    model: Gaussian
+    model: Gaussian  # mean and covariance
+    # a bound on the rounding of `objective`, for missing entries that fit the estimate as well as the observed ones
     rounding: float
 
 

@@ -21,24 +21,12 @@ from pucli.solvers.safe.families import DiagonalGaussian, ExponentialFamily, Ful
 
 
 class Parameters(NamedTuple):
-    """A fitted model.
+    """A fitted model."""
 
-    Attributes
-    ----------
-    prior : ndarray of shape (K,)
-        Class probabilities.
-    mean : ndarray of shape (K, p)
-        Means of t(x) per class.
-    theta : ndarray of shape (K, p + 1)
-        log pi_k - F(eta_k), then eta_k.
-    precision : ndarray of shape (d, d)
-        The shared precision; empty where there is none.
-    """
-
-    prior: Floats
-    mean: Floats
-    theta: Floats
-    precision: Floats
+    prior: Floats  # (K,), class probabilities
+    mean: Floats  # (K, p), means of t(x) per class
+    theta: Floats  # (K, p + 1), log pi_k - F(eta_k), then eta_k
+    precision: Floats  # (d, d), the shared precision; empty where there is none
 
 
 class SeparateModel:

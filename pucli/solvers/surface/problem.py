@@ -37,30 +37,14 @@ ROUNDING, LEAST_ROUNDING = 8.0 * np.finfo(float).eps, 1e-10
 
 @dataclass(frozen=True)
 class SurfaceProblem:
-    """The parts of J that do not depend on lam1.
+    """The parts of J that do not depend on lam1."""
 
-    Attributes
-    ----------
-    A : ndarray of shape (r, r)
-        The quadratic; r = m* + 1.
-    b : ndarray of shape (r,)
-        The linear term.
-    Zp : ndarray of shape (n_p, r)
-        Labelled rows, with a last column of ones.
-    c_p : float
-        Weight of each labelled row.
-    constant : float
-        c_u n_u.
-    m : int
-        Number of features.
-    """
-
-    A: Floats
-    b: Floats
-    Zp: Floats
-    c_p: float
-    constant: float
-    m: int
+    A: Floats  # (r, r), the quadratic; r = m* + 1
+    b: Floats  # (r,), the linear term
+    Zp: Floats  # (n_p, r), labelled rows, with a last column of ones
+    c_p: float  # weight of each labelled row
+    constant: float  # c_u n_u
+    m: int  # number of features
 
     @functools.cached_property
     def factor(self) -> tuple[Floats, Cholesky]:
@@ -73,17 +57,10 @@ class SurfaceSolution(Solution):
     """A sparse quadratic surface.
 
     `coef` (r,) is alpha, with exact zeros, and the intercept. `n_iter` counts alternating steps and Newton steps.
-
-    Attributes
-    ----------
-    dual : ndarray of shape (n_p,)
-        Slopes of the hinges, in [-c_p, 0].
-    multipliers : ndarray of shape (m, m + 1)
-        Dual variables of the groups.
     """
 
-    dual: Floats
-    multipliers: Floats
+    dual: Floats  # (n_p,), slopes of the hinges, in [-c_p, 0]
+    multipliers: Floats  # (m, m + 1), dual variables of the groups
 
 
 def surface_problem(rows: GlobalLocalProblem, G: Floats) -> SurfaceProblem:

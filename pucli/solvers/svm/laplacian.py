@@ -41,15 +41,9 @@ LEAST_ROUNDING = 1e-11
 
 @dataclass(frozen=True, kw_only=True)
 class LaplacianSolution(Solution):
-    """A Laplacian SVM; `coef` (n,) is alpha, and `n_iter` counts Newton steps.
+    """A Laplacian SVM; `coef` (n,) is alpha, and `n_iter` counts Newton steps."""
 
-    Attributes
-    ----------
-    offset : float
-        b.
-    """
-
-    offset: float
+    offset: float  # b
 
 
 def best_offset(y: Floats, g: Floats) -> float:
@@ -72,24 +66,12 @@ def best_offset(y: Floats, g: Floats) -> float:
 
 
 class GraphKernel(NamedTuple):
-    """The kernel, the graph, and the factors of I + gamma_i / (n^2 gamma_a) L K.
+    """The kernel, the graph, and the factors of I + gamma_i / (n^2 gamma_a) L K."""
 
-    Attributes
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix of all rows.
-    L : ndarray or sparse array of shape (n, n)
-        Graph Laplacian.
-    ratio : float
-        gamma_i / gamma_a.
-    factors : tuple
-        Of `scipy.linalg.lu_factor`.
-    """
-
-    K: Floats
-    L: Matrix
-    ratio: float
-    factors: tuple[Floats, Ints]
+    K: Floats  # (n, n), kernel matrix of all rows
+    L: Matrix  # (n, n), graph Laplacian
+    ratio: float  # gamma_i / gamma_a
+    factors: tuple[Floats, Ints]  # of `scipy.linalg.lu_factor`
 
 
 def graph_kernel(K: Floats, L: Matrix, ratio: float) -> GraphKernel:

@@ -25,15 +25,9 @@ STEEPNESS = 3.0
 
 @dataclass(frozen=True, kw_only=True)
 class TransductiveSolution(Solution):
-    """A transductive SVM; `coef` (p,) is w, `residual` the largest slope, relative as `tol` is.
+    """A transductive SVM; `coef` (p,) is w, `residual` the largest slope, relative as `tol` is."""
 
-    Attributes
-    ----------
-    offset : float
-        b.
-    """
-
-    offset: float
+    offset: float  # b
 
 
 def transductive_loss(point: Floats, Z: Floats, y: Floats, C: float, C_u: float) -> tuple[float, Floats]:

@@ -70,13 +70,6 @@ class NetworkSolution(Certificate):
 
     `objective` is that of `risks`, `residual` the largest entry of the gradient with the decay, `n_iter` the number of
     epochs. `converged` means that the residual is finite.
-
-    Attributes
-    ----------
-    network : Network
-        The parameters.
-    risks : Risks
-        Partial risks.
     """
 
     network: Network
@@ -84,25 +77,14 @@ class NetworkSolution(Certificate):
 
 
 class Risk(NamedTuple):
-    """The risk that a network is trained on.
+    """The risk that a network is trained on."""
 
-    Attributes
-    ----------
-    prior : float
-        Share of positives among the unlabeled rows, in (0, 1).
-    non_negative : bool
-        True for nnPU, False for uPU.
-    beta, gamma : float
-        Negative R_n that nnPU tolerates, and the size of the step that raises R_n, relative to a usual step.
-    eta : float
-        Weight of the unlabeled rows if there are known negatives, 1 without.
-    """
-
-    prior: float
-    non_negative: bool
+    prior: float  # share of positives among the unlabeled rows, in (0, 1)
+    non_negative: bool  # True for nnPU, False for uPU
+    # negative R_n that nnPU tolerates, and the size of the step that raises R_n, relative to a usual step
     beta: float = 0.0
     gamma: float = 1.0
-    eta: float = 1.0
+    eta: float = 1.0  # weight of the unlabeled rows if there are known negatives, 1 without
 
     def partial(self, f: Floats, labelled: Marks) -> Risks:
         """Return the risks of scores (n,); nnPU counts R_n as zero in the objective where it is negative."""
@@ -187,25 +169,14 @@ def _back(network: Network, X: Floats, hidden: Floats, by_score: Floats) -> Netw
 
 
 class Training(NamedTuple):
-    """Settings of the training.
+    """Settings of the training."""
 
-    Attributes
-    ----------
-    hidden : int
-        Hidden units.
-    epochs : int
-        Number of epochs, part of the method's definition.
-    learning_rate, decay : float
-        Adam's step size, and the L2 decay.
-    batch_size : int
-        Rows of a step. With fewer rows, each step takes all of them.
-    """
-
-    hidden: int = 100
-    epochs: int = 100
+    hidden: int = 100  # hidden units
+    epochs: int = 100  # number of epochs, part of the method's definition
+    # Adam's step size, and the L2 decay
     learning_rate: float = 1e-3
     decay: float = 0.005
-    batch_size: int = 30000
+    batch_size: int = 30000  # rows of a step. With fewer rows, each step takes all of them
 
 
 def train_network(

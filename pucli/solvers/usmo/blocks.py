@@ -39,57 +39,25 @@ SHRINK_SHARE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class KernelSolution(Certificate):
-    """Solution of the kernel problem; `n_iter` counts blocks.
+    """Solution of the kernel problem; `n_iter` counts blocks."""
 
-    Attributes
-    ----------
-    dual : ndarray of shape (n,)
-        Dual variables sigma.
-    scores : ndarray of shape (n,)
-        f at the rows.
-    intercept : float
-        b.
-    violation : float
-        tau of (13), the largest violation by any pair.
-    trace : ndarray of shape (blocks + 1, 3)
-        Elapsed seconds, dual value, and gap of the active rows.
-    """
-
-    dual: Floats
-    scores: Floats
-    intercept: float
-    violation: float
-    trace: Floats
+    dual: Floats  # (n,), dual variables sigma
+    scores: Floats  # (n,), f at the rows
+    intercept: float  # b
+    violation: float  # tau of (13), the largest violation by any pair
+    trace: Floats  # (blocks + 1, 3), elapsed seconds, dual value, and gap of the active rows
 
 
 class KernelProblem(NamedTuple):
-    """A problem of `pucli.solvers.row_losses.losses`.
+    """A problem of `pucli.solvers.row_losses.losses`."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, m)
-        Rows that carry a loss.
-    kernel : Kernel
-        The kernel.
-    losses : RowLosses
-        Losses of the rows.
-    total : float
-        Coefficient of the intercept.
-    a_X : ndarray of shape (n,)
-        The fixed element a at the rows.
-    a_norm : float
-        |a|_H^2.
-    trivial : float
-        Value of the best constant f, a lower bound of the scale of the relative gap.
-    """
-
-    X: Floats
+    X: Floats  # (n, m), rows that carry a loss
     kernel: Kernel
     losses: RowLosses
-    total: float
-    a_X: Floats
-    a_norm: float
-    trivial: float = 0.0
+    total: float  # coefficient of the intercept
+    a_X: Floats  # (n,), the fixed element a at the rows
+    a_norm: float  # |a|_H^2
+    trivial: float = 0.0  # value of the best constant f, a lower bound of the scale of the relative gap
 
     @classmethod
     def of(cls, problem: DoubleHingeProblem) -> Self:

@@ -28,40 +28,19 @@ def double_hinge_losses(n: int, c2: float) -> RowLosses:
 
 
 class DoubleHingeProblem(NamedTuple):
-    """The double-hinge problem of one training set, with the constants that do not depend on the solution.
-
-    Attributes
-    ----------
-    kernel : Kernel
-        The kernel.
-    X_p : ndarray of shape (p, m)
-        Labelled rows; with the linear kernel sparse ones too, as `X_u`.
-    X_u : ndarray of shape (n, m)
-        Unlabeled rows.
-    c1, c2 : float
-        prior / (2 lam p) and 1 / (2 lam n).
-    losses : RowLosses
-        Losses of the unlabeled rows.
-    total : float
-        c1 p.
-    a_X : ndarray of shape (n,)
-        c1 sum_p k(x_u, x_p).
-    a_norm : float
-        c1^2 times the sum of the kernel over pairs of labelled rows.
-    trivial : float
-        Value of the best constant f.
-    """
+    """The double-hinge problem of one training set, with the constants that do not depend on the solution."""
 
     kernel: Kernel
-    X_p: Floats
-    X_u: Floats
+    X_p: Floats  # (p, m), labelled rows; with the linear kernel sparse ones too, as `X_u`
+    X_u: Floats  # (n, m), unlabeled rows
+    # prior / (2 lam p) and 1 / (2 lam n)
     c1: float
     c2: float
-    losses: RowLosses
-    total: float
-    a_X: Floats
-    a_norm: float
-    trivial: float
+    losses: RowLosses  # losses of the unlabeled rows
+    total: float  # c1 p
+    a_X: Floats  # (n,), c1 sum_p k(x_u, x_p)
+    a_norm: float  # c1^2 times the sum of the kernel over pairs of labelled rows
+    trivial: float  # value of the best constant f
 
 
 def double_hinge_problem(X: Floats, labelled: Bools, kernel: Kernel, prior: float, lam: float) -> DoubleHingeProblem:

@@ -44,22 +44,12 @@ class RampSolution(Certificate):
 
     `residual` bounds the possible decrease of the convex majorant at f; it is zero exactly at stationary points.
     `n_iter` counts convex problems.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (N,)
-        Coefficients of g = sum_i weights_i k(x_i, .).
-    coef : ndarray of shape (m,) or None
-        g as coefficients, with the linear kernel.
-    intercept : float
-        b.
-    objectives : ndarray
-        The objective at f = 0, if it starts there, and after each step that is kept; it never increases.
     """
 
-    weights: Floats
-    coef: Floats | None
-    intercept: float
+    weights: Floats  # (N,), coefficients of g = sum_i weights_i k(x_i, .)
+    coef: Floats | None  # (m,), g as coefficients, with the linear kernel
+    intercept: float  # b
+    # the objective at f = 0, if it starts there, and after each step that is kept; it never increases
     objectives: Floats
 
 
@@ -80,27 +70,13 @@ def _tangent_losses(f: Floats, labelled: Bools, c1: float, c2: float) -> RowLoss
 
 
 class RampProblem(NamedTuple):
-    """Rows and weights.
+    """Rows and weights."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (N, m)
-        Rows.
-    labelled : ndarray of bool, shape (N,)
-        True for labelled positives.
-    kernel : Kernel
-        The kernel.
-    prior : float
-        Share of positives among the unlabeled rows.
-    lam : float
-        Ridge.
-    """
-
-    X: Floats
-    labelled: Bools
+    X: Floats  # (N, m), rows
+    labelled: Bools  # (N,), True for labelled positives
     kernel: Kernel
-    prior: float
-    lam: float
+    prior: float  # share of positives among the unlabeled rows
+    lam: float  # ridge
 
 
 def solve_ramp(

@@ -30,40 +30,16 @@ COMMON = ("n_neighbors", "c_p", "tol", "max_iter", "sigma")
 
 
 class _Known(NamedTuple):
-    """A solution of a point, which may have been found for its neighbour.
-
-    Attributes
-    ----------
-    fit : SurfaceSolution
-        The solution.
-    parts : ndarray of shape (4,)
-        Its terms that lam1, lam2, c_u and c_p weigh.
-    rough : ndarray of shape (n_edges,)
-        Squared differences of its scores along the edges of the graph, which R weighs.
-    bound : float
-        Lower bound on the minimum at this point.
-    """
+    """A solution of a point, which may have been found for its neighbour."""
 
     fit: SurfaceSolution
-    parts: Floats
-    rough: Floats
-    bound: float
+    parts: Floats  # (4,), its terms that lam1, lam2, c_u and c_p weigh
+    rough: Floats  # (n_edges,), squared differences of its scores along the edges of the graph, which R weighs
+    bound: float  # lower bound on the minimum at this point
 
 
 class _Fold:
-    """Solutions for the training rows of a fold.
-
-    Points are asked for in the order of `order`.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
-    score_error : float
-        See `SurfacePath.score_error`.
-    """
+    """Solutions for the training rows of a fold, asked for in the order of `order`."""
 
     def __init__(self, X: Floats, labelled: Bools, score_error: float) -> None:
         self.X, self.labelled = X, labelled

@@ -31,40 +31,19 @@ LEAST_RISE, PATIENCE = 5e-4, 45
 
 @dataclass(frozen=True)
 class BagKind:
-    """Growth of bags of boosted trees.
+    """Growth of bags of boosted trees."""
 
-    Attributes
-    ----------
-    leaves : int
-        Most leaves of a tree.
-    bags : int
-        Number of models that leave out the same fold.
-    fewest, rounds : int
-        Fewest and most trees in each model.
-    stage : int
-        Number of trees after which it may end.
-    rate : float
-        Learning rate.
-    least : int
-        Fewest rows of a leaf.
-    ridge : float
-        Added to the sum of weights in the value of a leaf.
-    features : float
-        Share of the features tried in a tree.
-    unlabeled : float
-        Number of unlabeled rows in a bag for each labelled row.
-    """
-
-    leaves: int = 31
-    bags: int = 2
+    leaves: int = 31  # most leaves of a tree
+    bags: int = 2  # number of models that leave out the same fold
+    # fewest and most trees in each model
     fewest: int = 45
     rounds: int = 360
-    stage: int = 15
-    rate: float = 0.05
-    least: int = 20
-    ridge: float = 1.0
-    features: float = 0.7
-    unlabeled: float = 4.0
+    stage: int = 15  # number of trees after which it may end
+    rate: float = 0.05  # learning rate
+    least: int = 20  # fewest rows of a leaf
+    ridge: float = 1.0  # added to the sum of weights in the value of a leaf
+    features: float = 0.7  # share of the features tried in a tree
+    unlabeled: float = 4.0  # number of unlabeled rows in a bag for each labelled row
 
 
 def fit_bags(

@@ -25,50 +25,26 @@ CATEGORY_RIDGE = 10.0
 
 
 class Sparse(NamedTuple):
-    """Binned rows, also without the most frequent bin of each feature.
+    """Binned rows, also without the most frequent bin of each feature."""
 
-    Attributes
-    ----------
-    bins : ndarray of uint8 of shape (n, m)
-        Rows, given by the bins of their features.
-    coded : ndarray of bool of shape (m,)
-        Features whose bins are levels of a category, of which there are at most 62.
-    entries : ndarray of int32
-        Numbers of the other bins, over all features, row after row.
-    start : ndarray of int of shape (n + 1,)
-        First entry of each row.
-    offset : ndarray of int of shape (m + 1,)
-        Number of the first bin of each feature.
-    usual : ndarray of int of shape (m,)
-        Number of the most frequent bin of each feature.
-    """
-
-    bins: AnyArray
-    coded: Bools
-    entries: AnyArray
-    start: Ints
-    offset: Ints
-    usual: Ints
+    bins: AnyArray  # (n, m), rows, given by the bins of their features
+    coded: Bools  # (m,), features whose bins are levels of a category, of which there are at most 62
+    entries: AnyArray  # numbers of the other bins, over all features, row after row
+    start: Ints  # (n + 1,), first entry of each row
+    offset: Ints  # (m + 1,), number of the first bin of each feature
+    usual: Ints  # (m,), number of the most frequent bin of each feature
 
 
 class Leaves(NamedTuple):
-    """The leaves of a tree that grows.
+    """The leaves of a tree that grows."""
 
-    Attributes
-    ----------
-    rows, spare : ndarray of int of shape (n,)
-        Rows, those of a leaf side by side, and a workspace.
-    numbers, sums : ndarray of shape (leaves, 7) and (leaves, 3)
-        Of each leaf, as above.
-    histograms : ndarray of shape (leaves, bins, 3)
-        Of the gradients, weights and numbers of rows.
-    """
-
+    # (n,), rows, those of a leaf side by side, and a workspace
     rows: Ints
     spare: Ints
+    # (leaves, 7) and (leaves, 3), of each leaf, as above
     numbers: Ints
     sums: Floats
-    histograms: Floats
+    histograms: Floats  # (leaves, bins, 3), of the gradients, weights and numbers of rows
 
 
 def sparse_bins(bins: AnyArray, coded: Bools) -> Sparse:

@@ -23,18 +23,11 @@ MOST_LEVELS = 60
 
 @dataclass(frozen=True)
 class Categories:
-    """Which features are levels of a category.
+    """Which features are levels of a category."""
 
-    Attributes
-    ----------
-    category : ndarray of int of shape (m,)
-        Number of the category whose level the feature is, from 0 without gaps; -1 for other features.
-    present : ndarray of uint8 of shape (m,)
-        Bin of the feature in rows with this level.
-    """
-
+    # (m,), number of the category whose level the feature is, from 0 without gaps; -1 for other features
     category: Ints
-    present: AnyArray
+    present: AnyArray  # (m,), bin of the feature in rows with this level
     saved_state: ClassVar[State] = {
         "category": Array("m", dtype="i8", low=-1),
         "present": Array("m", dtype="u1", high=1),
@@ -123,22 +116,11 @@ def _category_from(larger: list[Bools | None], first: int) -> list[int]:
 
 @dataclass
 class CategoryTrees:
-    """A sum of trees times `scale`, on rows with categories.
+    """A sum of trees times `scale`, on rows with categories."""
 
-    Attributes
-    ----------
-    categories : Categories
-        Categories among the features.
-    forest : Forest
-        Trees; their features are the columns of `categories.of`.
-    levels : ndarray of int of shape (nodes,)
-        Levels that go to the left child, one bit each, where the split is on a category; otherwise 0.
-    scale : float
-        Factor of the sum.
-    """
-
-    categories: Categories
-    forest: Forest
+    categories: Categories  # among the features
+    forest: Forest  # its features are the columns of `categories.of`
+    # (nodes,), levels that go to the left child, one bit each, where the split is on a category; otherwise 0
     levels: Ints
     scale: float
     saved_state: ClassVar[State] = {

@@ -24,20 +24,13 @@ TIE = 1e-9
 
 
 class Nodes(NamedTuple):
-    """Arrays of a tree that grows, one entry for each node; arrays are made here as their making takes long to compile.
+    """Arrays of a tree that grows, one entry for each node; made here, as that takes long to compile."""
 
-    Attributes
-    ----------
-    feature, cut, child : ndarray of int32, uint8 and int32
-        Feature (-1 in a leaf), cut, and left child.
-    value : ndarray
-        Value of a leaf.
-    """
-
+    # feature (-1 in a leaf), cut, and left child
     feature: AnyArray
     cut: AnyArray
     child: AnyArray
-    value: Floats
+    value: Floats  # value of a leaf
 
     @classmethod
     def empty(cls, most: int) -> Nodes:
@@ -55,27 +48,13 @@ class Nodes(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """How a tree grows.
+    """How a tree grows."""
 
-    Attributes
-    ----------
-    depth : int
-        Largest depth.
-    least : int
-        Fewest rows of a leaf.
-    ridge : float
-        Added to the sum of weights in the value of a leaf.
-    tried : int
-        Number of features tried at each node.
-    random : bool
-        Whether thresholds are random, as in extra trees, or the best ones.
-    """
-
-    depth: int
-    least: int
-    ridge: float
-    tried: int
-    random: bool
+    depth: int  # largest depth
+    least: int  # fewest rows of a leaf
+    ridge: float  # added to the sum of weights in the value of a leaf
+    tried: int  # number of features tried at each node
+    random: bool  # whether thresholds are random, as in extra trees, or the best ones
 
 
 @njit(cache=True, nogil=True)

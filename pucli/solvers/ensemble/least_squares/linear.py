@@ -28,18 +28,10 @@ LEAST_SHARE = 1e-10
 
 @dataclass
 class Linear:
-    """A linear model.
+    """A linear model."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (m,)
-        Weights of the features.
-    constant : float
-        Constant term.
-    """
-
-    weights: np.ndarray
-    constant: float
+    weights: np.ndarray  # (m,), weights of the features
+    constant: float  # constant term
     saved_state: ClassVar[State] = {"weights": Array("m"), "constant": Scalar()}
 
     def score(self, X: np.ndarray) -> np.ndarray:
