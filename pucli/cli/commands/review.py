@@ -12,7 +12,7 @@ from pucli.cli.options import Seed, SpreadsheetSafe, choice
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import ReadingOptions
 from pucli.cli.terminal import many, percent
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 
 if TYPE_CHECKING:
     from pucli.models.review import Answers, Draw
@@ -173,7 +173,8 @@ def _write(out: Output, found: Draw, destination: Path, wanted: Wanted, source: 
     out.text(f"rows     {of}")
     out.text(f"written  {destination}")
     out.text(
-        f"next     fill the column answer with yes or no from the top down, then: pucli review --answers {destination}"
+        "next     fill the column answer with yes or no from the top down, then: pucli review --answers "
+        f"{shell_word(destination)}"
     )
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pucli.core.arrays import Bools, Floats
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 from pucli.data.encode.drift import Tally
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.kinds.column import Column
@@ -308,7 +307,7 @@ def groups_not_given(columns: Sequence[Column], named: Collection[str]) -> list[
         if column.kind == "identifier" or coded >= CODES:
             found.append(
                 f"column {column.name!r} has {n:,} values in {filled:,} rows; if rows with the same value are alike, "
-                f"results are too good: keep them together with --groups {shlex.quote(column.name)}"
+                f"results are too good: keep them together with --groups {shell_word(column.name)}"
             )
     return found
 
