@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import os
+import re
 import sys
 import threading
 import types
@@ -301,6 +302,49 @@ def test_a_wrong_byte_is_named_by_its_line(tmp_path):
     with pytest.raises(
         UsageError, match=r"not UTF-8 text \(line 3, byte 21\); give its encoding, e\.g\. --encoding cp1252"
     ):
+        open_table(path, None)
+
+
+WRITTEN = {
+    "cp1252": "Müller,Köln",
+    "cp1250": "Wałęsa,Łódź",
+    "cp1251": "Иван,Москва",
+    "koi8-r": "Иван,Москва",
+    "gb18030": "张三,北京",
+    "cp932": "田中,サトウ",
+    "cp949": "김철수,서울",
+    "big5": "客戶,臺北",
+    "cp850": "Müller,Köln",
+    "mac-roman": "Müller,Köln",
+}
+
+
+@pytest.mark.parametrize("encoding", WRITTEN)
+def test_an_encoding_is_chosen_by_what_the_text_is_in_it(tmp_path, encoding):
+    path, words = tmp_path / "rows.csv", WRITTEN[encoding].split(",")
+    path.write_text(f"name,city\n{WRITTEN[encoding]}\n" * 3, encoding=encoding)
+    with pytest.raises(UsageError, match=r"give its encoding, e\.g\. --encoding ") as told:
+        open_table(path, None)
+    choices = dict(re.findall(r"([\w-]+) if (?:it reads )?'([^']+)'", str(told.value)))
+    assert choices[encoding] in words and len(choices) <= 4
+    assert open_table(path, None, how=Reading(encoding=encoding)).frame["name"][0] == words[0]
+
+
+def test_an_encoding_that_garbles_the_words_is_told(tmp_path, recwarn):
+    path = tmp_path / "rows.csv"
+    path.write_text("name,city\n张三,北京\n李四,上海\n", encoding="gbk")
+    open_table(path, None, how=Reading(encoding="gbk"))
+    assert not recwarn
+    with pytest.warns(UserWarning, match="when it is read as cp1252; give --encoding gb18030 if it reads '"):
+        open_table(path, None, how=Reading(encoding="cp1252"))
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16-le"])
+def test_text_of_another_encoding_needs_no_extension(tmp_path, encoding):
+    path = tmp_path / "rows"
+    path.write_text("age,city\n31,Ulm\n47,Köln\n", encoding=encoding)
+    assert list(open_table(path, None, how=Reading(encoding=encoding)).frame["city"]) == ["Ulm", "Köln"]
+    with pytest.raises(UsageError, match=f"--encoding {encoding}"):
         open_table(path, None)
 
 

@@ -152,7 +152,7 @@ def _blocks(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[
         yield from _from_stream(path, columns, rows, how)
         return
     with reading(path):
-        kind = file_kind(path)
+        kind = file_kind(path, how)
         check_content(path, kind)
         whole = not partition_of(path).keys().isdisjoint(columns.needed)
         if kind in SUFFIXES and not whole:
