@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pucli.core.arrays import Bools
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, warn_user
 from pucli.core.seeding import stream
 from pucli.data.files.formats import open_table
 from pucli.data.files.table import Table
@@ -34,6 +34,8 @@ WHOLE = "unlabeled_rows"
 _YES, _NO = YES | {"1.0"}, NO | {"0.0"}
 # The last third of the rows by descending score shows the share of positives among the next rows.
 LAST = 3
+# Standard errors from which on the mean rank of the answered rows is no chance.
+CHOSEN = 3.3
 
 
 class Draw(NamedTuple):
@@ -264,6 +266,7 @@ def answers_of(tables: Sequence[pd.DataFrame], name: str) -> Answers:
             raise UsageError(
                 f"{name}: {len(mine)} {what} rows have an answer, of {most} by {column}; restore the column."
             )
+    _warn_if_chosen(table[table["drawn"] < 1.0])
     precision = None
     if len(called) and (sampled or len(called) >= of):
         precision = share_of(_positive(called), called["drawn"].to_numpy(), of)
@@ -278,6 +281,21 @@ def answers_of(tables: Sequence[pd.DataFrame], name: str) -> Answers:
     whole = None if left is None else left + of
     counts = len(table), len(answered), int(_positive(answered).sum()), of
     return Answers(*counts, precision, whole, prior, last, last_rows)
+
+
+def _warn_if_chosen(rows: pd.DataFrame) -> None:
+    """Warn if the answered rows of a random sample differ in their scores from the others, by a rank-sum test."""
+    for called, part in rows.groupby("called"):
+        answered = np.asarray(part["answer"] != "")
+        n, of = int(answered.sum()), len(part)
+        if 0 < n < of:
+            mean = float(part["score"].rank()[answered].mean())
+            if abs(mean - (of + 1) / 2) > CHOSEN * np.sqrt((of + 1) * (of - n) / (12 * n)):
+                much = "high" if mean > (of + 1) / 2 else "low"
+                warn_user(
+                    f"the {'called' if called == 'yes' else 'other'} rows with an answer have {much}er scores than "
+                    f"those without: they are no random sample, and the share is likely too {much}; answer the others"
+                )
 
 
 def _joined(table: pd.DataFrame) -> pd.DataFrame:
