@@ -210,6 +210,8 @@ def _unsplit(table: Table, names: Sequence[str]) -> str:
         sign = " " if len(words) > 1 and (alike or len(names) > 1) else sign
     if sign in (",", '"') and not table.reading.separator:
         return "each line is quoted as one cell; remove the quotes around the lines"
+    if sign and not sign.isascii():
+        return f"the only column is {columns[0]!r}; replace {sign!r} by commas or tabs"
     return f"the only column is {columns[0]!r}; --sep {_typed(sign)} splits it" if sign else ""
 
 

@@ -23,6 +23,7 @@ from pucli.data.files.text.decimal_comma import NOTE
 from pucli.data.frames import TableError, some_of
 from pucli.data.labels import LABEL
 from pucli.data.reading import AS_IT_IS, Reading
+from pucli.data.rows.found_ids import ids_not_copied
 from pucli.data.rows.label_column import LabelColumn
 from pucli.data.rows.tables import check_model_columns, check_rows, existing_column
 
@@ -182,7 +183,7 @@ def fit_file(
     warnings = [f"column {column.name!r} {column.warning}" for column in encoder.columns_ if column.warning]
     if labels is not None and (text := garbled(table.frame[str(label)], labels.present, table.place)):
         warnings.append(f"column {str(label)!r} {text}")
-    warnings += tally.lines()
+    warnings += tally.lines() + (ids_not_copied(encoder.columns_, frame) if choice.find_ids else [])
     if X.shape[1] == 0:
         raise UsageError(f"{path}: no column can be used as a feature: {_why_unused(encoder.columns_, warnings)}")
     return EncodedFile(X, labels, encoder, table, warnings)

@@ -256,7 +256,7 @@ def _columns(
         if not name and place not in filled:
             continue
         if not name:
-            name = f"Unnamed: {place}"
+            name = f"Unnamed: {place}" + (".1" if f"Unnamed: {place}" in header else "")
             letter = _letter(place)
             note(f"{path}: sheet {sheet!r}: column {letter} has cells but no name in the header; it is called {name!r}")
         if name in found:

@@ -156,7 +156,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     if header:
         while len(first) > 1 and not first[-1].strip() and body and all(len(row.fields) < len(first) for row in body):
             first = first[:-1]  # a separator at the end of the header alone
-        names = [normal(cell.strip()) or f"{UNNAMED}{position}" for position, cell in enumerate(first)]
+        names = _named(list(map(normal, map(str.strip, first))))
     else:
         names = [str(i) for i in range(1, typical_width(records[place:]) + 1)]
     check_names(path, names)
@@ -182,6 +182,13 @@ def _check_line_ends(path: Path, head: str) -> None:
     for sign, code in (("\x85", "U+0085"), ("\u2028", "U+2028"), ("\u2029", "U+2029")):
         if head.count(sign) > 1:
             raise UsageError(f"{path}: its lines end with {code} in place of a line feed; end them with line feeds")
+
+
+def _named(cells: Sequence[str]) -> list[str]:
+    """Return the names in a header, those without any numbered, even beside "Unnamed: 0" of an index saved twice."""
+    given = set(cells)
+    numbered = (f"{UNNAMED}{position}" for position in range(len(cells)))
+    return [cell or (f"{name}.1" if name in given else name) for cell, name in zip(cells, numbered, strict=True)]
 
 
 def _tell_if_utf_8(path: Path, head: str, encoding: str) -> None:
