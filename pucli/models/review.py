@@ -13,6 +13,7 @@ import pandas as pd
 from pucli.core.arrays import Bools
 from pucli.core.errors import UsageError, warn_user
 from pucli.core.seeding import stream
+from pucli.data.encode.drift import Tally
 from pucli.data.files.formats import open_table
 from pucli.data.files.table import Table
 from pucli.data.frames import to_numbers
@@ -49,12 +50,15 @@ class Draw(NamedTuple):
         Numbers of rows of the file that are not labelled, and of those that the model calls positive.
     trained : KnownRows or None
         Rows of the file that the model was trained on, if there are some.
+    warnings : tuple of str
+        Cells that were not read as in training, by column.
     """
 
     rows: pd.DataFrame
     unlabeled: int
     called: int
     trained: KnownRows | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def draw(
@@ -98,15 +102,16 @@ def draw(
     check_ids(carried, (*OWN, WHOLE))
     label = saved.metadata.get("label_column")
     marks = [label] if label and label not in carried else []
-    trained = RowCounter(saved.metadata.get("data", {}))
+    trained, tally = RowCounter(saved.metadata.get("data", {})), Tally()
     named = [*carried, *marks]
-    blocks = list(predicted_blocks(saved, path, how=how, ids=named, optional=[*found, *marks], trained=trained))
+    optional = [*found, *marks]
+    blocks = list(predicted_blocks(saved, path, how=how, ids=named, optional=optional, tally=tally, trained=trained))
     rows = pd.concat(blocks, ignore_index=True) if blocks else pd.DataFrame()
     if "score" not in rows:
         raise UsageError(f"`pucli review` needs rows and a model with scores of two classes; {saved.method} gave none.")
     if label in rows:
         rows = rows[~_known(rows[label], saved.metadata)]
-    return sample_of(rows, carried, count, goal, seed)._replace(trained=trained.found())
+    return sample_of(rows, carried, count, goal, seed)._replace(trained=trained.found(), warnings=tuple(tally.lines()))
 
 
 def _known(cells: pd.Series, about: Mapping[str, Any]) -> Bools:

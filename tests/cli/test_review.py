@@ -127,6 +127,9 @@ def test_review_reads_with_the_options(pucli, truth, tmp_path):
         assert done.document["unlabeled"] == 600
         found.append(pd.read_csv(tmp_path / "look.csv")["row"].tolist())
     assert found[0] == found[1] == found[2]
+    table.assign(a="none", b="").to_csv(tmp_path / "empty.csv", index=False)
+    told = pucli("review", "--model", "g.model", "--data", "empty.csv", "--out", "look.csv").err
+    assert "column 'a': 600 cells not a number, treated as empty" in told and "column 'b': 600 cells empty" in told
 
 
 @pytest.mark.slow
