@@ -154,6 +154,20 @@ def test_lines_above_the_header_are_skipped(tmp_path):
     assert open_table(path, "bought", how=Reading(skip_rows=2)).place(4) == "line 8"
 
 
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (Reading(separator="|"), r"no column 'age'.*--sep , splits it; the file is read with --sep '\|'"),
+        (Reading(skip_rows=2), "no column 'age'.*; the file is read with --skip-rows 2"),
+    ],
+)
+def test_an_option_of_training_that_a_new_file_does_not_need_is_named(tmp_path, how, words):
+    path = tmp_path / "new.csv"
+    path.write_text("age,city\n31,5\n47,6\n52,7\n")
+    with pytest.raises(UsageError, match=words):
+        list(read_blocks(path, ["age", "city"], how=how))
+
+
 @pytest.mark.parametrize("suffix", [".xlsx", ".ods"])
 def test_a_sheet_can_be_named(tmp_path, suffix):
     if suffix == ".ods":

@@ -59,9 +59,8 @@ class TextLayout(NamedTuple):
     @property
     def naming(self) -> str:
         """Return a note on how columns are named, for errors about a name."""
-        if self.header:
-            return self.reading.note
-        return f"; the file has no header line, its columns are numbered 1 to {len(self.names)}"
+        numbered = f"; the file has no header line, its columns are numbered 1 to {len(self.names)}"
+        return self.reading.note if self.header else numbered + self.reading.note
 
 
 def text_head(path: Path, reading: Reading = AS_IT_IS) -> str:
