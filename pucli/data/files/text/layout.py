@@ -170,7 +170,11 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     comments = sum(row.fields[0].startswith("#") for row in whole_rows) <= FEW * len(whole_rows)
     line = head.split("\n")[records[place].line - 1]
     spaced = not header or line.startswith(" ") or separator + " " in line
-    shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header, cells, comments, spaced)
+    inner = line.strip(f" {separator}")  # of a drawn table
+    padded = header and separator != " " and 0 < inner.count(separator) == inner.count(" " + separator)
+    shape = Shape(
+        separator, len(names), above + begin, escape, row_names, returns, header, cells, comments, spaced, padded
+    )
     return TextLayout(separator, header, names, reading, shape)
 
 
