@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from pucli.cli import options as opt
 from pucli.cli.assignments import column_kinds
+from pucli.core.errors import shell_word
 from pucli.data.reading import Reading, normal
 
 if TYPE_CHECKING:
@@ -111,15 +111,15 @@ class Rows(ReadingOptions, SourceOptions):
     def words(self) -> str:
         """Return shell options that select the same rows again; data files are already in the cache."""
         single = "dataset label positive unlabeled negative split repeat scenario label_frequency seed rows"
-        words = [f"--data {shlex.quote(str(path))}" for path in self.files]
+        words = [f"--data {shell_word(path)}" for path in self.files]
         for name in single.split():
             value = getattr(self, name)
             if value != getattr(type(self), name):
-                words += [f"--{name.replace('_', '-')}", shlex.quote(str(value))]
+                words += [f"--{name.replace('_', '-')}", shell_word(value)]
         named = {"as": self.kinds, "drop": self.drop, "only": self.only, "id": self.ids, "groups": self.groups}
         for option, values in named.items():
             for value in values or ():
-                words += [f"--{option}", shlex.quote(value)]
+                words += [f"--{option}", shell_word(value)]
         words.append(self.reading(self.files).words)
         return " ".join(filter(None, words))
 

@@ -7,6 +7,7 @@ import errno
 import math
 import os
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Iterable
@@ -126,6 +127,22 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, of: str = "", listi
     elif not near or len(choices) <= FEW:
         hint += f" Known: {', '.join(choices)}."
     return UsageError(f"unknown {kind} {name!r}{f' of {of}' if of else ''}{hint}")
+
+
+def shell_word(value: object) -> str:
+    r"""Return a value as one word of a shell command to paste: bytes that are no text as in $'caf\351.csv'."""
+    text = str(value)
+    if text.isprintable():
+        return shlex.quote(text)
+    return "$'" + "".join(map(_pasted, text)) + "'"
+
+
+def _pasted(sign: str) -> str:
+    """Return a character as it stands within the quotes $'...' of a shell."""
+    if sign.isprintable():
+        return f"\\{sign}" if sign in "\\'" else sign
+    errors = "surrogateescape" if "\udc80" <= sign <= "\udcff" else "surrogatepass"
+    return "".join(f"\\{byte:03o}" for byte in sign.encode("utf-8", errors))
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:

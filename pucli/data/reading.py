@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 from pucli.data.blanks import trimmed
 
 SEPARATORS = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "blank": " "}
@@ -121,7 +120,7 @@ class Reading:
             value = getattr(self, name)
             if value:
                 text = ",".join(value) if isinstance(value, tuple) else str(value).replace("\t", "\\t")
-                found.append(f"--{option} {shlex.quote(text)}")
+                found.append(f"--{option} {shell_word(text)}")
         return " ".join(found)
 
     @property

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 from pucli.data.files.binary.parquet_files import parquet_file
 from pucli.data.files.writers import open_writer
 from pucli.solvers.glpual.sums import RowSums
@@ -95,7 +95,7 @@ def numeric_columns(block: Block, label: str, drop: Sequence[str], only: Sequenc
         kind = schema.field(name).type
         if not _is_numeric(kind):
             raise UsageError(
-                f"{block.path}: column {name!r} holds {kind}, not numbers; leave it out with --drop {name}."
+                f"{block.path}: column {name!r} holds {kind}, not numbers; leave it out with --drop {shell_word(name)}."
             )
     if not names:
         raise UsageError(f"{block.path} has no feature column beside the label {label!r}.")
@@ -127,7 +127,8 @@ def read_with_labels(block: Block, columns: Columns) -> tuple[Floats, AnyArray]:
     if bad.any():
         name = columns.features[int(np.argmax(bad))]
         raise UsageError(
-            f"{block.path}: column {name!r} has empty or infinite cells; fill them, or leave it out with --drop {name}."
+            f"{block.path}: column {name!r} has empty or infinite cells; fill them, or leave it out with "
+            f"--drop {shell_word(name)}."
         )
     values = table.column(columns.label).to_pandas().astype(object)
     return X, np.array(["" if value is None else _word(value) for value in values.tolist()], dtype=object)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from pucli.core.arrays import AnyArray, Bools, Floats
+from pucli.core.errors import shell_word
 from pucli.data.encode.column_encoders import Number
 from pucli.data.encode.columns import column_kinds
 from pucli.data.encode.encoder import TableEncoder
@@ -129,7 +130,8 @@ def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
     frame = pd.DataFrame(some.X, columns=list(columns.features))
     kinds = column_kinds(frame)
     identifiers = [
-        f"column {one.name!r} looks like an identifier but is used as a feature; to leave it out, add --drop {one.name}"
+        f"column {one.name!r} looks like an identifier but is used as a feature; to leave it out, add "
+        f"--drop {shell_word(one.name)}"
         for one in kinds
         if one.kind == "identifier"
     ]

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from pucli.core.arrays import Bools
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, warn_user
 from pucli.core.seeding import stream
+from pucli.data.encode.drift import Tally
 from pucli.data.files.formats import open_table
 from pucli.data.files.table import Table
 from pucli.data.frames import to_numbers
@@ -34,6 +35,8 @@ WHOLE = "unlabeled_rows"
 _YES, _NO = YES | {"1.0"}, NO | {"0.0"}
 # The last third of the rows by descending score shows the share of positives among the next rows.
 LAST = 3
+# Standard errors from which on the mean rank of the answered rows is no chance.
+CHOSEN = 3.3
 
 
 class Draw(NamedTuple):
@@ -44,6 +47,7 @@ class Draw(NamedTuple):
     unlabeled: int
     called: int
     trained: KnownRows | None = None  # rows of the file that the model was trained on, if there are some
+    warnings: tuple[str, ...] = ()  # cells that were not read as in training, by column
 
 
 def draw(
@@ -87,15 +91,16 @@ def draw(
     check_ids(carried, (*OWN, WHOLE))
     label = saved.metadata.get("label_column")
     marks = [label] if label and label not in carried else []
-    trained = RowCounter(saved.metadata.get("data", {}))
+    trained, tally = RowCounter(saved.metadata.get("data", {})), Tally()
     named = [*carried, *marks]
-    blocks = list(predicted_blocks(saved, path, how=how, ids=named, optional=[*found, *marks], trained=trained))
+    optional = [*found, *marks]
+    blocks = list(predicted_blocks(saved, path, how=how, ids=named, optional=optional, tally=tally, trained=trained))
     rows = pd.concat(blocks, ignore_index=True) if blocks else pd.DataFrame()
     if "score" not in rows:
         raise UsageError(f"`pucli review` needs rows and a model with scores of two classes; {saved.method} gave none.")
     if label in rows:
         rows = rows[~_known(rows[label], saved.metadata)]
-    return sample_of(rows, carried, count, goal, seed)._replace(trained=trained.found())
+    return sample_of(rows, carried, count, goal, seed)._replace(trained=trained.found(), warnings=tuple(tally.lines()))
 
 
 def _known(cells: pd.Series, about: Mapping[str, Any]) -> Bools:
@@ -239,6 +244,7 @@ def answers_of(tables: Sequence[pd.DataFrame], name: str) -> Answers:
             raise UsageError(
                 f"{name}: {len(mine)} {what} rows have an answer, of {most} by {column}; restore the column."
             )
+    _warn_if_chosen(table[table["drawn"] < 1.0])
     precision = None
     if len(called) and (sampled or len(called) >= of):
         precision = share_of(_positive(called), called["drawn"].to_numpy(), of)
@@ -253,6 +259,21 @@ def answers_of(tables: Sequence[pd.DataFrame], name: str) -> Answers:
     whole = None if left is None else left + of
     counts = len(table), len(answered), int(_positive(answered).sum()), of
     return Answers(*counts, precision, whole, prior, last, last_rows)
+
+
+def _warn_if_chosen(rows: pd.DataFrame) -> None:
+    """Warn if the answered rows of a random sample differ in their scores from the others, by a rank-sum test."""
+    for called, part in rows.groupby("called"):
+        answered = np.asarray(part["answer"] != "")
+        n, of = int(answered.sum()), len(part)
+        if 0 < n < of:
+            mean = float(part["score"].rank()[answered].mean())
+            if abs(mean - (of + 1) / 2) > CHOSEN * np.sqrt((of + 1) * (of - n) / (12 * n)):
+                much = "high" if mean > (of + 1) / 2 else "low"
+                warn_user(
+                    f"the {'called' if called == 'yes' else 'other'} rows with an answer have {much}er scores than "
+                    f"those without: they are no random sample, and the share is likely too {much}; answer the others"
+                )
 
 
 def _joined(table: pd.DataFrame) -> pd.DataFrame:

@@ -137,7 +137,8 @@ def test_identifiers_that_an_option_names_replace_the_found_ones(pucli, cases):
 
 def test_a_found_identifier_with_the_name_of_a_column_of_predictions_is_left_out(pucli, cases):
     cases.rename(columns={"case_id": "row"}).to_csv("rows.csv", index=False)
-    assert pucli("train", "--method", "svc-naive", "--data", "rows.csv", *WORDS, "--model", "m.model").code == 0
+    done = pucli("train", "--method", "svc-naive", "--data", "rows.csv", *WORDS, "--model", "m.model")
+    assert done.code == 0 and "column 'row' is left out as an identifier and not copied" in " ".join(done.err.split())
     assert pucli(*PREDICT, "rows.csv").code == 0
     assert pd.read_csv("p.csv")["row"].tolist() == list(range(1, 81))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -52,6 +53,17 @@ def test_pages_show_a_name_that_is_no_text_with_an_escape(pucli, table):
     )
     for page in (f"{BYTES}.html", "c.html"):
         assert "caf\\udce9.csv" in Path(page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [f"{BYTES} 1'", "a\nb\\", "a\x1b[31mb", "plain"])
+def test_a_printed_command_can_be_pasted_whatever_the_name(pucli, table, name):
+    table.to_csv(f"{name}.csv", index=False)
+    pucli("auto", "--data", f"{name}.csv", "--label", "y", "--positive", "1", "--scored", f"{name}.s.csv")
+    done = pucli("review", "--scored", f"{name}.s.csv", "--rows", "3", "--out", f"{name}.r.csv")
+    word = done.out.split("--answers ")[1].strip()
+    assert word.isprintable()
+    typed = subprocess.run(["bash", "-c", f"printf %s {word}"], capture_output=True, check=True).stdout
+    assert os.fsdecode(typed) == f"{name}.r.csv"
 
 
 @pytest.mark.parametrize("out", ["o" * 251 + ".csv", "o" * 247 + ".parquet", "-o.csv", "a\nb.csv", "o 1.csv"])

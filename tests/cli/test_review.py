@@ -127,6 +127,9 @@ def test_review_reads_with_the_options(pucli, truth, tmp_path):
         assert done.document["unlabeled"] == 600
         found.append(pd.read_csv(tmp_path / "look.csv")["row"].tolist())
     assert found[0] == found[1] == found[2]
+    table.assign(a="none", b="").to_csv(tmp_path / "empty.csv", index=False)
+    told = pucli("review", "--model", "g.model", "--data", "empty.csv", "--out", "look.csv").err
+    assert "column 'a': 600 cells not a number, treated as empty" in told and "column 'b': 600 cells empty" in told
 
 
 @pytest.mark.slow
@@ -203,6 +206,20 @@ def test_answers_to_the_first_of_all_called_rows_are_a_sample_if_the_order_is_ra
     assert (found is None) == (low is None)
     if found is not None:
         assert low < found["low"] < found["value"] == 0.75 < found["high"] < 0.9
+
+
+@pytest.mark.parametrize(("kind", "said"), [("first", ""), ("best", "higher"), ("worst", "lower")])
+def test_answers_to_rows_that_were_chosen_by_their_scores_are_said_to_be_no_sample(pucli, tmp_path, kind, said):
+    scores = np.random.default_rng(0).permutation(np.linspace(0.1, 1.0, 40))
+    answered = {
+        "first": np.arange(40) < 15,
+        "best": scores > np.sort(scores)[24],
+        "worst": scores < np.sort(scores)[15],
+    }
+    rows = pd.DataFrame({"row": np.arange(40) + 1, "score": scores, "called": "yes", "called_rows": 80, "drawn": 0.5})
+    rows.assign(answer=np.where(answered[kind], "yes", "")).to_csv(tmp_path / "some.csv", index=False)
+    done = pucli("review", "--answers", "some.csv")
+    assert done.code == 0 and (f"have {said} scores than those without: they are no random" in done.err) == bool(said)
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,19 @@ def test_blanks_that_follow_every_separator_are_no_part_of_an_identifier(tmp_pat
     assert block.frame["id"].tolist() == ["007", "008"]
 
 
+def test_blanks_before_every_separator_are_no_part_of_an_identifier(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text(" id   | a \n------+---\n 007  | 1 \n a b  | 2 \n      | 3 \n")
+    [block] = read_blocks(path, ["a", "id"], keep=["id"])
+    assert block.frame["id"].fillna("").tolist() == ["007", "a b", ""]
+    path.write_text("+------+---+\n| id   | a |\n+------+---+\n| 007  | 1 |\n| a b  | 2 |\n+------+---+\n")
+    [block] = read_blocks(path, ["a", "id"], keep=["id"])
+    assert block.frame["id"].tolist() == ["007", "a b"]
+    path.write_text("id,a\n007  ,1\n a b ,2\n")
+    [block] = read_blocks(path, ["a", "id"], keep=["id"])
+    assert block.frame["id"].tolist() == ["007  ", " a b "]
+
+
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_blanks_in_front_of_identifiers_are_kept_in_every_block_of_a_file(tmp_path, quote):
     ids = [f"{' ' * (i % 5000 == 17)}{i:06d}" for i in range(20_000)]

@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import os
+import re
 import sys
 import threading
 import types
@@ -151,6 +152,20 @@ def test_lines_above_the_header_are_skipped(tmp_path):
     path.write_bytes(b"Report;of the year\n\n" + written(tmp_path / "p.csv").read_bytes())
     same_as_plain(path, Reading(skip_rows=2))
     assert open_table(path, "bought", how=Reading(skip_rows=2)).place(4) == "line 8"
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (Reading(separator="|"), r"no column 'age'.*--sep , splits it; the file is read with --sep '\|'"),
+        (Reading(skip_rows=2), "no column 'age'.*; the file is read with --skip-rows 2"),
+    ],
+)
+def test_an_option_of_training_that_a_new_file_does_not_need_is_named(tmp_path, how, words):
+    path = tmp_path / "new.csv"
+    path.write_text("age,city\n31,5\n47,6\n52,7\n")
+    with pytest.raises(UsageError, match=words):
+        list(read_blocks(path, ["age", "city"], how=how))
 
 
 @pytest.mark.parametrize("suffix", [".xlsx", ".ods"])
@@ -301,6 +316,49 @@ def test_a_wrong_byte_is_named_by_its_line(tmp_path):
     with pytest.raises(
         UsageError, match=r"not UTF-8 text \(line 3, byte 21\); give its encoding, e\.g\. --encoding cp1252"
     ):
+        open_table(path, None)
+
+
+WRITTEN = {
+    "cp1252": "Müller,Köln",
+    "cp1250": "Wałęsa,Łódź",
+    "cp1251": "Иван,Москва",
+    "koi8-r": "Иван,Москва",
+    "gb18030": "张三,北京",
+    "cp932": "田中,サトウ",
+    "cp949": "김철수,서울",
+    "big5": "客戶,臺北",
+    "cp850": "Müller,Köln",
+    "mac-roman": "Müller,Köln",
+}
+
+
+@pytest.mark.parametrize("encoding", WRITTEN)
+def test_an_encoding_is_chosen_by_what_the_text_is_in_it(tmp_path, encoding):
+    path, words = tmp_path / "rows.csv", WRITTEN[encoding].split(",")
+    path.write_text(f"name,city\n{WRITTEN[encoding]}\n" * 3, encoding=encoding)
+    with pytest.raises(UsageError, match=r"give its encoding, e\.g\. --encoding ") as told:
+        open_table(path, None)
+    choices = dict(re.findall(r"([\w-]+) if (?:it reads )?'([^']+)'", str(told.value)))
+    assert choices[encoding] in words and len(choices) <= 4
+    assert open_table(path, None, how=Reading(encoding=encoding)).frame["name"][0] == words[0]
+
+
+def test_an_encoding_that_garbles_the_words_is_told(tmp_path, recwarn):
+    path = tmp_path / "rows.csv"
+    path.write_text("name,city\n张三,北京\n李四,上海\n", encoding="gbk")
+    open_table(path, None, how=Reading(encoding="gbk"))
+    assert not recwarn
+    with pytest.warns(UserWarning, match="when it is read as cp1252; give --encoding gb18030 if it reads '"):
+        open_table(path, None, how=Reading(encoding="cp1252"))
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16-le"])
+def test_text_of_another_encoding_needs_no_extension(tmp_path, encoding):
+    path = tmp_path / "rows"
+    path.write_text("age,city\n31,Ulm\n47,Köln\n", encoding=encoding)
+    assert list(open_table(path, None, how=Reading(encoding=encoding)).frame["city"]) == ["Ulm", "Köln"]
+    with pytest.raises(UsageError, match=f"--encoding {encoding}"):
         open_table(path, None)
 
 

@@ -195,6 +195,14 @@ def test_columns_without_a_name_are_numbered(tmp_path):
     assert list(frame.columns) == ["Unnamed: 0", "Unnamed: 1", "a", "y"]
 
 
+def test_an_index_that_was_saved_twice_is_read(tmp_path):
+    pd.DataFrame({"Unnamed: 0": range(2), "a": [5, 6]}).to_csv(tmp_path / "twice.csv")
+    pd.DataFrame({"Unnamed: 0": range(2), "a": [5, 6]}).to_excel(tmp_path / "twice.xlsx")
+    for name in ("twice.csv", "twice.xlsx"):
+        frame = open_table(tmp_path / name, None).frame
+        assert list(frame.columns) == ["Unnamed: 0.1", "Unnamed: 0", "a"]
+
+
 def test_a_header_alone_has_no_rows(tmp_path):
     for text in ("a,y\n", "a,y", "a;y\r\n"):
         frame = read(tmp_path, text)
@@ -308,6 +316,14 @@ def test_a_separator_that_is_not_guessed_is_named(tmp_path, sign):
     with pytest.raises(UsageError, match=f"no column 'y'; the only column is .* --sep .*{re.escape(sign)}.* splits it"):
         fit_file(path, "y")
     assert open_table(path, "y", how=Reading(separator=sign)).frame["age"].tolist() == [2]
+
+
+@pytest.mark.parametrize("sign", ["\uff0c", "\uff1b", "\u00a0"])
+def test_a_separator_that_no_option_takes_is_to_be_replaced(tmp_path, sign):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"id{sign}age{sign}y\n1{sign}2{sign}0\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=f"the only column is .*; replace {re.escape(repr(sign))} by commas"):
+        fit_file(path, "y")
 
 
 def test_lines_that_are_quoted_whole_are_named(tmp_path):

@@ -88,9 +88,13 @@ def in_a_record_batch() -> Any:
     return in_arrow().combine_chunks().to_batches()[0]
 
 
+def in_a_stream_of_batches() -> Any:
+    return in_arrow().to_reader(max_chunksize=50)
+
+
 MADE = [
     in_plain_pandas, with_index, with_categories, in_arrow, in_arrow_types_of_pandas, with_a_dictionary, in_polars,
-    in_lazy_polars, in_polars_with_categories, in_a_record_batch,
+    in_lazy_polars, in_polars_with_categories, in_a_record_batch, in_a_stream_of_batches,
 ]  # fmt: skip
 
 

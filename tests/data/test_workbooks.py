@@ -7,6 +7,7 @@ import re
 import zipfile
 
 import openpyxl
+import pandas as pd
 import pytest
 from openpyxl.chart import BarChart
 
@@ -69,6 +70,25 @@ def test_errors_are_empty_and_said(sheet):
     with pytest.warns(UserWarning, match=r"1 cell holds an error, read as empty \(#DIV/0! in column 'a'\)"):
         frame = sheet([["a", "y"], ["#DIV/0!", 0], [2, 1]]).frame
     assert frame["a"].isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("suffix", ["xlsx", "ods"])
+def test_numbers_of_more_digits_than_a_sheet_holds_are_said(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    try:
+        pd.DataFrame({"id": [2**53 + 2 * row + 1 for row in range(9)], "a": range(9)}).to_excel(path, index=False)
+    except ImportError:
+        pytest.skip("odfpy is not installed")
+    with pytest.warns(UserWarning, match="column 'id' holds numbers such as 9007199254740992, whose last digits a"):
+        open_table(path, None, keep=["id"])
+
+
+def test_an_error_in_an_open_document_is_empty_and_said(tmp_path):
+    pytest.importorskip("odf", reason="the extra [ods] is not installed")
+    pd.DataFrame({"id": ["#N/A", "k", "m"], "a": range(3)}).to_excel(tmp_path / "t.ods", index=False)
+    with pytest.warns(UserWarning, match="1 cell holds an error, read as empty"):
+        frame = open_table(tmp_path / "t.ods", None, keep=["id"]).frame
+    assert frame["id"].isna().tolist() == [True, False, False]
 
 
 def test_a_hidden_sheet_is_not_read_and_others_are_named(sheet):

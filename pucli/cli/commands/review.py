@@ -12,7 +12,7 @@ from pucli.cli.options import Seed, SpreadsheetSafe, choice
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import ReadingOptions
 from pucli.cli.terminal import many, percent
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 
 if TYPE_CHECKING:
     from pucli.models.review import Answers, Draw
@@ -129,16 +129,13 @@ def command(  # noqa: PLR0913
 
         found = draw_scored(scored, *wanted)
     elif model is not None and data:
-        found = _of_model(model, data, reading, wanted, ids)
-        if found.trained is not None:
-            out.warn(
-                f"{found.trained} that the model was trained on: their scores are not held out, so that other rows may "
-                "be called than `pucli auto` counted; take its file: --scored FILE in place of --model and --data."
-            )
+        found = _of_model(out, model, data, reading, wanted, ids)
     _write(out, found, destination, wanted, {"model": model, "data": data or [], "scored": scored}, safe=safe)
 
 
-def _of_model(model: Path, data: list[Path], reading: ReadingOptions, wanted: Wanted, ids: list[str] | None) -> Draw:
+def _of_model(
+    out: Output, model: Path, data: list[Path], reading: ReadingOptions, wanted: Wanted, ids: list[str] | None
+) -> Draw:
     """Return rows to look at, scored by a model."""
     from pucli.data.reading import normal
     from pucli.models.review import draw
@@ -146,7 +143,15 @@ def _of_model(model: Path, data: list[Path], reading: ReadingOptions, wanted: Wa
 
     saved = load_model(model)
     carried = None if ids is None else [normal(name) for name in ids if name]
-    return draw(saved, data, *wanted, how=saved.reading.over(reading.reading(data)), ids=carried)
+    found = draw(saved, data, *wanted, how=saved.reading.over(reading.reading(data)), ids=carried)
+    for line in found.warnings:
+        out.warn(line)
+    if found.trained is not None:
+        out.warn(
+            f"{found.trained} that the model was trained on: their scores are not held out, so that other rows may be "
+            "called than `pucli auto` counted; take its file: --scored FILE in place of --model and --data."
+        )
+    return found
 
 
 def _write(out: Output, found: Draw, destination: Path, wanted: Wanted, source: dict[str, Any], *, safe: bool) -> None:
@@ -173,7 +178,8 @@ def _write(out: Output, found: Draw, destination: Path, wanted: Wanted, source: 
     out.text(f"rows     {of}")
     out.text(f"written  {destination}")
     out.text(
-        f"next     fill the column answer with yes or no from the top down, then: pucli review --answers {destination}"
+        "next     fill the column answer with yes or no from the top down, then: pucli review --answers "
+        f"{shell_word(destination)}"
     )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
 from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
 from pucli.cli.terminal import percent
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 
 if TYPE_CHECKING:
     from pucli.models.shift import Shift
@@ -58,7 +57,7 @@ def command(out: Output, model: ModelFile, data: NewFiles, reading: ReadingOptio
     for line in found.warnings:
         out.warn(line)
     if found.verdict == "more":
-        without = " ".join(f"--drop {shlex.quote(name)}" for name in found.columns)
+        without = " ".join(f"--drop {shell_word(name)}" for name in found.columns)
         instead = f", or without what changed ({without})" if len(found.columns) <= MOST_NAMED else ""
         out.warn(
             f"more than the class prior has changed: do not rely on this estimate; train again on such rows{instead}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.output import Output
 from pucli.cli.terminal import duration, many
+from pucli.core.errors import shell_word
 
 if TYPE_CHECKING:
     from pucli.report import Status
@@ -58,7 +58,7 @@ def command(
     out.document(found.to_json())
     _print(out, found)
     if found.failures:
-        again = experiment if results == DEFAULT else f"{experiment} --results {shlex.quote(str(results))}"
+        again = experiment if results == DEFAULT else f"{experiment} --results {shell_word(results)}"
         out.remark(f"`pucli reproduce {again} --only-failed` runs them again.")
     return 1 if found.failed else 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import Any
 
 from pucli.core.atomic_files import check_folder
 from pucli.core.declared_files import declared_path
-from pucli.core.errors import PucliError, UsageError, did_you_mean, unwritable
+from pucli.core.errors import PucliError, UsageError, did_you_mean, shell_word, unwritable
 
 # An invented table and its hidden truth, made by examples/make_customers.py.
 EXAMPLES = ("customers.csv", "customers_truth.csv")
@@ -59,7 +58,7 @@ def new_data(parent: str | Path = ".") -> Made:
     for file in files:
         shutil.copyfile(declared_path(f"examples/{file.name}"), file)
     words = "--label bought --positive yes --id customer --scored ranked.csv --report page.html"
-    return Made(folder, files, [f"pucli auto --data {shlex.quote(str(files[0]))} {words}"])
+    return Made(folder, files, [f"pucli auto --data {shell_word(files[0])} {words}"])
 
 
 def new_method(name: str, parent: str | Path = ".") -> Made:
@@ -92,7 +91,11 @@ def new_method(name: str, parent: str | Path = ".") -> Made:
     return Made(
         folder,
         files,
-        [f"pip install -e {folder}", f"pytest {folder}", f"pucli train --method {name} --dataset breast-cancer"],
+        [
+            f"pip install -e {shell_word(folder)}",
+            f"pytest {shell_word(folder)}",
+            f"pucli train --method {name} --dataset breast-cancer",
+        ],
     )
 
 
@@ -153,7 +156,10 @@ def new_dataset(
     return Made(
         folder,
         [*files, copied],
-        [f"pytest {folder}", f"PUCLI_DATASETS={folder / 'datasets.yaml'} pucli train --method gllc --dataset {name}"],
+        [
+            f"pytest {shell_word(folder)}",
+            f"PUCLI_DATASETS={shell_word(folder / 'datasets.yaml')} pucli train --method gllc --dataset {name}",
+        ],
         _of_empty(values["empty"], label or "kind"),
     )
 
@@ -195,7 +201,11 @@ def new_experiment(
     return Made(
         folder,
         files,
-        [f"pytest {folder}", f"pucli reproduce {declared} --dry-run", f"pucli reproduce {declared} --profile quick"],
+        [
+            f"pytest {shell_word(folder)}",
+            f"pucli reproduce {shell_word(declared)} --dry-run",
+            f"pucli reproduce {shell_word(declared)} --profile quick",
+        ],
     )
 
 

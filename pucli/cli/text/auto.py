@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 import textwrap
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from pucli.cli.terminal import filled, number, percent, tell
 from pucli.cli.text.items import INDENT, WIDTH, item
 from pucli.cli.text.next_steps import next_steps, written_files
 from pucli.cli.threshold_options import unknown_prior
+from pucli.core.errors import shell_word
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -305,7 +305,7 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
         name = named[1] if named else ""
         more = f" and {len(found.leaks) - 1} more" if len(found.leaks) > 1 else ""
         grave.append(
-            f"column {name!r}{more} probably gives the label away; leave it out with --drop {shlex.quote(name)}"
+            f"column {name!r}{more} probably gives the label away; leave it out with --drop {shell_word(name)}"
             if named
             else found.leaks[0]
         )

@@ -6,12 +6,11 @@ import re
 import sys
 import textwrap
 from collections import Counter
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
 from pucli.cli.terminal import filled, many, width_of
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 
 if TYPE_CHECKING:
     from pucli.data.encode.encoder import TableEncoder
@@ -87,7 +86,7 @@ def rows_to_learn_from(
 def _ask_or_warn(out: Output, rows: TrainingRows) -> None:
     """Stop at a terminal, or warn in a script, where the label column may hold the class of every row."""
     yes, no, count = rows.words["1"], rows.opposite, rows.X.shape[0] - rows.n_labelled
-    column, word = f"label column {rows.label_column!r} is {yes!r} or {no!r} in every row", quote(no)
+    column, word = f"label column {rows.label_column!r} is {yes!r} or {no!r} in every row", shell_word(no)
     if sys.stdin is not None and sys.stdin.isatty():
         raise UsageError(
             f"{column}: are the {count:,} rows with {no!r} unlabeled or known negatives? Add --unlabeled {word} if "

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from pucli.core.errors import shell_word
 
 # Called rows to check by hand: their share of positives is then known to within 15 points, with 90 % confidence.
 CHECKED = 30
@@ -25,7 +26,7 @@ def next_steps(document: Mapping[str, Any], verbose: bool) -> list[str]:
     else:
         steps.append("no row is called; --recall 0.9 or --top 20 lowers the threshold")
     if kept:
-        steps.append(f"score new rows: pucli predict --model {shlex.quote(str(kept))} --data new.csv")
+        steps.append(f"score new rows: pucli predict --model {shell_word(kept)} --data new.csv")
     files = {"--model": "keeps the model", "--report": "page", "--scored": "all rows"}
     missing = [f"{option} FILE ({what})" for option, what in files.items() if not document[option[2:]]]
     blocks = "blocks" in document
@@ -39,8 +40,8 @@ def next_steps(document: Mapping[str, Any], verbose: bool) -> list[str]:
 def _called_rows(document: Mapping[str, Any]) -> str:
     """Return the options of `pucli review` that name the called rows."""
     if "blocks" in document:
-        return f"--model {shlex.quote(str(document['model'] or 'MODEL'))} --data FILE"
-    return f"--scored {shlex.quote(str(document['scored'] or 'FILE'))}"
+        return f"--model {shell_word(document['model'] or 'MODEL')} --data FILE"
+    return f"--scored {shell_word(document['scored'] or 'FILE')}"
 
 
 def written_files(document: Mapping[str, Any]) -> list[str]:

@@ -112,7 +112,7 @@ class Number:
             written = f" with the decimal sign {self.decimal} of the training rows" if sign else ""
             what = f"not a number{written}, treated as empty{meant}"
             tally.add(self.name, what, wrong, cell_text(cells.iloc[int(wrong.argmax())]))
-        self._refuse_large(values, tally)
+        self._refuse_large(cells, values, tally)
         if self.rows:
             tally.add_range(self.name, values, Range(self.low, self.high, self.rows))
             if self.indicator and self.rows > 1:
@@ -135,17 +135,18 @@ class Number:
             tally.add(self.name, OTHER_WORDS, read, texts[codes[int(read.argmax())]])
         return np.where(read, meant, values), wrong & ~read
 
-    def _refuse_large(self, values: np.ndarray, tally: Tally) -> None:
+    def _refuse_large(self, cells: pd.Series, values: np.ndarray, tally: Tally) -> None:
         bad = np.abs(values) > LARGEST
         if not bad.any():
             return
         row = int(bad.argmax())
-        what = "is infinite" if np.isinf(values[row]) else "is too large: its square overflows in double precision"
+        what = "is too large: its square overflows in double precision"
+        if np.isinf(values[row]):
+            what = "is infinite, as is every number beyond 1.8e308"
+        cell, place = cells.iloc[row], tally.place(tally.offset + row)
+        written = cell_text(cell) if isinstance(cell, str) else shortest(values[row])
         count = f" ({bad.sum()} such cells)" if bad.sum() > 1 else ""
-        place = tally.place(tally.offset + row)
-        raise TableError(
-            f"column {self.name!r}, {place}: {shortest(values[row])} {what}{count}; correct or clear the cell"
-        )
+        raise TableError(f"column {self.name!r}, {place}: {written} {what}{count}; correct or clear the cell")
 
 
 @dataclass(frozen=True)

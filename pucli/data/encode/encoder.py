@@ -141,6 +141,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             warnings.warn(text.replace("--as COLUMN=", "kinds: COLUMN="), stacklevel=2)
         return self
 
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit the encoding and encode the same rows, which are read once, as a stream of batches must be."""
+        X = as_frame(X) if is_table(X) else X
+        return self.fit(X, y).transform(X)
+
     def learn(self, X: Any) -> TableEncoder:
         """Fit the encoding as `fit` does, with the warnings in `columns_` alone."""
         if scipy.sparse.issparse(X):

@@ -24,7 +24,7 @@ _CODES = (
     "EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|HUF|RON|UAH|RUB|ILS|AUD|CAD|NZD|HKD|SGD|TWD|CNY|RMB|KRW|INR|THB|VND|"
     "IDR|MYR|PHP|BRL|MXN|ARS|CLP|ZAR|NGN|KES|EGP|AED|SAR"
 )
-_CURRENCY = rf"(?:(?:US|AU?|CA?|R|HK|NZ|S|NT)\$|[{_SIGNS}]|{_CODES}|Fr\.|Rs\.?|Rp\.?|kr\.?|zł)"
+_CURRENCY = rf"(?:(?:US|AU?|CA?|R|HK|NZ|S|NT)\$|[{_SIGNS}]|{_CODES}|Fr\.|Rs\.?|Rp\.?|kr\.?|руб\.?|грн\.?|zł)"
 _UNIT = (
     rf"°\s?[A-Z]|(?:[^\W\d_°µ%‰][^\W\d_/²³]{{0,4}}|[%‰°µ{_SIGNS}][^\W\d_]{{0,2}})(?:/[^\W\d_]{{1,4}})?[²³]?|{_CURRENCY}"
 )
@@ -33,7 +33,7 @@ _DIGITS = r"\d[\d.,' ]*(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"
 _DECORATED = re.compile(
     rf"(?P<first>{_CURRENCY})?\s*(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>{_CURRENCY})?\s*(?P<sign2>[+-])?"
     rf"(?P<digits>{_DIGITS})\s*"
-    rf"(?P<after>{_UNIT})?(?P<dot>\.)?\s*(?P<last>{_CURRENCY})?\s*(?P<sign3>-)?(?P<close>\))?"
+    rf"(?P<after>{_CURRENCY}(?=\s*-?\)?$)|{_UNIT})?(?P<dot>\.)?\s*(?P<last>{_CURRENCY})?\s*(?P<sign3>-)?(?P<close>\))?"
 )
 _OF_MULTIPLE = re.compile(rf"{_CURRENCY}?(?:{'|'.join(_MULTIPLES)}){_CURRENCY}?")
 _NO_DECIMALS = re.compile(r"(?<=\d)([.,])(--?|—)(?!\d)")  # 89,- €
@@ -167,7 +167,7 @@ def _parts(text: str) -> _Parts | None:
         text = next(part for part in quoted.groups() if part is not None).strip()
         if re.match(r"0\d", text):  # quoted lest the zeros be lost: a code
             return None
-    found = _DECORATED.fullmatch(_NO_DECIMALS.sub(r"\g<1>00", _FORTRAN.sub("e", text)))
+    found = _DECORATED.fullmatch(_NO_DECIMALS.sub(r"\g<1>00", _FORTRAN.sub("e", text.removesuffix("/-"))))  # Rs. 5/-
     if found is None or bool(found["open"]) != bool(found["close"]):
         return None
     signs = [found[name] for name in ("sign", "sign2", "sign3") if found[name]]

@@ -68,11 +68,11 @@ def check_content(path: Path, kind: str) -> None:
     raise UsageError(f"{path} is {found.name}{expected}; {way_out}")
 
 
-def file_kind(path: Path) -> str:
+def file_kind(path: Path, how: Reading = AS_IT_IS) -> str:
     """Return the extension of a file, without .gz etc.; raise UsageError for an unknown one.
 
     A file with another extension (adult.test) is recognised by its content, as a text file if its first lines look like
-    a table.
+    a table when they are read as `how` says.
     """
     suffix = Path(member_name(path).lower()).suffix
     if suffix in KNOWN:
@@ -87,6 +87,6 @@ def file_kind(path: Path) -> str:
             return found.suffix
         if found is not None:
             raise UsageError(f"{path} is {found.name}; {found.advice}")
-        if is_text_table(path):
+        if is_text_table(path, how):
             return ".txt"
     raise UsageError(f"{path}: unknown file type {suffix or path.name!r}; known: {FORMATS}")

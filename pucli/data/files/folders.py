@@ -14,8 +14,13 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 10_000
 MISSING = "__HIVE_DEFAULT_PARTITION__"
-# Folders of tables whose valid parts stand in a log, by what they hold.
-LOGGED = {"_delta_log": "Delta", ".hoodie": "Hudi", "metadata/version-hint.text": "Iceberg"}
+# Folders of tables whose valid parts stand in a log, by what they hold. Few catalogues of Iceberg write a hint.
+LOGGED = {
+    "_delta_log": "Delta Lake",
+    ".hoodie": "Hudi",
+    "metadata/version-hint.text": "Iceberg",
+    "metadata/*.metadata.json": "Iceberg",
+}
 
 
 def parts_of_folder(folder: Path) -> list[Path]:
@@ -27,8 +32,10 @@ def parts_of_folder(folder: Path) -> list[Path]:
         There is none, there are several kinds, or only the log of the table tells which of them are valid.
     """
     for mark, kind in LOGGED.items():
-        if (folder / mark).exists():
-            raise UsageError(f"{folder} is a {kind} table, whose log tells which parts are valid; write it as Parquet")
+        if any(folder.glob(mark)):
+            raise UsageError(
+                f"{folder} is a table of {kind}, whose log tells which parts are valid; write it as Parquet"
+            )
     there = (
         path
         for path in folder.rglob("*")

@@ -102,7 +102,7 @@ def _table(
     ids: Collection[str],
     how: Reading,
 ) -> Table:
-    kind = file_kind(path)
+    kind = file_kind(path, how)
     check_content(path, kind)
     if kind in SUFFIXES:
         head = text_head(path, how)

@@ -12,6 +12,7 @@ from pucli.data.files.damaged import damaged
 from pucli.data.files.disguises import check_not_address
 from pucli.data.files.file_kinds import BINARY, FEATHER
 from pucli.data.files.spool import STDIN, check_ends, shown
+from pucli.data.files.text.encodings import SAMPLE, choices
 from pucli.data.files.unpacking import opened
 from pucli.data.frames import TableError
 from pucli.data.reading import WANTED
@@ -33,11 +34,13 @@ def reading(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         if path.suffix.lower() in BINARY:  # a name inside of it
             raise damaged(path, error) from error
-        place, line = _not_utf8(path) if path.is_file() else (error.start, 0)
+        place, line, sample = error.start, 0, _lines_at(error.object, error.start)
+        if path.is_file():
+            place, line, sample = _not_utf8(path)
         where = f"line {line}, byte {place + 1}" if line else f"byte {place + 1}"
+        fitting = choices(sample) or "cp1252 for a file from Windows"
         raise UsageError(
-            f"{path} is not UTF-8 text ({where}); give its encoding, e.g. --encoding cp1252 for a file from "
-            "Windows, or save it as UTF-8"
+            f"{path} is not UTF-8 text ({where}); give its encoding, e.g. --encoding {fitting}, or save it as UTF-8"
         ) from error
     except FileNotFoundError as error:
         raise _missing(path) from error
@@ -94,8 +97,8 @@ def _needed(path: Path, error: ImportError) -> str:
     return "reading Parquet needs pyarrow: pip install 'pucli[parquet]'"
 
 
-def _not_utf8(path: Path) -> tuple[int, int]:
-    """Return the position of the first byte that is not valid UTF-8, and its line from 1."""
+def _not_utf8(path: Path) -> tuple[int, int, bytes]:
+    """Return the position of the first byte that is not valid UTF-8, its line from 1, and that line and some below."""
     import codecs
 
     decoder, place, line = codecs.getincrementaldecoder("utf-8")(), 0, 1
@@ -105,9 +108,18 @@ def _not_utf8(path: Path) -> tuple[int, int]:
             try:
                 decoder.decode(raw)
             except UnicodeDecodeError as error:
-                return place - kept + error.start, line + raw[: max(error.start - kept, 0)].count(b"\n")
+                at = max(error.start - kept, 0)
+                lines = _lines_at(raw + stream.read(SAMPLE), at)
+                return place - kept + error.start, line + raw[:at].count(b"\n"), lines
             place, line = place + len(raw), line + raw.count(b"\n")
-    return place, line
+    return place, line, b""
+
+
+def _lines_at(raw: bytes, place: int) -> bytes:
+    """Return some lines of a text, from that of a byte on."""
+    first = raw.rfind(b"\n", 0, place) + 1
+    lines = raw[first : first + SAMPLE].splitlines(keepends=True)
+    return b"".join(lines[:-1] or lines)
 
 
 def _missing(path: Path) -> UsageError:

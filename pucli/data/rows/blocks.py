@@ -152,7 +152,7 @@ def _blocks(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[
         yield from _from_stream(path, columns, rows, how)
         return
     with reading(path):
-        kind = file_kind(path)
+        kind = file_kind(path, how)
         check_content(path, kind)
         whole = not partition_of(path).keys().isdisjoint(columns.needed)
         if kind in SUFFIXES and not whole:
@@ -198,7 +198,7 @@ def _text_blocks(
     def place(row: int) -> str:
         return f"line {line_of(path, layout, row)}" if source is None else f"row {row + 1}"
 
-    names = columns.of(path, Table(pd.DataFrame(columns=layout.names), place, layout.naming))
+    names = columns.of(path, Table(pd.DataFrame(columns=layout.names), place, layout.naming, reading=layout.reading))
     for frame in read_text(path, layout, source=source, as_text=as_text, ids=columns.ids, columns=names, rows=rows):
         block = with_ids(frame[names].copy(), columns.ids)
         if layout.separator != "," and not layout.reading.decimal:

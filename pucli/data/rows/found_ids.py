@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pucli.data.encode.kinds.column import Column
 from pucli.data.files.spool import reread
 from pucli.data.files.text.layout import UNNAMED
+from pucli.data.frames import cell_text
 from pucli.data.rows.blocks import read_blocks
 
 if TYPE_CHECKING:
@@ -22,16 +23,29 @@ if TYPE_CHECKING:
 
 OWN_COLUMNS = ("row", "prediction", "score", "probability", "probability_low", "probability_high", "cluster")
 """Names of the columns of predictions, without identifiers."""
+_TAKEN = {*OWN_COLUMNS, "labelled"}
 
 
 def found_ids(columns: Sequence[Column]) -> tuple[str, ...]:
     """Return the identifiers among the columns of a file, without unnamed ones and names of columns of predictions."""
-    taken = {*OWN_COLUMNS, "labelled"}
     return tuple(
         one.name
         for one in columns
-        if one.kind == "identifier" and one.name not in taken and not one.name.startswith(UNNAMED)
+        if one.kind == "identifier" and one.name not in _TAKEN and not one.name.startswith(UNNAMED)
     )
+
+
+def ids_not_copied(columns: Sequence[Column], frame: pd.DataFrame) -> list[str]:
+    """Return a warning for each identifier with the name of a column of predictions, which may be taken for it.
+
+    An index that begins with 0 or 1 is no loss.
+    """
+    return [
+        f"column {one.name!r} is left out as an identifier and not copied, as predictions have a column of that name; "
+        "rename it in the file"
+        for one in columns
+        if one.kind == "identifier" and one.name in _TAKEN and cell_text(frame[one.name].iloc[0]) not in ("0", "1")
+    ]
 
 
 def read_ids(files: Sequence[Path], ids: Sequence[str], encoder: TableEncoder, how: Reading) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Ints
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 from pucli.data.catalogue.selection import class_text
 from pucli.data.frames import is_number
 from pucli.data.labels import NO, YES, positive_of_two, says_not_labelled
@@ -82,7 +81,7 @@ class LabelColumn:
     @staticmethod
     def _ways(classes: Sequence[str]) -> str:
         """Return the options that name a class as positive, such as "--positive a or --positive b"; at most two."""
-        ways = [f"--positive {shlex.quote(one)}" for one in classes[:2]]
+        ways = [f"--positive {shell_word(one)}" for one in classes[:2]]
         return " or ".join(ways) + (" or another class" if len(classes) > 2 else "")
 
     def positive_class(self, positive: str | None) -> str:
@@ -189,7 +188,7 @@ class LabelColumn:
         if known and (self.empty.any() or len(rest) > 1 or (named and not negative)):
             count = sum(int(np.sum(self.text == value)) for value in known)
             shown = ", ".join(map(repr, known[:3])) + (", ..." if len(known) > 3 else "")
-            one = shlex.quote(known[0]) if len(known) == 1 else "CLASS"
+            one = shell_word(known[0]) if len(known) == 1 else "CLASS"
             way_out = "" if negative else f"; if known not to be positive: `pucli auto --negative {one}`"
             found.append(
                 f"{self.where}: {count:,} row{'s' * (count != 1)} with another class ({shown}) count"

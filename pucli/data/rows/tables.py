@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pucli.core.arrays import AnyArray, Floats
-from pucli.core.errors import UsageError, did_you_mean
+from pucli.core.errors import UsageError, did_you_mean, shell_word
 from pucli.data.files.several_files import files_of, open_files, title_of
 from pucli.data.files.table import Table
 from pucli.data.frames import missing_columns, some_of, to_numbers
@@ -196,7 +195,7 @@ def existing_column(path: Path, table: Table, name: str) -> str:
 
 def _typed(sign: str) -> str:
     """Return a separator as it is typed in a shell; control characters as --sep takes them."""
-    return shlex.quote(sign if sign.isprintable() else f"\\x{ord(sign):02x}")
+    return shell_word(sign if sign.isprintable() else f"\\x{ord(sign):02x}")
 
 
 def _unsplit(table: Table, names: Sequence[str]) -> str:
@@ -211,6 +210,8 @@ def _unsplit(table: Table, names: Sequence[str]) -> str:
         sign = " " if len(words) > 1 and (alike or len(names) > 1) else sign
     if sign in (",", '"') and not table.reading.separator:
         return "each line is quoted as one cell; remove the quotes around the lines"
+    if sign and not sign.isascii():
+        return f"the only column is {columns[0]!r}; replace {sign!r} by commas or tabs"
     return f"the only column is {columns[0]!r}; --sep {_typed(sign)} splits it" if sign else ""
 
 

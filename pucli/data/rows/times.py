@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pucli.core.arrays import Floats
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 from pucli.data.encode.columns import column_kinds
 from pucli.data.frames import dates, numbers
 
@@ -42,7 +42,8 @@ def row_times(frame: pd.DataFrame, name: str, kind: str | None, table: Table) ->
     missing = np.isnan(found)
     if missing.all():
         raise UsageError(
-            f"--time {name}: the column holds no dates or numbers; --as {name}=date:%d.%m.%Y names the form of dates."
+            f"--time {name}: the column holds no dates or numbers; --as {shell_word(name)}=date:%d.%m.%Y names the "
+            "form of dates."
         )
     if missing.any():
         raise UsageError(

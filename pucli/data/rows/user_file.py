@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pucli.core.arrays import Bools, Floats
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 from pucli.data.encode.drift import Tally
 from pucli.data.encode.encoder import TableEncoder
 from pucli.data.encode.kinds.column import Column
@@ -24,6 +23,7 @@ from pucli.data.files.text.decimal_comma import NOTE
 from pucli.data.frames import TableError, some_of
 from pucli.data.labels import LABEL
 from pucli.data.reading import AS_IT_IS, Reading
+from pucli.data.rows.found_ids import ids_not_copied
 from pucli.data.rows.label_column import LabelColumn
 from pucli.data.rows.tables import check_model_columns, check_rows, existing_column
 
@@ -183,7 +183,7 @@ def fit_file(
     warnings = [f"column {column.name!r} {column.warning}" for column in encoder.columns_ if column.warning]
     if labels is not None and (text := garbled(table.frame[str(label)], labels.present, table.place)):
         warnings.append(f"column {str(label)!r} {text}")
-    warnings += tally.lines()
+    warnings += tally.lines() + (ids_not_copied(encoder.columns_, frame) if choice.find_ids else [])
     if X.shape[1] == 0:
         raise UsageError(f"{path}: no column can be used as a feature: {_why_unused(encoder.columns_, warnings)}")
     return EncodedFile(X, labels, encoder, table, warnings)
@@ -308,7 +308,7 @@ def groups_not_given(columns: Sequence[Column], named: Collection[str]) -> list[
         if column.kind == "identifier" or coded >= CODES:
             found.append(
                 f"column {column.name!r} has {n:,} values in {filled:,} rows; if rows with the same value are alike, "
-                f"results are too good: keep them together with --groups {shlex.quote(column.name)}"
+                f"results are too good: keep them together with --groups {shell_word(column.name)}"
             )
     return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
 from html import escape
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.core.atomic_files import replacing
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 from pucli.core.seeding import stream
 from pucli.core.version import __version__
 from pucli.data.encode.column_encoders import Category, ColumnEncoder, Number, YesNo
@@ -77,7 +76,7 @@ def write_report(
     from jinja2 import Environment
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["quoted"] = lambda name: shlex.quote(str(name))
+    environment.filters["quoted"] = shell_word
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     text = template.render(
         **_content(found, rows, why, progress),

@@ -232,7 +232,10 @@ def test_an_infinite_cell_is_refused_with_its_place():
     encoder = TableEncoder().fit(table())
     bad = table()
     bad.loc[7, "age"] = np.inf
-    with pytest.raises(UsageError, match="column 'age', row 8: inf is infinite"):
+    with pytest.raises(UsageError, match=r"column 'age', row 8: inf is infinite, as is every number beyond 1.8e308"):
+        encoder.transform(bad)
+    bad["age"] = table()["age"].astype(str).mask(bad.index == 7, "1e400")
+    with pytest.raises(UsageError, match="column 'age', row 8: 1e400 is infinite"):
         encoder.transform(bad)
 
 

@@ -130,6 +130,22 @@ def test_numbers_with_the_same_words_after_them_are_named(written: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "written", ["T={:.1f}", "Temp: {:.1f} C", "ca. {:.1f} pcs", "${:.2f} per month", "#{:.2f}", "US Dollar {:,.2f}"]
+)
+def test_numbers_with_the_same_words_before_them_are_named(written: str) -> None:
+    cells = [written.format(7.0 * row + 1.25) for row in range(N)]
+    assert f"holds numbers with words, e.g. {cells[0]!r}" in described(cells).warning
+    for code in ("E{}.{}", "v{}.{}", "§ {}{}", "AB-{}.{}", "No. {}{}"):
+        assert "holds numbers" not in described([code.format(row // 9, row % 9) for row in range(N)]).warning
+
+
+@pytest.mark.parametrize("written", ["{},50 kr.", "{},50 руб.", "Rs. {}.50/-", "{}.50 Rs."])
+def test_currencies_that_end_with_a_dot_or_a_dash_are_read(written: str) -> None:
+    column = described([written.format(row) for row in range(N)])
+    assert column.kind == "number" and "is read as 0.5" in column.warning
+
+
+@pytest.mark.parametrize(
     ("written", "what"),
     [
         ("{}/{} mmHg", "several numbers in a cell"),

@@ -64,7 +64,8 @@ def test_a_column_of_the_file_stays(tmp_path):
         ([], "without a file that is read"),
         (["_SUCCESS", ".a.csv"], "without a file that is read"),
         (["a.csv", "b.parquet"], "several kinds, such as a.csv and b.parquet"),
-        (["a.parquet", "_delta_log/0.json"], "is a Delta table, whose log tells which parts are valid"),
+        (["data/a.parquet", "metadata/00001-a.metadata.json"], "is a table of Iceberg, whose log tells which parts"),
+        (["a.parquet", "_delta_log/0.json"], "is a table of Delta Lake, whose log tells which parts are valid"),
     ],
 )
 def test_other_folders_are_refused(tmp_path, names, named):

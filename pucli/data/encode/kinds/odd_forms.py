@@ -22,6 +22,7 @@ _OF_UNIT = rf"{_NUMBER} ?[^\W\d_]{{1,12}}\.?"
 _OF_PROGRAM = r"((np|numpy|torch)\.)?(float|int|uint|Decimal|tensor|array)\d*"  # np.float64(1.5), Decimal('1.50')
 _MARK = r" ?(\*{1,3}|[†‡]|\[\w{1,3}\]|\([a-z]\))"
 _TAILED = re.compile(r"[+−-]?\d[\d.,]*([^\d.,].*)?")
+_LED = re.compile(r"([^\d.,+−-]*(?:[^\W\d]\.)?[^\w.,+−-])[+−-]?\d[\d,' \xa0\u202f]*[.,]\d+([^\d.,].*)?")  # T = 36.6 °C
 _PAIR = re.compile(rf"{_SHORT} ?(?:[-–+]|to) ?{_SHORT}")
 _SIGN = re.compile(r"[^\d.,+−-]")
 _ODD = (  # the form, also of plain numbers among such cells, what an example has, and words for both
@@ -86,7 +87,10 @@ _ODD = (  # the form, also of plain numbers among such cells, what an example ha
     ),
     (re.compile(rf"{_OF_UNIT}|{_NUMBER} (per|pour|por) c[^\W\d]+"), _SIGN, "numbers with words", "write them as 12.5"),
     (
-        re.compile(rf"{_OF_PROGRAM}\(.?{_NUMBER}([eE][+-]?\d+)?[^()]*\)|b'{_NUMBER}'|\({_NUMBER},\)"),
+        re.compile(
+            rf"{_OF_PROGRAM}\(.?{_NUMBER}([eE][+-]?\d+)?[^()]*\)|b'{_NUMBER}'|\({_NUMBER},\)"
+            rf"|\(?{_NUMBER}[+-]\d+(\.\d+)?[ij]\)?"
+        ),
         _SIGN,
         "numbers as a program prints its objects",
         "write them as 12.5",
@@ -121,8 +125,11 @@ def paired(texts: Sequence[str]) -> str:
 
 
 def of_one_unit(texts: Sequence[str]) -> str:
-    """Return an example if all of many texts are numbers, some or all with the same words after them; else ""."""
+    """Return an example if all of many texts are numbers with the same words before or after them; else ""."""
     sample = texts[:1000]
+    led = [_LED.fullmatch(text) for text in sample]
+    if len(sample) >= MANY and all(led) and len({(one[1].strip(), (one[2] or "").strip()) for one in led if one}) == 1:
+        return sample[0]
     found = [_TAILED.fullmatch(text) for text in sample]
     tails = [(one[1] or "").strip() for one in found if one]
     if len(sample) < MANY or len(tails) < len(sample) or len(set(tails) - {""}) != 1:

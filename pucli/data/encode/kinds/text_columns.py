@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pucli.core.errors import shell_word
 from pucli.data.encode.kinds.column import CodedCells, Column, mostly
 from pucli.data.encode.kinds.date_columns import date_column
 from pucli.data.encode.kinds.doubtful_cells import (
@@ -50,7 +50,7 @@ def text_column(column: pd.Series, decimal: str = "") -> Column:
         return found
     if error := error_cell(cells.texts):
         how = f"has {error!r}, which a spreadsheet shows for an error or a narrow column: correct the cells, or"
-        return replace(found, warning=f"{how} --missing {shlex.quote(error)} reads them as empty")
+        return replace(found, warning=f"{how} --missing {shell_word(error)} reads them as empty")
     texts = cells.texts
     if found.kind == "yes/no" and not {text.casefold() for text in texts} <= {"true", "false"}:
         return replace(found, warning=_in_other_letters(texts))

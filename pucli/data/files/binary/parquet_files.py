@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 from pucli.data.files.table import Table
 from pucli.data.files.table_size import check_columnar, check_fits, check_names, text_bytes
 from pucli.data.files.text.records import note
@@ -81,7 +81,8 @@ def read_parquet(path: Path, wanted: Collection[str], ids: Collection[str]) -> p
         names = _checked_names(path, file.schema_arrow, wanted)
         left_out = [name for name in file.schema_arrow.names if name not in names]
         if left_out:
-            note(f"{path}: the index without a name is left out; --id {left_out[0]} copies it to the predictions")
+            name = shell_word(left_out[0])
+            note(f"{path}: the index without a name is left out; --id {name} copies it to the predictions")
         _check_size(path, file, names)
         parts = list(_blocks(file, names, ids, None))
     return parts[0] if parts else pd.DataFrame(columns=names)

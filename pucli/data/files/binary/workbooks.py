@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PARTS = re.compile(r'"([^"]*)"|\\(.)|([-/ ()+:])|(0)')  # of the number format of codes: literals, and digits
-_EXACT = 2**53
+_EXACT, _LONGEST = 2**53, 2**64
 _HIDDEN_ROW = re.compile(rb'<row [^>]*?hidden="(?:1|true)"[^>]*(?<!/)>\s*<c[ >]')  # with cells
 _HIDDEN_COLUMN = re.compile(rb'<col (?=[^>]*?hidden="(?:1|true)")(?=[^>]*?min="(\d{1,7})")(?=[^>]*?max="(\d{1,7})")')
 MOST_SHEETS = 1000
@@ -58,6 +58,11 @@ class _Cell(NamedTuple):
     value: Any
     data_type: str = ""
     number_format: str = ""
+
+
+def _cell(value: Any) -> _Cell:
+    """Return a cell as pandas reads it: NaN stands for an error such as #N/A, as empty cells are ""."""
+    return _Cell("an error", "e") if isinstance(value, float) and np.isnan(value) else _Cell(_integer(value))
 
 
 def read_sheet(
@@ -106,7 +111,7 @@ def read_sheet(
             visible = _visible(book, engine)
             name = _chosen(path, sheet, [str(one) for one in book.sheet_names], visible)
             grid = book.parse(name, header=None, dtype=object, na_filter=False)
-    rows = ([_Cell(_integer(value)) for value in row] for row in grid.itertuples(index=False, name=None))
+    rows = ([_cell(value) for value in row] for row in grid.itertuples(index=False, name=None))
     return _table(path, name, visible, rows, skip_rows, known, as_text, as_shown)[0]
 
 
@@ -251,7 +256,7 @@ def _columns(
         if not name and place not in filled:
             continue
         if not name:
-            name = f"Unnamed: {place}"
+            name = f"Unnamed: {place}" + (".1" if f"Unnamed: {place}" in header else "")
             letter = _letter(place)
             note(f"{path}: sheet {sheet!r}: column {letter} has cells but no name in the header; it is called {name!r}")
         if name in found:
@@ -270,6 +275,12 @@ def _columns(
                 cell = None
             values.append(None if cell is None or cell.value in (None, "") else convert(cell))
         found[name] = _series(values, text=convert is not _value)
+        long = [row[place].value for row in rows if place < len(row) and _is_long(row[place].value)]
+        if long and all(int(float(value)) == value for value in long):
+            note(
+                f"{path}: sheet {sheet!r}: column {name!r} holds numbers such as {int(long[0])}, whose last digits a "
+                "spreadsheet may have rounded; write identifiers as text"
+            )
         places.append(place)
     if n_errors:
         cells = "1 cell holds an error" if n_errors == 1 else f"{n_errors} cells hold errors"
@@ -293,6 +304,11 @@ def _integer(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
         return int(value)
     return value
+
+
+def _is_long(value: Any) -> bool:
+    """Return whether a cell is an integer of so many digits that a sheet may have rounded it."""
+    return isinstance(value, int | float) and _EXACT <= abs(value) < _LONGEST and float(value).is_integer()
 
 
 def _value(cell: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import IO, NamedTuple
 from pucli.core.errors import UsageError
 from pucli.data.files.table_size import check_names
 from pucli.data.files.text.decimal_comma import has_decimal_comma
+from pucli.data.files.text.encodings import misread
 from pucli.data.files.text.records import (
     LONGEST,
     Record,
@@ -30,7 +31,7 @@ from pucli.data.files.text.records import (
     typical_width,
 )
 from pucli.data.files.text.skipped_lines import FEW
-from pucli.data.files.unpacking import member_name, plain_text
+from pucli.data.files.unpacking import member_name, opened, plain_text
 from pucli.data.frames import is_number
 from pucli.data.reading import AS_IT_IS, WANTED, Reading, normal
 
@@ -39,6 +40,7 @@ UNNAMED = "Unnamed: "
 """Beginning of the name of a column without a name, before its position from 0, as pandas has it."""
 EVEN = 0.5  # share of the first records that must have the same number of fields
 RECORDS = 2000  # from which the layout is inferred
+_NO_TEXT = re.compile("[\0\x02-\x08\x0e-\x19]")
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[,;\t]*\r?\n', re.IGNORECASE)
 
 
@@ -57,9 +59,8 @@ class TextLayout(NamedTuple):
     @property
     def naming(self) -> str:
         """Return a note on how columns are named, for errors about a name."""
-        if self.header:
-            return self.reading.note
-        return f"; the file has no header line, its columns are numbered 1 to {len(self.names)}"
+        numbered = f"; the file has no header line, its columns are numbered 1 to {len(self.names)}"
+        return self.reading.note if self.header else numbered + self.reading.note
 
 
 def text_head(path: Path, reading: Reading = AS_IT_IS) -> str:
@@ -91,13 +92,16 @@ def head_text(raw: bytes) -> str:
     return raw.decode("utf-8-sig")
 
 
-def is_text_table(path: Path) -> bool:
-    """Return whether the first lines of a file are text with two or more columns."""
+def is_text_table(path: Path, reading: Reading = AS_IT_IS) -> bool:
+    """Return whether the first lines of a file are text, of whatever encoding, with two or more columns."""
     try:
-        head = text_head(path)
+        head = text_head(path, reading)
     except UnicodeDecodeError:
-        return False
-    lines = [line for line in head.split("\n")[:20] if line.strip()]
+        with opened(path) as stream:
+            head = read_head(stream, path).decode("latin-1")
+        if _NO_TEXT.search(head):
+            return False
+    lines = [line for line in re.split("[\r\n]+", head)[:20] if line.strip()]
     if "\0" in head or len(lines) < 2:
         return False
     return any(min(line.count(separator) for line in lines) > 0 for separator in ",;|\t ")
@@ -151,7 +155,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     if header:
         while len(first) > 1 and not first[-1].strip() and body and all(len(row.fields) < len(first) for row in body):
             first = first[:-1]  # a separator at the end of the header alone
-        names = [normal(cell.strip()) or f"{UNNAMED}{position}" for position, cell in enumerate(first)]
+        names = _named(list(map(normal, map(str.strip, first))))
     else:
         names = [str(i) for i in range(1, typical_width(records[place:]) + 1)]
     check_names(path, names)
@@ -166,7 +170,11 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     comments = sum(row.fields[0].startswith("#") for row in whole_rows) <= FEW * len(whole_rows)
     line = head.split("\n")[records[place].line - 1]
     spaced = not header or line.startswith(" ") or separator + " " in line
-    shape = Shape(separator, len(names), above + begin, escape, row_names, returns, header, cells, comments, spaced)
+    inner = line.strip(f" {separator}")  # of a drawn table
+    padded = header and separator != " " and 0 < inner.count(separator) == inner.count(" " + separator)
+    shape = Shape(
+        separator, len(names), above + begin, escape, row_names, returns, header, cells, comments, spaced, padded
+    )
     return TextLayout(separator, header, names, reading, shape)
 
 
@@ -179,13 +187,24 @@ def _check_line_ends(path: Path, head: str) -> None:
             raise UsageError(f"{path}: its lines end with {code} in place of a line feed; end them with line feeds")
 
 
+def _named(cells: Sequence[str]) -> list[str]:
+    """Return the names in a header, those without any numbered, even beside "Unnamed: 0" of an index saved twice."""
+    given = set(cells)
+    numbered = (f"{UNNAMED}{position}" for position in range(len(cells)))
+    return [cell or (f"{name}.1" if name in given else name) for cell, name in zip(cells, numbered, strict=True)]
+
+
 def _tell_if_utf_8(path: Path, head: str, encoding: str) -> None:
-    """Tell the user if a text that was read in another encoding is UTF-8 all the same."""
+    """Tell the user if a text that was read in another encoding is UTF-8 all the same, or looks garbled."""
     if not encoding or head.isascii():
         return
     with suppress(UnicodeError):
         if head.encode(encoding).decode("utf-8-sig") != head:
             note(f"{path} is UTF-8, but is read as {encoding}, which garbles its letters; give --encoding utf-8")
+            return
+    with suppress(UnicodeError):
+        if garbled := misread(head, encoding):
+            note(f"{path} {garbled}")
 
 
 def _check_header(

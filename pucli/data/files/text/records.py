@@ -65,6 +65,8 @@ class Shape(NamedTuple):
         Whether a short line that begins with # is a comment.
     spaced : bool
         Whether blanks follow the separators of the header, so that those in front of a cell do not belong to it.
+    padded : bool
+        Whether blanks precede all separators of the header, so that those behind a cell do not belong to it.
     """
 
     separator: str
@@ -77,6 +79,7 @@ class Shape(NamedTuple):
     header_cells: tuple[str, ...] = ()
     comments: bool = False
     spaced: bool = False
+    padded: bool = False
 
     def is_header(self, fields: Sequence[str]) -> bool:
         """Return whether the fields of a record are the names of the columns, in any order."""

@@ -89,11 +89,17 @@ def read_text(
             **options,
         )
         with nullcontext([found]) if rows is None else found as blocks:
-            yield from blocks
+            yield from (_unpadded(block, ids) if layout.shape.padded else block for block in blocks)
     except pd.errors.EmptyDataError:
         yield pd.DataFrame(columns=names, dtype=object)
     for skipped in records.notes():
         note(skipped)
+
+
+def _unpadded(block: pd.DataFrame, ids: Collection[str]) -> pd.DataFrame:
+    """Return rows of a printed table whose identifiers have no blanks behind them."""
+    cut = {name: block[name].str.rstrip(" ") for name in block.columns if name in ids}
+    return block.assign(**{name: cells.mask(cells == "") for name, cells in cut.items()})
 
 
 def is_plain(head: str, layout: TextLayout, name: str) -> bool:
