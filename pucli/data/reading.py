@@ -33,39 +33,22 @@ _OPTIONS = {
 class Reading:
     """How a file is read. The defaults infer everything from the file.
 
-    Parameters
-    ----------
-    encoding : str
-        Encoding of a text file, "" for UTF-8 or what a byte-order mark says.
-    separator : str
-        Separator of a text file, one character or a name in `SEPARATORS`; "" to infer it.
-    skip_rows : int
-        Number of lines above the header of a text file, or of rows above that of a sheet.
-    sheet : str
-        Sheet of a workbook, "" for the first.
-    decimal : str
-        Decimal sign, "." or ","; "" to infer it. The other one, a blank or an apostrophe then separates thousands.
-    missing : tuple of str
-        Further texts that mean an empty cell, besides `pucli.data.frames.EMPTY`.
-    first_feature : int or None
-        Number of the first feature of a LIBSVM file, 0 or 1; None to infer it.
-    formed : tuple of str
-        Columns of the numbers whose form a model knows: text files give their cells as text. It is no option and not
-        kept here.
-
     Raises
     ------
     UsageError
         A value cannot be used.
     """
 
-    encoding: str = ""
-    separator: str = ""
-    skip_rows: int = 0
-    sheet: str = ""
+    encoding: str = ""  # encoding of a text file, "" for UTF-8 or what a byte-order mark says
+    separator: str = ""  # separator of a text file, one character or a name in `SEPARATORS`; "" to infer it
+    skip_rows: int = 0  # number of lines above the header of a text file, or of rows above that of a sheet
+    sheet: str = ""  # sheet of a workbook, "" for the first
+    # decimal sign, "." or ","; "" to infer it. The other one, a blank or an apostrophe then separates thousands
     decimal: str = ""
-    missing: tuple[str, ...] = ()
-    first_feature: int | None = None
+    missing: tuple[str, ...] = ()  # further texts that mean an empty cell, besides `pucli.data.frames.EMPTY`
+    first_feature: int | None = None  # number of the first feature of a LIBSVM file, 0 or 1; None to infer it
+    # columns of the numbers whose form a model knows: text files give their cells as text. It is no option and not kept
+    # here
     formed: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:

@@ -49,24 +49,12 @@ def cache_folder(cache: str | Path | None = None) -> Path:
 
 @dataclass(frozen=True)
 class Source:
-    """Places from which files are obtained.
+    """Places from which files are obtained."""
 
-    Attributes
-    ----------
-    cache : Path
-        The cache folder.
-    mirror : str or None
-        Folder or address that is tried before the declared addresses.
-    offline : bool
-        Whether the network must not be used. A mirror that is a folder is still used.
-    progress : callable or None
-        Called while a file is downloaded.
-    """
-
-    cache: Path
-    mirror: str | None = None
-    offline: bool = False
-    progress: Progress | None = field(default=None, compare=False)
+    cache: Path  # the cache folder
+    mirror: str | None = None  # folder or address that is tried before the declared addresses
+    offline: bool = False  # whether the network must not be used. A mirror that is a folder is still used
+    progress: Progress | None = field(default=None, compare=False)  # called while a file is downloaded
 
 
 def make_source(

@@ -19,30 +19,14 @@ if TYPE_CHECKING:
 
 
 class Selected(NamedTuple):
-    """Features and labels.
+    """Features and labels."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, m)
-        Features.
-    y : ndarray of int, shape (n,)
-        +1 and -1, or the class if no class is declared positive.
-    classes : ndarray of int or str, shape (n,)
-        The class in the source.
-    feature_names : list of str
-        m names.
-    notes : list of str
-        Missing values that were replaced or dropped.
-    groups : ndarray of int of shape (n,) or None
-        Group of each row, if the entry declares groups.
-    """
-
-    X: Floats
-    y: Ints
-    classes: AnyArray
-    feature_names: list[str]
-    notes: list[str]
-    groups: Ints | None = None
+    X: Floats  # (n, m), features
+    y: Ints  # +1 and -1, or the class if no class is declared positive
+    classes: AnyArray  # the class in the source
+    feature_names: list[str]  # m names
+    notes: list[str]  # missing values that were replaced or dropped
+    groups: Ints | None = None  # (n,), group of each row, if the entry declares groups
 
 
 def columns_needed(entry: Entry) -> set[Column] | None:

@@ -32,30 +32,17 @@ OTHER_WORDS = "with another word for yes or no than in training, read by its mea
 
 @dataclass(frozen=True)
 class Number:
-    """Unchanged numbers; an empty cell is filled with the training median and marked by an indicator feature.
-
-    Parameters
-    ----------
-    name, kind : str
-    fill : float
-        Value for an empty cell; NaN if empty cells are not allowed.
-    indicator : bool
-        Whether training had empty cells, so that there is a feature "NAME is empty".
-    low, high : float
-        Ends of the training numbers.
-    rows : int
-        Number of training numbers; 0 if the ends are not known.
-    decimal, unit : str
-        Form in which text cells are written (`pucli.data.encode.number_forms`); "" for numbers as programs write them.
-    """
+    """Unchanged numbers; an empty cell is filled with the training median and marked by an indicator feature."""
 
     name: str
     kind: str
-    fill: float
-    indicator: bool
+    fill: float  # value for an empty cell; NaN if empty cells are not allowed
+    indicator: bool  # whether training had empty cells, so that there is a feature "NAME is empty"
+    # ends of the training numbers
     low: float = 0.0
     high: float = 0.0
-    rows: int = 0
+    rows: int = 0  # number of training numbers; 0 if the ends are not known
+    # form in which text cells are written (`pucli.data.encode.number_forms`); "" for numbers as programs write them
     decimal: str = ""
     unit: str = ""
     reads_text: ClassVar[bool] = False
@@ -151,27 +138,16 @@ class Number:
 
 @dataclass(frozen=True)
 class YesNo:
-    """One feature, 1 for yes and 0 for no; an empty or unknown cell has the more frequent value.
-
-    Parameters
-    ----------
-    name, kind : str
-    yes, no : str
-        The two values; `no` is "" if a cell is either filled or empty.
-    fill : float
-    indicator : bool
-        As for `Number`.
-    any_word : bool
-        Whether every word for yes or no is read as such.
-    """
+    """One feature, 1 for yes and 0 for no; an empty or unknown cell has the more frequent value."""
 
     name: str
     kind: str
+    # the two values; `no` is "" if a cell is either filled or empty
     yes: str
     no: str
     fill: float
-    indicator: bool
-    any_word: bool = False
+    indicator: bool  # as for `Number`
+    any_word: bool = False  # whether every word for yes or no is read as such
     reads_text: ClassVar[bool] = True
     saved_state: ClassVar[State] = {
         "name": Word(),
@@ -225,22 +201,13 @@ class Category:
     """One 0/1 feature for each frequent value, one for all other values and one for an empty cell.
 
     A value that did not occur in training is one of the other values; without that feature, all features are 0.
-
-    Parameters
-    ----------
-    name, kind : str
-    values : list of str
-    others : int
-        Number of training values that share the feature "(other values)".
-    indicator : bool
-        Whether training had empty cells.
     """
 
     name: str
     kind: str
     values: list[str]
-    others: int
-    indicator: bool
+    others: int  # number of training values that share the feature "(other values)"
+    indicator: bool  # whether training had empty cells
     reads_text: ClassVar[bool] = True
     saved_state: ClassVar[State] = {
         "name": Word(),

@@ -21,37 +21,20 @@ PARTS = {"month": 12, "weekday": 7, "hour": 24}
 
 @dataclass(frozen=True)
 class Date:
-    """Days since 1970-01-01, and the sine and cosine of those of month, weekday and hour that vary in training.
-
-    Parameters
-    ----------
-    name, kind : str
-    written : str
-        Format of the dates.
-    parts : list of str
-        Any of "month", "weekday" and "hour".
-    fill : float
-    indicator : bool
-        As for `Number`; the sine and cosine of an empty cell are 0.
-    low, high, rows : float, float, int
-        As for `Number`, in days since 1970-01-01.
-    zoned : float
-        Share of the training dates with a time zone; -1 if it is not known.
-    serials : bool
-        Whether day numbers of a spreadsheet are dates.
-    """
+    """Days since 1970-01-01, and the sine and cosine of those of month, weekday and hour that vary in training."""
 
     name: str
     kind: str
-    written: str
-    parts: list[str]
+    written: str  # format of the dates
+    parts: list[str]  # any of "month", "weekday" and "hour"
     fill: float
-    indicator: bool
+    indicator: bool  # as for `Number`; the sine and cosine of an empty cell are 0
+    # as for `Number`, in days since 1970-01-01
     low: float = 0.0
     high: float = 0.0
     rows: int = 0
-    zoned: float = -1.0
-    serials: bool = False
+    zoned: float = -1.0  # share of the training dates with a time zone; -1 if it is not known
+    serials: bool = False  # whether day numbers of a spreadsheet are dates
     reads_text: ClassVar[bool] = True
     saved_state: ClassVar[State] = {
         "name": Word(),

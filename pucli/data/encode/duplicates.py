@@ -11,18 +11,10 @@ from pucli.core.arrays import Bools, Floats
 
 
 class Shape(NamedTuple):
-    """Features and rows without information of their own.
+    """Features and rows without information of their own."""
 
-    Attributes
-    ----------
-    constant_features : list of str
-        Names of the constant features.
-    duplicate_rows : int
-        Number of rows that repeat an earlier one.
-    """
-
-    constant_features: list[str]
-    duplicate_rows: int
+    constant_features: list[str]  # names of the constant features
+    duplicate_rows: int  # number of rows that repeat an earlier one
 
 
 def shape(X: Floats, feature_names: Iterable[str]) -> Shape:

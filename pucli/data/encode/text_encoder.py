@@ -21,22 +21,13 @@ class Text:
     """The tf-idf of the most frequent words, each cell scaled to unit length.
 
     It is computed as by scikit-learn's TfidfVectorizer, of which only the vocabulary and the weights are kept.
-
-    Parameters
-    ----------
-    name, kind : str
-    words : list of str
-    weights : list of float
-        Inverse document frequency of each word.
-    indicator : bool
-        Whether training had empty cells, so that there is a feature "NAME is empty".
     """
 
     name: str
     kind: str
     words: list[str]
-    weights: list[float]
-    indicator: bool
+    weights: list[float]  # inverse document frequency of each word
+    indicator: bool  # whether training had empty cells, so that there is a feature "NAME is empty"
     reads_text: ClassVar[bool] = True
     saved_state: ClassVar[State] = {
         "name": Word(),

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pucli.core.errors import UsageError
 from pucli.data.frames import is_number
@@ -36,28 +36,15 @@ class Writer(Protocol):
     ) -> None: ...
 
 
-def open_writer(path: Path, stream: IO[str] | None = None, *, safe: bool = False) -> Writer:
-    """Return a writer of rows to a CSV or Parquet file, or as CSV to an open stream.
+def open_writer(path: Path, *, safe: bool = False) -> Writer:
+    """Return a writer of rows to a CSV or Parquet file; UsageError for another extension, or without pyarrow.
 
-    Parameters
-    ----------
-    path : Path
-    stream : text stream, optional
-    safe : bool
-        Whether texts of CSV that a spreadsheet would run as formulas get an apostrophe, see `without_formulas`. A
-        program then reads other texts than were written.
-
-    Raises
-    ------
-    UsageError
-        The file has another extension, or pyarrow is missing.
+    If `safe`, texts of CSV that a spreadsheet would run as formulas get an apostrophe (`without_formulas`). A program
+    then reads other texts than were written.
     """
-    if stream is not None:
-        return _CsvWriter(stream, safe=safe)
-    suffix = path.suffix.lower()
-    if suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         return _ParquetWriter(path)
-    return _CsvWriter(path.open("w", newline="", encoding="utf-8"), own=True, safe=safe)
+    return _CsvWriter(path, safe)
 
 
 def check_writable_format(path: Path) -> None:
@@ -103,8 +90,9 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 class _CsvWriter:
-    def __init__(self, stream: IO[str], own: bool = False, safe: bool = False) -> None:
-        self._stream, self._own, self._safe, self._begun = stream, own, safe, False
+    def __init__(self, path: Path, safe: bool) -> None:
+        self._stream = path.open("w", newline="", encoding="utf-8")
+        self._safe, self._begun = safe, False
 
     def write(self, frame: pd.DataFrame) -> None:
         frame = without_formulas(frame) if self._safe else frame
@@ -117,10 +105,7 @@ class _CsvWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._own:
-            self._stream.close()
-        elif error is None:
-            self._stream.flush()
+        self._stream.close()
 
 
 class _ParquetWriter:

@@ -25,24 +25,12 @@ UNLABELED = -1  # label of an unlabeled row for semi-supervised methods, as in s
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """Labels as text.
+    """Labels as text."""
 
-    Parameters
-    ----------
-    where : str
-        File and column, for messages.
-    text : array of shape (n,)
-        The classes, "" where a cell is empty.
-    empty : array of shape (n,)
-        Mask of the empty cells.
-    place : callable
-        Function from the row number to its place in the file ("line 17").
-    """
-
-    where: str
-    text: AnyArray
-    empty: Bools
-    place: Callable[[int], str]
+    where: str  # file and column, for messages
+    text: AnyArray  # (n,), the classes, "" where a cell is empty
+    empty: Bools  # (n,), mask of the empty cells
+    place: Callable[[int], str]  # function from the row number to its place in the file ("line 17")
 
     @classmethod
     def of(cls, where: str, column: pd.Series, place: Callable[[int], str]) -> LabelColumn:

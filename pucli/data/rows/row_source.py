@@ -16,59 +16,29 @@ from pucli.data.rows.user_file import ColumnChoice
 
 @dataclass(frozen=True)
 class RowSource:
-    """Source of rows: a declared data set whose labels are hidden, or a file with a label column.
+    """Source of rows: a declared data set whose labels are hidden, or a file with a label column."""
 
-    Parameters
-    ----------
-    dataset : str or None
-        Name of a declared data set. Either this or `data` is given.
-    data : Path or None
-        A file.
-    label : str or None
-        Label column of `data`.
-    positive : str or None
-        Class in that column that marks labelled positives; None to infer it from the column.
-    unlabeled, negative : str or None
-        Classes in that column of rows that nobody has labelled, and of rows that are known to be negative.
-    scenario : str
-        "case-control" or "single-training-set". For a file, it only sets the denominator of PUF.
-    label_frequency : float
-        Share of the training positives (or of the training rows of each class) that are labelled.
-    seed : int
-        Seed of the split.
-    split : Path or None
-        File of splits that replaces `scenario`, `label_frequency` and `seed`.
-    repeat : int
-        Number of the split in `split`, from 0.
-    rows : int or None
-        Maximum number of training rows, drawn at random; None for all.
-    mirror, offline : str or None, bool
-        See `pucli.data.fetch`.
-    choice : ColumnChoice
-        The user's choice of columns of `data`.
-    more : sequence of Path
-        Further files with the columns of `data`, read as one table with it.
-    reading : Reading
-        The user's options for reading `data`.
-    """
-
-    dataset: str | None = None
-    data: Path | None = None
-    label: str | None = None
-    positive: str | None = None
+    dataset: str | None = None  # name of a declared data set. Either this or `data` is given
+    data: Path | None = None  # a file
+    label: str | None = None  # label column of `data`
+    positive: str | None = None  # class in that column that marks labelled positives; None to infer it from the column
+    # classes in that column of rows that nobody has labelled, and of rows that are known to be negative
     unlabeled: str | None = None
     negative: str | None = None
+    # "case-control" or "single-training-set". For a file, it only sets the denominator of PUF
     scenario: str = "case-control"
+    # share of the training positives (or of the training rows of each class) that are labelled
     label_frequency: float = 0.5
-    seed: int = 0
-    split: Path | None = None
-    repeat: int = 0
-    rows: int | None = None
+    seed: int = 0  # seed of the split
+    split: Path | None = None  # file of splits that replaces `scenario`, `label_frequency` and `seed`
+    repeat: int = 0  # number of the split in `split`, from 0
+    rows: int | None = None  # maximum number of training rows, drawn at random; None for all
+    # see `pucli.data.fetch`
     mirror: str | None = None
     offline: bool = False
-    choice: ColumnChoice = field(default_factory=ColumnChoice)
-    more: Sequence[Path] = ()
-    reading: Reading = field(default_factory=Reading)
+    choice: ColumnChoice = field(default_factory=ColumnChoice)  # the user's choice of columns of `data`
+    more: Sequence[Path] = ()  # further files with the columns of `data`, read as one table with it
+    reading: Reading = field(default_factory=Reading)  # the user's options for reading `data`
 
     @property
     def files(self) -> list[Path]:

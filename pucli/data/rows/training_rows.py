@@ -39,82 +39,37 @@ FEW_LABELLED = 10
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Training rows, and held-out rows with true labels if there are any.
+    """Training rows, and held-out rows with true labels if there are any."""
 
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        Features. NaN if a cell is empty and the method accepts missing cells.
-    y : array of shape (n,) or None
-        Labels for `fit`: 1 for labelled positives and 0 for unlabeled rows, or classes and -1 for unlabeled rows. None
-        for a density model, which needs no labels.
-    feature_names : list of str
-        Names of the m features.
-    X_test, y_test : arrays or None
-        Held-out rows and their true labels (PU: 1 and 0), if any.
-    denominator : str
-        Rows in the denominator of PUF: "unlabeled" (case-control, and files) or "all" (single training set).
-    about : dict
-        JSON values that describe the source of the rows.
-    title : str
-        The same as text.
-    label_column : str
-        Label column of the file, "" for a declared data set.
-    words : dict
-        Map from each label to its name in the file.
-    notes : tuple of str
-        Remarks about the data.
-    unlabeled : int
-        The label of unlabeled rows in `y`.
-    encoder : TableEncoder or None
-        The encoder of the columns of a file.
-    id_columns : sequence of str
-        Columns of the file that identify a row, named by the user.
-    found_ids : tuple of str
-        Columns of the file that were found to be identifiers, if the user named none.
-    warnings : tuple of str
-        Problems that the user should look at, each about one column of the file.
-    leaks : tuple of str
-        Those of the warnings that name a column which probably leaks the label.
-    repeated : str
-        That labelled rows seem to be the same cases several times, "" if not.
-    marks : DataFrame or None
-        The number of each row in its source, from 1, and its cells in `id_columns`.
-    reading : Reading
-        How the file was read, to read new files alike.
-    groups : array of int of shape (n,) or None
-        Group of each row; rows of one group are never on both sides of a fold.
-    times : array of shape (n,) or None
-        Time of each row, for splits by time.
-    negative : array of bool of shape (n,) or None
-        Rows that are known to be negative, whose label in `y` is that of unlabeled rows.
-    opposite : str
-        Class of all rows that are not labelled, if it means no and nobody has said whether they are unlabeled.
-    """
-
-    X: Floats
+    X: Floats  # (n, m), features. NaN if a cell is empty and the method accepts missing cells
+    # (n,), labels for `fit`: 1 for labelled positives and 0 for unlabeled rows, or classes and -1 for unlabeled rows.
+    # None for a density model, which needs no labels
     y: AnyArray | None
-    feature_names: list[str]
+    feature_names: list[str]  # names of the m features
+    # held-out rows and their true labels (PU: 1 and 0), if any
     X_test: Floats | None
     y_test: AnyArray | None
+    # rows in the denominator of PUF: "unlabeled" (case-control, and files) or "all" (single training set)
     denominator: str
-    about: dict[str, Any]
-    title: str
-    label_column: str = ""
-    words: dict[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    unlabeled: int = 0
-    encoder: TableEncoder | None = None
-    id_columns: Sequence[str] = ()
-    found_ids: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    leaks: tuple[str, ...] = ()
-    repeated: str = ""
-    marks: pd.DataFrame | None = None
-    reading: Reading = field(default_factory=Reading)
-    groups: Ints | None = None
-    times: Floats | None = None
+    about: dict[str, Any]  # JSON values that describe the source of the rows
+    title: str  # the same as text
+    label_column: str = ""  # label column of the file, "" for a declared data set
+    words: dict[str, str] = field(default_factory=dict)  # map from each label to its name in the file
+    notes: tuple[str, ...] = ()  # remarks about the data
+    unlabeled: int = 0  # the label of unlabeled rows in `y`
+    encoder: TableEncoder | None = None  # the encoder of the columns of a file
+    id_columns: Sequence[str] = ()  # columns of the file that identify a row, named by the user
+    found_ids: tuple[str, ...] = ()  # columns of the file that were found to be identifiers, if the user named none
+    warnings: tuple[str, ...] = ()  # problems that the user should look at, each about one column of the file
+    leaks: tuple[str, ...] = ()  # those of the warnings that name a column which probably leaks the label
+    repeated: str = ""  # that labelled rows seem to be the same cases several times, "" if not
+    marks: pd.DataFrame | None = None  # the number of each row in its source, from 1, and its cells in `id_columns`
+    reading: Reading = field(default_factory=Reading)  # how the file was read, to read new files alike
+    groups: Ints | None = None  # (n,), group of each row; rows of one group are never on both sides of a fold
+    times: Floats | None = None  # (n,), time of each row, for splits by time
+    # (n,), rows that are known to be negative, whose label in `y` is that of unlabeled rows
     negative: Bools | None = None
+    # class of all rows that are not labelled, if it means no and nobody has said whether they are unlabeled
     opposite: str = ""
 
     @property

@@ -40,33 +40,15 @@ _DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True)
 class ColumnChoice:
-    """The user's choice of columns of a file.
+    """The user's choice of columns of a file."""
 
-    Parameters
-    ----------
-    kinds : dict of column name to kind
-        Kinds that override the inferred ones.
-    drop : sequence of str
-        Columns to leave out.
-    only : sequence of str
-        If not empty, the feature columns, in this order.
-    ids : sequence of str
-        Columns that identify a row: not features, but copied to the predictions.
-    groups : sequence of str
-        Columns whose equal cells mark rows that belong together: not features.
-    time : str
-        Column with the time of each row, "" for none.
-    find_ids : bool
-        Whether columns that are found to be identifiers are copied as well.
-    """
-
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    drop: Sequence[str] = ()
-    only: Sequence[str] = ()
-    ids: Sequence[str] = ()
-    groups: Sequence[str] = ()
-    time: str = ""
-    find_ids: bool = True
+    kinds: Mapping[str, str] = field(default_factory=dict)  # kinds that override the inferred ones
+    drop: Sequence[str] = ()  # columns to leave out
+    only: Sequence[str] = ()  # if not empty, the feature columns, in this order
+    ids: Sequence[str] = ()  # columns that identify a row: not features, but copied to the predictions
+    groups: Sequence[str] = ()  # columns whose equal cells mark rows that belong together: not features
+    time: str = ""  # column with the time of each row, "" for none
+    find_ids: bool = True  # whether columns that are found to be identifiers are copied as well
 
     @property
     def as_text(self) -> set[str]:

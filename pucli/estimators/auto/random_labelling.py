@@ -36,21 +36,11 @@ RIDGE = 1.0
 
 @dataclass
 class RandomLabelling:
-    """Result of the test.
+    """Result of the test."""
 
-    Attributes
-    ----------
-    p_value : float
-        p-value of random labelling.
-    feature : int
-        Column of the feature with the largest difference.
-    difference : float
-        This difference of means, in standard errors.
-    """
-
-    p_value: float
-    feature: int
-    difference: float
+    p_value: float  # p-value of random labelling
+    feature: int  # column of the feature with the largest difference
+    difference: float  # this difference of means, in standard errors
 
     @property
     def random(self) -> bool:

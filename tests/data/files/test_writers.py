@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
 import pandas as pd
 import pytest
 
@@ -25,19 +23,16 @@ def test_formulas_are_not_live_and_numbers_stay():
     assert frame["=id"].tolist()[0] == "=1+1"
 
 
-def test_missing_texts_stay_missing():
-    frame = pd.DataFrame({"a": ["=x", None]})
-    stream = io.StringIO()
-    with open_writer("ignored.csv", stream, safe=True) as writer:
-        writer.write(frame)
-    assert stream.getvalue() == 'a\n\'=x\n""\n'
+def test_missing_texts_stay_missing(tmp_path):
+    with open_writer(tmp_path / "a.csv", safe=True) as writer:
+        writer.write(pd.DataFrame({"a": ["=x", None]}))
+    assert (tmp_path / "a.csv").read_text() == 'a\n\'=x\n""\n'
 
 
-def test_texts_stay_as_they_are_unless_a_spreadsheet_is_to_read_them():
-    stream = io.StringIO()
-    with open_writer("ignored.csv", stream) as writer:
+def test_texts_stay_as_they_are_unless_a_spreadsheet_is_to_read_them(tmp_path):
+    with open_writer(tmp_path / "a.csv") as writer:
         writer.write(pd.DataFrame({"=a": ["=x", "+", "-1"]}))
-    assert stream.getvalue() == "=a\n=x\n+\n-1\n"
+    assert (tmp_path / "a.csv").read_text() == "=a\n=x\n+\n-1\n"
 
 
 def test_rows_without_formulas_are_not_copied():

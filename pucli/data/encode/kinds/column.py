@@ -21,51 +21,23 @@ MIN_NUMBERS = 3  # minimum number of different numbers or dates among words for 
 
 @dataclass(frozen=True)
 class Column:
-    """Description of a column.
-
-    Parameters
-    ----------
-    name : str
-    kind : str
-        One of `KINDS`.
-    n_empty : int
-        Number of empty cells.
-    values : tuple of str
-        Distinct texts, most frequent first; () for numbers, dates and large columns of text.
-    n_distinct : int or None
-        Number of distinct filled cells; None if not counted (numbers).
-    written : str
-        Format of dates, one of `pucli.data.frames.DATE_FORMATS`.
-    remark : str
-        Information for the user that needs no action, or "".
-    warning : str
-        Problem that the user should look at, or "".
-    decimal, unit : str
-        Form of the numbers (`pucli.data.encode.number_forms`); "" for numbers as programs write them.
-    serials : bool
-        Whether some dates are day numbers of a spreadsheet.
-    n_unread : int
-        Number of filled cells that the kind cannot read, which count as empty.
-    unread : str
-        One of them.
-    n_filled : int
-        Number of filled cells.
-    """
+    """Description of a column."""
 
     name: str
-    kind: str
-    n_empty: int = 0
-    values: tuple[str, ...] = ()
-    n_distinct: int | None = None
-    written: str = ""
-    remark: str = ""
-    warning: str = ""
+    kind: str  # one of `KINDS`
+    n_empty: int = 0  # number of empty cells
+    values: tuple[str, ...] = ()  # distinct texts, most frequent first; () for numbers, dates and large columns of text
+    n_distinct: int | None = None  # number of distinct filled cells; None if not counted (numbers)
+    written: str = ""  # format of dates, one of `pucli.data.frames.DATE_FORMATS`
+    remark: str = ""  # information for the user that needs no action, or ""
+    warning: str = ""  # problem that the user should look at, or ""
+    # form of the numbers (`pucli.data.encode.number_forms`); "" for numbers as programs write them
     decimal: str = ""
     unit: str = ""
-    serials: bool = False
-    n_unread: int = 0
-    unread: str = ""
-    n_filled: int = 0
+    serials: bool = False  # whether some dates are day numbers of a spreadsheet
+    n_unread: int = 0  # number of filled cells that the kind cannot read, which count as empty
+    unread: str = ""  # one of them
+    n_filled: int = 0  # number of filled cells
 
     @property
     def share_read(self) -> float | None:
@@ -77,21 +49,11 @@ class Column:
 
 @dataclass(frozen=True)
 class CodedCells:
-    """The cells of a column as texts.
+    """The cells of a column as texts."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    codes : array of int, shape (n,)
-        Position in `texts` of each cell, -1 for an empty one.
-    texts : list of str
-        The k distinct texts.
-    """
-
-    name: str
-    codes: np.ndarray
-    texts: list[str]
+    name: str  # name of the column
+    codes: np.ndarray  # position in `texts` of each cell, -1 for an empty one
+    texts: list[str]  # the k distinct texts
 
     @classmethod
     def of(cls, column: pd.Series) -> CodedCells:
