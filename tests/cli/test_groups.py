@@ -1,5 +1,7 @@
 """--groups and --time: rows of one group, and rows of one time, are on one side of every fold and split."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from pucli import AutoPU
 from pucli.core.errors import UsageError
 from pucli.data import make_split
 from pucli.data.splits.groups import held_out_groups, one_of_each, row_groups
+from pucli.estimators.auto.random_labelling import labelling_of
 from pucli.models.compare import Task
 from pucli.models.validation import held_out
 from pucli.tuning.folds import pu_folds
@@ -139,6 +142,17 @@ def test_groups_of_one_row_are_said_to_have_no_effect(pucli, visits):
     said = "warning: --groups: every row is a group of its own"
     assert said in pucli("train", "--method", "gllc", *WORDS, "--groups", "visit").err
     assert said not in pucli("train", "--method", "gllc", *WORDS, "--groups", "visit", "--groups", "customer").err
+
+
+def test_the_test_of_random_labelling_says_so_where_groups_are_few():
+    """A group gives a labelled row and another one; with a labelled row in each, there were no others."""
+    X, labelled = np.random.default_rng(0).normal(size=(200, 3)), np.arange(200) < 60
+    model = SimpleNamespace(prior_=0.3, scenario="case-control")
+    many, few = (labelling_of(model, X, labelled, 0, np.arange(200) % n) for n in (20, 4))
+    assert 0.1 < many.p_value <= 1.0
+    assert np.isnan(few.p_value)
+    assert few.random
+    assert few.verdict.startswith("bias cannot be tested for")
 
 
 def test_wrong_groups_are_refused(pucli, visits):

@@ -31,6 +31,8 @@ REPLICATES = 199
 LEVEL = 0.01
 # With a smaller one there may be bias.
 CLEAR = 0.1
+# With fewer labelled or unlabeled rows there is no test.
+FEWEST = 5
 RIDGE = 1.0
 
 
@@ -45,7 +47,7 @@ class RandomLabelling:
     @property
     def random(self) -> bool:
         """Whether the test does not reject random labelling; biased labelling may still go unnoticed."""
-        return self.p_value > LEVEL
+        return not self.p_value <= LEVEL
 
     @property
     def doubt(self) -> str:
@@ -55,6 +57,8 @@ class RandomLabelling:
     @property
     def verdict(self) -> str:
         """The result in words."""
+        if np.isnan(self.p_value):
+            return f"bias cannot be tested for, as fewer than {FEWEST} groups have labelled rows, or unlabeled ones"
         if self.random:
             sign = "no sign" if self.p_value >= CLEAR else "a weak sign"
             return f"{sign} of bias (p = {self.p_value:.2g}); this is not proof"
@@ -121,12 +125,14 @@ def labelling_of(
     seed : int
         Seed of the simulation.
     groups : ndarray of int of shape (n,), optional
-        Group of each row; the test takes one row of each.
+        Group of each row; the test takes one labelled row of each, and one other.
     """
     if groups is not None:
         order = row_order(X, labelled)
         rows = order[one_of_each(groups[order], labelled[order])]
         X, labelled = X[rows], labelled[rows]
+        if min(labelled.sum(), (~labelled).sum()) < FEWEST:
+            return RandomLabelling(float("nan"), 0, float("nan"))
     share = hidden_share(model.prior_, labelled, model.scenario)
     with threadpool_limits(1):
         return random_labelling(X, labelled, share, stream(seed, "random labelling"))
