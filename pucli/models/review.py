@@ -215,6 +215,15 @@ def read_answers(paths: Sequence[Path]) -> Answers:
     return answers_of(_tables(paths), str(paths[0]))
 
 
+def number_of_answers(path: Path) -> int:
+    """Return how many cells of the column answer are filled; 0 for a file without that column."""
+    try:
+        blocks = read_blocks(path, ("answer",), as_text=("answer",), keep=("answer",))
+        return sum(int(block.frame["answer"].fillna("").astype(str).str.strip().ne("").sum()) for block in blocks)
+    except UsageError:
+        return 0
+
+
 def answers_of(tables: Sequence[pd.DataFrame], name: str) -> Answers:
     """Return the results of answered rows of `sample_of`, with "yes", "no" or "" as answers; messages say `name`.
 
@@ -244,6 +253,7 @@ def answers_of(tables: Sequence[pd.DataFrame], name: str) -> Answers:
             raise UsageError(
                 f"{name}: {len(mine)} {what} rows have an answer, of {most} by {column}; restore the column."
             )
+    _warn_of_gaps(samples)
     _warn_if_chosen(table[table["drawn"] < 1.0])
     precision = None
     if len(called) and (sampled or len(called) >= of):
@@ -259,6 +269,21 @@ def answers_of(tables: Sequence[pd.DataFrame], name: str) -> Answers:
     whole = None if left is None else left + of
     counts = len(table), len(answered), int(_positive(answered).sum()), of
     return Answers(*counts, precision, whole, prior, last, last_rows)
+
+
+def _warn_of_gaps(samples: Sequence[pd.DataFrame]) -> None:
+    """Warn if rows of a random sample were passed over: those that are hard to tell are not like the others."""
+    passed = 0
+    for sample in samples:
+        for _, part in sample[sample["drawn"] < 1.0].groupby("called"):
+            answered = np.flatnonzero(part["answer"] != "")
+            passed += int(answered[-1]) + 1 - len(answered) if len(answered) else 0
+    if passed:
+        those = "row has" if passed == 1 else "rows have"
+        warn_user(
+            f"{passed:,} {those} no answer above the last that has one: the share is wrong if these are harder to "
+            "tell, or of another class; answer them"
+        )
 
 
 def _warn_if_chosen(rows: pd.DataFrame) -> None:

@@ -53,6 +53,7 @@ def test_answers_tell_the_precision(pucli, truth, tmp_path):
     assert called.sum() == found["called"] == back["called"]
     assert back["precision"]["low"] <= truth[called].mean() <= back["precision"]["high"]
     assert back["decided"] is True and back["answered"] == 120
+    refused(pucli(*asked, "few.csv", "--rows", 40), "few.csv has 40 answers, which would be lost")
     narrow, wide = ((lambda p: p["high"] - p["low"])(pucli("review", "--answers", name, "--json").document["precision"])
                     for name in ("many.csv", "few.csv"))  # fmt: skip
     assert narrow < wide
@@ -219,6 +220,7 @@ def test_answers_to_rows_that_were_chosen_by_their_scores_are_said_to_be_no_samp
     rows = pd.DataFrame({"row": np.arange(40) + 1, "score": scores, "called": "yes", "called_rows": 80, "drawn": 0.5})
     rows.assign(answer=np.where(answered[kind], "yes", "")).to_csv(tmp_path / "some.csv", index=False)
     done = pucli("review", "--answers", "some.csv")
+    assert ("no answer above the last that has one" in done.err) == bool(said)
     assert done.code == 0 and (f"have {said} scores than those without: they are no random" in done.err) == bool(said)
 
 

@@ -123,6 +123,7 @@ def command(  # noqa: PLR0913
     output_file("--out", destination, *(data or ()), *filter(None, [model, scored]))
     if destination.suffix.lower() != ".csv":
         raise UsageError(f"--out {destination}: rows to look at are written as CSV; use the extension .csv.")
+    _keep_answers(destination)
     wanted = Wanted(count, goal, seed)
     if scored is not None:
         from pucli.models.review import draw_scored
@@ -131,6 +132,18 @@ def command(  # noqa: PLR0913
     elif model is not None and data:
         found = _of_model(out, model, data, reading, wanted, ids)
     _write(out, found, destination, wanted, {"model": model, "data": data or [], "scored": scored}, safe=safe)
+
+
+def _keep_answers(destination: Path) -> None:
+    """Raise UsageError if answers would be lost."""
+    from pucli.models.review import number_of_answers
+
+    given = number_of_answers(destination) if destination.is_file() else 0
+    if given:
+        raise UsageError(
+            f"--out {destination} has {many(given, 'answer')}, which would be lost; give another file, or read "
+            f"{'it' if given == 1 else 'them'} by `pucli review --answers {shell_word(destination)}`."
+        )
 
 
 def _of_model(
@@ -226,7 +239,7 @@ def _decision(found: Answers, at_least: float | None) -> tuple[bool | None, int 
 def _lines(found: Answers, at_least: float | None, decided: bool | None, needed: int | None) -> list[tuple[str, str]]:
     """Return the lines of the answer, each a name and a text."""
     said: list[tuple[str, Any]] = [
-        ("answers", f"{found.answered:,} of {many(found.rows, 'row')}; {found.positive:,} positive")
+        ("answers", f"{found.answered:,} of {many(found.rows, 'row')}; {found.positive:,} positive; intervals of 90 %")
     ]
     if found.precision is not None:
         about, low, high = (round(found.called * end) for end in found.precision)
