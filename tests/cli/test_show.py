@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from pucli.cli.text.show import _between
+from tests.cli.helpers import refused
 
 WORDS = ("--data", "rows.csv", "--label", "bought", "--positive", "yes")
 
@@ -50,6 +51,7 @@ def test_a_file_that_is_no_model_and_a_card_over_the_model_are_refused(pucli, ro
     assert pucli("show", "rows.csv").code == 2
     assert pucli("train", "--method", "svc-naive", *WORDS, "--model", "m.model").code == 0
     assert pucli("show", "m.model", "--card", "m.model").code == 2
+    refused(pucli("show", "m.model", "--card", "rows.csv"), "--card rows.csv: the page is written as Markdown")
 
 
 def test_an_interval_that_rounding_closes_is_still_one():

@@ -17,6 +17,7 @@ from pucli.report.tables.comparisons import Ranking
 from pucli.report.tables.standing import Standing, leaders, read_standings, standings
 from pucli.report.tables.verdict import LOOKS, VERDICTS
 from pucli.runner import load_experiment
+from tests.cli.helpers import refused
 from tests.helpers import ROOT
 
 EXPERIMENTS = ("table-3.1", "table-4.2", "usmo-figure-1", "safe-figures-4")
@@ -189,6 +190,11 @@ def _few(folder):
 def test_the_error_without_results_names_the_command(tmp_path):
     with pytest.raises(UsageError, match="pucli reproduce EXPERIMENT"):
         write_site(tmp_path / "out", tmp_path)
+
+
+def test_a_folder_of_other_files_is_no_place_for_a_site(pucli, tmp_path):
+    (tmp_path / "rows.csv").write_text("a\n1\n")
+    refused(pucli("site", "--out", str(tmp_path)), "the folder has files of something else")
 
 
 @pytest.mark.slow

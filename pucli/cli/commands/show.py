@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pucli.cli.output import Output, output_file
+from pucli.core.errors import UsageError
 
 EXAMPLES = """
 pucli show bought.model
@@ -32,6 +33,8 @@ def command(
     from pucli.models.saved import load_model
 
     output_file("--card", card, model)
+    if card is not None and card.suffix.lower() not in ("", ".md", ".txt"):
+        raise UsageError(f"--card {card}: the page is written as Markdown; use the extension .md.")
     document = document_of(load_model(model))
     out.document({"model": model, **document, "card": card})
     out.fields(facts(document))

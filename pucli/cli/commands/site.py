@@ -10,6 +10,7 @@ import typer
 
 from pucli.cli import options as opt
 from pucli.cli.output import Output, output_folder
+from pucli.core.errors import UsageError
 
 EXAMPLES = """
 pucli site --out site
@@ -30,6 +31,8 @@ def command(
     from pucli.report.site import write_site
 
     output_folder("--out", folder)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "index.html").is_file():
+        raise UsageError(f"--out {folder}: the folder has files of something else; give a new one, or that of a site.")
     shown = count(1)
     with out.progress("site", "experiments") as bar:
         files = write_site(folder, results, on_page=lambda name: bar(next(shown), None, name))
