@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import filled, number, percent, tell
+from pucli.cli.terminal import filled, number, percent, percents, tell
 from pucli.cli.text.items import INDENT, WIDTH, item
 from pucli.cli.text.next_steps import next_steps, written_files
 from pucli.cli.threshold_options import unknown_prior
@@ -191,23 +191,20 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
     also = ", labelled ones included" if whole else ""
     sound = document["sound"] and document["ranks"]
 
-    def between(low: float, high: float) -> str:
-        return f"{percent(low) if low >= 0.001 else 0} to {percent(high)} %"
-
     finds = lift = called = positives = cannot
     if sound:
-        finds = f"{cannot}: anything from {between(recall['low'], recall['high'])}"
-        ends = between(precision["low"], precision["high"])
+        finds = f"{cannot}: anything from {percents(recall['low'], recall['high'])}"
+        ends = percents(precision["low"], precision["high"])
         called = f"cannot be told: anything from {ends} of the called rows{also}"
     if sound and document["labelling"] == "scar":  # with a model of the labels the value was mostly too high
-        ends = between(recall["low"], recall["high"])
+        ends = percents(recall["low"], recall["high"])
         finds = f"{percent(recall['value'])} % of {'all' if whole else 'the hidden'} positives ({ends})"
         times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
             lift = f"{value} times as many positives as among random rows ({low} to {high})"
     if precision["known"]:
-        ends = between(precision["low"], precision["high"])
+        ends = percents(precision["low"], precision["high"])
         called = f"{percent(precision['value'])} % of the called rows are positive ({ends}){also}"
     count = document["rows"] if whole else document["unlabeled"]
     low, high = math.floor(prior["low"] * count), math.ceil(prior["high"] * count)
@@ -335,8 +332,8 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
             continue
         if text == of_prior:
             later.append(
-                f"probabilities rest on a class prior that is anything from {percent(prior.low)} to "
-                f"{percent(prior.high)} %; use their order only, or label more rows"
+                "probabilities rest on a class prior that is anything from "
+                f"{percents(prior.low, prior.high)}; use their order only, or label more rows"
             )
             continue
         grave.insert(0 if "label column" in text else len(grave), text)  # what the labels mean comes first
