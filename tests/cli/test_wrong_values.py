@@ -349,3 +349,15 @@ def test_only_near_options_are_suggested(pucli):
     refused(pucli("auto", "--dta", "x"), "unknown option --dta; did you mean --data?")
     refused(pucli("show", "--model", "x"), "unknown option --model; give MODEL without it.")
     assert "did you mean" not in refused(pucli("tune", "--verbose"), "unknown option --verbose.")
+    refused(pucli("train", "--lam", "3"), "unknown option --lam; for a parameter of a method, --param lam=VALUE.")
+
+
+def test_an_option_without_its_value_names_what_it_takes(pucli):
+    refused(pucli("show", "a.model", "--card"), "--card needs a value: --card FILE. `pucli show --help`")
+    refused(pucli("train", "-m"), "-m needs a value: -m NAME.")
+
+
+def test_a_file_in_the_place_of_the_label_is_asked_about(pucli, cases):
+    path = cases([f"c{i}" for i in range(150)])
+    refused(pucli("auto", "--data", "bought", "--label", path), f"no file bought, but --label {path} is one; are")
+    refused(pucli("auto", "--data", "bought", "--label", "x"), "no file bought")
