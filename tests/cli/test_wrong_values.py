@@ -287,6 +287,7 @@ def test_auto_tells_of_cases_with_several_labelled_rows(pucli, cases):
         ([f"c{i}" if i < 60 else f"d{i // 2}" for i in range(150)], []),
         ([f"c{max(i, 1)}" for i in range(150)], ["2 of 60 labelled rows belong to only 1 case."]),
         ([f"c{i % 145}" for i in range(150)], ["the cases of 5 of 60 labelled rows have rows without a label too"]),
+        ([f"c{i % 4}" for i in range(150)], ["60 of 60 labelled rows belong to only 4 cases."]),  # once, not as columns
     ],
 )
 def test_labelled_rows_of_one_case_are_told(pucli, cases, case, said):
