@@ -191,20 +191,23 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
     also = ", labelled ones included" if whole else ""
     sound = document["sound"] and document["ranks"]
 
+    def between(low: float, high: float) -> str:
+        return percents(low if low >= 0.001 else 0.0, high)
+
     finds = lift = called = positives = cannot
     if sound:
-        finds = f"{cannot}: anything from {percents(recall['low'], recall['high'])}"
-        ends = percents(precision["low"], precision["high"])
+        finds = f"{cannot}: anything from {between(recall['low'], recall['high'])}"
+        ends = between(precision["low"], precision["high"])
         called = f"cannot be told: anything from {ends} of the called rows{also}"
     if sound and document["labelling"] == "scar":  # with a model of the labels the value was mostly too high
-        ends = percents(recall["low"], recall["high"])
+        ends = between(recall["low"], recall["high"])
         finds = f"{percent(recall['value'])} % of {'all' if whole else 'the hidden'} positives ({ends})"
         times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
             lift = f"{value} times as many positives as among random rows ({low} to {high})"
     if precision["known"]:
-        ends = percents(precision["low"], precision["high"])
+        ends = between(precision["low"], precision["high"])
         called = f"{percent(precision['value'])} % of the called rows are positive ({ends}){also}"
     count = document["rows"] if whole else document["unlabeled"]
     low, high = math.floor(prior["low"] * count), math.ceil(prior["high"] * count)
