@@ -100,6 +100,15 @@ class HelpfulCommand(TyperCommand):
 
     more_help: Callable[[], str] | None = None  # the end of the page, where it is slow to make
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options; every error knows its command."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if getattr(error, "ctx", ctx) is None:
+                error.ctx = ctx  # type: ignore[attr-defined]
+            raise
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the parts of the usage line."""
         arguments = [one for one in self.get_params(ctx) if one.param_type_name == "argument"]

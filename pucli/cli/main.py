@@ -244,7 +244,9 @@ def _explain(error: Exception) -> tuple[str, str, int]:
         if type(error).__name__ == "NoArgsIsHelpError":
             return "help", error.format_message(), 2
         page = f" `{context.command_path} --help` lists its options." if context else ""
-        text = next(filter(None, (of(error) for of in (_of_value, _of_file, _of_option, _of_missing))), "")
+        text = next(
+            filter(None, (of(error) for of in (_of_value, _of_file, _of_option, _of_missing, _of_no_value))), ""
+        )
         text = text or " ".join(error.format_message().split())
         return "usage", text + ("" if text.endswith((".", ")", "?")) else ".") + page, getattr(error, "exit_code", 2)
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
@@ -300,7 +302,23 @@ def _of_option(error: Any) -> str:
     if (place := next((name for name in places if (name or "").lower() == given), None)) is not None:
         return f"unknown option {error.option_name}; give {place} without it."
     near = nearest(given, names, 2)
+    if "param" in names and not near:
+        from pucli.methods import METHODS
+
+        own, name = METHODS.values(), given.replace("-", "_")
+        if any(name in (*one.grid, *one.regularisation, *one.needs) for one in own):
+            return f"unknown option {error.option_name}; for a parameter of a method, --param {name}=VALUE."
     return f"unknown option {error.option_name}" + (f"; did you mean --{' or --'.join(near)}?" if near else ".")
+
+
+def _of_no_value(error: Any) -> str:
+    """Return the message for an option at the end of the line that has no value, or "" for another error."""
+    if type(error).__name__ != "BadOptionUsage" or "requires an argument" not in error.format_message():
+        return ""
+    name, context = error.option_name, getattr(error, "ctx", None)
+    known = (one for one in getattr(getattr(context, "command", None), "params", ()) if name in one.opts)
+    takes = next((one.metavar or one.make_metavar(context) for one in known), "VALUE")
+    return f"{name} needs a value: {name} {takes}."
 
 
 def _of_missing(error: Any) -> str:

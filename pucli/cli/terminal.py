@@ -152,6 +152,11 @@ def percent(share: float) -> str:
     return f"{value:.0f}" if value >= 9.95 or value == 0.0 else f"{value:.2g}"
 
 
+def percents(low: float, high: float) -> str:
+    """Return two shares as a range in percent; an end of less than 1 beside a larger one has its own sign."""
+    return f"{percent(low)}{' %' if 0.001 <= low < 0.01 <= high else ''} to {percent(high)} %"
+
+
 def duration(seconds: float) -> str:
     """Return a time in readable form, from "under 0.01 s" to "3.5 days"."""
     if 0.0 < seconds < 0.01:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.cli.terminal import percent
+from pucli.cli.terminal import percent, percents
 from pucli.estimators.auto.random_labelling import RandomLabelling
 from pucli.solvers.ensemble.estimates import Estimate, lift_of
 from tests.estimators.auto.helpers import two_clouds
@@ -355,7 +355,7 @@ def test_the_answer_says_no_more_than_the_estimates(pucli, customers: Path) -> N
     found = document["estimates"]
     for name, start in (("recall", "finds"), ("precision", "precision")):
         answer = " ".join(result.out[result.out.index(start) :].split()[:40])
-        assert f"{percent(found[name]['low'])} to {percent(found[name]['high'])} %" in answer
+        assert percents(found[name]["low"], found[name]["high"]) in answer
     assert "random sample of the positives" in " ".join(result.out.split()) and "not proof" in result.out
     first = next(line for line in result.out.splitlines() if line.startswith("likeliest"))
     assert "row " in first and "probability" in first

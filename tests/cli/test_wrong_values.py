@@ -287,6 +287,7 @@ def test_auto_tells_of_cases_with_several_labelled_rows(pucli, cases):
         ([f"c{i}" if i < 60 else f"d{i // 2}" for i in range(150)], []),
         ([f"c{max(i, 1)}" for i in range(150)], ["2 of 60 labelled rows belong to only 1 case."]),
         ([f"c{i % 145}" for i in range(150)], ["the cases of 5 of 60 labelled rows have rows without a label too"]),
+        ([f"c{i % 4}" for i in range(150)], ["60 of 60 labelled rows belong to only 4 cases."]),  # once, not as columns
     ],
 )
 def test_labelled_rows_of_one_case_are_told(pucli, cases, case, said):
@@ -349,3 +350,15 @@ def test_only_near_options_are_suggested(pucli):
     refused(pucli("auto", "--dta", "x"), "unknown option --dta; did you mean --data?")
     refused(pucli("show", "--model", "x"), "unknown option --model; give MODEL without it.")
     assert "did you mean" not in refused(pucli("tune", "--verbose"), "unknown option --verbose.")
+    refused(pucli("train", "--lam", "3"), "unknown option --lam; for a parameter of a method, --param lam=VALUE.")
+
+
+def test_an_option_without_its_value_names_what_it_takes(pucli):
+    refused(pucli("show", "a.model", "--card"), "--card needs a value: --card FILE. `pucli show --help`")
+    refused(pucli("train", "-m"), "-m needs a value: -m NAME.")
+
+
+def test_a_file_in_the_place_of_the_label_is_asked_about(pucli, cases):
+    path = cases([f"c{i}" for i in range(150)])
+    refused(pucli("auto", "--data", "bought", "--label", path), f"no file bought, but --label {path} is one; are")
+    refused(pucli("auto", "--data", "bought", "--label", "x"), "no file bought")

@@ -11,7 +11,7 @@ import typer
 from pucli.cli.options import SpreadsheetSafe
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
-from pucli.cli.terminal import many, percent
+from pucli.cli.terminal import many, percent, percents
 from pucli.cli.threshold_options import (
     MovedCut,
     option_of,
@@ -157,8 +157,8 @@ def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], c
         raise UsageError(f"--adapt sets the threshold itself; leave out {option_of(cut.chosen[0])} or --adapt.")
     found = shift_of(saved, *source)
     out.document({"shift": {"verdict": found.verdict, "prior": found.prior._asdict()}})
-    value, low, high = map(percent, found.prior)
-    out.remark(f"adapted to {value} % positives ({low} to {high} %)")
+    value, low, high = found.prior
+    out.remark(f"adapted to {percent(value)} % positives ({percents(low, high)})")
     if found.verdict == "more":
         out.warn("more than the class prior has changed (`pucli shift`): rely neither on probabilities nor threshold.")
     return found
@@ -254,7 +254,7 @@ def _warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:
     if not (precision.known and prior.known):
         out.warn(
             "the precision at this threshold cannot be told: the training rows allow anything from "
-            f"{percent(precision.low)} to {percent(precision.high)} %."
+            f"{percents(precision.low, precision.high)}."
         )
 
 

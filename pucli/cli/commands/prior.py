@@ -13,7 +13,7 @@ from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
 from pucli.cli.row_options import Rows
-from pucli.cli.terminal import many, number, percent
+from pucli.cli.terminal import many, number, percent, percents
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -234,9 +234,9 @@ def _print_sensitivity(out: Output, document: Mapping[str, Any]) -> None:
     if odds:
         moved = ""
         if "prior" in odds:
-            low, high = (percent(odds["prior"][end]) for end in ("low", "high"))
+            ends = percents(odds["prior"]["low"], odds["prior"]["high"])
             moved = (
-                f". The class prior itself could then be {low} to {high} %. Rows are called as if "
+                f". The class prior itself could then be {ends}. Rows are called as if "
                 f"{percent(odds['prior']['value'])} % were known, as by `pucli auto --expected`; without it, "
                 "`pucli auto` allows for the error of the class prior and may call others"
             )
@@ -254,13 +254,13 @@ def _print(out: Output, meaning: str, report: PriorReport, confidence: float, tr
     if len(report.estimates) == 1:
         interval = "no interval"
         if not math.isnan(first.low):
-            interval = f"{level}: {percent(first.low)} to {percent(first.high)} %"
+            interval = f"{level}: {percents(first.low, first.high)}"
         pairs = ("class prior", f"{percent(first.prior)} % ({interval})"), ("", meaning), ("estimator", first.method)
         for line in (line for name, text in pairs for line in item(name, text)):
             out.text(line)
     else:
         out.text(f"class prior: {meaning}")
-        ends = ["-" if math.isnan(e.low) else f"{percent(e.low)} to {percent(e.high)} %" for e in report.estimates]
+        ends = ["-" if math.isnan(e.low) else percents(e.low, e.high) for e in report.estimates]
         rows = [[e.method, f"{percent(e.prior)} %", end] for e, end in zip(report.estimates, ends, strict=True)]
         out.table(["estimator", "class prior", level], rows)
     if truth is not None:
@@ -291,8 +291,8 @@ def _advise(out: Output, report: PriorReport, replicates: int) -> None:
         return
     if first.narrow:
         out.warn(
-            f"the class prior cannot be told from these rows: anything from {percent(first.low)} to "
-            f"{percent(first.high)} % fits. If you use it (--param prior={number(first.prior, 3)}), see what both "
+            f"the class prior cannot be told from these rows: anything from {percents(first.low, first.high)} "
+            f"fits. If you use it (--param prior={number(first.prior, 3)}), see what both "
             "ends give."
         )
         return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
 from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
-from pucli.cli.terminal import percent
+from pucli.cli.terminal import percent, percents
 from pucli.core.errors import UsageError, shell_word
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _lines(found: Shift, title: str, population: str) -> list[str]:
 
 
 def _share(value: float, low: float, high: float) -> str:
-    return f"{percent(value)} % ({percent(low)} to {percent(high)} %)"
+    return f"{percent(value)} % ({percents(low, high)})"
 
 
 def _p(p: float) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import filled, number, percent, tell
+from pucli.cli.terminal import filled, number, percent, percents, tell
 from pucli.cli.text.items import INDENT, WIDTH, item
 from pucli.cli.text.next_steps import next_steps, written_files
 from pucli.cli.threshold_options import unknown_prior
@@ -192,7 +192,7 @@ def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
     sound = document["sound"] and document["ranks"]
 
     def between(low: float, high: float) -> str:
-        return f"{percent(low) if low >= 0.001 else 0} to {percent(high)} %"
+        return percents(low if low >= 0.001 else 0.0, high)
 
     finds = lift = called = positives = cannot
     if sound:
@@ -335,8 +335,8 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
             continue
         if text == of_prior:
             later.append(
-                f"probabilities rest on a class prior that is anything from {percent(prior.low)} to "
-                f"{percent(prior.high)} %; use their order only, or label more rows"
+                "probabilities rest on a class prior that is anything from "
+                f"{percents(prior.low, prior.high)}; use their order only, or label more rows"
             )
             continue
         grave.insert(0 if "label column" in text else len(grave), text)  # what the labels mean comes first

@@ -69,7 +69,8 @@ def rows_to_learn_from(
     if rows.groups is not None and source.choice.groups:
         names = ", ".join(map(repr, source.choice.groups))
         out.remark(f"groups: {int(rows.groups.max()) + 1:,} of {names}, each kept in one fold")
-    of_columns = [line for line in rows.warnings if line.startswith("column ") and line not in rows.leaks]
+    said = [*rows.leaks, *(line for line in rows.warnings if "(--id): " in line)]  # said in full
+    of_columns = [line for line in rows.warnings if line.startswith("column ") and line not in said]
     for line in rows.warnings:
         if line not in of_columns:
             out.warn(line)

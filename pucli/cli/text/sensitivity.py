@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pucli.cli.terminal import many, number, percent
+from pucli.cli.terminal import many, number, percent, percents
 
 
 def if_prior(ends: Sequence[Mapping[str, float]]) -> str:
@@ -27,10 +27,10 @@ def if_odds(found: Mapping[str, Any] | None, called: int) -> str:
     if found is None:
         return ""
     recall, lift, precision = found["recall"], found["lift"], found["precision"]
-    said = [f"recall {percent(recall['low'])} to {percent(recall['high'])} %"]
+    said = [f"recall {percents(recall['low'], recall['high'])}"]
     if lift:
         said.append(f"lift {number(lift['low'], 2)} to {number(lift['high'], 2)}")
-    said.append(f"precision {percent(precision['low'])} to {percent(precision['high'])} % at the same class prior")
+    said.append(f"precision {percents(precision['low'], precision['high'])} at the same class prior")
     number_ahead = f"{found['ahead']:,}" if found["ahead"] else "none"
     stay = "stays" if found["ahead"] == 1 else "stay"
     ahead = f"{number_ahead} of the {many(called, 'called row')} {stay} ahead of all others"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pucli.cli.terminal import inert_text, number, percent
+from pucli.cli.terminal import inert_text, number, percent, percents
 
 if TYPE_CHECKING:
     from pucli.models.saved import SavedModel
@@ -113,11 +113,15 @@ def _between(estimate: Mapping[str, float | None] | None, share: bool = True) ->
     """Return an estimate with its interval, in percent if it is a share; None if there is none."""
     if estimate is None:
         return None
-    shown, unit = (percent, " %") if share else (number, "")
-    value, low, high = ("" if (end := estimate[name]) is None else shown(end) for name in ("value", "low", "high"))
-    if estimate["low"] == estimate["high"]:
-        return f"{low}{unit}" if low else None
-    return f"{f'{value}{unit}' if value else 'cannot be told'} ({low} to {high}{unit})"
+    value, low, high = (estimate[name] for name in ("value", "low", "high"))
+
+    def shown(one: float) -> str:
+        return f"{percent(one)} %" if share else number(one)
+
+    if low is None or high is None or low == high:
+        return None if low is None else shown(low)
+    ends = percents(low, high) if share else f"{number(low)} to {number(high)}"
+    return f"{'cannot be told' if value is None else shown(value)} ({ends})"
 
 
 def column_rows(document: Mapping[str, Any]) -> list[list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import duration, many, number, percent
+from pucli.cli.terminal import duration, many, number, percent, percents
 
 if TYPE_CHECKING:
     from pucli.models.fitting import Fitted
@@ -177,7 +177,7 @@ def _probability(
     value, low, high = (priors[name] for name in ("prior", "prior_low", "prior_high"))
     if low < high and not curve["ranks"]:
         return "from held-out scores; the class prior cannot be told, as labelled rows hardly rank above unlabeled ones"
-    known = "as given" if low == high else f"90 % interval {percent(low)} to {percent(high)} %"
+    known = "as given" if low == high else f"90 % interval {percents(low, high)}"
     return f"from held-out scores, with a class prior of {percent(value)} % ({known})"
 
 

@@ -89,4 +89,6 @@ def file_kind(path: Path, how: Reading = AS_IT_IS) -> str:
             raise UsageError(f"{path} is {found.name}; {found.advice}")
         if is_text_table(path, how):
             return ".txt"
+    if not path.exists():
+        raise FileNotFoundError(path)
     raise UsageError(f"{path}: unknown file type {suffix or path.name!r}; known: {FORMATS}")

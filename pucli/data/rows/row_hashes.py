@@ -114,20 +114,16 @@ def repeated_ids(ids: pd.DataFrame, labelled: Bools) -> list[str]:
     size, of_labelled = np.bincount(case), np.bincount(case, weights=marked)
     several, mixed = marked & (of_labelled[case] > 1), marked & (size > of_labelled)[case]
     named = f"{'column' if len(ids.columns) == 1 else 'columns'} {', '.join(map(repr, ids.columns))} (--id)"
-    found = []
+    found, of = [], f"{labelled.sum()} labelled rows"
     if several.any():
         cases = len(np.unique(case[several]))
         found.append(
-            f"{named}: {several.sum()} of {labelled.sum()} labelled rows belong to only {cases} "
-            f"case{'s' * (cases > 1)}. Held-out rows then have rows of the same case among the training "
-            "rows, so that all estimates and all results on held-out rows are too good: keep one row of each case."
+            f"{several.sum()} of {of} belong to only {cases} case{'s' * (cases > 1)}. Held-out rows then have rows of "
+            "the same case among the training rows, so that all estimates and all results on held-out rows are too good"
         )
     if mixed.any():
-        found.append(
-            f"{named}: the cases of {mixed.sum()} of {labelled.sum()} labelled rows have rows without a label too, "
-            "which count as unlabeled: keep one row of each case."
-        )
-    return found
+        found.append(f"the cases of {mixed.sum()} of {of} have rows without a label too, which count as unlabeled")
+    return [f"{named}: {'; '.join(found)}: keep one row of each case."] if found else []
 
 
 def row_marks(hashes: AnyArray, *, complete: bool = True) -> dict[str, Any]:

@@ -300,7 +300,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     if kind != "pu" and {source.positive, source.unlabeled, source.negative} != {None}:
         raise UsageError(
             "--positive, --unlabeled and --negative are for labelled positives, but this method learns from classes; "
-            "leave them out."
+            "leave them out, or choose a method for positive and unlabeled rows, such as auto."
         )
     file = fit_file(source.files, str(source.label), source.choice, source.reading)
     assert file.labels is not None

@@ -140,6 +140,8 @@ def fit_file(
     choice = choice or ColumnChoice()
     files = files_of(path)
     path = Path(title_of(files))
+    if label is not None and Path(label).is_file() and not any(file.exists() for file in files):
+        raise UsageError(f"no file {path}, but --label {label} is one; are --data and --label swapped?")
     wide = open_wide(files[0], how=how) if len(files) == 1 else None
     if wide is not None:
         if choice != ColumnChoice():

@@ -92,7 +92,10 @@ def row_groups(frame: pd.DataFrame, names: Sequence[str | int], labelled: Bools 
         if np.count_nonzero(of) > 1 and len(np.unique(groups[of])) == 1:
             shown = ", ".join(map(repr, names))
             joined = "; rows with the same cell in any of them are one group" if len(names) > 1 else ""
-            raise UsageError(f"groups {shown}: all {kind}rows are one group, which cannot be divided{joined}.")
+            raise UsageError(
+                f"groups {shown}: all {kind}rows are one group, which cannot be divided{joined}. Choose another "
+                "column, or leave out --groups (groups= in Python)."
+            )
     return groups
 
 
