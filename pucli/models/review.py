@@ -215,13 +215,14 @@ def read_answers(paths: Sequence[Path]) -> Answers:
     return answers_of(_tables(paths), str(paths[0]))
 
 
-def number_of_answers(path: Path) -> int:
-    """Return how many cells of the column answer are filled; 0 for a file without that column."""
+def holds_answers(path: Path) -> bool:
+    """Return whether a file has filled cells in a column answer, or has that column and cannot be read."""
     try:
         blocks = read_blocks(path, ("answer",), as_text=("answer",), keep=("answer",))
-        return sum(int(block.frame["answer"].fillna("").astype(str).str.strip().ne("").sum()) for block in blocks)
+        return any(block.frame["answer"].fillna("").astype(str).str.strip().ne("").any() for block in blocks)
     except UsageError:
-        return 0
+        with path.open("rb") as file:
+            return b"answer" in file.readline(10_000)
 
 
 def answers_of(tables: Sequence[pd.DataFrame], name: str) -> Answers:

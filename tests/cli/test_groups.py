@@ -145,14 +145,15 @@ def test_groups_of_one_row_are_said_to_have_no_effect(pucli, visits):
 
 
 def test_the_test_of_random_labelling_says_so_where_groups_are_few():
-    """A group gives a labelled row and another one; with a labelled row in each, there were no others."""
+    """A group with a labelled row counts as labelled; if each has one, no row is left to compare with."""
     X, labelled = np.random.default_rng(0).normal(size=(200, 3)), np.arange(200) < 60
     model = SimpleNamespace(prior_=0.3, scenario="case-control")
-    many, few = (labelling_of(model, X, labelled, 0, np.arange(200) % n) for n in (20, 4))
+    many, *few = (labelling_of(model, X, labelled, 0, groups) for groups in (np.arange(200) // 2, np.arange(200) % 20,
+                                                                             np.arange(200) % 4))  # fmt: skip
     assert 0.1 < many.p_value <= 1.0
-    assert np.isnan(few.p_value)
-    assert few.random
-    assert few.verdict.startswith("bias cannot be tested for")
+    for one in few:
+        assert np.isnan(one.p_value) and one.random
+        assert one.verdict.startswith("bias cannot be tested for")
 
 
 def test_wrong_groups_are_refused(pucli, visits):

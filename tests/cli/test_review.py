@@ -53,7 +53,9 @@ def test_answers_tell_the_precision(pucli, truth, tmp_path):
     assert called.sum() == found["called"] == back["called"]
     assert back["precision"]["low"] <= truth[called].mean() <= back["precision"]["high"]
     assert back["decided"] is True and back["answered"] == 120
-    refused(pucli(*asked, "few.csv", "--rows", 40), "few.csv has 40 answers, which would be lost")
+    (tmp_path / "bad.csv").write_text("row,answer\n1,yes,7,8\n2\n")  # cannot be read
+    for name in ("few.csv", "bad.csv"):
+        refused(pucli(*asked, name, "--rows", 40), f"{name} holds answers, which would be lost")
     narrow, wide = ((lambda p: p["high"] - p["low"])(pucli("review", "--answers", name, "--json").document["precision"])
                     for name in ("many.csv", "few.csv"))  # fmt: skip
     assert narrow < wide

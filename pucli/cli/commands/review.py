@@ -136,13 +136,12 @@ def command(  # noqa: PLR0913
 
 def _keep_answers(destination: Path) -> None:
     """Raise UsageError if answers would be lost."""
-    from pucli.models.review import number_of_answers
+    from pucli.models.review import holds_answers
 
-    given = number_of_answers(destination) if destination.is_file() else 0
-    if given:
+    if destination.is_file() and holds_answers(destination):
         raise UsageError(
-            f"--out {destination} has {many(given, 'answer')}, which would be lost; give another file, or read "
-            f"{'it' if given == 1 else 'them'} by `pucli review --answers {shell_word(destination)}`."
+            f"--out {destination} holds answers, which would be lost; give another file, or read them by "
+            f"`pucli review --answers {shell_word(destination)}`."
         )
 
 

@@ -106,8 +106,10 @@ def alone(groups: Ints) -> list[str]:
 
 
 def one_of_each(groups: Ints, labelled: Bools) -> Ints:
-    """Return the numbers, ascending, of the first labelled row of each group and of its first other row."""
-    return np.sort(np.unique(2 * groups + labelled, return_index=True)[1])
+    """Return the number of one row of each group, ascending: the first labelled one, or the first."""
+    order = np.argsort(~labelled, kind="stable")
+    first = np.unique(groups[order], return_index=True)[1]
+    return np.sort(order[first])
 
 
 def held_out_groups(groups: Ints, share: float, rng: np.random.Generator, kinds: Sequence[Bools] = ()) -> Bools:

@@ -58,7 +58,7 @@ class RandomLabelling:
     def verdict(self) -> str:
         """The result in words."""
         if np.isnan(self.p_value):
-            return f"bias cannot be tested for, as fewer than {FEWEST} groups have labelled rows, or unlabeled ones"
+            return f"bias cannot be tested for, as fewer than {FEWEST} groups have a labelled row, or have none"
         if self.random:
             sign = "no sign" if self.p_value >= CLEAR else "a weak sign"
             return f"{sign} of bias (p = {self.p_value:.2g}); this is not proof"
@@ -125,7 +125,7 @@ def labelling_of(
     seed : int
         Seed of the simulation.
     groups : ndarray of int of shape (n,), optional
-        Group of each row; the test takes one labelled row of each, and one other.
+        Group of each row; the test takes one row of each, a labelled one if there is one.
     """
     if groups is not None:
         order = row_order(X, labelled)
