@@ -21,7 +21,7 @@ from pucli.solvers.ensemble.trees import Forest, join
 
 # The most rows on which a tree of a forest, and a boosted tree, is grown.
 TREE_ROWS = 20_000
-BOOSTED_ROWS = 100_000
+BOOSTED_ROWS = 30_000
 # Forests on many rows: number of trees, rows of a tree for each labelled row, and the fewest rows of a tree if there
 # are as many.
 MANY_ROWS_TREES, PER_LABELLED, LEAST_TREE_ROWS = 200, 5, 4000
@@ -97,7 +97,7 @@ def fit_forest(
         targets = np.where(labelled, 1.0, -1.0)
     growth = Growth(EVERY_DEPTH, kind.least, 0.0, _tried(kind.features, bins.shape[1]), kind.random)
     trees, left_out = [], []
-    n_folds = int(folds.max()) + 1
+    n_folds, columns = int(folds.max()) + 1, np.ascontiguousarray(bins.T)
     kinds = (np.flatnonzero(labelled), np.flatnonzero(~labelled))
     for tree in range(kind.trees):
         repeat, b = (tree // n_folds) % len(folds), tree % n_folds
@@ -106,7 +106,7 @@ def fit_forest(
         weights = balanced_weights(labelled[rows])
         seed = np.uint64(rng.integers(0, 2**63))
         every = np.arange(len(rows))
-        trees.append(grow(bins[rows], every, weights * targets[rows], weights, growth, seed))
+        trees.append(grow(np.take(columns, rows, axis=1), every, weights * targets[rows], weights, growth, seed))
         left_out.append((repeat, b))
     forest = join(trees)
     return TreeSum(forest, 1.0 / kind.trees), _held_out(forest, bins, folds, np.array(left_out))
@@ -204,6 +204,7 @@ def _boost(
     growth = Growth(kind.depth, kind.least, kind.ridge, _tried(kind.features, bins.shape[1]), False)
     inside, outside = np.zeros(len(rows)), np.zeros(len(out))
     bins_in, bins_out = bins[rows], bins[out]
+    columns = np.ascontiguousarray(bins_in.T)
     s = labelled[rows]
     w, t = balanced_weights(s), s.astype(float)
     groups = [np.flatnonzero(s), np.flatnonzero(~s)]
@@ -213,7 +214,7 @@ def _boost(
         sizes = [max(1, round(kind.sample * len(group))) for group in groups]
         taken = np.concatenate([rng.permutation(group)[:size] for group, size in zip(groups, sizes, strict=True)])
         seed = np.uint64(rng.integers(0, 2**63))
-        tree = grow(bins_in, taken, w * (t - p), w * p * (1.0 - p), growth, seed)
+        tree = grow(columns, taken, w * (t - p), w * p * (1.0 - p), growth, seed)
         trees.append(tree)
         one = join([tree])
         inside += kind.rate * one.sum(bins_in)

@@ -7,9 +7,10 @@ import pytest
 
 from pucli.core.saved_state import StateError, check_state
 from pucli.metrics.ranking import pu_auc
-from pucli.solvers.ensemble.boosting.bags import BagKind, Boosted, fit_bags
-from pucli.solvers.ensemble.boosting.best_first import CATEGORY_RIDGE, grow_best_first, sparse_bins
+from pucli.solvers.ensemble.boosting.bags import MOST_TRIED, BagKind, Boosted, fit_bags
+from pucli.solvers.ensemble.boosting.best_first import CATEGORY_RIDGE, feature_columns, grow_best_first
 from pucli.solvers.ensemble.boosting.categories import MOST_LEVELS, find_categories, sum_of_trees
+from pucli.solvers.ensemble.boosting.grow import MOST_ROWS, Growth, grow
 from pucli.solvers.ensemble.members import MEDIUM, MEMBERS, SMALL, members_for
 from pucli.solvers.ensemble.trees import join, make_bins
 from pucli.solvers.folds import stratified_folds
@@ -21,10 +22,10 @@ KIND = BagKind(leaves=6, bags=2, rounds=12)
 def one_tree(
     bins: np.ndarray, gradient: np.ndarray, weight: np.ndarray, leaves: int, least: int, ridge: float, coded=None
 ):
-    sparse = sparse_bins(bins, np.zeros(bins.shape[1], bool) if coded is None else coded)
-    workspace = np.empty((leaves, int(sparse.offset[-1]), 3))
-    derivatives = np.column_stack([gradient, weight])
-    return grow_best_first(sparse, derivatives, workspace, least, ridge, bins.shape[1], np.uint64(1))
+    columns = feature_columns(bins, np.zeros(bins.shape[1], bool) if coded is None else coded)
+    workspace = np.empty((leaves, int(columns.sizes.sum())), np.int64)
+    derivatives, features = np.column_stack([gradient, weight]), np.arange(bins.shape[1])
+    return grow_best_first(columns, derivatives, features, workspace, least, ridge)
 
 
 @pytest.mark.slow
@@ -33,7 +34,7 @@ def test_splits_have_the_largest_gains_and_leaves_the_values_of_their_rows() -> 
     X = np.column_stack([rng.normal(size=(300, 2)).round(1), rng.random(300) < 0.1])
     gradient, weight, least, ridge = rng.normal(size=300) + (X[:, 0] > 0.5) + 2 * X[:, 2], rng.random(300) + 0.1, 9, 0.7
     bins = make_bins(X).of(X)
-    tree, _, values = one_tree(bins, gradient, weight, 7, least, ridge)
+    tree, _, values, _ = one_tree(bins, gradient, weight, 7, least, ridge)
     part = [np.arange(300)]
     while len(part) < 7:
         found = []
@@ -57,9 +58,41 @@ def test_splits_have_the_largest_gains_and_leaves_the_values_of_their_rows() -> 
 @pytest.mark.slow
 def test_trees_end_where_no_split_is_possible() -> None:
     bins = np.zeros((50, 2), np.uint8)
-    tree, _, values = one_tree(bins, np.ones(50), np.ones(50), 8, 5, 0.0)
+    tree, _, values, _ = one_tree(bins, np.ones(50), np.ones(50), 8, 5, 0.0)
     assert len(tree[0]) == 1
     np.testing.assert_allclose(values, 1.0)
+
+
+def test_a_tree_does_not_depend_on_the_order_of_the_rows() -> None:
+    rng = np.random.default_rng(2)
+    bins, gradient, weight = rng.integers(0, 40, (500, 5)).astype(np.uint8), rng.normal(size=500), rng.random(500)
+    order = rng.permutation(500)
+    tree, _, values, gains = one_tree(bins, gradient, weight, 20, 5, 1.0)
+    other, _, mixed, same = one_tree(bins[order], gradient[order], weight[order], 20, 5, 1.0)
+    for k in range(3):
+        np.testing.assert_array_equal(tree[k], other[k])
+    np.testing.assert_allclose(values[order], mixed)
+    np.testing.assert_allclose(gains, same)
+    assert set(tree[0][tree[0] >= 0]) == set(np.flatnonzero(gains))
+
+
+def test_more_rows_than_a_word_can_count_are_refused() -> None:
+    bins = np.zeros((MOST_ROWS + 1, 1), np.uint8)
+    ones = np.ones(len(bins))
+    with pytest.raises(ValueError, match="at most 32767"):
+        one_tree(bins, ones, ones, 2, 1, 1.0)
+    with pytest.raises(ValueError, match="at most 32767"):
+        grow(bins.T, np.arange(len(bins)), ones, ones, Growth(1, 1, 1.0, 1, False), np.uint64(1))
+
+
+def test_of_many_features_few_are_tried_and_soon_those_that_matter() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 300))
+    s = X[:, [7, 250]].sum(axis=1) + 0.3 * rng.normal(size=900) > 1.0
+    model = Boosted(make_bins(X).of(X), s, np.zeros(300, bool), BagKind(), rng)
+    tried = [set(tree[0][tree[0] >= 0]) for tree, _ in model.grow(60)]
+    assert max(map(len, tried)) <= MOST_TRIED
+    assert sum({7, 250} <= features for features in tried[30:]) > 15  # by chance alone one in 90
 
 
 @pytest.mark.slow
@@ -181,7 +214,7 @@ def test_a_split_on_a_category_is_the_best_of_all_divisions_of_its_levels() -> N
     rng = np.random.default_rng(0)
     bins = rng.integers(0, 7, (400, 1)).astype(np.uint8)
     gradient, weight = rng.normal(size=400) + np.sin(9.0 * bins[:, 0]), np.full(400, 1.0)
-    tree, levels, values = one_tree(bins, gradient, weight, 2, 1, 0.5, np.array([True]))
+    tree, levels, values, _ = one_tree(bins, gradient, weight, 2, 1, 0.5, np.array([True]))
     best, chosen = -1.0, set()
     for bits in range(1, 2**7 - 1):
         left = (bits >> bins[:, 0].astype(int)) & 1 == 1

@@ -18,7 +18,7 @@ def test_the_first_split_has_the_largest_gain(n: int) -> None:
     rng = np.random.default_rng(n)
     X, y, w = rng.normal(size=(n, 3)).round(1), rng.choice([-1.0, 1.0], n), rng.random(n) + 0.1
     bins = make_bins(X).of(X)
-    feature, cut, _, _ = grow(bins, np.arange(n), w * y, w, Growth(1, 4, 0.5, 3, False), np.uint64(1))
+    feature, cut, _, _ = grow(bins.T, np.arange(n), w * y, w, Growth(1, 4, 0.5, 3, False), np.uint64(1))
 
     def gain(j: int, b: int) -> float:
         left = bins[:, j] <= b
@@ -34,7 +34,7 @@ def test_a_fully_grown_tree_fits_distinct_rows() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 2)), rng.choice([-1.0, 1.0], 100)
     bins = make_bins(X).of(X)
-    tree = join([grow(bins, np.arange(100), y, np.ones(100), Growth(60, 1, 0.0, 2, False), np.uint64(3))])
+    tree = join([grow(bins.T, np.arange(100), y, np.ones(100), Growth(60, 1, 0.0, 2, False), np.uint64(3))])
     np.testing.assert_allclose(tree.sum(bins), y)
 
 
@@ -42,7 +42,7 @@ def test_random_trees_are_determined_by_the_seed() -> None:
     X, s, _ = two_clouds()
     bins, y = make_bins(X).of(X), np.where(s, 1.0, -1.0)
     trees = [
-        join([grow(bins, np.arange(len(X)), y, np.ones(len(X)), Growth(60, 5, 0.0, 2, True), np.uint64(seed))]).sum(
+        join([grow(bins.T, np.arange(len(X)), y, np.ones(len(X)), Growth(60, 5, 0.0, 2, True), np.uint64(seed))]).sum(
             bins
         )
         for seed in (1, 1, 2)

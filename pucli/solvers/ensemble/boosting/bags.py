@@ -13,7 +13,7 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.metrics.ranking import pu_auc
-from pucli.solvers.ensemble.boosting.best_first import grow_best_first, sparse_bins
+from pucli.solvers.ensemble.boosting.best_first import feature_columns, grow_best_first
 from pucli.solvers.ensemble.boosting.categories import Categories, CategoryTrees, sum_of_trees
 from pucli.solvers.ensemble.boosting.grow import Tree
 from pucli.solvers.ensemble.forests import TreeSum
@@ -22,9 +22,9 @@ from pucli.solvers.ensemble.trees import Forest, join
 
 # A tree, and the levels of categories that go to the left child of each of its nodes.
 Grown: TypeAlias = tuple[Tree, Ints]
-
-# The most rows of a bag.
-BAG_ROWS = 30_000
+# The most rows of a bag, and the most features tried in a tree. Where there are more, a feature is drawn with a weight:
+# what the splits on it have gained so far and the mean of all features, to the power `GREED`.
+BAG_ROWS, MOST_TRIED, GREED = 30_000, 32, 0.75
 # A model ends if the PU-AUC of the held-out rows has not risen by `LEAST_RISE` in so many trees.
 LEAST_RISE, PATIENCE = 5e-4, 45
 
@@ -146,23 +146,27 @@ class Boosted:
 
     def __init__(self, bins: AnyArray, labelled: Bools, coded: Bools, kind: BagKind, rng: np.random.Generator) -> None:
         self.trees: list[Grown] = []
-        self._sparse = sparse_bins(bins, coded)
+        self._columns = feature_columns(bins, coded)
         self._kind, self._rng = kind, rng
         self._weights, self._targets = balanced_weights(labelled), labelled.astype(np.float64)
-        self._scores = np.zeros(len(bins))
+        self._scores, self._gains = np.zeros(len(bins)), np.zeros(bins.shape[1])
 
     def grow(self, count: int) -> list[Grown]:
         """Add `count` trees, and return them."""
-        kind = self._kind
-        histograms = np.empty((kind.leaves, int(self._sparse.offset[-1]), 3))
-        tried = max(1, round(kind.features * self._sparse.bins.shape[1]))
+        kind, m = self._kind, len(self._columns.bins)
+        tried = min(max(1, round(kind.features * m)), MOST_TRIED)
+        histograms = np.empty((kind.leaves, int(np.sort(self._columns.sizes)[-tried:].sum())), np.int64)
+        derivatives = np.empty((len(self._scores), 2))
         for _ in range(count):
             p = 1.0 / (1.0 + np.exp(-self._scores))
-            derivatives = np.column_stack([self._weights * (self._targets - p), self._weights * p * (1.0 - p)])
-            seed = np.uint64(self._rng.integers(0, 2**63))
-            tree, levels, steps = grow_best_first(
-                self._sparse, derivatives, histograms, kind.least, kind.ridge, tried, seed
+            derivatives[:, 0] = self._weights * (self._targets - p)
+            derivatives[:, 1] = self._weights * p * (1.0 - p)
+            likely = (self._gains + self._gains.mean() + 1e-300) ** GREED
+            features = np.argsort(self._rng.exponential(size=m) / likely)[:tried]
+            tree, levels, steps, gains = grow_best_first(
+                self._columns, derivatives, features, histograms, kind.least, kind.ridge
             )
+            self._gains[features] += gains
             self._scores += kind.rate * steps
             self.trees.append((tree, levels))
         return self.trees[-count:]

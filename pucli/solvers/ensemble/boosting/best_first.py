@@ -1,8 +1,7 @@
 """Trees grown leaf by leaf, the largest gain first, on histograms of gradients, by compiled code.
 
-The histogram of the larger child is its parent's minus the smaller child's (Ke et al. 2017). Rows are stored as the
-numbers of their bins other than each feature's most frequent one, so that a feature that is nearly always zero costs
-next to nothing. Gains and values are those of `grow`.
+The histogram of the larger child is its parent's minus the smaller child's (Ke et al. 2017). Gains, words and values
+are those of `grow`.
 """
 
 from __future__ import annotations
@@ -13,239 +12,199 @@ import numpy as np
 from numba import njit
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
-from pucli.solvers.ensemble.boosting.grow import TIE, Nodes, Tree, draw
+from pucli.solvers.ensemble.boosting.grow import (
+    COUNT,
+    COUNT_BITS,
+    GRADIENT,
+    MOST_ROWS,
+    TIE,
+    WEIGHT,
+    Nodes,
+    Tree,
+    make_words,
+)
 
-# `numbers` of a leaf: its node, its first row and the one after its last, the place of its histogram, and the feature,
-# the bin and the levels of its best split. Its `sums`: of gradients and of weights, and the gain of that split.
-NODE, LOW, HIGH, PLACE, FEATURE, BIN, LEVELS = range(7)
-SUM_G, SUM_H, GAIN = range(3)
-LEAST_GAIN = 1e-12
+# `numbers` of a leaf: its node, its first row and the one after its last, the place of its histogram, and its word; of
+# its best split the feature, its place among those tried, the bin, the levels, and the word of the rows on the left.
+NODE, LOW, HIGH, PLACE, WORD, FEATURE, BIN, LEVELS, LEFT = range(9)
+# The smallest gain of a split, in the units of the words.
+LEAST_GAIN = 1e-6
 # Added to the weights of levels and of their divisions, of which there are many.
 CATEGORY_RIDGE = 10.0
 
 
-class Sparse(NamedTuple):
-    """Binned rows, also without the most frequent bin of each feature."""
+class Columns(NamedTuple):
+    """Binned rows, feature after feature."""
 
-    bins: AnyArray  # (n, m), rows, given by the bins of their features
+    bins: AnyArray  # (m, n), bins of the rows
+    sizes: Ints  # (m,), number of bins of each feature
     coded: Bools  # (m,), features whose bins are levels of a category, of which there are at most 62
-    entries: AnyArray  # numbers of the other bins, over all features, row after row
-    start: Ints  # (n + 1,), first entry of each row
-    offset: Ints  # (m + 1,), number of the first bin of each feature
-    usual: Ints  # (m,), number of the most frequent bin of each feature
 
 
 class Leaves(NamedTuple):
     """The leaves of a tree that grows."""
 
-    # (n,), rows, those of a leaf side by side, and a workspace
-    rows: Ints
-    spare: Ints
-    # (leaves, 7) and (leaves, 3), of each leaf, as above
-    numbers: Ints
-    sums: Floats
-    histograms: Floats  # (leaves, bins, 3), of the gradients, weights and numbers of rows
+    # (n,), rows, those of a leaf side by side, and two workspaces
+    rows: AnyArray
+    spare: AnyArray
+    words: Ints
+    numbers: Ints  # (leaves, 9), of each leaf, as above
+    gains: Floats  # (leaves,), of their best splits
+    histograms: Ints  # (leaves, bins), words of the rows of each bin
 
 
-def sparse_bins(bins: AnyArray, coded: Bools) -> Sparse:
-    """Return binned rows (n, m) as `Sparse`; `coded` (m,) as there."""
-    counts = [np.bincount(column) for column in bins.T]
-    offset = np.concatenate([[0], np.cumsum([len(count) for count in counts])])
-    usual = offset[:-1] + [int(np.argmax(count)) for count in counts]
-    numbers = bins + offset[:-1].astype(np.int32)
-    unusual = numbers != usual
-    start = np.concatenate([[0], np.cumsum(unusual.sum(axis=1))])
-    return Sparse(bins, coded, numbers[unusual], start, offset, usual)
+class Search(NamedTuple):
+    """Where splits are looked for."""
+
+    # (tried,), features, and whether they are categories
+    features: Ints
+    coded: Bools
+    offset: Ints  # (tried + 1,), first bin of each feature in a histogram, then the number of all
+    least: int  # fewest rows of a leaf
+    # added to sums of weights, and to those of levels
+    ridge: float
+    category_ridge: float
+
+
+def feature_columns(bins: AnyArray, coded: Bools) -> Columns:
+    """Return binned rows (n, m) as `Columns`; `coded` (m,) as there."""
+    return Columns(np.ascontiguousarray(bins.T), bins.max(axis=0).astype(np.int64) + 1, coded)
 
 
 @njit(cache=True, nogil=True)
-def _fill(sparse: Sparse, tried: AnyArray, derivatives: Floats, leaves: Leaves, leaf: int) -> None:
-    """Fill the histogram of a leaf, for the features that are tried."""
-    offset, start, low, high = sparse.offset, sparse.start, leaves.numbers[leaf, LOW], leaves.numbers[leaf, HIGH]
+def _fill(bins: AnyArray, words: Ints, search: Search, leaves: Leaves, leaf: int) -> None:
+    """Fill the histogram of a leaf."""
+    low, high, rows, of_leaf = leaves.numbers[leaf, LOW], leaves.numbers[leaf, HIGH], leaves.rows, leaves.words
     histogram = leaves.histograms[leaves.numbers[leaf, PLACE]]
-    for j in range(len(tried)):
-        if tried[j]:
-            for e in range(offset[j], offset[j + 1]):
-                histogram[e, 0], histogram[e, 1], histogram[e, 2] = 0.0, 0.0, 0.0
-    g, h = 0.0, 0.0
-    for at in range(low, high):
-        i = leaves.rows[at]
-        gradient, weight = derivatives[i, 0], derivatives[i, 1]
-        g += gradient
-        h += weight
-        for k in range(start[i], start[i + 1]):
-            e = sparse.entries[k]
-            histogram[e, 0] += gradient
-            histogram[e, 1] += weight
-            histogram[e, 2] += 1.0
-    for j in range(len(tried)):
-        if not tried[j]:
-            continue
-        g_usual, h_usual, count = g, h, float(high - low)
-        for e in range(offset[j], offset[j + 1]):
-            g_usual -= histogram[e, 0]
-            h_usual -= histogram[e, 1]
-            count -= histogram[e, 2]
-        e = sparse.usual[j]
-        histogram[e, 0], histogram[e, 1], histogram[e, 2] = g_usual, h_usual, count
+    for k in range(low, high):
+        of_leaf[k] = words[rows[k]]
+    for f in range(len(search.features)):
+        part, column = histogram[search.offset[f] : search.offset[f + 1]], bins[search.features[f]]
+        part[:] = 0
+        for k in range(low, high):
+            part[column[rows[k]]] += of_leaf[k]
 
 
 @njit(cache=True, nogil=True)
-def _subtract(histogram: Floats, part: Floats, tried: AnyArray, offset: Ints) -> None:
-    """Take the rows of the histogram `part` out of `histogram`, for the features that are tried."""
-    for j in range(len(tried)):
-        if tried[j]:
-            for e in range(offset[j], offset[j + 1]):
-                for k in range(3):
-                    histogram[e, k] -= part[e, k]
-
-
-@njit(cache=True, nogil=True)
-def _find_split(
-    leaves: Leaves,
-    leaf: int,
-    offset: Ints,
-    tried: AnyArray,
-    coded: AnyArray,
-    least: int,
-    ridge: float,
-    order: Ints,
-) -> None:
-    """Write the best split of a leaf to its `numbers` and `sums`; `order` (64,) is a workspace.
+def _find_split(search: Search, leaves: Leaves, leaf: int, order: Ints) -> None:
+    """Write the best split of a leaf to its `numbers` and `gains`; `order` (64,) is a workspace.
 
     Its feature is -1 if there is none; its bins on the left go to BIN as a border, or to LEVELS as bits.
     """
-    numbers, sums = leaves.numbers[leaf], leaves.sums[leaf]
-    histogram = leaves.histograms[numbers[PLACE]]
-    g, h, n = sums[SUM_G], sums[SUM_H], numbers[HIGH] - numbers[LOW]
-    best = -1.0
+    numbers = leaves.numbers[leaf]
+    histogram, word, least = leaves.histograms[numbers[PLACE]], numbers[WORD], search.least
+    g, h, n = float(word >> GRADIENT), float((word >> COUNT_BITS) & WEIGHT), word & COUNT
+    best, bound = -1.0, -1.0
     numbers[FEATURE] = -1
     if n < 2 * least:
         return
-    for j in range(len(tried)):
-        if not tried[j]:
-            continue
-        first, last, more = offset[j], offset[j + 1], ridge
-        if coded[j]:
-            first, last = 0, _in_order_of_gradient(histogram, first, last, order)
-            more = ridge + CATEGORY_RIDGE
-        g_left, h_left, count, levels = 0.0, 0.0, 0.0, 0
+    for f in range(len(search.features)):
+        first, last, ridge = search.offset[f], search.offset[f + 1], search.ridge
+        if search.coded[f]:
+            first, last = 0, _in_order_of_gradient(histogram[first:last], search.category_ridge, order)
+            ridge += search.category_ridge
+        left, levels = np.int64(0), 0
         for k in range(first, last - 1):
             e = k
-            if coded[j]:
-                e = offset[j] + order[k]
+            if search.coded[f]:
+                e = search.offset[f] + order[k]
                 levels |= 1 << order[k]
-            g_left += histogram[e, 0]
-            h_left += histogram[e, 1]
-            count += histogram[e, 2]
+            left += histogram[e]
+            count = left & COUNT
             if count < least:
                 continue
             if n - count < least:
                 break
             # the gain is rise / weight: a division costs more than all else here
-            left, right, g_right = h_left + more, max(h - h_left, 0.0) + more, g - g_left
-            rise, weight = g_left * g_left * right + g_right * g_right * left, left * right
-            if rise > (best + TIE * abs(best)) * weight:
-                best, numbers[FEATURE], numbers[BIN], numbers[LEVELS] = rise / weight, j, e - offset[j], levels
-    sums[GAIN] = best - g * g / (h + ridge)
+            g_left, h_left = float(left >> GRADIENT), float((left >> COUNT_BITS) & WEIGHT)
+            on_left, on_right, g_right = h_left + ridge, h - h_left + ridge, g - g_left
+            rise, weight = g_left * g_left * on_right + g_right * g_right * on_left, on_left * on_right
+            if rise > bound * weight:
+                best, numbers[FEATURE], numbers[BIN] = rise / weight, f, e - search.offset[f]
+                numbers[LEVELS], numbers[LEFT] = levels, left
+                bound = best * (1.0 + TIE)
+    leaves.gains[leaf] = best - g * g / (h + search.ridge)
 
 
 @njit(cache=True, nogil=True)
-def _in_order_of_gradient(histogram: Floats, first: int, last: int, order: Ints) -> int:
+def _in_order_of_gradient(histogram: Ints, ridge: float, order: Ints) -> int:
     """Write the levels that a leaf has to `order`, by their shrunken mean gradient, and return their number."""
     count = 0
-    for e in range(first, last):
-        if histogram[e, 2] == 0.0:
+    means = np.empty(64)
+    for e in range(len(histogram)):
+        word = histogram[e]
+        if word == 0:
             continue
-        mean = histogram[e, 0] / (histogram[e, 1] + CATEGORY_RIDGE)
+        mean = float(word >> GRADIENT) / (float((word >> COUNT_BITS) & WEIGHT) + ridge)
         at = count
-        while at > 0:
-            before = first + order[at - 1]
-            if histogram[before, 0] / (histogram[before, 1] + CATEGORY_RIDGE) <= mean:
-                break
-            order[at] = order[at - 1]
+        while at > 0 and means[at - 1] > mean:
+            order[at], means[at] = order[at - 1], means[at - 1]
             at -= 1
-        order[at] = e - first
+        order[at], means[at] = e, mean
         count += 1
     return count
 
 
 @njit(cache=True, nogil=True)
-def _best_leaf(numbers: Ints, sums: Floats, count: int) -> int:
+def _best_leaf(numbers: Ints, gains: Floats, count: int) -> int:
     """Return the leaf, of the first `count`, with the largest gain, -1 if none can be split."""
     leaf = -1
     for k in range(count):
-        if numbers[k, FEATURE] < 0 or sums[k, GAIN] <= LEAST_GAIN:
+        if numbers[k, FEATURE] < 0 or gains[k] <= LEAST_GAIN:
             continue
-        if leaf < 0 or sums[k, GAIN] > sums[leaf, GAIN] * (1.0 + TIE):
+        if leaf < 0 or gains[k] > gains[leaf] * (1.0 + TIE):
             leaf = k
     return leaf
 
 
 @njit(cache=True, nogil=True)
-def _divide(bins: AnyArray, derivatives: Floats, leaves: Leaves, leaf: int, new: int) -> None:
-    """Divide the rows of `leaf` at its split: those above the border become the leaf `new`."""
-    rows, spare, numbers, sums = leaves.rows, leaves.spare, leaves.numbers, leaves.sums
-    j, border, low, high = numbers[leaf, FEATURE], numbers[leaf, BIN], numbers[leaf, LOW], numbers[leaf, HIGH]
-    levels = numbers[leaf, LEVELS]
-    left, right, g, h = low, 0, 0.0, 0.0
+def _divide(column: AnyArray, leaves: Leaves, leaf: int, new: int) -> None:
+    """Divide the rows of `leaf` at its split, by the bins (n,) of its feature: those above it become the leaf `new`."""
+    rows, spare, numbers = leaves.rows, leaves.spare, leaves.numbers
+    border, levels, low, high = numbers[leaf, BIN], numbers[leaf, LEVELS], numbers[leaf, LOW], numbers[leaf, HIGH]
+    left, right = low, 0
     for k in range(low, high):
         i = rows[k]
-        if bins[i, j] <= border if levels == 0 else (levels >> np.int64(bins[i, j])) & 1 == 1:
+        if column[i] <= border if levels == 0 else (levels >> np.int64(column[i])) & 1 == 1:
             rows[left] = i
             left += 1
-            g += derivatives[i, 0]
-            h += derivatives[i, 1]
         else:
             spare[right] = i
             right += 1
     for k in range(right):
         rows[left + k] = spare[k]
     numbers[new, LOW], numbers[new, HIGH], numbers[leaf, HIGH] = left, high, left
-    sums[new, SUM_G], sums[new, SUM_H] = sums[leaf, SUM_G] - g, max(sums[leaf, SUM_H] - h, 0.0)
-    sums[leaf, SUM_G], sums[leaf, SUM_H] = g, h
-
-
-@njit(cache=True, nogil=True)
-def _draw_features(features: Ints, tried: int, state: AnyArray, chosen: AnyArray) -> None:
-    """Mark in `chosen` (m,) which of the `features`, whose order changes, are tried."""
-    m = len(features)
-    for k in range(tried):
-        at = k + draw(state, m - k)
-        features[k], features[at] = features[at], features[k]
-        chosen[features[k]] = True
+    numbers[new, WORD], numbers[leaf, WORD] = numbers[leaf, WORD] - numbers[leaf, LEFT], numbers[leaf, LEFT]
 
 
 @njit(cache=True, nogil=True)
 def _grow(  # noqa: PLR0913
-    sparse: Sparse,
+    bins: AnyArray,
     derivatives: Floats,
-    tried: AnyArray,
-    least: int,
+    words: Ints,
+    search: Search,
     ridge: float,
-    order: Ints,
     leaves: Leaves,
     tree: Nodes,
     levels: Ints,
     values: Floats,
+    gains: Floats,
 ) -> int:
-    """Fill `tree`, `levels` and `values` as `grow_best_first`, and return the number of nodes."""
-    bins, coded, offset = sparse.bins, sparse.coded, sparse.offset
-    numbers, sums, most = leaves.numbers, leaves.sums, len(leaves.sums)
-    for i in range(len(bins)):
-        sums[0, SUM_G] += derivatives[i, 0]
-        sums[0, SUM_H] += derivatives[i, 1]
+    """Fill `tree`, `levels`, `values` and `gains` as `grow_best_first`, and return the number of nodes."""
+    numbers, histograms, order, most = leaves.numbers, leaves.histograms, np.empty(64, np.int64), len(leaves.gains)
+    numbers[0, WORD] = words.sum()
     count = 1
-    _fill(sparse, tried, derivatives, leaves, count - 1)
-    _find_split(leaves, count - 1, offset, tried, coded, least, ridge, order)
+    _fill(bins, words, search, leaves, count - 1)
+    _find_split(search, leaves, count - 1, order)
     for new in range(1, most):
-        leaf = _best_leaf(numbers, sums, new)
+        leaf = _best_leaf(numbers, leaves.gains, new)
         if leaf < 0:
             break
-        node, children = numbers[leaf, NODE], 2 * new - 1
-        tree.feature[node], tree.cut[node], tree.child[node] = numbers[leaf, FEATURE], numbers[leaf, BIN], children
+        node, children, feature = numbers[leaf, NODE], 2 * new - 1, search.features[numbers[leaf, FEATURE]]
+        tree.feature[node], tree.cut[node], tree.child[node] = feature, numbers[leaf, BIN], children
         levels[node] = numbers[leaf, LEVELS]
-        _divide(bins, derivatives, leaves, leaf, new)
+        gains[numbers[leaf, FEATURE]] += leaves.gains[leaf]
+        _divide(bins[feature], leaves, leaf, new)
         numbers[leaf, NODE], numbers[new, NODE] = children, children + 1
         count = new + 1
         if count == most:
@@ -255,42 +214,45 @@ def _grow(  # noqa: PLR0913
         if numbers[leaf, HIGH] - numbers[leaf, LOW] > numbers[new, HIGH] - numbers[new, LOW]:
             small, large = new, leaf
         numbers[large, PLACE], numbers[small, PLACE] = numbers[leaf, PLACE], new
-        if numbers[large, HIGH] - numbers[large, LOW] < 2 * least:
+        if numbers[large, HIGH] - numbers[large, LOW] < 2 * search.least:
             numbers[small, FEATURE], numbers[large, FEATURE] = -1, -1
             continue
-        _fill(sparse, tried, derivatives, leaves, small)
-        _subtract(leaves.histograms[numbers[large, PLACE]], leaves.histograms[new], tried, offset)
+        _fill(bins, words, search, leaves, small)
+        parent, part = histograms[numbers[large, PLACE]], histograms[new]
+        for e in range(search.offset[-1]):
+            parent[e] -= part[e]
         for k in (leaf, new):
-            _find_split(leaves, k, offset, tried, coded, least, ridge, order)
+            _find_split(search, leaves, k, order)
     for k in range(count):
-        total = sums[k, SUM_G] / (sums[k, SUM_H] + ridge)
-        tree.value[numbers[k, NODE]] = total
+        g, h = 0.0, 0.0
         for at in range(numbers[k, LOW], numbers[k, HIGH]):
-            values[leaves.rows[at]] = total
+            g += derivatives[leaves.rows[at], 0]
+            h += derivatives[leaves.rows[at], 1]
+        tree.value[numbers[k, NODE]] = g / (h + ridge)
+        for at in range(numbers[k, LOW], numbers[k, HIGH]):
+            values[leaves.rows[at]] = g / (h + ridge)
     return 2 * count - 1
 
 
 def grow_best_first(
-    sparse: Sparse, derivatives: Floats, histograms: Floats, least: int, ridge: float, tried: int, seed: np.uint64
-) -> tuple[Tree, Ints, Floats]:
-    """Return one tree as arrays, and its value for each row.
+    columns: Columns, derivatives: Floats, features: Ints, histograms: Ints, least: int, ridge: float
+) -> tuple[Tree, Ints, Floats, Floats]:
+    """Return one tree as arrays, its value for each row, and what each feature gains.
 
     Parameters
     ----------
-    sparse : Sparse
-        Rows.
+    columns : Columns
+        Rows, at most `MOST_ROWS`.
     derivatives : ndarray of shape (n, 2)
         Gradient and weight of each row.
-    histograms : ndarray of shape (leaves, bins, 3)
-        Workspace; the tree has at most so many leaves.
+    features : ndarray of int of shape (tried,)
+        Features that are tried.
+    histograms : ndarray of int64 of shape (leaves, bins)
+        Workspace, with room for the bins of these features; the tree has at most so many leaves.
     least : int
         Fewest rows of a leaf.
     ridge : float
         Added to the sum of weights in the value of a leaf.
-    tried : int
-        Number of features tried, drawn at random.
-    seed : uint64
-        Seed of the features.
 
     Returns
     -------
@@ -300,14 +262,20 @@ def grow_best_first(
         Levels that go to the left child, one bit each, where the split is on a category; otherwise 0.
     values : ndarray of shape (n,)
         Value of each row's leaf.
+    gains : ndarray of shape (tried,)
+        Sum of the gains of the splits on each of the features, up to a factor.
     """
-    (n, m), leaves = sparse.bins.shape, len(histograms)
-    chosen = np.zeros(m, bool)
-    _draw_features(np.arange(m), tried, np.array([seed], np.uint64), chosen)
-    numbers = np.full((leaves, 7), -1, np.int64)
+    n, leaves = columns.bins.shape[1], len(histograms)
+    if n > MOST_ROWS:
+        raise ValueError(f"{n} rows are too many for one tree: at most {MOST_ROWS}")
+    rows, spare = np.arange(n, dtype=np.uint32), np.empty(n, np.uint32)
+    words = make_words(derivatives[:, 0], derivatives[:, 1], rows, ridge)
+    offset = np.concatenate([np.zeros(1, np.int64), np.cumsum(columns.sizes[features])])
+    search = Search(features, columns.coded[features], offset, least, words.ridge, CATEGORY_RIDGE * words.of_weight)
+    numbers = np.full((leaves, LEFT + 1), -1, np.int64)
     numbers[0, [NODE, LOW, HIGH, PLACE]] = 0, 0, n, 0
-    grown = Leaves(np.arange(n), np.empty(n, np.int64), numbers, np.zeros((leaves, 3)), histograms)
-    tree, levels, values = Nodes.empty(2 * leaves - 1), np.zeros(2 * leaves - 1, np.int64), np.empty(n)
-    order = np.empty(64, np.int64)
-    nodes = _grow(sparse, derivatives, chosen, least, ridge, order, grown, tree, levels, values)
-    return tree.first(nodes), levels[:nodes].copy(), values
+    grown = Leaves(rows, spare, np.empty(n, np.int64), numbers, np.zeros(leaves), histograms)
+    tree, levels = Nodes.empty(2 * leaves - 1), np.zeros(2 * leaves - 1, np.int64)
+    values, gains = np.empty(n), np.zeros(len(features))
+    nodes = _grow(columns.bins, derivatives, words.of_row, search, ridge, grown, tree, levels, values, gains)
+    return tree.first(nodes), levels[:nodes].copy(), values, gains

@@ -4,6 +4,10 @@ The value of a leaf is G / (H + ridge), where G and H are the sums of the gradie
 maximises the increase of the sum of G^2 / (H + ridge). With gradients w y and weights w, the value is the weighted
 mean of y and the split that of CART. With the derivatives of a loss, the tree is a step of Newton boosting (Chen and
 Guestrin 2016, eq. 7). With random thresholds it is an extra tree (Geurts, Ernst, Wehenkel 2006).
+
+Histograms hold whole numbers (Shi et al. 2022): gradients and weights are rounded to about n / 2^24 of their mean, the
+sum of the gradients of some rows, that of their weights and their number are one word, and one addition adds a row to a
+bin. Values of leaves follow from the gradients and weights themselves.
 """
 
 from __future__ import annotations
@@ -19,6 +23,10 @@ Whole: TypeAlias = int | np.int64
 Tree: TypeAlias = tuple[AnyArray, AnyArray, AnyArray, Floats]
 # The rows of a node are sorted up to this many; larger nodes use histograms.
 SORTED_ROWS = 48
+# A word holds a sum of gradients, one of weights, and a number of rows, in its highest, middle and lowest bits.
+COUNT_BITS, SUM_BITS = 15, 24
+MOST_ROWS = 2**COUNT_BITS - 1
+COUNT, WEIGHT, GRADIENT = MOST_ROWS, 2**SUM_BITS - 1, COUNT_BITS + SUM_BITS
 # Gains that differ by less than this share are ties, which go to the first split whatever the rounding.
 TIE = 1e-9
 
@@ -57,6 +65,30 @@ class Growth(NamedTuple):
     random: bool  # whether thresholds are random, as in extra trees, or the best ones
 
 
+class Words(NamedTuple):
+    """Gradients and weights of rows as words."""
+
+    of_row: Ints  # (n,), words of the rows
+    # what a weight, and a gain, is multiplied by in the sums of words, and the ridge times the first
+    of_weight: float
+    of_gain: float
+    ridge: float
+
+
+@njit(cache=True, nogil=True)
+def make_words(gradient: Floats, weight: Floats, rows: Ints, ridge: float) -> Words:
+    """Return the words of rows, of which sums are taken over `rows`, at most `MOST_ROWS`; zeros for other rows."""
+    g, h = 1e-300, 1e-300
+    for i in rows:
+        g += abs(gradient[i])
+        h += weight[i]
+    of_gradient, of_weight, of_row = (WEIGHT - len(rows)) / g, (WEIGHT - len(rows)) / h, np.zeros(len(weight), np.int64)
+    for i in rows:
+        whole = np.int64(np.rint(gradient[i] * of_gradient)) << GRADIENT
+        of_row[i] = whole + (np.int64(np.rint(weight[i] * of_weight)) << COUNT_BITS) + 1
+    return Words(of_row, of_weight, of_gradient**2 / of_weight, max(ridge * of_weight, 1e-9))
+
+
 @njit(cache=True, nogil=True)
 def draw(state: AnyArray, count: int) -> Whole:
     """Return a random integer below `count` and advance the generator (splitmix64; Steele, Lea, Flood 2014)."""
@@ -70,21 +102,20 @@ def draw(state: AnyArray, count: int) -> Whole:
 
 @njit(cache=True, nogil=True)
 def _random_split(  # noqa: PLR0913
-    bins: AnyArray,
+    column: AnyArray,
     rows: Ints,
     first: int,
     end: int,
     gradient: Floats,
     weight: Floats,
-    j: int,
     least: int,
     ridge: float,
     state: AnyArray,
 ) -> tuple[float, Whole]:
-    """Return (gain, cut) of a random border of feature j among `rows[first:end]`; gain -1 if there is none."""
+    """Return (gain, cut) of a random border of a feature among `rows[first:end]`; gain -1 if there is none."""
     low, high = 255, 0
     for k in range(first, end):
-        b = bins[rows[k], j]
+        b = column[rows[k]]
         low, high = min(low, b), max(high, b)
     if low >= high:
         return -2.0, 0
@@ -94,43 +125,43 @@ def _random_split(  # noqa: PLR0913
         i = rows[k]
         g += gradient[i]
         h += weight[i]
-        if bins[i, j] <= cut:
+        if column[i] <= cut:
             g_left += gradient[i]
             h_left += weight[i]
             count += 1
     if count < least or end - first - count < least:
         return -1.0, cut
     g_right, h_right = g - g_left, h - h_left
-    return g_left * g_left / (h_left + ridge) + g_right * g_right / (h_right + ridge), cut
+    gain = g_left * g_left / (h_left + ridge) + g_right * g_right / (h_right + ridge)
+    return gain - g * g / (h + ridge), cut
 
 
 @njit(cache=True, nogil=True)
 def _best_of_sorted(  # noqa: PLR0913
-    bins: AnyArray,
+    column: AnyArray,
     rows: Ints,
     first: int,
     end: int,
     gradient: Floats,
     weight: Floats,
-    j: int,
     least: int,
     ridge: float,
     order: Ints,
 ) -> tuple[float, Whole]:
-    """Return (gain, cut) of the best border of feature j among few rows, which are sorted by insertion."""
+    """Return (gain, cut) of the best border of a feature among few rows, which are sorted by insertion."""
     n = end - first
     g, h = 0.0, 0.0
     for k in range(n):
         i = rows[first + k]
         g += gradient[i]
         h += weight[i]
-        b = bins[i, j]
+        b = column[i]
         at = k
-        while at > 0 and bins[order[at - 1], j] > b:
+        while at > 0 and column[order[at - 1]] > b:
             order[at] = order[at - 1]
             at -= 1
         order[at] = i
-    if bins[order[0], j] == bins[order[n - 1], j]:
+    if column[order[0]] == column[order[n - 1]]:
         return -2.0, 0
     cut: Whole = 0
     best, g_left, h_left = -1.0, 0.0, 0.0
@@ -138,58 +169,42 @@ def _best_of_sorted(  # noqa: PLR0913
         i = order[k]
         g_left += gradient[i]
         h_left += weight[i]
-        if bins[i, j] == bins[order[k + 1], j] or k + 1 < least or n - k - 1 < least:
+        if column[i] == column[order[k + 1]] or k + 1 < least or n - k - 1 < least:
             continue
         gain = g_left * g_left / (h_left + ridge) + (g - g_left) ** 2 / (h - h_left + ridge)
         if gain > best + TIE * abs(best):
-            best, cut = gain, np.int64(bins[i, j])
-    return best, cut
+            best, cut = gain, np.int64(column[i])
+    return best - g * g / (h + ridge) if best >= 0.0 else best, cut
 
 
 @njit(cache=True, nogil=True)
-def _best_of_histogram(  # noqa: PLR0913
-    bins: AnyArray,
-    rows: Ints,
-    first: int,
-    end: int,
-    gradient: Floats,
-    weight: Floats,
-    j: int,
-    least: int,
-    ridge: float,
-    table: Floats,
+def _best_of_histogram(
+    column: AnyArray, rows: Ints, first: int, end: int, words: Words, least: int, table: Ints
 ) -> tuple[float, Whole]:
-    """Return (gain, cut) of the best border of feature j; table : (256, 3), workspace of the histogram."""
-    for b in range(256):
-        table[b, 0], table[b, 1], table[b, 2] = 0.0, 0.0, 0.0
-    low, high = 255, 0
+    """Return (gain, cut) of the best border of a feature; `table` (256,) is a workspace."""
+    table[:] = 0
+    whole, ridge = np.int64(0), words.ridge
     for k in range(first, end):
-        i = rows[k]
-        b = bins[i, j]
-        table[b, 0] += gradient[i]
-        table[b, 1] += weight[i]
-        table[b, 2] += 1.0
-        low, high = min(low, b), max(high, b)
-    if low >= high:
+        word = words.of_row[rows[k]]
+        table[column[rows[k]]] += word
+        whole += word
+    if table[column[rows[first]]] == whole:
         return -2.0, 0
-    g, h = 0.0, 0.0
-    for b in range(low, high + 1):
-        g += table[b, 0]
-        h += table[b, 1]
+    g, h, n = float(whole >> GRADIENT), float((whole >> COUNT_BITS) & WEIGHT), end - first
     cut: Whole = 0
-    best, g_left, h_left, count = -1.0, 0.0, 0.0, 0.0
-    for b in range(low, high):
-        if table[b, 2] == 0.0:
+    best, left = -1.0, np.int64(0)
+    for b in range(255):
+        left += table[b]
+        count = left & COUNT
+        if count < least:
             continue
-        g_left += table[b, 0]
-        h_left += table[b, 1]
-        count += table[b, 2]
-        if count < least or end - first - count < least:
-            continue
+        if n - count < max(least, 1):
+            break
+        g_left, h_left = float(left >> GRADIENT), float((left >> COUNT_BITS) & WEIGHT)
         gain = g_left * g_left / (h_left + ridge) + (g - g_left) ** 2 / (h - h_left + ridge)
         if gain > best + TIE * abs(best):
             best, cut = gain, np.int64(b)
-    return best, cut
+    return (best - g * g / (h + ridge)) / words.of_gain if best >= 0.0 else best, cut
 
 
 @njit(cache=True, nogil=True)
@@ -200,6 +215,7 @@ def _split(  # noqa: PLR0913
     end: int,
     gradient: Floats,
     weight: Floats,
+    words: Words,
     least: int,
     ridge: float,
     tried: int,
@@ -207,7 +223,7 @@ def _split(  # noqa: PLR0913
     state: AnyArray,
     features: Ints,
     order: Ints,
-    table: Floats,
+    table: Ints,
 ) -> tuple[float, int, Whole]:
     """Return (gain, feature, cut) of the best split among `tried` random features that vary; feature -1 if none."""
     cut: Whole = 0
@@ -218,11 +234,11 @@ def _split(  # noqa: PLR0913
         features[k], features[at] = features[at], features[k]
         j = features[k]
         if random:
-            gain, where = _random_split(bins, rows, first, end, gradient, weight, j, least, ridge, state)
+            gain, where = _random_split(bins[j], rows, first, end, gradient, weight, least, ridge, state)
         elif end - first <= SORTED_ROWS:
-            gain, where = _best_of_sorted(bins, rows, first, end, gradient, weight, j, least, ridge, order)
+            gain, where = _best_of_sorted(bins[j], rows, first, end, gradient, weight, least, ridge, order)
         else:
-            gain, where = _best_of_histogram(bins, rows, first, end, gradient, weight, j, least, ridge, table)
+            gain, where = _best_of_histogram(bins[j], rows, first, end, words, least, table)
         seen += gain > -2.0
         if gain > best + TIE * abs(best):
             best, feature, cut = gain, j, where
@@ -238,6 +254,7 @@ def _grow(  # noqa: PLR0913
     spare: Ints,
     gradient: Floats,
     weight: Floats,
+    words: Words,
     depth: int,
     least: int,
     ridge: float,
@@ -246,7 +263,7 @@ def _grow(  # noqa: PLR0913
     state: AnyArray,
     features: Ints,
     order: Ints,
-    table: Floats,
+    table: Ints,
     stack: Ints,
     tree: Nodes,
 ) -> int:
@@ -269,14 +286,14 @@ def _grow(  # noqa: PLR0913
         if level >= depth or high - low < 2 * least or pure or nodes + 2 > most:
             continue
         gain, j, where = _split(
-            bins, rows, low, high, gradient, weight, least, ridge, tried, random, state, features, order, table
+            bins, rows, low, high, gradient, weight, words, least, ridge, tried, random, state, features, order, table
         )
-        if j < 0 or gain <= g * g / (h + ridge) * (1.0 + 1e-12):
+        if j < 0 or gain <= g * g / (h + ridge) * 1e-12:
             continue
         left, right = low, 0
         for k in range(low, high):
             i = rows[k]
-            if bins[i, j] <= where:
+            if bins[j, i] <= where:
                 rows[left] = i
                 left += 1
             else:
@@ -300,10 +317,10 @@ def grow(bins: AnyArray, rows: Ints, gradient: Floats, weight: Floats, growth: G
 
     Parameters
     ----------
-    bins : ndarray of uint8 of shape (n, m)
-        Rows, given by the bins of their features.
+    bins : ndarray of uint8 of shape (m, n)
+        Bins of the features of each row, feature after feature.
     rows : ndarray of int
-        Indices of the training rows; a row may occur several times.
+        Indices of the training rows, at most `MOST_ROWS`; a row may occur several times.
     gradient, weight : ndarray of shape (n,)
         Gradient and weight of each row of `bins`.
     growth : Growth
@@ -317,6 +334,8 @@ def grow(bins: AnyArray, rows: Ints, gradient: Floats, weight: Floats, growth: G
         Feature (-1 in a leaf), cut, left child, and value of each node.
     """
     n, most = len(rows), 2 * (len(rows) // growth.least) + 1
+    if n > MOST_ROWS:
+        raise ValueError(f"{n} rows are too many for one tree: at most {MOST_ROWS}")
     tree = Nodes.empty(most)
     nodes = _grow(
         bins,
@@ -324,11 +343,12 @@ def grow(bins: AnyArray, rows: Ints, gradient: Floats, weight: Floats, growth: G
         np.empty(n, rows.dtype),
         gradient,
         weight,
+        make_words(gradient, weight, rows, growth.ridge),
         *growth,
         np.array([seed], np.uint64),
-        np.arange(bins.shape[1]),
+        np.arange(len(bins)),
         np.empty(SORTED_ROWS, np.int64),
-        np.empty((256, 3)),
+        np.empty(256, np.int64),
         # nodes to split: number, first row and last, level; as an array, because lists of tuples take long to compile
         np.empty((most + 1, 4), np.int64),
         tree,
