@@ -22,8 +22,8 @@ CHANCE = QUANTILE * 1.3
 
 def auc(upper: Floats, lower: Floats) -> float:
     """Return the share of pairs in which the value of `upper` is above that of `lower`; ties count half."""
-    ordered = np.sort(lower)
-    below = np.searchsorted(ordered, upper, side="left") + np.searchsorted(ordered, upper, side="right")
+    ordered, sought = np.sort(lower), np.sort(upper)
+    below = np.searchsorted(ordered, sought, side="left") + np.searchsorted(ordered, sought, side="right")
     return float(below.sum() / (2.0 * len(upper) * len(lower)))
 
 

@@ -308,19 +308,19 @@ def _in_chunks(
     n_folds, r = int(fold.max()) + 1, len(model.landmarks) + 1
     gram, moment = np.zeros((n_folds, r, r)), np.zeros((n_folds, r))
     step = max(1, _CHUNK_ENTRIES // r)
-    parts = [slice(start, start + step) for start in range(0, len(X), step)]
+    folds = [np.flatnonzero(fold == b) for b in range(n_folds)]
+    parts = [(b, rows[k : k + step]) for b, rows in enumerate(folds) for k in range(0, len(rows), step)]
 
-    def kernel(part: slice) -> np.ndarray:
-        K = kernel_matrix(model.kernel, model.width, X[part], model.landmarks)
-        return np.hstack([K, np.ones((len(K), 1))])
+    def kernel(rows: np.ndarray) -> np.ndarray:
+        K = np.ones((len(rows), r))
+        K[:, :-1] = kernel_matrix(model.kernel, model.width, X[rows], model.landmarks)
+        return K
 
-    for part in parts:
-        K = kernel(part)
-        for b in range(n_folds):
-            rows = np.flatnonzero(fold[part] == b)
-            A = K[rows] * weights[part][rows, None]
-            gram[b] += A.T @ K[rows]
-            moment[b] += A.T @ targets[part][rows]
+    for b, rows in parts:
+        root = np.sqrt(weights[rows])
+        K = kernel(rows) * root[:, None]
+        gram[b] += K.T @ K
+        moment[b] += K.T @ (root * targets[rows])
     # sums over rows are taken of kernel values and then turned into features: r triangular solves instead of n
     whole = np.eye(r)
     whole[:-1, :-1] = factor
@@ -338,9 +338,6 @@ def _in_chunks(
 
     by_fold = [inverse.T @ solutions(b).T for b in range(n_folds)]
     held_out = np.empty((len(shifts), len(X)))
-    for part in parts:
-        K = kernel(part)
-        for b in range(n_folds):
-            rows = np.flatnonzero(fold[part] == b)
-            held_out[:, part.start + rows] = (K[rows] @ by_fold[b]).T
+    for b, rows in parts:
+        held_out[:, rows] = (kernel(rows) @ by_fold[b]).T
     return solutions(None), np.round(held_out, DIGITS)

@@ -14,6 +14,8 @@ from pucli.core.saved_state import Array, State, StateError, check_ascending, ch
 from pucli.solvers.ensemble.boosting.grow import Tree
 
 MOST_BINS = 255
+# Rows that go through all trees together, so that they stay in the cache.
+TOGETHER = 1024
 
 
 @dataclass
@@ -119,11 +121,12 @@ def sum_of_trees(
         root, and rows with a bin above `cut` go to the node after it.
     """
     out = np.zeros(len(bins))
-    for tree in trees:
-        root = start[tree]
-        for i in range(len(bins)):
-            node = root
-            while feature[node] >= 0:
-                node = root + child[node] + (bins[i, feature[node]] > cut[node])
-            out[i] += value[node]
+    for first in range(0, len(bins), TOGETHER):
+        for tree in trees:
+            root = start[tree]
+            for i in range(first, min(first + TOGETHER, len(bins))):
+                node = root
+                while feature[node] >= 0:
+                    node = root + child[node] + (bins[i, feature[node]] > cut[node])
+                out[i] += value[node]
     return out

@@ -25,6 +25,8 @@ Grown: TypeAlias = tuple[Tree, Ints]
 # The most rows of a bag, and the most features tried in a tree. Where there are more, a feature is drawn with a weight:
 # what the splits on it have gained so far and the mean of all features, to the power `GREED`.
 BAG_ROWS, MOST_TRIED, GREED = 30_000, 32, 0.75
+# The most held-out rows of each kind that say when a model ends.
+WATCHED_ROWS = 20_000
 # A model ends if the PU-AUC of the held-out rows has not risen by `LEAST_RISE` in so many trees.
 LEAST_RISE, PATIENCE = 5e-4, 45
 
@@ -92,21 +94,40 @@ def fit_bags(
             kept = fold != b
             rows = _bag(np.flatnonzero(kept & labelled), np.flatnonzero(kept & ~labelled), kind, rng)
             models.append(Boosted(columns[rows], labelled[rows], coded, kind, rng.spawn(1)[0]))
-        scores, best, highest, end = np.zeros(len(bins)), np.zeros(len(bins)), -1.0, 0
-        while (grown := len(models[0].trees)) < rounds and grown < max(kind.fewest, end + PATIENCE):
-            for b in range(n_folds):
-                out = fold == b
-                scores[out] += sum_of_trees(columns[out], *_joined(models[b].grow(min(kind.stage, rounds - grown))))
-            found = pu_auc(scores, labelled)
-            if grown + kind.stage <= kind.fewest or bag > 0 or found > highest + LEAST_RISE:
-                best, highest, end = scores.copy(), found, len(models[0].trees)
-        rounds = end
-        trees += [tree for model in models for tree in model.trees[:rounds]]
-        held_out += kind.rate * best
+        if bag == 0:
+            rounds = _rounds(models, columns, labelled, fold)
+        for b, model in enumerate(models):
+            model.grow(rounds - len(model.trees))
+            trees += model.trees[:rounds]
+            out = fold == b
+            held_out[out] += kind.rate * sum_of_trees(columns[out], *_joined(model.trees[:rounds]))
     forest, levels = _joined(trees)
     scale = kind.rate / (n_folds * kind.bags)
     model = TreeSum(forest, scale) if categories is None else CategoryTrees(categories, forest, levels, scale)
     return model, held_out / kind.bags, rounds
+
+
+def _rounds(models: list[Boosted], columns: AnyArray, labelled: Bools, fold: AnyArray) -> int:
+    """Grow trees until held-out rows, each left out by the model of its fold, are ranked no better; return how many."""
+    kind = models[0].kind
+    watched = np.concatenate([_spread(np.flatnonzero(labelled == side)) for side in (False, True)])
+    columns, labelled, fold = columns[watched], labelled[watched], fold[watched]
+    scores, highest, rounds, grown = np.zeros(len(watched)), -1.0, 0, 0
+    while grown < kind.rounds and grown < max(kind.fewest, rounds + PATIENCE):
+        count = min(kind.stage, kind.rounds - grown)
+        for b, model in enumerate(models):
+            out = fold == b
+            scores[out] += sum_of_trees(columns[out], *_joined(model.grow(count)))
+        grown += count
+        found = pu_auc(scores, labelled)
+        if grown <= kind.fewest or found > highest + LEAST_RISE:
+            highest, rounds = found, grown
+    return rounds
+
+
+def _spread(rows: Ints) -> Ints:
+    """Return at most `WATCHED_ROWS` of some rows, evenly spread."""
+    return rows[np.linspace(0, len(rows) - 1, min(len(rows), WATCHED_ROWS)).astype(int)]
 
 
 def _joined(trees: list[Grown]) -> tuple[Forest, Ints]:
@@ -140,6 +161,8 @@ class Boosted:
 
     Attributes
     ----------
+    kind : BagKind
+        Kind of the trees.
     trees : list
         The trees so far.
     """
@@ -147,13 +170,13 @@ class Boosted:
     def __init__(self, bins: AnyArray, labelled: Bools, coded: Bools, kind: BagKind, rng: np.random.Generator) -> None:
         self.trees: list[Grown] = []
         self._columns = feature_columns(bins, coded)
-        self._kind, self._rng = kind, rng
+        self.kind, self._rng = kind, rng
         self._weights, self._targets = balanced_weights(labelled), labelled.astype(np.float64)
         self._scores, self._gains = np.zeros(len(bins)), np.zeros(bins.shape[1])
 
     def grow(self, count: int) -> list[Grown]:
         """Add `count` trees, and return them."""
-        kind, m = self._kind, len(self._columns.bins)
+        kind, m = self.kind, len(self._columns.bins)
         tried = min(max(1, round(kind.features * m)), MOST_TRIED)
         histograms = np.empty((kind.leaves, int(np.sort(self._columns.sizes)[-tried:].sum())), np.int64)
         derivatives = np.empty((len(self._scores), 2))
@@ -169,4 +192,4 @@ class Boosted:
             self._gains[features] += gains
             self._scores += kind.rate * steps
             self.trees.append((tree, levels))
-        return self.trees[-count:]
+        return self.trees[len(self.trees) - count :]

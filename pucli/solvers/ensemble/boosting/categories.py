@@ -15,7 +15,7 @@ from numba import njit
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.saved_state import Array, Held, Scalar, State, StateError
-from pucli.solvers.ensemble.trees import Forest
+from pucli.solvers.ensemble.trees import TOGETHER, Forest
 
 # The most levels of a category; with "none of them" they are the bits of a whole number.
 MOST_LEVELS = 60
@@ -165,13 +165,14 @@ def _sum(
     columns: AnyArray, start: Ints, feature: AnyArray, cut: AnyArray, child: AnyArray, value: Floats, levels: Ints
 ) -> Floats:
     out = np.zeros(len(columns))
-    for tree in range(len(start) - 1):
-        root = start[tree]
-        for i in range(len(columns)):
-            node = root
-            while feature[node] >= 0:
-                at = columns[i, feature[node]]
-                right = at > cut[node] if levels[node] == 0 else (levels[node] >> np.int64(at)) & 1 == 0
-                node = root + child[node] + right
-            out[i] += value[node]
+    for first in range(0, len(columns), TOGETHER):
+        for tree in range(len(start) - 1):
+            root = start[tree]
+            for i in range(first, min(first + TOGETHER, len(columns))):
+                node = root
+                while feature[node] >= 0:
+                    at = columns[i, feature[node]]
+                    right = at > cut[node] if levels[node] == 0 else (levels[node] >> np.int64(at)) & 1 == 0
+                    node = root + child[node] + right
+                out[i] += value[node]
     return out
