@@ -37,7 +37,7 @@ from pucli.solvers.prior.labelling_odds import ahead_of
 from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 # Raised when the estimate "auto" changes, and with it the results of methods whose class prior is not given.
-VERSION = 14
+VERSION = 15
 ENSEMBLE_METHODS = ("auto", "best-bin", "density-ratio")
 ALL_METHODS = (*ENSEMBLE_METHODS, *without_ensemble.PRIOR_METHODS)
 # The most rows of each kind, drawn at random, and the most cells of the table that they make.

@@ -25,9 +25,9 @@ from pucli.solvers.ensemble.trees import Bins, make_bins
 
 # Soft labels are less noisy, so they are fitted with a smaller ridge (by this factor) and smaller leaves.
 SOFT_RIDGE, SOFT_LEAST = 0.3, 3
-# Tables with more than `SMALL` rows have bags of boosted trees in place of single boosted models, and do without the
-# members that cost more than they add there: half of the ridges and, above `MEDIUM` rows, the extra trees. Above
-# `MEDIUM` rows the bags have trees of three sizes, as the best size depends on the table.
+# Tables with more than `SMALL` rows have bags of boosted trees in place of single boosted models, of two sizes, as the
+# best size depends on the table, and do without the members that cost more than they add there: half of the ridges and,
+# above `MEDIUM` rows, the extra trees.
 SMALL, MEDIUM = 800, 2000
 # Tables with more columns also have linear least squares: of many columns, such as words, few single ones matter.
 WIDE = 300
@@ -183,8 +183,6 @@ MEMBERS: tuple[Member, ...] = (
     Member("extra-trees", "bins", partial(_forest, EXTRA), partial(_forest_again, SOFT_EXTRA), most=MEDIUM),
     Member("random-forest", "bins", partial(_forest, RANDOM), partial(_forest_again, SOFT_RANDOM)),
     Member("boosted-trees", "bins", _boosting, most=SMALL),
-    Member("boosted-bags", "bins", partial(_bags, BagKind()), above=SMALL, most=MEDIUM),
-    Member("boosted-small-trees", "bins", partial(_bags, BagKind(leaves=8, rate=0.1, bags=1)), above=MEDIUM),
-    Member("boosted-medium-trees", "bins", partial(_bags, BagKind(bags=1)), above=MEDIUM),
-    Member("boosted-large-trees", "bins", partial(_bags, BagKind(leaves=63, least=10)), above=MEDIUM),
+    Member("boosted-small-trees", "bins", partial(_bags, BagKind(leaves=8, bags=6, rounds=210)), above=SMALL),
+    Member("boosted-large-trees", "bins", partial(_bags, BagKind()), above=SMALL),
 )

@@ -85,6 +85,16 @@ def test_more_rows_than_a_word_can_count_are_refused() -> None:
         grow(bins.T, np.arange(len(bins)), ones, ones, Growth(1, 1, 1.0, 1, False), np.uint64(1))
 
 
+def test_few_rows_have_fewer_bins_and_cuts_between_the_bins_that_they_came_with() -> None:
+    rng = np.random.default_rng(4)
+    bins = np.column_stack([rng.permutation(250), rng.integers(0, 9, 250)]).astype(np.uint8)
+    columns = feature_columns(bins, np.zeros(2, bool))
+    assert columns.sizes.tolist() == [63, 9]
+    tree, _, values, _ = one_tree(bins, np.where(bins[:, 0] < 101, 1.0, -1.0), np.ones(250), 2, 1, 0.0)
+    assert tree[1][0] == 99  # four bins each: 100 lies with 101 to 103
+    np.testing.assert_array_equal(join([tree]).sum(bins), values)
+
+
 def test_of_many_features_few_are_tried_and_soon_those_that_matter() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 300))
@@ -150,16 +160,16 @@ def test_bags_end_where_held_out_rows_are_ranked_best() -> None:
     rng = np.random.default_rng(0)
     s = rng.random(600) < 0.3
     X = np.column_stack([s, rng.normal(size=600)])
-    kind = BagKind(bags=1, fewest=15, rounds=300)
+    kind = BagKind(bags=1, features=1.0, rounds=300)
     folds = stratified_folds(s, 5, rng)[None]
     _, _, rounds = fit_bags(make_bins(X).of(X), s, folds, kind, rng)
-    assert rounds == kind.fewest  # the first feature is the label: the order is complete from the first tree on
-    _, _, rounds = fit_bags(make_bins(X).of(X), s, folds, BagKind(bags=1, fewest=15, rounds=20), rng)
+    assert rounds == kind.stage  # the first feature is the label: the order is complete from the first tree on
+    _, _, rounds = fit_bags(make_bins(X).of(X), s, folds, BagKind(bags=1, features=1.0, rounds=20), rng)
     assert rounds == 15
     X = np.column_stack([rng.normal(size=(600, 6))])
     s = X.sum(axis=1) > 1.0
     _, _, rounds = fit_bags(make_bins(X).of(X), s, folds, kind, rng)
-    assert kind.fewest < rounds <= kind.rounds
+    assert kind.stage < rounds <= kind.rounds
 
 
 def test_a_damaged_forest_is_refused_before_it_is_walked() -> None:
@@ -176,8 +186,8 @@ def test_members_are_chosen_by_the_number_of_rows() -> None:
     names = {n: [member.name for member in members_for(MEMBERS, n, 9)] for n in (SMALL, SMALL + 1, MEDIUM, MEDIUM + 1)}
     assert "boosted-trees" in names[SMALL] and "boosted-large-trees" not in names[SMALL]
     assert names[SMALL + 1] == names[MEDIUM] != names[MEDIUM + 1]
-    assert "boosted-bags" in names[MEDIUM] and "boosted-trees" not in names[MEDIUM]
-    assert "boosted-large-trees" in names[MEDIUM + 1] and "boosted-bags" not in names[MEDIUM + 1]
+    assert "boosted-large-trees" in names[MEDIUM] and "boosted-trees" not in names[MEDIUM]
+    assert "extra-trees" in names[MEDIUM] and "extra-trees" not in names[MEDIUM + 1]
     late = [member for member in MEMBERS if member.above]
     assert members_for(late, 10, 9) == tuple(late)
 
@@ -253,6 +263,6 @@ def test_bags_learn_a_rule_of_a_category_and_are_refused_when_damaged() -> None:
 def test_the_number_of_rounds_is_that_of_the_least_loss_on_rows_left_out() -> None:
     X, s, _ = two_clouds(400, labelled=120, apart=0.3)
     folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
-    kind = BagKind(fewest=5, stage=5, rounds=60)
+    kind = BagKind(bags=2, stage=5, rounds=60)
     model, _, rounds = fit_bags(make_bins(X).of(X), s, folds, kind, np.random.default_rng(0))
     assert rounds < 60 and len(model.forest.start) - 1 == 2 * 5 * rounds

@@ -27,6 +27,8 @@ from pucli.solvers.ensemble.boosting.grow import (
 # `numbers` of a leaf: its node, its first row and the one after its last, the place of its histogram, and its word; of
 # its best split the feature, its place among those tried, the bin, the levels, and the word of the rows on the left.
 NODE, LOW, HIGH, PLACE, WORD, FEATURE, BIN, LEVELS, LEFT = range(9)
+# Numeric features of few rows have fewer bins, one for so many rows, but not fewer than the first number.
+FEWEST_BINS, ROWS_OF_BIN = 64, 8
 # The smallest gain of a split, in the units of the words.
 LEAST_GAIN = 1e-6
 # Added to the weights of levels and of their divisions, of which there are many.
@@ -36,8 +38,9 @@ CATEGORY_RIDGE = 10.0
 class Columns(NamedTuple):
     """Binned rows, feature after feature."""
 
-    bins: AnyArray  # (m, n), bins of the rows
+    bins: AnyArray  # (m, n), bins of the rows, merged in pairs where they are too many for the rows
     sizes: Ints  # (m,), number of bins of each feature
+    merged: Ints  # (m,), how often those of each feature were merged
     coded: Bools  # (m,), features whose bins are levels of a category, of which there are at most 62
 
 
@@ -68,7 +71,10 @@ class Search(NamedTuple):
 
 def feature_columns(bins: AnyArray, coded: Bools) -> Columns:
     """Return binned rows (n, m) as `Columns`; `coded` (m,) as there."""
-    return Columns(np.ascontiguousarray(bins.T), bins.max(axis=0).astype(np.int64) + 1, coded)
+    sizes, most = bins.max(axis=0).astype(np.int64) + 1, max(FEWEST_BINS, len(bins) // ROWS_OF_BIN)
+    merged = np.where(coded, 0, np.ceil(np.log2(np.maximum(sizes / most, 1.0)))).astype(np.int64)
+    columns = np.ascontiguousarray(bins.T) >> merged.astype(np.uint8)[:, None]
+    return Columns(columns, ((sizes - 1) >> merged) + 1, merged, coded)
 
 
 @njit(cache=True, nogil=True)
@@ -278,4 +284,6 @@ def grow_best_first(
     tree, levels = Nodes.empty(2 * leaves - 1), np.zeros(2 * leaves - 1, np.int64)
     values, gains = np.empty(n), np.zeros(len(features))
     nodes = _grow(columns.bins, derivatives, words.of_row, search, ridge, grown, tree, levels, values, gains)
+    inner = np.flatnonzero(tree.feature >= 0)
+    tree.cut[inner] = ((tree.cut[inner].astype(np.int64) + 1) << columns.merged[tree.feature[inner]]) - 1
     return tree.first(nodes), levels[:nodes].copy(), values, gains
