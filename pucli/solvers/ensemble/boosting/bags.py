@@ -23,8 +23,8 @@ from pucli.solvers.ensemble.trees import Forest, join
 
 # A tree, and the levels of categories that go to the left child of each of its nodes.
 Grown: TypeAlias = tuple[Tree, Ints]
-# The most rows of a bag, and the most features tried in a tree. Where there are more, a feature is drawn with a weight:
-# what the splits on it have gained so far and the mean of all features, to the power `GREED`.
+# The most rows of a bag, and the most features tried in a tree. A feature is drawn with a weight: what the splits on it
+# have gained so far and the mean of all features, to the power `GREED`.
 BAG_ROWS, MOST_TRIED, GREED = 30_000, 32, 0.75
 # The most held-out rows of each kind that say when a model ends.
 WATCHED_ROWS = 20_000
@@ -95,11 +95,11 @@ def fit_bags(
             models.append(Boosted(columns[rows], labelled[rows], coded, kind, rng.spawn(1)[0]))
         if bag == 0:
             rounds = _rounds(models, columns, labelled, fold)
-        for b, model in enumerate(models):
-            model.grow(rounds - len(model.trees))
-            trees += model.trees[:rounds]
-            out = fold == b
-            held_out[out] += kind.rate * sum_of_trees(columns[out], *_joined(model.trees[:rounds]))
+        for b, boosted in enumerate(models):
+            boosted.grow(rounds - len(boosted.trees))
+            grown, out = boosted.trees[:rounds], fold == b
+            trees += grown
+            held_out[out] += kind.rate * sum_of_trees(columns[out], *_joined(grown))
     forest, levels = _joined(trees)
     scale = kind.rate / (n_folds * kind.bags)
     model = TreeSum(forest, scale) if categories is None else CategoryTrees(categories, forest, levels, scale)
@@ -127,7 +127,8 @@ def _rounds(models: list[Boosted], columns: AnyArray, labelled: Bools, fold: Any
 
 def _spread(rows: Ints) -> Ints:
     """Return at most `WATCHED_ROWS` of some rows, evenly spread."""
-    return rows[np.linspace(0, len(rows) - 1, min(len(rows), WATCHED_ROWS)).astype(int)]
+    found: Ints = rows[np.linspace(0, len(rows) - 1, min(len(rows), WATCHED_ROWS)).astype(int)]
+    return found
 
 
 def _joined(trees: list[Grown]) -> tuple[Forest, Ints]:

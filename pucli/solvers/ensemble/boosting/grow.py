@@ -76,7 +76,7 @@ class Words(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def make_words(gradient: Floats, weight: Floats, rows: Ints, ridge: float) -> Words:
+def make_words(gradient: Floats, weight: Floats, rows: AnyArray, ridge: float) -> Words:
     """Return the words of rows, of which sums are taken over `rows`, at most `MOST_ROWS`; zeros for other rows."""
     g, h = 1e-300, 1e-300
     for i in rows:
