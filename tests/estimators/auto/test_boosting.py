@@ -7,6 +7,7 @@ import pytest
 
 from pucli.core.saved_state import StateError, check_state
 from pucli.metrics.ranking import pu_auc
+from pucli.solvers.ensemble.boosting import bags
 from pucli.solvers.ensemble.boosting.bags import MOST_TRIED, BagKind, Boosted, fit_bags
 from pucli.solvers.ensemble.boosting.best_first import CATEGORY_RIDGE, feature_columns, grow_best_first
 from pucli.solvers.ensemble.boosting.categories import MOST_LEVELS, find_categories, sum_of_trees
@@ -170,6 +171,16 @@ def test_bags_end_where_held_out_rows_are_ranked_best() -> None:
     s = X.sum(axis=1) > 1.0
     _, _, rounds = fit_bags(make_bins(X).of(X), s, folds, kind, rng)
     assert kind.stage < rounds <= kind.rounds
+
+
+def test_few_watched_rows_end_a_model_and_all_rows_have_held_out_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, s, _ = two_clouds(300, labelled=90)
+    bins, folds = make_bins(X).of(X), stratified_folds(s, 5, np.random.default_rng(0))[None]
+    monkeypatch.setattr(bags, "WATCHED_ROWS", 40)
+    kind = BagKind(bags=2, rounds=40, stage=10)
+    model, held_out, rounds = fit_bags(bins, s, folds, kind, np.random.default_rng(1))
+    assert rounds in (10, 20, 30, 40) and len(model.forest.start) - 1 == 2 * 5 * rounds
+    assert (held_out != 0.0).all() and pu_auc(held_out, s) > 0.6
 
 
 def test_a_damaged_forest_is_refused_before_it_is_walked() -> None:
