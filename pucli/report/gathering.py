@@ -98,8 +98,9 @@ def _largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: P
     best = max(counts, key=lambda name: (counts[name], name == there), default="")
     if not best or not counts[best]:
         raise UsageError(
-            f"no cell of {experiment.name} has been run in {folder}; `pucli reproduce {experiment.name} --profile quick` "
-            "runs a small part of it, and --results DIR reads results that lie elsewhere."
+            f"no cell of {experiment.name} has been run in {folder}; "
+            f"`pucli reproduce {experiment.name} --profile quick` runs a small part of it, and --results DIR reads "
+            "results that lie elsewhere."
         )
     return best
 

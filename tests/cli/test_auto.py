@@ -23,7 +23,7 @@ PREDICTED = ("prediction", "score", "probability", "probability_low", "probabili
 
 @pytest.fixture
 def customers(tmp_path: Path) -> Path:
-    X, s, _ = two_clouds(160, labelled=40)
+    X, s, _ = two_clouds(160, labelled=40, seed=5)
     path = tmp_path / "customers.csv"
     lines = ["a,b,c,d,bought"] + [
         ",".join(f"{value:.4f}" for value in row) + ("," + ("yes" if mark else ""))

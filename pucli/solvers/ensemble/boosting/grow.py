@@ -77,7 +77,17 @@ class Words(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def make_words(gradient: Floats, weight: Floats, rows: AnyArray, ridge: float) -> Words:
-    """Return the words of rows, of which sums are taken over `rows`, at most `MOST_ROWS`; zeros for other rows."""
+    """Return the words of rows.
+
+    Parameters
+    ----------
+    gradient, weight : ndarray of shape (n,)
+        Gradient and weight of each row.
+    rows : ndarray of int
+        Rows that sums are taken over, at most `MOST_ROWS`; the words of others are zero.
+    ridge : float
+        Added to sums of weights.
+    """
     g, h = 1e-300, 1e-300
     for i in rows:
         g += abs(gradient[i])
