@@ -79,7 +79,7 @@ def fit_bags(
     held_out : ndarray of shape (n,)
         Scores of each row by the models that leave out its fold.
     rounds : int
-        Number of trees of each model: that with the largest PU-AUC of the rows that the first bags leave out.
+        Number of trees of each model: until the rows that the models of the first bag leave out are ranked no better.
     """
     columns = bins if categories is None else categories.of(bins)
     coded = np.zeros(columns.shape[1], bool) if categories is None else categories.coded
