@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # Share of the unlabeled rows above which a choice is doubted.
 MOST_CALLED = 0.9
 EXAMPLES = """
+pucli tune --method glpual
 pucli tune --method glpual --dataset wifi
 pucli tune --method glpual --dataset wifi --param kernel=rbf --grid width=0.5,1,2,4 --grid lam=decades
 pucli tune --method gllc --data customers.csv --label bought --positive yes --cv 5 --trials trials.csv
@@ -93,6 +94,7 @@ def command(  # noqa: PLR0913
     entry = get_method(method)
     if entry.kind != "pu":
         raise UsageError(f"{method} does not learn from labelled positives, which the scores of `pucli tune` need.")
+    where = where.or_example(out)
     if greedy is not None and not 0 < greedy < 1:
         raise UsageError(f"--greedy must be above 0 and below 1, not {greedy}; a common value is 0.1.")
     fixed, wanted = method_parameters(method, param), method_grid(method, grid)

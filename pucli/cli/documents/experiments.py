@@ -93,10 +93,11 @@ class NotFetched(TypedDict):
 
 
 class Fetch(TypedDict):
-    """Data sets in the cache, and those that could not be fetched (exit code 1)."""
+    """Data sets in the cache, those that could not be fetched (exit code 1), and, without a name, those not there."""
 
     fetched: list[Fetched]
     failed: list[NotFetched]
+    missing: list[str]
 
 
 class Part(TypedDict):
