@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 # Share of the unlabeled rows above which a choice is doubted.
 MOST_CALLED = 0.9
+# Criterion of the GLPUAL thesis, which chooses by one cross-validation.
+OF_THE_THESIS = "puf"
+NAMES = {"pu-auc": "PU-AUC", "f1": "F1", "puf": "PUF"}
 EXAMPLES = """
 pucli tune --method glpual
 pucli tune --method glpual --dataset wifi
@@ -179,6 +182,7 @@ def _report(
             "params": result.params,
             "chosen": chosen,
             "rule": result.rule,
+            "rule_of_thesis": OF_THE_THESIS,
             "score": result.score,
             "score_se": result.score_se,
             "f1": result.f1,
@@ -195,9 +199,10 @@ def _report(
         [
             *((_named(key), number(value) if isinstance(value, float) else value) for key, value in chosen.items()),
             (
-                {"pu-auc": "PU-AUC", "f1": "F1"}.get(result.rule, result.rule),
+                NAMES.get(result.rule, result.rule),
                 f"{number(result.f1 if result.rule == 'f1' else result.score)} ({_error(result.score_se)})",
             ),
+            ("criterion", _criterion(result.rule)),
             ("F1 at the threshold", f"{number(result.f1, 3)} (estimated)" if result.rule == "pu-auc" else None),
             ("recall on labelled rows", f"{percent(best['positive_labelled'] / best['n_labelled'])} %, held out"),
             ("predicted positive", f"{percent(share)} % of the held-out rows"),
@@ -207,6 +212,13 @@ def _report(
         ]
     )
     _warn_if_useless(out, best, rows.n_labelled, result)
+
+
+def _criterion(rule: str) -> str:
+    if rule == OF_THE_THESIS:
+        return f"{NAMES[rule]}, as in the GLPUAL thesis, which has one cross-validation (--cv-repeats 1)"
+    other = f"{NAMES[OF_THE_THESIS]} (--score {OF_THE_THESIS} --cv-repeats 1)"
+    return f"{NAMES.get(rule, rule)} on held-out rows; that of the GLPUAL thesis is {other}"
 
 
 def _named(parameter: str) -> str:

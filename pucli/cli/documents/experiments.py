@@ -156,6 +156,8 @@ class Row(TypedDict):
     metric: str
     obtained_mean: float | None
     obtained_sd: float | None
+    puf_mean: float | None
+    puf_sd: float | None
     repeats: int
     expected_repeats: int
     failed: int
