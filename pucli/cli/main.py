@@ -327,8 +327,12 @@ def _of_missing(error: Any) -> str:
     if parameter is None or not type(error).__name__.startswith("Missing"):
         return ""
     names = [name for name in parameter.opts if name.startswith("--")]
-    listed = "; `pucli list experiments` shows all" if parameter.metavar == "EXPERIMENT" else ""
-    return f"{' '.join([*names[:1], parameter.metavar or ''])} is missing{listed}."
+    hints = {
+        "experiment": "`pucli list experiments` shows all",
+        "model": "`pucli train --method glpual --model glpual.model` makes one",
+    }
+    hint = hints.get(parameter.name)
+    return f"{' '.join([*names[:1], parameter.metavar or ''])} is missing{f'; {hint}' if hint else ''}."
 
 
 def _of_value(error: Any) -> str:

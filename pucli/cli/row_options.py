@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +11,7 @@ import typer
 
 from pucli.cli import options as opt
 from pucli.cli.assignments import column_kinds
+from pucli.cli.output import Output
 from pucli.core.errors import shell_word
 from pucli.data.reading import Reading, normal
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from pucli.data.rows.user_file import ColumnChoice
 
 
+# Declared data set that comes with scikit-learn, for a command that is given no rows.
+EXAMPLE = "breast-cancer"
+OWN_TABLE = "--data FILE --label COLUMN --positive VALUE"
 ModelFile = Annotated[Path, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")]
 NewFiles = Annotated[
     list[Path],
@@ -91,6 +95,13 @@ class Rows(ReadingOptions, SourceOptions):
         """Return the first file of --data."""
         return self.files[0] if self.files else None
 
+    def or_example(self, out: Output, own: str = OWN_TABLE) -> Rows:
+        """Return the options, which name the example if they name no rows and no column; a remark says so first."""
+        if any((self.dataset, self.data, self.label, self.positive, self.unlabeled, self.negative, self.split)):
+            return self
+        tell_of_example(out, own)
+        return replace(self, dataset=EXAMPLE)
+
     @property
     def source(self) -> RowSource:
         """Return the options as a `RowSource`."""
@@ -122,6 +133,13 @@ class Rows(ReadingOptions, SourceOptions):
                 words += [f"--{option}", shell_word(value)]
         words.append(self.reading(self.files).words)
         return " ".join(filter(None, words))
+
+
+def tell_of_example(out: Output, own: str) -> None:
+    """Say which rows a command takes that was given none, and which options name the user's own."""
+    out.remark(
+        f"No rows were given: this is the data set {EXAMPLE}, which comes with scikit-learn. For your own: {own}"
+    )
 
 
 def column_choice(

@@ -88,7 +88,8 @@ def with_results(results: Path) -> list[str]:
     if names := [name for name in experiment_names() if has_results(results / name)]:
         return names
     raise UsageError(
-        f"no declared experiment has results in {results}; run `pucli reproduce EXPERIMENT --profile quick` first."
+        f"no declared experiment has results in {results}; `pucli reproduce table-3.1 --profile smoke` makes some in a "
+        "few seconds."
     )
 
 

@@ -221,14 +221,21 @@ class FigureSpec(Strict):
     """A declared figure."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="file name without extension")
-    kind: Literal["paired-difference"] = Field(
-        description="paired-difference: box plots of a - b over repeats, one box per data set, sorted by median"
+    kind: Literal["paired-difference", "seconds-by-rows"] = Field(
+        description="paired-difference: box plots of a - b over repeats, one box per data set, sorted by median; "
+        "seconds-by-rows: median seconds of a cell against the rows of its data set, a line for each column"
     )
-    a: str = Field(description="column of the first method")
-    b: str = Field(description="column of the second method")
+    a: str = Field(default="", description="paired-difference: column of the first method")
+    b: str = Field(default="", description="paired-difference: column of the second method")
     metric: str = Field(default="f1", description="metric that is drawn")
     setting: dict[str, Any] = Field(default={}, description="the setting, if there are several")
     title: str = Field(default="", description="title; by default the name")
+
+    @model_validator(mode="after")
+    def _check_columns(self) -> FigureSpec:
+        if bool(self.a and self.b) != (self.kind == "paired-difference") or bool(self.a) != bool(self.b):
+            raise ValueError("a figure of the kind paired-difference needs both a and b, others neither")
+        return self
 
 
 class Profile(Strict):
@@ -336,7 +343,7 @@ class Experiment(Strict):
             if len(pair) != 2:
                 raise ValueError(f"comparisons: expected pairs of columns, got {pair}")
         mentioned = [column for pair in self.comparisons or [] for column in pair]
-        mentioned += [column for figure in self.figures for column in (figure.a, figure.b)]
+        mentioned += [column for figure in self.figures for column in (figure.a, figure.b) if column]
         mentioned += list(self.primary.values())
         mentioned += [column for profile in self.profiles.values() for column in profile.methods or []]
         for column in mentioned:

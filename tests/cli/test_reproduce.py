@@ -285,10 +285,6 @@ def test_fetch_takes_files_from_a_mirror_and_checks_them(pucli, mirror, data_cac
     assert trained.document["features"] == 7
 
 
-def test_fetch_without_a_name(pucli):
-    refused(pucli("fetch"), "--experiment", "--all")
-
-
 def test_fetch_without_network_names_missing_files_and_continues(pucli):
     done = pucli("fetch", "seeds", "wine", "--json")
     assert done.code == 1

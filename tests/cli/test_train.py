@@ -152,8 +152,7 @@ def test_no_label_column_given(pucli, customers):
     refused(train(pucli, customers.pu), "--label")
 
 
-def test_neither_or_both_sources_of_rows(pucli, customers):
-    refused(pucli("train", "--method", "glpual"), "--dataset", "--data")
+def test_both_sources_of_rows(pucli, customers):
     both = ("--dataset", "wine", "--data", customers.pu, "--label", "bought")
     refused(pucli("train", "--method", "glpual", *both), "--dataset", "--data")
     refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--label", "x"), "--label")

@@ -24,6 +24,17 @@ def test_tune_reports_choice_and_trials(pucli, customers, tmp_path):
     assert row["score"].item() == pytest.approx(document["score"])
 
 
+@pytest.mark.parametrize("rule", ["pu-auc", "f1", "puf"])
+def test_tune_says_its_criterion_and_that_of_the_thesis(pucli, rule):
+    words = ("tune", "--method", "blssvm", "--grid", "lam=1,2", "--score", rule)
+    document = pucli(*words, "--json").document
+    assert (document["rule"], document["rule_of_thesis"]) == (rule, "puf")
+    line = next(line for line in pucli(*words).out.splitlines() if line.startswith("criterion"))
+    assert line.split()[1].rstrip(",") == rule.upper()
+    assert ("as in the GLPUAL thesis" in line) == (rule == "puf")
+    assert ("that of the GLPUAL thesis is PUF (--score puf --cv-repeats 1)" in line) == (rule != "puf")
+
+
 def test_tune_warns_at_the_edge_of_the_grid_and_of_one_class(pucli, customers):
     words = ("tune", "--method", "gllc", "--data", customers.pu, *LABELLED)
     done = pucli(*words, "--grid", "lam=1e5,1e6,1e7", "--param", "c_u=10", "--score", "f1")

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from pucli.report.figures import style as look
-from pucli.report.figures.charts import MOST_POINTS, render, timing
+from pucli.report.figures.charts import MOST_POINTS, render, seconds_by_rows, timing
 from pucli.report.figures.forest import panels, published_figure
+from pucli.report.tables.samples import Samples
 from pucli.report.tables.table import TableRow
-from pucli.runner import experiment_names, load_experiment
+from pucli.runner import experiment_names, load_experiment, plan
 from pucli.runner.cells import Cell
 
 
@@ -121,3 +122,19 @@ def test_no_whisker_of_a_share_passes_100_percent():
     figure = published_figure([row("one", "a", published=99.5, obtained=98.0)])
     ends = np.concatenate([line.get_xdata() for ax in figure.axes for line in ax.lines])
     assert np.nanmax(ends) == 100.0
+
+
+def test_seconds_by_rows_has_a_line_for_each_column_and_a_point_for_each_size():
+    """Medians over the cells, so that one cell of a busy machine moves nothing; sets of one size are one point."""
+    experiment = load_experiment("table-3.3", check_methods=False)
+    spec = next(figure for figure in experiment.figures if figure.kind == "seconds-by-rows")
+    cells = [cell for cell in plan(experiment, methods=["upu", "nnpu"]) if cell.dataset in ("seeds", "or2", "pb")]
+    seconds = {"upu": 0.25, "nnpu": 2.0}
+    rows = {
+        cell.key: {"status": "done", "seconds": {"fit": 1000.0 if cell.repeat == 0 else seconds[cell.method]}}
+        for cell in cells
+    }
+    axes = seconds_by_rows(spec, Samples.of(experiment, cells, rows)).axes[0]
+    drawn = {line.get_label(): line.get_xydata().tolist() for line in axes.get_lines()}
+    assert drawn == {column: [[140.0, value], [1000.0, value]] for column, value in seconds.items()}
+    assert seconds_by_rows(spec, Samples.of(experiment, cells, {})) is None

@@ -258,6 +258,32 @@ def test_comparisons_and_ranks(experiment):
     assert ranking.ranks == pytest.approx([1.5, 1.75, 2.75])
 
 
+def test_every_form_of_the_table_has_puf_beside_f1(experiment):
+    """PUF is 2.25 ± 0.50 of one column; the others, and tables without any, have none."""
+    cells = plan(experiment)
+    stored = stored_rows(cells)
+    assert not any("PUF" in text or "puf" in text for text in rendered(report_of(experiment, stored), FORMATS).values())
+    for cell in cells:
+        if cell.method == "gllc":
+            values = stored[cell.key]["metrics"]
+            stored[cell.key]["metrics"] = {**values, "puf": 2.0 if cell.repeat else 3.0}
+    report = report_of(experiment, stored)
+    row = row_of(report, "seeds", "gllc")
+    assert (row.to_json()["puf_mean"], row.to_json()["puf_sd"]) == (2.25, 0.5)
+    files = rendered(report, FORMATS)
+    block = files["table.md"].partition("### f1 (%), label_frequency=0.5")[2].partition("###")[0].splitlines()
+    place = [head.strip() for head in block[2].split("|")].index("PUF")
+    shown = {cells[2].strip(): cells[place].strip() for cells in (line.split("|") for line in block if "±" in line)}
+    assert shown == {"glpual/thesis": "", "glpual/rkhs": "", "gllc": "2.25 ± 0.50"}
+    first = next(line for line in csv.DictReader(io.StringIO(files["table.csv"])) if line["method"] == "gllc")
+    assert (first["obtained_mean"], first["puf_mean"], first["puf_sd"]) == ("80", "2.25", "0.5")
+    lines = files["table.tex"].splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith("seeds & "))
+    assert lines[at].split(" & ")[4].startswith(r"80.00 $\pm$ 1.29")
+    assert lines[at + 2].split(" & ")[2:5] == ["", "", r"{\small 2.25 $\pm$ 0.50}"]
+    assert "<small>PUF 2.25</small>" in files["table.html"] and "2.25 ± 0.50</td>" in files["table.html"]
+
+
 def test_tests_are_adjusted_for_the_rows_of_a_pair_and_less_may_be_better(experiment):
     experiment.metrics = ["error"]
     cells = plan(experiment)

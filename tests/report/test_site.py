@@ -188,7 +188,7 @@ def _few(folder):
 
 
 def test_the_error_without_results_names_the_command(tmp_path):
-    with pytest.raises(UsageError, match="pucli reproduce EXPERIMENT"):
+    with pytest.raises(UsageError, match=r"`pucli reproduce .* --profile smoke`"):
         write_site(tmp_path / "out", tmp_path)
 
 

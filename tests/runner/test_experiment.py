@@ -290,3 +290,14 @@ def test_schema_accepts_the_declared_files():
     assert {"title", "data", "split", "methods"} <= set(schema["required"])
     assert schema["properties"]["methods"]["type"] == "object"
     json.dumps(schema)
+
+
+def test_a_figure_names_the_columns_that_its_kind_compares(tmp_path):
+    pair, alone = {"a": "gllc/a", "b": "gllc/b"}, {"name": "time", "kind": "seconds-by-rows"}
+    load(tmp_path, figures=[alone, {"name": "boxes", "kind": "paired-difference", **pair}])
+    for wrong in (
+        {**alone, **pair},
+        {**alone, "b": "gllc/b"},
+        {"name": "boxes", "kind": "paired-difference", "a": "gllc/a"},
+    ):
+        assert "paired-difference needs both a and b" in refused(tmp_path, figures=[wrong])

@@ -12,7 +12,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
-from pucli.cli.row_options import ModelFile, ReadingOptions
+from pucli.cli.row_options import OWN_TABLE, ModelFile, ReadingOptions
 from pucli.cli.terminal import many
 from pucli.cli.text.train import COUNTS, whole_counts
 from pucli.cli.threshold_options import warn_of_doubts
@@ -33,7 +33,7 @@ EXAMPLES = """
 pucli evaluate --model bought.model --data checked.csv --label bought --positive yes
 pucli evaluate --model bought.model --data customers.csv --label bought --positive yes --labels pu
 pucli evaluate --model bought.model --data checked.csv --metric precision@100 --metric lift@5%
-pucli evaluate --model wifi.model --dataset wifi
+pucli evaluate --model wifi.model
 """
 
 
@@ -84,8 +84,8 @@ def command(  # noqa: PLR0913
 
     A score that compares predictions with true classes, such as F1, needs the true label of every row. A score of
     labelled positives and unlabeled rows, such as PUF, does not (--labels pu). The output names what each score needs;
-    `pucli list metrics` describes them all. With --dataset, the model is scored on the rows that were held out in
-    training.
+    `pucli list metrics` describes them all. A model of a declared data set is scored on the rows that were
+    held out in training.
     """
     from pucli.data.files.several_files import title_of
     from pucli.data.rows.row_source import check_one_source
@@ -102,6 +102,8 @@ def command(  # noqa: PLR0913
         raise UsageError(
             f"--labels pu applies only to methods that learn from labelled positives; {saved.method} does not."
         )
+    if dataset is None and not data and (dataset := saved.metadata.get("data", {}).get("dataset")):
+        out.remark(f"No rows were given: these are the held-out rows of {dataset}. For your own: {OWN_TABLE}")
     check_one_source(dataset is not None, bool(data), "--data FILE --label COLUMN or --dataset NAME")
     how = reading.reading(data or ())
     if data:

@@ -33,7 +33,10 @@ def command(  # noqa: PLR0913
     ] = None,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Every experiment with results, and the counts in the README.md of the folder."),
+        typer.Option(
+            "--all",
+            help="Every experiment with results, and the counts in the README.md of the folder; as without EXPERIMENT.",
+        ),
     ] = False,
     formats: Annotated[
         str, typer.Option("--format", "-f", metavar="NAME,NAME...", help="Comma-separated formats: md, csv, tex, html.")
@@ -59,11 +62,11 @@ def command(  # noqa: PLR0913
         if name == "site":
             raise UsageError("--format site: `pucli site --out FOLDER` writes the web pages of all results.")
         opt.choice("format", name, FORMATS)
-    if (experiment is None) != everything:
-        raise UsageError("give either EXPERIMENT (`pucli list experiments`) or --all.")
+    if experiment is not None and everything:
+        raise UsageError(f"--all reports every experiment; leave out {experiment}.")
     if experiment is None:
         if profile or method or dataset:
-            raise UsageError("--profile, --method and --dataset need an EXPERIMENT and cannot be used with --all.")
+            raise UsageError("--profile, --method and --dataset need an EXPERIMENT.")
         check_committed(results, allow_changes=allow_changes)
         return _report_all(out, results, wanted)
     declared = load_experiment(experiment, datasets=catalogue)

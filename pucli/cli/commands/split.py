@@ -10,6 +10,8 @@ import typer
 from pucli.cli import completion
 from pucli.cli.options import Mirror, Offline, Scenario, Seed, TrueLabelFrequency
 from pucli.cli.output import Output, output_file
+from pucli.cli.row_options import EXAMPLE, tell_of_example
+from pucli.core.errors import shell_word
 
 EXAMPLES = """
 pucli split wifi
@@ -21,11 +23,14 @@ pucli train --method glpual --dataset wifi --split wifi.json --repeat 3
 def command(  # noqa: PLR0913
     out: Output,
     name: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="NAME", help="Data set; `pucli list datasets` shows all.", autocompletion=completion.datasets
+            metavar="NAME",
+            help="Data set; `pucli list datasets` shows all.",
+            autocompletion=completion.datasets,
+            show_default=EXAMPLE,
         ),
-    ],
+    ] = None,
     scenario: Scenario = "case-control",
     label_frequency: TrueLabelFrequency = 0.5,
     labelling: Annotated[
@@ -56,6 +61,9 @@ def command(  # noqa: PLR0913
     """
     from pucli.data import dataset_key, load_dataset, repeated_splits, save_splits
 
+    if name is None:
+        tell_of_example(out, "pucli split NAME (`pucli list datasets`)")
+        name = EXAMPLE
     path = destination or Path(f"{dataset_key(name)}-splits.json")
     output_file("--out", path)
     dataset = load_dataset(name, mirror=mirror, offline=offline or None)
@@ -85,3 +93,4 @@ def command(  # noqa: PLR0913
     )
     out.table(columns, rows)
     out.text(f"written to {path}")
+    out.remark(f"Next: pucli train --method glpual --dataset {dataset.name} --split {shell_word(path)}")

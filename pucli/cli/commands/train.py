@@ -12,9 +12,9 @@ from pucli.cli import options as opt
 from pucli.cli.assignments import method_parameters
 from pucli.cli.block_training import Backend, train_in_blocks
 from pucli.cli.output import Output, output_files
-from pucli.cli.row_options import Rows
+from pucli.cli.row_options import OWN_TABLE, Rows
 from pucli.cli.tuning import choose, far_prior_warning, how_chosen
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, shell_word
 
 if TYPE_CHECKING:
     from pucli.data.rows.training_rows import TrainingRows
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 # Folds of --tune unless --cv is given.
 FOLDS = 4
+# Options that name rows, of methods that learn from classes, and of other kinds of method.
+CLASSES = "--data FILE --label COLUMN"
+OWN_ROWS = {"pu": OWN_TABLE, "density": "--data FILE"}
 EXAMPLES = """
+pucli train --method glpual
 pucli train --method glpual --dataset wifi
 pucli train --method glpual --data customers.csv --label bought --positive yes --model bought.model
 pucli train --method glpual --dataset wifi --param kernel=rbf --param width=2 --param lam=0.1
@@ -53,7 +57,7 @@ def command(  # noqa: PLR0913
     With --data, the label column of your file marks the labelled positives; other rows are unlabeled. For
     semi-supervised methods, it holds the class, or an empty cell or -1 if the class is unknown. Density models need no
     labels. With --dataset, labels of a declared data set are hidden at random (see `pucli split`), and held-out rows
-    are scored with their true labels.
+    are scored with their true labels. Without either, the data set is breast-cancer, which needs no download.
     """
     from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.columns import show_columns
@@ -68,6 +72,7 @@ def command(  # noqa: PLR0913
     _check_kind(entry, tune)
     if folds is not None and not tune:
         raise UsageError(f"--cv {folds} is for --tune, which is not given.")
+    where = where if backend.in_blocks else where.or_example(out, OWN_ROWS.get(entry.kind, CLASSES))
     number = folds or FOLDS
     given = method_parameters(method, param)
     if where.files and where.scenario != Rows.scenario:
@@ -105,8 +110,10 @@ def command(  # noqa: PLR0913
     if model is not None and fitted.probability:
         fitted.save(model)
     _report(out, fitted, notes, model, checked, verbose=verbose)
-    if checked is None:
-        _say_not_judged(out, entry)
+    _say_not_judged(out, entry, checked)
+    options = [f"--param {shell_word(value)}" for value in param or ()]
+    options += ["--tune"] * tune + [f"--cv {folds}"] * (folds is not None) + ["--raw"] * (not standardise)
+    _say_what_next(out, entry, where, options, model)
 
 
 def _check_kind(entry: Method, tune: bool) -> None:
@@ -217,12 +224,22 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
     return replace(fitted, doubt=rows.repeated or checked.warning, probability=known), checked
 
 
-def _say_not_judged(out: Output, entry: Method) -> None:
-    if entry.kind == "pu" and entry.name != "auto":
+def _say_not_judged(out: Output, entry: Method, checked: HeldOut | None) -> None:
+    if checked is None and entry.kind == "pu" and entry.name != "auto":
         out.remark(
             "The model was not judged on held-out rows, and `pucli predict` gives no probability: there are too few "
             "rows of a kind, or weights are set for more than 5,000 rows."
         )
+
+
+def _say_what_next(out: Output, entry: Method, where: Rows, options: list[str], model: Path | None) -> None:
+    """Name the command that saves the model, or the one that scores it on held-out rows."""
+    if model is None:
+        words = " ".join(filter(None, [where.words, *options, f"--model {entry.name}.model"]))
+        out.remark(f"The model was not saved. To save it: pucli train --method {entry.name} {words}")
+    elif where.dataset is not None:
+        command = "show" if entry.kind == "density" else "evaluate --model"
+        out.remark(f"Next: pucli {command} {shell_word(model)}")
 
 
 def _report(
@@ -242,5 +259,3 @@ def _report(
     for note in fitted.rows.notes:
         out.remark(f"note: {note}")
     print_model(out, document, fitted, verbose=verbose)
-    if model is None:
-        out.remark("The model was not saved; add --model FILE to save it for `pucli predict`.")

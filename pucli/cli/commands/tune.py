@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 # Share of the unlabeled rows above which a choice is doubted.
 MOST_CALLED = 0.9
+# Criterion of the GLPUAL thesis, which chooses by one cross-validation.
+OF_THE_THESIS = "puf"
+NAMES = {"pu-auc": "PU-AUC", "f1": "F1", "puf": "PUF"}
 EXAMPLES = """
+pucli tune --method glpual
 pucli tune --method glpual --dataset wifi
 pucli tune --method glpual --dataset wifi --param kernel=rbf --grid width=0.5,1,2,4 --grid lam=decades
 pucli tune --method gllc --data customers.csv --label bought --positive yes --cv 5 --trials trials.csv
@@ -93,6 +97,7 @@ def command(  # noqa: PLR0913
     entry = get_method(method)
     if entry.kind != "pu":
         raise UsageError(f"{method} does not learn from labelled positives, which the scores of `pucli tune` need.")
+    where = where.or_example(out)
     if greedy is not None and not 0 < greedy < 1:
         raise UsageError(f"--greedy must be above 0 and below 1, not {greedy}; a common value is 0.1.")
     fixed, wanted = method_parameters(method, param), method_grid(method, grid)
@@ -177,6 +182,7 @@ def _report(
             "params": result.params,
             "chosen": chosen,
             "rule": result.rule,
+            "rule_of_thesis": OF_THE_THESIS,
             "score": result.score,
             "score_se": result.score_se,
             "f1": result.f1,
@@ -193,9 +199,10 @@ def _report(
         [
             *((_named(key), number(value) if isinstance(value, float) else value) for key, value in chosen.items()),
             (
-                {"pu-auc": "PU-AUC", "f1": "F1"}.get(result.rule, result.rule),
+                NAMES.get(result.rule, result.rule),
                 f"{number(result.f1 if result.rule == 'f1' else result.score)} ({_error(result.score_se)})",
             ),
+            ("criterion", _criterion(result.rule)),
             ("F1 at the threshold", f"{number(result.f1, 3)} (estimated)" if result.rule == "pu-auc" else None),
             ("recall on labelled rows", f"{percent(best['positive_labelled'] / best['n_labelled'])} %, held out"),
             ("predicted positive", f"{percent(share)} % of the held-out rows"),
@@ -205,6 +212,13 @@ def _report(
         ]
     )
     _warn_if_useless(out, best, rows.n_labelled, result)
+
+
+def _criterion(rule: str) -> str:
+    if rule == OF_THE_THESIS:
+        return f"{NAMES[rule]}, as in the GLPUAL thesis, which has one cross-validation (--cv-repeats 1)"
+    other = f"{NAMES[OF_THE_THESIS]} (--score {OF_THE_THESIS} --cv-repeats 1)"
+    return f"{NAMES.get(rule, rule)} on held-out rows; that of the GLPUAL thesis is {other}"
 
 
 def _named(parameter: str) -> str:

@@ -93,10 +93,11 @@ class NotFetched(TypedDict):
 
 
 class Fetch(TypedDict):
-    """Data sets in the cache, and those that could not be fetched (exit code 1)."""
+    """Data sets in the cache, those that could not be fetched (exit code 1), and, without a name, those not there."""
 
     fetched: list[Fetched]
     failed: list[NotFetched]
+    missing: list[str]
 
 
 class Part(TypedDict):
@@ -155,6 +156,8 @@ class Row(TypedDict):
     metric: str
     obtained_mean: float | None
     obtained_sd: float | None
+    puf_mean: float | None
+    puf_sd: float | None
     repeats: int
     expected_repeats: int
     failed: int

@@ -233,13 +233,17 @@ class TrainInBlocks(TypedDict):
 
 
 class Tune(TypedDict):
-    """Chosen parameters, and the score, which needs no true labels, by which they were chosen."""
+    """Chosen parameters, and the score by which they were chosen, without true labels; `rule` is its name.
+
+    `rule_of_thesis` is the rule of the GLPUAL thesis.
+    """
 
     method: str
     data: Source
     params: Parameters
     chosen: Parameters
     rule: str
+    rule_of_thesis: str
     score: float | None
     score_se: float | None
     f1: float | None

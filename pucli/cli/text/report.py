@@ -35,7 +35,7 @@ def print_report(out: Output, report: Report) -> None:
         ]
     )
     out.text()
-    columns = ["data set", "setting", "method", "metric", "published", "obtained", "repeats", "diff/se"]
+    columns = ["data set", "setting", "method", "metric", "published", "obtained", "puf", "repeats", "diff/se"]
     columns.append("verdict" if report.verdicts else "flags")
     rows = [
         [
@@ -45,6 +45,7 @@ def print_report(out: Output, report: Report) -> None:
             row.metric,
             plus_minus(row.published_mean, row.published_sd),
             plus_minus(row.obtained_mean, row.obtained_sd),
+            plus_minus(row.puf_mean, row.puf_sd),
             f"{row.repeats}/{row.expected_repeats}" if row.expected_repeats and len(repeats) > 1 else "",
             _signed(row.difference_in_errors),
             (row.verdict + _marks(row)).strip(),

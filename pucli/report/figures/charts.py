@@ -1,4 +1,4 @@
-"""Figures: seconds by method, and box plots of paired differences (Wang 2024, Figures 3.5 and 3.6).
+"""Figures: seconds by method and by rows, and box plots of paired differences (Wang 2024, Figures 3.5 and 3.6).
 
 They are drawn without a display; the same numbers give the same bytes.
 """
@@ -11,8 +11,9 @@ import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pucli.data import dataset_entry
 from pucli.metrics import get_metric
-from pucli.report.figures.style import FAINT, NARROW, WIDE, colour, drawing, look, plain
+from pucli.report.figures.style import FAINT, NARROW, WIDE, colour, drawing, end_labels, look, plain, strokes
 from pucli.report.tables.published import setting_key
 from pucli.report.tables.samples import Samples, setting_text
 from pucli.runner.cells import Cell
@@ -151,4 +152,35 @@ def paired_difference(spec: FigureSpec, samples: Samples) -> Figure | None:
     return figure
 
 
-KINDS = {"paired-difference": paired_difference}
+def seconds_by_rows(spec: FigureSpec, samples: Samples) -> Figure | None:
+    """Draw the median seconds of a cell against the rows of its data set, a line for each column; None without any.
+
+    Data sets of one size are one point. The rows are those of the published counts. A mean would show the few cells
+    that ran while the machine was busy.
+    """
+    wanted = setting_key(spec.setting, list(spec.setting))
+    seconds: dict[str, dict[int, list[float]]] = {}
+    for (dataset, setting, column), cells in samples.cells.items():
+        counts = dataset_entry(dataset).published
+        rows = (counts.positive or 0) + (counts.negative or 0) if counts else 0
+        if not rows or any(dict(setting).get(key, value) != value for key, value in wanted):
+            continue
+        stored = [samples.stored[cell.key] for cell in cells if cell.key in samples.stored]
+        done = [sum(row["seconds"].values()) for row in stored if row["status"] == "done"]
+        if done:
+            seconds.setdefault(column, {}).setdefault(rows, []).extend(done)
+    if not seconds:
+        return None
+    figure, ax = drawing(NARROW, 3.4)
+    for column, stroke in strokes(list(seconds)).items():
+        medians = [(rows, statistics.median(values)) for rows, values in sorted(seconds[column].items())]
+        ax.plot(*zip(*medians, strict=True), label=column, markersize=4, **stroke)
+    ax.set(xscale="log", yscale="log", xlabel="rows of the data set", ylabel="seconds per cell (median), one thread")
+    plain(ax.xaxis)
+    plain(ax.yaxis)
+    ax.set_title(spec.title or spec.name)
+    end_labels(ax, 3.0)
+    return figure
+
+
+KINDS = {"paired-difference": paired_difference, "seconds-by-rows": seconds_by_rows}

@@ -33,9 +33,11 @@ def _table(report: Report, metric: str) -> str:
     columns = list(dict.fromkeys(row.column for row in rows))
     several = len({row.setting for row in rows}) > 1
     cells = {(row.dataset, row.setting, row.column): row for row in rows}
+    with_puf = any(not math.isnan(row.puf_mean) for row in rows)
     unit = f"{metric} in per cent" if get_metric(metric).unit == "%" else metric
     caption = (
-        f"{report.title}: {unit}, obtained mean {PLUS_MINUS} standard deviation, published below it. "
+        f"{report.title}: {unit}, obtained mean {PLUS_MINUS} standard deviation, published below it"
+        f"{', then PUF of the same predictions' if with_puf else ''}. "
         f"Profile {report.profile}: {report.extent}; {report.counts['done']} of {report.counts['total']} cells. "
         "Mark: = reproduced, v by a variant, + better, - worse, ? inconclusive, 1 degenerate, n not reproduced"
         + (", o not judged" if any(row.verdict == "not judged" for row in rows) else "")
@@ -51,14 +53,14 @@ def _table(report: Report, metric: str) -> str:
         f"\\toprule {head} \\\\ \\midrule \\endhead \\bottomrule \\endfoot",
     ]
     for dataset, setting in dict.fromkeys((row.dataset, row.setting) for row in rows):
-        first = [escape(dataset), *([escape(setting)] if several else [])]
-        second = [""] * len(first)
-        for column in columns:
-            row = cells.get((dataset, setting, column))
-            first.append(_obtained(row))
-            second.append(_published(row))
-        lines.append(" & ".join(first) + r" \\*")
-        lines.append(" & ".join(second) + r" \\")
+        own = [cells.get((dataset, setting, column)) for column in columns]
+        names = [escape(dataset), *([escape(setting)] if several else [])]
+        blank = [""] * (len(names) - 1)
+        block = [[*names, *map(_obtained, own)], ["", *blank, *map(_published, own)]]
+        if with_puf:
+            block.append([r"{\small PUF}", *blank, *map(_puf, own)])
+        lines += [" & ".join(line) + r" \\*" for line in block[:-1]]
+        lines.append(" & ".join(block[-1]) + r" \\")
     return "\n".join([*lines, "\\end{longtable}"])
 
 
@@ -74,6 +76,12 @@ def _published(row: TableRow | None) -> str:
     if row is None or math.isnan(row.published_mean):
         return ""
     return f"{{\\small {_pm(row.published_mean, row.published_sd, row.metric)}}}"
+
+
+def _puf(row: TableRow | None) -> str:
+    if row is None or math.isnan(row.puf_mean):
+        return ""
+    return f"{{\\small {_pm(row.puf_mean, row.puf_sd, 'puf')}}}"
 
 
 def _pm(mean: float, sd: float, metric: str) -> str:

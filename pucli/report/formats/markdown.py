@@ -60,6 +60,10 @@ def _how_to_read(report: Report) -> list[str]:
     few = "- **not judged**: fewer than three repeats.\n" if NOT_JUDGED in report.verdicts else ""
     if COMPARED in report.verdicts:
         few += f"- **{COMPARED}**: the published figure is that of another method; how this one compares with it.\n"
+    if any(not math.isnan(row.puf_mean) for row in report.rows):
+        few += (
+            "- *PUF*: squared recall over the share predicted positive, of the predictions whose F1 stands beside it.\n"
+        )
     text = _LEGEND.format(margins=", ".join(margins) or "nothing is published in figures", few=few)
     causes = [f"- *{cause}*: {CAUSES[cause]}." for cause in CAUSES if cause in report.causes]
     return ["## How to read this", text, *(["Causes:\n\n" + "\n".join(causes)] if causes else [])]
@@ -138,6 +142,7 @@ def _table(rows: Sequence[TableRow], block: str) -> str:
                 literal(row.column),
                 _pm(row.published_mean, row.published_sd, row.metric),
                 _pm(row.obtained_mean, row.obtained_sd, row.metric),
+                _pm(row.puf_mean, row.puf_sd, "puf"),
                 f"{row.repeats} of {row.expected_repeats}" if part else str(row.repeats),
                 "" if math.isnan(row.difference_in_errors) else f"{row.difference_in_errors:+.1f}",
                 _interval(row),
@@ -147,8 +152,8 @@ def _table(rows: Sequence[TableRow], block: str) -> str:
             ]
         )
         last = name
-    figures = ["Published", "Obtained", "Repeats", "Difference (standard errors)", "Interval"]
-    return grid([LINES[block], "Method", *figures, "Verdict", "Cause", "Note"], lines, "llrrrrrlll")
+    figures = ["Published", "Obtained", "PUF", "Repeats", "Difference (standard errors)", "Interval"]
+    return grid([LINES[block], "Method", *figures, "Verdict", "Cause", "Note"], lines, "llrrrrrrlll")
 
 
 def _differences(report: Report) -> list[str]:

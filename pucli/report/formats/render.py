@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +15,9 @@ from pucli.report.tables.table import TableRow
 
 FORMATS = ("md", "csv", "tex", "html")
 TABLE_COLUMNS = (
-    "dataset", "setting", "method", "variant", "metric", "obtained_mean", "obtained_sd", "repeats", "published_mean",
-    "published_sd", "difference_in_sd", "difference_in_errors", "difference_low", "difference_high", "verdict", "cause",
-    "note",
+    "dataset", "setting", "method", "variant", "metric", "obtained_mean", "obtained_sd", "puf_mean", "puf_sd",
+    "repeats", "published_mean", "published_sd", "difference_in_sd", "difference_in_errors", "difference_low",
+    "difference_high", "verdict", "cause", "note",
 )  # fmt: skip
 COMPARISON_COLUMNS = (
     "dataset", "setting", "a", "b", "metric", "n", "mean_difference", "median_difference", "wins", "ties", "losses",
@@ -46,9 +47,11 @@ def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
 
 
 def table_csv(rows: Sequence[TableRow]) -> str:
-    """Return the text of table.csv, with one row per published or obtained figure."""
+    """Return the text of table.csv, with one row per published or obtained figure; PUF is there if any row has it."""
     lines = [{**vars(row), "metric": get_metric(row.metric).heading} for row in rows]
-    return csv_text(TABLE_COLUMNS, ([line[name] for name in TABLE_COLUMNS] for line in lines))
+    with_puf = any(not math.isnan(row.puf_mean) for row in rows)
+    columns = [name for name in TABLE_COLUMNS if with_puf or not name.startswith("puf_")]
+    return csv_text(columns, ([line[name] for name in columns] for line in lines))
 
 
 def _figure(path: Path, title: str) -> dict[str, str]:

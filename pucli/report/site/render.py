@@ -144,6 +144,7 @@ def experiment_page(
         pairs=by_pair(report.comparisons),
         listed=_listed(report, cells, stored or {}),
         choices=_choices(report),
+        with_puf=any(not math.isnan(row.puf_mean) for row in report.rows),
         downloads=downloads,
         made=made,
         legend=LEGEND,

@@ -49,6 +49,8 @@ class TableRow:
         Name of a registered metric.
     obtained_mean, obtained_sd : float
         Mean and sample standard deviation over repeats.
+    puf_mean, puf_sd : float
+        PUF of the same predictions, beside an F1.
     repeats, expected_repeats, failed, flagged : int
         Numbers of cells with a value, of planned cells, of failed cells and of cells with a flag.
     published_mean, published_sd : float
@@ -72,6 +74,8 @@ class TableRow:
     metric: str
     obtained_mean: float = math.nan
     obtained_sd: float = math.nan
+    puf_mean: float = math.nan
+    puf_sd: float = math.nan
     repeats: int = 0
     expected_repeats: int = 0
     failed: int = 0
@@ -153,6 +157,7 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
     dataset, setting, column = group
     experiment = samples.experiment
     obtained = sample(list(samples.values(group, metric).values()))
+    puf = sample(list(samples.values(group, "puf").values()) if metric == "f1" else [])
     status = samples.status(group)
     judged = Judgement("")
     if obtained.n + status.failed == 0:
@@ -173,6 +178,8 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
         metric=metric,
         obtained_mean=obtained.mean,
         obtained_sd=obtained.sd,
+        puf_mean=puf.mean,
+        puf_sd=puf.sd,
         repeats=obtained.n,
         expected_repeats=expected,
         failed=status.failed,
