@@ -156,7 +156,7 @@ def dry_run(
         seconds_known_for=judged,
         n_jobs=n_jobs,
         rows=list(table.values()),
-        downloads=[asdict(file) for file in to_fetch(list(dict.fromkeys(row["dataset"] for row in table.values() if row["left"])))],
+        downloads=[asdict(file) for file in to_fetch(row["dataset"] for row in table.values() if row["left"])],
     )
 
 

@@ -105,7 +105,8 @@ def command(  # noqa: PLR0913
     declared = load_experiment(experiment, datasets=catalogue)
     which: dict[str, Any] = {"profile": profile, "methods": method, "datasets": dataset, "results_dir": results}
     if dry:
-        known = results if has_results(results_folder(declared, results)) else declared_path("results")
+        places = [results, declared_path("results")]
+        known = next((place for place in places if has_results(results_folder(declared, place))), results)
         committed = read_cells_csv(results_folder(declared, known))
         elsewhere = partial(seconds_of_fits, known)
         _print_dry_run(out, dry_run(declared, n_jobs=n_jobs, earlier=committed, elsewhere=elsewhere, **which))
@@ -161,8 +162,9 @@ def _without_data(unavailable: dict[str, str]) -> str:
     names = " ".join(unavailable)
     first, reason = next(iter(unavailable.items()))
     return (
-        f"{many(len(unavailable), 'data set')} could not be had, and the cells of the others ran: {names}. Run `pucli fetch "
-        f"{names}`, or give a folder or an address that has them with --mirror; then run the same command again. "
+        f"{many(len(unavailable), 'data set')} could not be had, and the cells of the others ran: {names}. "
+        f"Run `pucli fetch {names}`, or give a folder or an address that has them with --mirror; then run the same "
+        "command again. "
         f"{first}: {reason}"
     )
 

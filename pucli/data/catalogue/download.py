@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -156,16 +156,16 @@ class ToFetch:
     bytes: int | None
 
 
-def to_fetch(names: Sequence[str]) -> list[ToFetch]:
+def to_fetch(names: Iterable[str]) -> list[ToFetch]:
     """Return the files of declared data sets that are not in the cache, or have the wrong content there.
 
     Parameters
     ----------
-    names : sequence of str
-        Keys or display names of data sets.
+    names : iterable of str
+        Keys or display names of data sets, which may repeat.
     """
     source, found = make_source(), []
-    for key in map(dataset_key, names):
+    for key in dict.fromkeys(map(dataset_key, names)):
         files = [file for file in load_catalogue()[key].files if _cached(key, file, source) is None]
         found += [ToFetch(key, file.name, file.bytes) for file in files]
     return found
