@@ -19,6 +19,7 @@ _HOME = {
     "load_catalogue": "catalogue.entries",
     "catalogue_schema": "catalogue.entries",
     "fetch": "catalogue.download",
+    "to_fetch": "catalogue.download",
     "cache_folder": "catalogue.download",
     "TableEncoder": "encode.encoder",
     "column_kinds": "encode.columns",

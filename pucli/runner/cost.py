@@ -104,7 +104,12 @@ class TimeLeft:
         return total / min(self._n_jobs, len(self._groups))
 
 
+def iterations(declared: Mapping[str, Any]) -> int:
+    """Return the iterations of training that the options of a protocol give to a cell, 1 without any."""
+    return int(declared.get("options", {}).get("iterations", 1))
+
+
 def kinds(dataset: str, declared: Mapping[str, Any]) -> list[Kind]:
     """Return the kinds of a cell, the most specific first."""
-    method = canonical_json(declared["method"])
+    method = canonical_json([declared["method"], iterations(declared)])
     return [(dataset, method), (method,), (str(declared["method"]["name"]), ""), ()]

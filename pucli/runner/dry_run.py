@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from pucli.core.processes import number_of_jobs
+from pucli.data import to_fetch
 from pucli.runner.cells import Cell
-from pucli.runner.cost import Pace, kinds
+from pucli.runner.cost import Pace, iterations, kinds
 from pucli.runner.experiment import Experiment
 from pucli.runner.plan import planned_cells, results_folder
 from pucli.runner.profiles import scope
@@ -43,6 +44,8 @@ class DryRun:
         Number of processes.
     rows : list of dict
         The same for each data set and column.
+    downloads : list of dict
+        Files that the cells left need and the cache lacks: data set, file, size in bytes or None.
     """
 
     experiment: str
@@ -59,6 +62,7 @@ class DryRun:
     seconds_known_for: int
     n_jobs: int
     rows: list[dict[str, Any]]
+    downloads: list[dict[str, Any]]
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON values."""
@@ -127,8 +131,8 @@ def dry_run(
         fits += cell_fits
         open_ended |= not exact
         expected = pace.seconds(cell)
-        if expected is None and (cell.dataset, cell.method) in by_fit:  # the same column with another grid
-            expected = cell_fits * by_fit[cell.dataset, cell.method]
+        if expected is None and (cell.dataset, cell.method) in by_fit:  # with another grid, or trained for longer
+            expected = cell_fits * iterations(cell.declared) * by_fit[cell.dataset, cell.method]
         if expected is None and _pair(cell) in by_method:
             expected = cell_fits * by_method[_pair(cell)]
         if expected is not None:
@@ -152,6 +156,7 @@ def dry_run(
         seconds_known_for=judged,
         n_jobs=n_jobs,
         rows=list(table.values()),
+        downloads=[asdict(file) for file in to_fetch(row["dataset"] for row in table.values() if row["left"])],
     )
 
 
@@ -161,7 +166,10 @@ def _pair(cell: Cell) -> tuple[str, str]:
 
 
 def _learn(pace: Pace, experiment: Experiment, rows: StoredRows) -> dict[tuple[str, str], float]:
-    """Add the costs of rows by the declarations of planned cells; return the mean seconds of a fit of each column."""
+    """Add the costs of rows by the declarations of planned cells; return the mean seconds of a fit of each column.
+
+    With a declared number of iterations, they are those of one iteration.
+    """
     seconds: dict[tuple[str, str], list[float]] = {}
     if rows:
         for name in experiment.profiles:
@@ -170,5 +178,6 @@ def _learn(pace: Pace, experiment: Experiment, rows: StoredRows) -> dict[tuple[s
                 if row is not None and row["status"] == "done":
                     spent = sum(row["seconds"].values())
                     pace.learn(kinds(cell.dataset, cell.declared), spent, row["n_fits"])
-                    seconds.setdefault((cell.dataset, cell.method), []).append(spent / max(row["n_fits"], 1))
+                    steps = max(row["n_fits"], 1) * iterations(cell.declared)
+                    seconds.setdefault((cell.dataset, cell.method), []).append(spent / steps)
     return {column: statistics.fmean(values) for column, values in seconds.items()}

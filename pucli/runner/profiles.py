@@ -94,8 +94,10 @@ def scope(
             reductions.append(f"{key} in {_listed(values)} instead of {_listed(experiment.data.parameters[key])}")
     if len(frequencies) < len(split.label_frequencies):
         reductions.append(f"label frequencies {_listed(frequencies)} of {_listed(split.label_frequencies)}")
-    if repeats != split.repeats:
+    if repeats < split.repeats:
         reductions.append(f"{repeats} of {split.repeats} repeats")
+    elif repeats > split.repeats:
+        reductions.append(f"{repeats} repeats instead of {split.repeats}")
     if len(columns) < len(experiment.methods):
         reductions.append(f"methods {', '.join(columns)} of {', '.join(experiment.methods)}")
     reductions += _reduced_tuning(experiment, chosen)

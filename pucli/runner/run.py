@@ -37,7 +37,7 @@ class Event:
     Parameters
     ----------
     kind : str
-        "plan" (before the first cell), "fetch" (the file `text` is downloaded), "cell" (a cell was stored) or "end".
+        "fetch" (the file `text` is downloaded), "plan" (before the first cell), "cell" (a cell was stored) or "end".
     done, failed, total : int
         Numbers of cells of the plan with a result, failed, and in total.
     cell : Cell or None, default=None
@@ -84,7 +84,9 @@ class RunSummary:
     errors : list of str
         Errors of failed cells.
     left : int
-        Number of cells still without a result: those beyond `max_cells`, in other shards, or failed.
+        Number of cells still without a result: those beyond `max_cells`, in other shards, failed, or without data.
+    unavailable : dict of str to str
+        Data sets whose files could not be had, each with the reason; their cells did not run.
     """
 
     experiment: str
@@ -97,10 +99,12 @@ class RunSummary:
     seconds: float
     errors: list[str] = field(default_factory=list)
     left: int = 0
+    unavailable: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as JSON values."""
-        return {**asdict(self), "folder": str(self.folder)}
+        unavailable = [{"name": name, "message": message} for name, message in self.unavailable.items()]
+        return {**asdict(self), "folder": str(self.folder), "unavailable": unavailable}
 
 
 def run(  # noqa: PLR0913
@@ -121,6 +125,8 @@ def run(  # noqa: PLR0913
     on_event: Listener | None = None,
 ) -> RunSummary:
     """Run the cells without a result; failed cells are tried again.
+
+    Cells of a data set whose files cannot be had are left out, and the others run.
 
     Parameters
     ----------
@@ -155,7 +161,7 @@ def run(  # noqa: PLR0913
     UsageError
         A name is unknown, another run uses the same folder, the folder cannot be written, or the store is damaged.
     RunError
-        No space is left, a data file is not available, or a worker was killed.
+        No space is left, no data set is available, or a worker was killed.
     Interrupted
         Ctrl-C was pressed. All finished cells are stored.
     """
@@ -170,14 +176,22 @@ def run(  # noqa: PLR0913
         left = [cell for key, cell in by_key.items() if status.get(key) != "done"]
         todo = part_of(list(by_key.values()), shard) if shard else by_key.values()
         wanted = {cell.key for cell in todo if not only_failed or status.get(cell.key) == "failed"}
-        groups = _ordered_groups([cell for cell in left if cell.key in wanted], known, max_cells)
-        cells = [cell for group in groups for cell in group]
-        progress = _Progress(len(by_key), len(by_key) - len(left), TimeLeft(Pace(known), cells, n_jobs), on_event)
-        progress.tell("plan", remaining_seconds=progress.time_left.seconds())
+        pace = Pace(known)
+        progress = _Progress(len(by_key), len(by_key) - len(left), on_event)
+        unavailable: dict[str, str] = {}
         try:
+            cells = [cell for cell in left if cell.key in wanted]
             if cells:
                 _check_packages(cells)
-                _fetch(cells, mirror, offline, lambda text: progress.tell("fetch", text=text))
+                unavailable = _fetch(cells, mirror, offline, lambda text: progress.tell("fetch", text=text))
+                cells = [cell for cell in cells if cell.dataset not in unavailable]
+                if not cells and not progress.done:
+                    raise RunError(" ".join(unavailable.values()))
+            groups = _ordered_groups(cells, pace, max_cells)
+            cells = [cell for group in groups for cell in group]
+            progress.time_left = TimeLeft(pace, cells, n_jobs)
+            progress.tell("plan", remaining_seconds=progress.time_left.seconds())
+            if cells:
                 made_by = store.provenance_id(provenance(experiment, n_jobs=n_jobs, backend=backend))
                 context = Context(
                     None if mirror is None else str(mirror),
@@ -217,6 +231,7 @@ def run(  # noqa: PLR0913
         seconds=time.perf_counter() - started,
         errors=progress.errors,
         left=len(by_key) - progress.done,
+        unavailable=unavailable,
     )
 
 
@@ -299,8 +314,10 @@ def _stores(experiment: Experiment, folders: Iterable[str | Path]) -> list[Path]
 class _Progress:
     """Counter of finished cells that reports to a listener."""
 
-    def __init__(self, total: int, done: int, time_left: TimeLeft, listener: Listener | None) -> None:
-        self.total, self.done, self.time_left = total, done, time_left
+    time_left: TimeLeft
+
+    def __init__(self, total: int, done: int, listener: Listener | None) -> None:
+        self.total, self.done = total, done
         self.ran = 0
         self.errors: list[str] = []
         self._listener = listener
@@ -353,13 +370,20 @@ def _check_packages(cells: Sequence[Cell]) -> None:
                 raise UsageError(f"{name}: {error}") from None
 
 
-def _fetch(cells: Sequence[Cell], mirror: str | Path | None, offline: bool | None, tell: Callable[[str], None]) -> None:
-    """Download all files before the workers start, so that the workers need not."""
+def _fetch(
+    cells: Sequence[Cell], mirror: str | Path | None, offline: bool | None, tell: Callable[[str], None]
+) -> dict[str, str]:
+    """Download all files before the workers start, so that the workers need not; return what could not be had."""
     from pucli.data import dataset_entry, fetch
 
-    names = [name for name in dict.fromkeys(cell.dataset for cell in cells) if dataset_entry(name).files]
-    if names:
-        fetch(names, mirror=mirror, offline=offline, progress=lambda name, done, total: tell(name))
+    unavailable = {}
+    for name in dict.fromkeys(cell.dataset for cell in cells):
+        if dataset_entry(name).files:
+            try:
+                fetch(name, mirror=mirror, offline=offline, progress=lambda file, done, total: tell(file))
+            except RunError as error:
+                unavailable[name] = str(error)
+    return unavailable
 
 
 def _module_folders(experiment: Experiment) -> tuple[str, ...]:
@@ -368,11 +392,10 @@ def _module_folders(experiment: Experiment) -> tuple[str, ...]:
     return (str(experiment.path.resolve().parent),) if named and experiment.path is not None else ()
 
 
-def _ordered_groups(cells: Sequence[Cell], known: StoredRows, max_cells: int | None) -> list[list[Cell]]:
+def _ordered_groups(cells: Sequence[Cell], pace: Pace, max_cells: int | None) -> list[list[Cell]]:
     """Return up to `max_cells` cells in groups, by repeat, so that a partial table is even, then long groups first."""
     if max_cells is not None and max_cells < 1:
         raise UsageError(f"--max-cells must be at least 1, got {max_cells}.")
-    pace = Pace(known)
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.group, []).append(cell)

@@ -253,6 +253,7 @@ SHOWN = {
     ("split", "seed"): "test_every_option.py::test_the_seed_of_a_split",
     ("split", "labelling"): "test_every_option.py::test_the_labelling_of_a_split",
     ("reproduce", "only_failed"): "test_reproduce.py::test_a_limit_and_only_failed_cells",
+    ("reproduce", "fail_on"): "test_reproduce.py::test_fail_on_a_verdict",
     ("reproduce", "shard"): "test_reproduce.py::test_parts_of_a_run_are_merged",
     ("merge", "experiment"): "test_reproduce.py::test_parts_of_a_run_are_merged",
     ("merge", "profile"): "test_reproduce.py::test_parts_of_a_run_are_merged",

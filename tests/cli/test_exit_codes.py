@@ -29,7 +29,8 @@ ARGUMENTS = {
 
 # Options, by their name in Python, that take a number or one of some words; the others take any text, or nothing.
 CHOSEN = {
-    "at_least", "backend", "confidence", "count", "cv_repeats", "decimal", "encoding", "estimator", "expected", "folds",
+    "at_least", "backend", "confidence", "count", "cv_repeats", "decimal", "encoding", "estimator", "expected",
+    "fail_on", "folds",
     "formats", "goal", "greedy",
     "label_frequency",
     "labelling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "order", "param", "positive",

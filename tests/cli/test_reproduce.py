@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from pucli.cli.terminal import plus_minus
+from pucli.data import dataset_entry
 from tests.helpers import ROOT
 
 SMALL = {
@@ -140,6 +141,53 @@ def test_a_dry_run_is_judged_by_another_table_with_the_same_data_and_method(pucl
     plan = pucli("reproduce", small(methods=own), "--dry-run", "--json").document
     assert plan["left"] == 8 and plan["seconds"] > 0 and plan["seconds_known_for"] == 4
     assert {row["method"]: row["seconds"] is None for row in plan["rows"]} == {"mine": False, "glpual": True}
+
+
+def of_two_sets(small):
+    """Declare an experiment on a data set of scikit-learn and on one that has to be downloaded."""
+    split = {**SMALL["split"], "scenario": "case-control"}
+    return small(data={"names": ["seeds", "breast-cancer"]}, split=split), "--profile", "smoke", "--method", "gllc"
+
+
+def test_a_data_set_that_cannot_be_had_leaves_the_others_running(pucli, small, mirror):
+    words = of_two_sets(small)
+    done = pucli("reproduce", *words, "--json")
+    run = done.document["run"]
+    assert (done.code, run["ran"], run["failed"], run["left"]) == (1, 1, 0, 1)
+    assert [found["name"] for found in run["unavailable"]] == ["seeds"]
+    assert "`pucli fetch seeds`" in done.err and "--mirror" in done.err
+    refused(pucli("reproduce", *words, "--dataset", "seeds", "--results", "none"), "pucli fetch seeds", code=1)
+    again = pucli("reproduce", *words, "--mirror", mirror, "--json")
+    run = again.document["run"]
+    assert (again.code, run["ran"], run["already_done"], run["unavailable"]) == (0, 1, 1, [])
+
+
+def test_a_dry_run_lists_downloads_with_sizes(pucli, small):
+    words = of_two_sets(small)
+    (file,) = dataset_entry("seeds").files
+    found = pucli("reproduce", *words, "--dry-run", "--json").document["downloads"]
+    assert found == [{"dataset": "seeds", "file": file.name, "bytes": file.bytes}] and file.bytes > 1000
+    assert "1 file: seeds (0.01 MB)" in pucli("reproduce", *words, "--dry-run").out
+    assert "or1 (size unknown)" not in pucli("reproduce", "table-3.3", "--dry-run").out
+    assert "spambase (size unknown)" in pucli("reproduce", "puicl", "--dry-run").out
+
+
+def test_fail_on_a_verdict(pucli, small, tmp_path):
+    table = tmp_path / "small.csv"
+    words = "reproduce", small(published="small.csv", random=False), "--profile", "smoke", "--method", "gllc"
+    for mean, code, verdict in ((200, 1, "worse"), (-100, 0, "better")):
+        table.write_text(f"mean_p2,method,f1_mean,f1_sd\n50,gllc,{mean},1\n200,gllc,{mean},1\n")
+        done = pucli(*words, "--fail-on", "worse")
+        assert done.code == code and f"verdicts  2 {verdict}" in done.out
+        assert ("--fail-on: 2 figures worse" in done.err) == bool(code)
+    assert pucli(*words, "--collect", "--fail-on", "worse", "--fail-on", "better").code == 1
+    refused(pucli(*words, "--fail-on", "wrose"), "'worse'")
+    refused(pucli(*words, "--dry-run", "--fail-on", "worse"), "--dry-run runs no cell")
+
+
+def test_a_table_without_published_figures_says_so(pucli, small):
+    done = pucli("reproduce", small(), "--profile", "smoke", "--method", "gllc")
+    assert "verdicts  none: no figure of this table was published" in done.out and "obtained" in done.out
 
 
 def test_json_of_reproduce(pucli, small):

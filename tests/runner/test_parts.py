@@ -94,7 +94,7 @@ def test_groups_run_by_repeat_and_the_longest_first():
         for repeat in (1, 0)
         for n in (10, 1000, 100)
     ]
-    ordered = [group[0] for group in _ordered_groups(cells, {}, None)]
+    ordered = [group[0] for group in _ordered_groups(cells, Pace({}), None)]
     assert [(cell.repeat, cell.n_fits) for cell in ordered] == [(r, n) for r in (0, 1) for n in (1000, 100, 10)]
 
 

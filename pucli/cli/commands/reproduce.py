@@ -23,7 +23,7 @@ EXAMPLES = """
 pucli reproduce table-3.1 --profile quick
 pucli reproduce table-3.3 --dry-run
 pucli reproduce table-3.3 --dataset wifi --dataset seeds --method glpual --n-jobs 2
-pucli reproduce table-3.3 --collect
+pucli reproduce table-3.3 --collect --fail-on worse
 pucli reproduce table-3.3 --shard 2/8 --results part2
 pucli reproduce my-table.yaml --datasets my-datasets.yaml --results /tmp/results --json
 """
@@ -66,6 +66,15 @@ def command(  # noqa: PLR0913
         str | None,
         typer.Option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler (--backend dask)."),
     ] = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-on",
+            metavar="VERDICT",
+            help="Exit with code 1 if a figure has this verdict, e.g. worse; may be repeated.",
+            autocompletion=completion.words("worse", "degenerate", "not reproduced", "inconclusive", "not judged"),
+        ),
+    ] = None,
     allow_changes: opt.AllowChanges = False,
     results: opt.Results = Path("results"),
     mirror: opt.Mirror = None,
@@ -74,14 +83,21 @@ def command(  # noqa: PLR0913
     """Run an experiment and compare its table with the published one.
 
     Each cell is stored as soon as it is finished and is never run again. After Ctrl-C, a crash or a full disk, the same
-    command continues where it stopped. Exit code 1 means that some cell failed.
+    command continues where it stopped. Exit code 1 means that some cell failed, or that a data set could not be had;
+    the cells of the other data sets run all the same.
     """
+    from pucli.core.declared_files import declared_path
     from pucli.report import collect
     from pucli.report.cells_csv import read_cells_csv, seconds_of_fits
+    from pucli.report.gathering import has_results
+    from pucli.report.tables.verdict import VERDICTS
     from pucli.runner import check_committed, dry_run, load_experiment, results_folder, run
     from pucli.runner.execute import BACKENDS
 
     opt.choice("backend", backend, BACKENDS)
+    for verdict in fail_on or []:
+        opt.choice("verdict", verdict, VERDICTS)
+    _refuse_together({"--dry-run": dry}, {"--fail-on": fail_on})
     _refuse_together(
         {"--dry-run": dry, "--collect": only_collect},
         {"--only-failed": only_failed, "--max-cells": max_cells, "--shard": shard, "--scheduler": scheduler},
@@ -89,8 +105,10 @@ def command(  # noqa: PLR0913
     declared = load_experiment(experiment, datasets=catalogue)
     which: dict[str, Any] = {"profile": profile, "methods": method, "datasets": dataset, "results_dir": results}
     if dry:
-        committed = read_cells_csv(results_folder(declared, results))
-        elsewhere = partial(seconds_of_fits, results)
+        places = [results, declared_path("results")]
+        known = next((place for place in places if has_results(results_folder(declared, place))), results)
+        committed = read_cells_csv(results_folder(declared, known))
+        elsewhere = partial(seconds_of_fits, known)
         _print_dry_run(out, dry_run(declared, n_jobs=n_jobs, earlier=committed, elsewhere=elsewhere, **which))
         return 0
     output_folder("--results", results)
@@ -98,7 +116,7 @@ def command(  # noqa: PLR0913
         f"Finished cells are kept in {results_folder(declared, results)}; run the same command again to continue."
     )
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
-    finished = 0
+    finished, unavailable = 0, {}
     if not only_collect:
         _warn_of_empty_store(out, results_folder(declared, results))
         with out.progress(declared.name, "cells") as bar:
@@ -115,7 +133,7 @@ def command(  # noqa: PLR0913
                 on_event=lambda event: _show(bar, event),
                 **which,
             )
-        finished = summary.total - summary.left
+        finished, unavailable = summary.total - summary.left, summary.unavailable
         out.document({"run": summary.to_json()})
         out.remark(
             f"{many(summary.ran, 'cell')} run in {duration(summary.seconds)}, {summary.already_done:,} already done"
@@ -131,7 +149,32 @@ def command(  # noqa: PLR0913
         )
     out.document({"verdicts": report.verdicts, "report": report.to_json()})
     print_report(out, report)
-    return 1 if report.counts["failed"] else 0
+    if unavailable:
+        out.warn(_without_data(unavailable))
+    wrong = {verdict: report.verdicts[verdict] for verdict in fail_on or [] if verdict in report.verdicts}
+    if wrong:
+        out.warn("--fail-on: " + ", ".join(f"{many(count, 'figure')} {verdict}" for verdict, count in wrong.items()))
+    return 1 if report.counts["failed"] or unavailable or wrong else 0
+
+
+def _without_data(unavailable: dict[str, str]) -> str:
+    """Name the data sets that could not be had and the way to get them, with the reason of the first."""
+    names = " ".join(unavailable)
+    first, reason = next(iter(unavailable.items()))
+    return (
+        f"{many(len(unavailable), 'data set')} could not be had, and the cells of the others ran: {names}. "
+        f"Run `pucli fetch {names}`, or give a folder or an address that has them with --mirror; then run the same "
+        "command again. "
+        f"{first}: {reason}"
+    )
+
+
+def _size(files: list[int | None]) -> str:
+    """Return the size of a data set, of which some files may have none declared."""
+    known = sum(size or 0 for size in files)
+    if not known:
+        return "size unknown"
+    return f"{'at least ' if None in files else ''}{max(known / 1e6, 0.01):.2f} MB"
 
 
 def _warn_of_empty_store(out: Output, folder: Path) -> None:
@@ -191,10 +234,14 @@ def _print_dry_run(out: Output, plan: DryRun) -> None:
     else:
         known = "" if plan.seconds_known_for >= plan.left else f", judged by {plan.seconds_known_for:,} of them"
         time = f"about {duration(plan.seconds)}{jobs}, as similar cells took{known}"
+    sets = dict.fromkeys(file["dataset"] for file in plan.downloads)
+    sizes = {name: [file["bytes"] for file in plan.downloads if file["dataset"] == name] for name in sets}
+    files = ", ".join(f"{name} ({_size(found)})" for name, found in sizes.items())
     out.fields(
         [
             ("left", f"{plan.left:,} of {many(plan.total, 'cell')}, {at_least}{many(plan.fits, 'fit')}"),
             ("time", time),
+            ("downloads", f"{many(len(plan.downloads), 'file')}: {files}" if plan.downloads else None),
             ("profile", plan.profile + "".join(f"; {text}" for text in plan.reductions)),
             ("results", plan.folder),
         ]

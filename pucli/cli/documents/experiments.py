@@ -135,6 +135,7 @@ class Run(TypedDict):
     seconds: float
     errors: list[str]
     left: int
+    unavailable: list[NotFetched]
 
 
 class Cells(TypedDict):
@@ -290,6 +291,14 @@ class Planned(_Column):
     seconds: float | None
 
 
+class Download(TypedDict):
+    """A file that the cache lacks; `bytes` is null if its size is not declared."""
+
+    dataset: str
+    file: str
+    bytes: int | None
+
+
 class DryRun(TypedDict):
     """`pucli reproduce --dry-run`: what would run; `seconds` is null if no similar cell has run."""
 
@@ -307,6 +316,7 @@ class DryRun(TypedDict):
     seconds_known_for: int
     n_jobs: int
     rows: list[Planned]
+    downloads: list[Download]
 
 
 class Stage(_Column):

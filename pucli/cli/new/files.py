@@ -142,6 +142,7 @@ def new_dataset(
         "name": name,
         "file": file,
         "sha256": hashlib.sha256(source.read_bytes()).hexdigest(),
+        "bytes": source.stat().st_size,
         "reader": READERS[source.suffix.lower()],
         "label": _column(label or "kind"),
         "positive": _value(positive or "yes"),

@@ -28,7 +28,7 @@ def print_report(out: Output, report: Report) -> None:
         cells += f", {many(number_of, 'repeat')} of each"
     out.fields(
         [
-            ("verdicts", verdicts or None),
+            ("verdicts", verdicts or "none: no figure of this table was published"),
             ("table", f"{report.title} ({report.source})" if report.source else report.title),
             ("profile", report.profile + (f": {'; '.join(report.reductions)}" if report.reductions else "")),
             ("cells", cells),

@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -139,6 +139,38 @@ def fetch(
     return paths
 
 
+@dataclass(frozen=True)
+class ToFetch:
+    """A declared file that is not in the cache.
+
+    Parameters
+    ----------
+    dataset, file : str
+        Key of the data set and name of the file.
+    bytes : int or None
+        Declared size of the uncompressed content, None if it is unknown.
+    """
+
+    dataset: str
+    file: str
+    bytes: int | None
+
+
+def to_fetch(names: Iterable[str]) -> list[ToFetch]:
+    """Return the files of declared data sets that are not in the cache, or have the wrong content there.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Keys or display names of data sets, which may repeat.
+    """
+    source, found = make_source(), []
+    for key in dict.fromkeys(map(dataset_key, names)):
+        files = [file for file in load_catalogue()[key].files if _cached(key, file, source) is None]
+        found += [ToFetch(key, file.name, file.bytes) for file in files]
+    return found
+
+
 def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Path]:
     """Return a declared file from the cache; download it first if it is missing or has the wrong content.
 
@@ -165,11 +197,9 @@ def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Pa
     RunError
         No place has the file with the declared SHA-256.
     """
+    if (cached := _cached(key, file, source)) is not None:
+        return cached
     folder = source.cache / key
-    for packaging in file.packagings():
-        path = folder / packaging.name
-        if path.is_file() and _wrong_content(path, packaging) is None:
-            return packaging, path
     failures: list[str] = []
     with _cache_errors(source.cache):
         folder.mkdir(parents=True, exist_ok=True)
@@ -183,6 +213,12 @@ def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Pa
                     return packaging, folder / packaging.name
                 failures.append(f"{address.url}: {problem}")
     raise RunError(_not_found(key, file, source, failures))
+
+
+def _cached(key: str, file: File, source: Source) -> tuple[File, Path] | None:
+    """Return the packaging of a file that is in the cache with the declared content, and its path."""
+    places = ((packaging, source.cache / key / packaging.name) for packaging in file.packagings())
+    return next((found for found in places if found[1].is_file() and _wrong_content(found[1], found[0]) is None), None)
 
 
 def _sweep(folder: Path) -> None:

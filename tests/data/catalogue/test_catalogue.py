@@ -97,6 +97,8 @@ def test_counts_and_content_of_every_downloaded_set(name, cache):
             raise
         pytest.skip(f"the local mirror of the data sets lacks it: {error}")
     assert data.content_sha256 == entry.content_sha256 == content_hash(data.X, data.y)
+    sizes = [(cache / name / file.name).stat().st_size for file in entry.files]
+    assert sizes == [file.bytes for file in entry.files]
     assert np.isfinite(data.X).all()
     assert set(np.unique(data.y)) == ({-1, 1} if entry.target.positive or entry.target.above else set(data.classes))
     assert len(data.feature_names) == data.X.shape[1]
