@@ -64,6 +64,7 @@ class File(_Declared):
         default=None,
         description="SHA-256 of the uncompressed content; where no copy was at hand, `content_sha256` of the entry",
     )
+    bytes: int | None = Field(default=None, ge=1, description="size of the uncompressed content")
     mirrors: list[Mirror] = Field(default=[], description="addresses, in the order of trial")
     reader: Reader | None = Field(default=None, description="format, if it differs from that of the entry")
     alternatives: list[File] = Field(default=[], description="other packagings of the same rows")
