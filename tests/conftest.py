@@ -46,21 +46,56 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make a warning of scikit-learn an error; in pyproject.toml, it would import NumPy before its threads are set."""
     if hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", None):
         config.addinivalue_line("filterwarnings", "error::sklearn.exceptions.DataConversionWarning")
+    if not hasattr(config, "workerinput") and hasattr(config, "cache"):
+        config.pluginmanager.register(Skipped(config))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--skipped", action="store_true", help="run only what the last run skipped, with more installed")
+
+
+class Skipped:
+    """Keeps the names of the tests and files that a run skips, for `--skipped`."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.cache = config.cache
+        self.names: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self.names.add(report.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:
+            self.names.add(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        self.cache.set("pucli/skipped", sorted(self.names))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Spare a quick run the imports of files whose tests are all slow, such as torch."""
+    """Spare a run the imports of files of which it has no test, and a quick one those of torch and the like."""
+    if config.getoption("skipped") and collection_path.suffix == ".py":
+        file = collection_path.relative_to(config.rootpath).as_posix()
+        return file not in {name.partition("::")[0] for name in config.cache.get("pucli/skipped", [])} or None
     if "not slow" not in config.getoption("markexpr").split(" and ") or collection_path.suffix != ".py":
         return None
     return "\npytestmark = pytest.mark.slow\n" in collection_path.read_text() or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests marked `nightly`, unless -m asks for them or one is named."""
+    """Leave out what --skipped does not name, and tests marked `nightly` unless -m asks for them or one is named."""
+    if config.getoption("skipped"):
+        last = set(config.cache.get("pucli/skipped", []))
+        _keep(config, items, [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & last])
     if "nightly" in config.getoption("markexpr") or any("::" in word for word in config.args):
         return
-    config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("nightly")])
-    items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+    _keep(config, items, [item for item in items if not item.get_closest_marker("nightly")])
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
+    config.hook.pytest_deselected(items=list(set(items).difference(kept)))
+    items[:] = kept
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -10,6 +10,7 @@ import typer
 
 from pucli.cli import completion
 from pucli.core.errors import UsageError, unknown
+from pucli.core.processes import number_of_jobs
 from pucli.data.reading import normal
 
 LARGEST_SEED = 2**32 - 1  # of the generators of NumPy and scikit-learn
@@ -53,11 +54,7 @@ def _usable_seed(context: typer.Context, parameter: typer.CallbackParam, value: 
 
 
 def _usable_jobs(context: typer.Context, parameter: typer.CallbackParam, value: int) -> int:
-    if value == 0:
-        raise UsageError(
-            f"{as_given(context, parameter, value)}: give a number of worker processes of at least 1, or a negative "
-            "one: -1 takes all processors, -2 all but one."
-        )
+    number_of_jobs(value, as_given(context, parameter, value))
     return value
 
 

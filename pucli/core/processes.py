@@ -14,18 +14,25 @@ from typing import Any
 
 from pucli.core.errors import RunError, UsageError
 
+LEAST_LIMIT = 32  # processes that may be asked for however few processors there are; above, twice the processors
 
-def number_of_jobs(n_jobs: int) -> int:
-    """Return the number of processes for `--n-jobs`; -1 is the number of processors."""
+
+def number_of_jobs(n_jobs: int, name: str = "") -> int:
+    """Return the number of processes for `--n-jobs`, or `name` in messages; -1 is the number of processors."""
+    name = name or f"--n-jobs {n_jobs}"
     if n_jobs == 0:
-        raise UsageError("--n-jobs must not be 0; 1 runs in this process, -1 uses all processors.")
-    if n_jobs > 0:
-        return n_jobs
+        raise UsageError(
+            f"{name}: give a number of worker processes of at least 1, or a negative one: -1 takes all processors, -2 "
+            "all but one."
+        )
     try:
         available = len(os.sched_getaffinity(0))
     except AttributeError:  # not on Linux
         available = os.cpu_count() or 1
-    return max(1, available + 1 + n_jobs)
+    most = max(LEAST_LIMIT, 2 * available)
+    if n_jobs > most:
+        raise UsageError(f"{name}: at most {most} worker processes on this machine, which has {available} processors.")
+    return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
 
 
 def in_workers(

@@ -7,9 +7,9 @@ the nearest valid key.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Verdict = Literal[
     "reproduced",
@@ -36,6 +36,21 @@ Cause = Literal[
     "unexplained",
 ]
 
+
+def _once(values: list[Any]) -> list[Any]:
+    for value in values:
+        if values.count(value) > 1:
+            raise ValueError(f"{value} is named twice")
+    return values
+
+
+Names = Annotated[list[str], AfterValidator(_once)]
+# above, every positive would be labeled, and at 0 none
+LabelFrequencies = Annotated[list[Annotated[float, Field(gt=0, lt=1)]], AfterValidator(_once)]
+# it names a folder of the results, and leads to no other
+EXPERIMENT_NAME = r"^\w[^/\\\x00-\x1f\x7f]*$"
+ExperimentName = Annotated[str, Field(pattern=EXPERIMENT_NAME)]
+
 # Values of the parameter `prior`: the share of positives among the unlabeled rows of each split, and the number of
 # positives divided by that of negatives there.
 TRUE_PRIOR = "true"
@@ -60,7 +75,7 @@ class Source(Strict):
 class Data(Strict):
     """Data sets of an experiment: declared ones by `names`, or one generator with `parameters`."""
 
-    names: list[str] = Field(default=[], description="data sets of datasets.yaml")
+    names: Names = Field(default=[], description="data sets of datasets.yaml")
     generate: str = Field(default="", description="a generated data set of datasets.yaml, drawn again for each repeat")
     parameters: dict[str, Any] = Field(
         default={}, description="parameters of the generator; a list is a scenario parameter with one setting per value"
@@ -76,8 +91,6 @@ class Data(Strict):
             raise ValueError("give either names (declared data sets) or generate (a generated data set)")
         if self.parameters and not self.generate:
             raise ValueError("parameters need generate; declared data sets have none")
-        if len(set(self.names)) < len(self.names):
-            raise ValueError("a data set is named twice")
         return self
 
 
@@ -90,7 +103,7 @@ class SplitPlan(Strict):
         description="which positives are labelled (protocol pu): scar, sar-feature, sar-score, sar-lbe-a, sar-lbe-b or "
         "sar-pusb",
     )
-    label_frequencies: list[float] = Field(default=[], description="label frequencies, with one setting for each")
+    label_frequencies: LabelFrequencies = Field(default=[], description="label frequencies, with one setting for each")
     repeats: int = Field(ge=1, le=100_000, description="number of splits")
     seed: int = Field(ge=0, description="seed of all splits")
     unlabeled_train: float | None = Field(
@@ -242,14 +255,14 @@ class Profile(Strict):
     """Changes made by a profile. An empty profile is the whole experiment."""
 
     description: str = Field(default="", description="the profile in words")
-    data: list[str] | None = Field(default=None, description="data sets; by default all")
+    data: Names | None = Field(default=None, description="data sets; by default all")
     parameters: dict[str, Any] = Field(default={}, description="parameter of the generator -> value")
-    label_frequencies: list[float] | None = Field(
+    label_frequencies: LabelFrequencies | None = Field(
         default=None, min_length=1, description="label frequencies; by default all"
     )
     repeats: int | None = Field(default=None, ge=1, description="number of splits")
     grid: Literal["coarse", "full"] = Field(default="full", description="coarse: the coarse grids of the methods")
-    methods: list[str] | None = Field(default=None, description="columns; by default all")
+    methods: Names | None = Field(default=None, description="columns; by default all")
     folds: int | None = Field(default=None, ge=2, description="number of folds")
     cv_repeats: int | None = Field(default=None, ge=1, description="number of divisions into folds")
     greedy: bool = Field(default=True, description="false omits the greedy refinement")
@@ -275,19 +288,19 @@ class Experiment(Strict):
     primary: dict[str, str] = Field(
         default={}, description="name -> column of the variant that represents it; by default the first"
     )
-    metrics: list[str] = Field(default=["f1"], min_length=1, description="metrics of the table")
+    metrics: Names = Field(default=["f1"], min_length=1, description="metrics of the table")
     published: list[Published] = Field(default=[], description="published figures, or the names of their files")
     comparisons: list[list[str]] | None = Field(default=None, description="pairs of columns to test; by default all")
     notes: list[KnownNote] = Field(default=[], description="known explanations")
     figures: list[FigureSpec] = Field(default=[], description="figures")
     options: dict[str, Any] = Field(default={}, description="options of the protocol")
-    variants: dict[str, list[str]] = Field(
+    variants: dict[str, list[ExperimentName]] = Field(
         default={},
         description="name -> experiments that run the table under another protocol; a figure that only they reproduce "
         'is "reproduced by a variant: NAME"',
     )
     random: bool = Field(default=True, description="whether repeats differ; if not, one repeat is enough for a verdict")
-    reuses: list[str] = Field(
+    reuses: list[ExperimentName] = Field(
         default=[],
         description="experiments whose finished cells are reused here if everything that determines them agrees",
     )

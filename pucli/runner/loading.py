@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from pucli.core.plug_ins import add_module_folder, check_not_hidden
 from pucli.core.validation_errors import explain
 from pucli.core.yaml_files import read_yaml
 from pucli.metrics import get_metric
-from pucli.runner.experiment import TRUE_ODDS, TRUE_PRIOR, Experiment, MethodEntry
+from pucli.runner.experiment import EXPERIMENT_NAME, TRUE_ODDS, TRUE_PRIOR, Experiment, MethodEntry
 
 
 def experiment_names() -> list[str]:
@@ -49,6 +50,11 @@ def load_experiment(
     if not own and text not in declared:
         raise unknown("experiment", text, declared, listing="pucli list experiments")
     path = Path(name_or_path) if own else declared[text]
+    if not re.search(EXPERIMENT_NAME, path.stem):
+        raise UsageError(
+            f"{path}: the results of an experiment are in a folder with the name of its file, which must begin with a "
+            "letter, a digit or _ and have no \\ or control character; rename the file."
+        )
     content = read_yaml(path, listing="`pucli list experiments` shows the declared ones")
     experiment = parse_experiment(content, file=path.name)
     experiment._name, experiment._path = path.stem, path

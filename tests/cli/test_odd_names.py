@@ -41,6 +41,13 @@ def test_every_file_may_have_a_name_that_is_no_text(pucli, table, form):
         done = pucli("predict", "--model", model, "--data", data, "--out", out)
         assert done.code == 0 and Path(out).stat().st_size > 500
     assert pucli("show", model, "--card", f"{BYTES}.md").code == 0
+
+
+def test_an_exported_model_may_have_a_name_that_is_no_text(pucli, table):
+    pytest.importorskip("onnx", reason="onnx is not installed; pip install -e '.[onnx]'")
+    table.to_csv("rows.csv", index=False)
+    model = f"{BYTES}/{BYTES}.model"
+    assert pucli("train", "-m", "blssvm", "--data", "rows.csv", "--label", "y", "--model", model).code == 0
     assert pucli("export", model, "--onnx", f"{BYTES}.onnx").code == 0
 
 

@@ -19,6 +19,7 @@ from tests.helpers import ROOT
 WIDTH = 80
 ROWS = "--data customers.csv --label bought --positive yes"
 SOURCE = f"{ROWS} --rows 150"
+EXPORT = "export own.model --onnx own.onnx"
 # A command line of each command; the words of later lines use the files of earlier ones.
 LINES = {
     "list": "list methods",
@@ -30,7 +31,7 @@ LINES = {
     "evaluate": "evaluate --model own.model --data customers.csv --label bought --labels pu",
     "shift": "shift --model own.model --data customers.csv",
     "show": "show auto.model --card card.md",
-    "export": "export own.model --onnx own.onnx",
+    "export": EXPORT,
     "tune": f"tune --method gllc {SOURCE} --grid lam=0.1,1 --param sigma=1 --param c_u=0.1 --cv 2",
     "advise": f"advise {SOURCE}",
     "prior": f"prior {SOURCE} --estimator km2 --replicates 3",
@@ -55,8 +56,6 @@ REFUSED = {
     "status": "status table-3.3",
     "site": "site --results folder-that-is-not-there",
 }
-if importlib.util.find_spec("onnx") is None:  # it then says what to install
-    REFUSED["export"] = LINES.pop("export")
 SMALL = {
     "title": "A small table",
     "data": {"names": ["wine"]},
@@ -90,6 +89,13 @@ def check(text: str, words: str) -> None:
         assert not re.search(r"(?<![,.\d])1 (iterations|rows|points|fits|cells|repeats|choices)\b", line), (words, line)
 
 
+def fits(screen, words: str, code: int = 0) -> None:
+    done = screen(*words.split())
+    assert done.code == code, (words, done.err)
+    check(done.out, words)
+    check(done.err, words)
+
+
 def test_every_command_is_tried():
     assert {*LINES, *OF_RESULTS, *REFUSED} == set(command_names())
 
@@ -102,10 +108,18 @@ def test_every_command_fits_a_terminal(screen, tmp_path):
     run = ["reproduce small.yaml --results part"]
     top = ["predict --model own.model --data customers.csv --top 3 --why"]
     for words in [*LINES.values(), *top, *LISTS, *run, *OF_RESULTS.values(), *REFUSED.values()]:
-        done = screen(*words.split())
-        assert done.code == (2 if words in REFUSED.values() else 0), (words, done.err)
-        check(done.out, words)
-        check(done.err, words)
+        if words != EXPORT:
+            fits(screen, words, code=2 if words in REFUSED.values() else 0)
+
+
+@pytest.mark.slow
+def test_an_export_fits_a_terminal(screen, monkeypatch):
+    fits(screen, LINES["train"])
+    with monkeypatch.context() as patch:
+        patch.setattr(importlib.util, "find_spec", lambda name: None)
+        fits(screen, EXPORT, code=2)  # it then says what to install
+    pytest.importorskip("onnx", reason="onnx is not installed; pip install -e '.[onnx]'")
+    fits(screen, EXPORT)
 
 
 def test_each_entry_of_a_list_is_one_line_of_a_pipe(pucli, monkeypatch):

@@ -78,6 +78,17 @@ def test_no_worker_process(pucli, customers, command):
     refused(pucli("reproduce", "table-3.1", "--dry-run", "--n-jobs", 0), "--n-jobs 0: ", "at least 1")
 
 
+@pytest.mark.parametrize("command", ["auto", "tune", "compare"])
+def test_more_worker_processes_than_a_machine_can_hold(pucli, customers, command, monkeypatch):
+    words = (*LEARN[command], "--data", customers.pu, *LABELLED)
+    refused(pucli(*words, "--n-jobs", 100_000), "--n-jobs 100000: at most ", " worker processes on this machine")
+    dry = ("reproduce", "table-3.1", "--dry-run", "--n-jobs")
+    refused(pucli(*dry, 100_000), "--n-jobs 100000: at most ")
+    assert pucli(*dry, 32).code == 0
+    monkeypatch.setenv("PUCLI_N_JOBS", "100000")
+    refused(pucli(*words), "PUCLI_N_JOBS=100000: at most ")
+
+
 def test_a_wrong_value_of_the_environment_is_named_so(pucli, customers, monkeypatch):
     words = ("auto", "--data", customers.pu, *LABELLED)
     for name, value in (("PUCLI_SEED", "-1"), ("PUCLI_N_JOBS", "0"), ("PUCLI_N_JOBS", "two")):

@@ -51,6 +51,34 @@ def refused(tmp_path: Path, **changes) -> str:
     return str(caught.value)
 
 
+@pytest.mark.parametrize("value", [0, 1, 1.5, -0.5])
+def test_a_label_frequency_is_a_share_of_some_positives(tmp_path, value):
+    for section in ("split", "profiles__quick"):
+        said = refused(tmp_path, **{f"{section}__label_frequencies": [0.5, value]})
+        assert f"small.yaml: {section.replace('__', '.')}.label_frequencies.1: " in said and "than" in said
+
+
+def test_nothing_is_named_twice(tmp_path):
+    for path, value in (
+        ("metrics", ["f1", "accuracy", "f1"]),
+        ("split__label_frequencies", [0.5, 0.5]),
+        ("profiles__quick__methods", ["glpual", "glpual"]),
+    ):
+        assert f"small.yaml: {path.replace('__', '.')}: {value[0]} is named twice" in refused(tmp_path, **{path: value})
+    said = refused(tmp_path, data={"names": ["wine", "seeds", "wine"]}, profiles={})
+    assert "small.yaml: data.names: wine is named twice" in said
+
+
+@pytest.mark.parametrize("name", ["..", "..x", "a\\b", "a\nb", "-a", ".hidden"])
+def test_the_results_of_an_experiment_stay_in_the_folder_of_results(tmp_path, name):
+    load(tmp_path)
+    file = (tmp_path / "small.yaml").rename(tmp_path / f"{name}.yaml")
+    with pytest.raises(UsageError, match=r"must begin with a letter.*rename the file"):
+        load_experiment(file)
+    assert "small.yaml: reuses.0: " in refused(tmp_path, reuses=[name])
+    assert "small.yaml: variants.other.0: " in refused(tmp_path, variants={"other": [f"{name}/x"]})
+
+
 @pytest.mark.parametrize("name", ["table-3.1", pytest.param("table-3.3", marks=pytest.mark.slow)])
 def test_declared_experiments_plan(name):
     assert name in experiment_names()

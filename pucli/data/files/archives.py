@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import lzma
-import shutil
 import tarfile
 import zipfile
 import zlib
@@ -57,11 +56,8 @@ def unpack(source: Path, target: Path, member: str | None = None, *, limit: int 
     limit = unpacked_limit(source.stat().st_size) if limit is None else limit
     try:
         if member is None:
-            if _is_gzip(source):
-                with gzip.open(source) as stream:
-                    _write(stream, target, limit)
-            else:
-                shutil.copyfile(source, target)
+            with gzip.open(source) if _is_gzip(source) else source.open("rb") as stream:
+                _write(stream, target, limit)
         elif zipfile.is_zipfile(source):
             with zipfile.ZipFile(source) as archive:
                 names = [info.filename for info in archive.infolist() if not info.is_dir()]

@@ -1,7 +1,8 @@
-"""Files from mirrors: order, checksums, archives, retries, no network, no space, and nothing half-written."""
+"""Files from mirrors: order, checksums, archives, retries, limits, no network, no space, and nothing half-written."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gzip
 import hashlib
@@ -28,7 +29,7 @@ SHA = hashlib.sha256(TEXT).hexdigest()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Serves `server.pages`: path -> bytes, or a list of statuses and bytes used up one per request."""
+    """Serves `server.pages`: path -> bytes, a function of the handler, or a list of them used up one per request."""
 
     def do_GET(self):
         self.server.asked.append(self.path)
@@ -37,6 +38,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             page = page.pop(0) if len(page) > 1 else page[0]
         if isinstance(page, int):
             self.send_error(page)
+            return
+        if callable(page):
+            page(self)
             return
         cut = page.startswith(b"CUT")
         self.send_response(200)
@@ -55,11 +59,12 @@ def server(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        running.pages, running.asked = {}, []
+        running.pages, running.asked, running.over = {}, [], threading.Event()
         running.url = f"http://127.0.0.1:{running.server_port}"
         thread = threading.Thread(target=running.serve_forever, daemon=True)
         thread.start()
         yield running
+        running.over.set()
         running.shutdown()
 
 
@@ -199,7 +204,7 @@ def test_a_mirror_that_does_not_exist_is_wrong_usage(tmp_path):
 def test_no_space_left(tmp_path, monkeypatch):
     (tmp_path / "toy.csv").write_bytes(TEXT)
 
-    def full(source, target, member=None):
+    def full(source, target, member=None, limit=None):
         target.write_bytes(b"half")
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -214,6 +219,98 @@ def test_a_cache_that_cannot_be_written(tmp_path):
     (tmp_path / "cache").write_text("a file where the folder should be")
     with pytest.raises(UsageError, match=r"cannot write to the cache .*PUCLI_DATA_DIR"):
         get(tmp_path, declare(tmp_path), mirror=tmp_path)
+
+
+def test_an_answer_without_end_is_given_up_at_the_limit(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "_LARGEST", 500_000)
+    sent = []
+
+    def endless(handler):
+        handler.send_response(200)
+        handler.end_headers()
+        with contextlib.suppress(OSError):
+            while len(sent) < 2000:  # 131 MB
+                handler.wfile.write(bytes(2**16))
+                sent.append(2**16)
+
+    server.pages = {"/endless": endless}
+    with pytest.raises(RunError, match="/endless: larger than 500,000 bytes"):
+        get(tmp_path, declare(tmp_path, f"{server.url}/endless"))
+    assert server.asked == ["/endless"]
+    assert left(tmp_path) == []
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["before the headers end", "after the headers"])
+def test_an_answer_of_a_byte_now_and_then_is_given_up(early, server, tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "_PATIENCE", 0.2)
+
+    def drip(handler):
+        handler.wfile.write(b"HTTP/1.0 200 OK\r\nX: " if early else b"HTTP/1.0 200 OK\r\nContent-Length: 9999\r\n\r\n")
+        with contextlib.suppress(OSError):
+            for _ in range(9999):
+                handler.wfile.write(b"x")
+                if handler.server.over.wait(0.05):
+                    return
+
+    server.pages = {"/drip": drip, "/whole": TEXT}
+    with pytest.raises(RunError, match=r"/drip: too slow: \d+ bytes in \d+ s\."):
+        get(tmp_path, declare(tmp_path, f"{server.url}/drip"))
+    assert left(tmp_path) == []
+    monkeypatch.setattr(download, "_SLOWEST", 0)
+    monkeypatch.setattr(download, "_LONGEST", 0.2)
+    with pytest.raises(RunError, match="/drip: not complete after"):
+        get(tmp_path, declare(tmp_path, f"{server.url}/drip"))
+    monkeypatch.setattr(download, "_LONGEST", 3600.0)
+    assert get(tmp_path, declare(tmp_path, f"{server.url}/whole"))[0].read_bytes() == TEXT
+
+
+def test_silence_within_an_answer_is_named(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "_TIMEOUT", 0.2)
+
+    def stall(handler):
+        handler.wfile.write(b"HTTP/1.0 200 OK\r\nContent-Length: 9999\r\n\r\nx")
+        handler.server.over.wait(10)
+
+    server.pages = {"/stall": stall}
+    with pytest.raises(RunError, match=r"no response within 0 s \(3 tries\)"):
+        get(tmp_path, declare(tmp_path, f"{server.url}/stall"))
+
+
+def test_a_length_that_is_no_number_is_named(server, tmp_path):
+    def odd(handler):
+        handler.wfile.write(b"HTTP/1.0 200 OK\r\nContent-Length: many\r\n\r\n" + TEXT)
+
+    server.pages = {"/odd": odd}
+    with pytest.raises(RunError, match=r"/odd: ValueError.*many"):
+        get(tmp_path, declare(tmp_path, f"{server.url}/odd"))
+
+
+def test_a_declared_size_is_the_limit_of_the_content(server, tmp_path):
+    sized = f"{SHA}\n      bytes: {len(TEXT)}"
+    server.pages = {"/right": TEXT, "/packed": gzip.compress(TEXT), "/long": TEXT * 9999, "/short": TEXT[:-1]}
+    server.pages["/bomb"] = gzip.compress(TEXT * 9999)
+    for page in ("right", "packed"):
+        get(tmp_path / page, declare(tmp_path, f"{server.url}/{page}", sha=sized))
+    for page, problem in (
+        ("long", f"larger than {len(TEXT) + 2**16:,} bytes"),
+        ("bomb", f"more than {len(TEXT)} bytes"),
+        ("short", f"{len(TEXT) - 1} bytes, and {len(TEXT)} are declared"),
+    ):
+        with pytest.raises(RunError, match=f"/{page}: .*{problem}"):
+            get(tmp_path, declare(tmp_path, f"{server.url}/{page}", sha=sized))
+    assert left(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_only_regular_files_are_read(tmp_path):
+    os.mkfifo(tmp_path / "toy.csv")
+    for place in ((tmp_path / "toy.csv").as_uri(), "file:///dev/zero", "/dev/zero", tmp_path.as_uri()):
+        with pytest.raises(RunError, match=f"{place}: not a regular file"):
+            get(tmp_path, declare(tmp_path, place), offline=True)
+    with pytest.raises(RunError, match="no such file"):
+        get(tmp_path, declare(tmp_path), mirror=tmp_path)
+    with pytest.raises(UsageError, match="neither a folder nor an address"):
+        get(tmp_path, declare(tmp_path), mirror="/dev/zero")
 
 
 def test_an_interrupted_download_leaves_nothing(server, tmp_path):

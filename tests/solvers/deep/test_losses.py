@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 from scipy.special import logsumexp
 
 from pucli.solvers.deep import losses
 from pucli.solvers.deep.likelihood import kernel_log_likelihood, log_density
 from pucli.solvers.deep.losses import _plummer_discrepancy, coulomb_potential, plummer_autoencoder_loss
 from pucli.solvers.deep.networks import exported, perceptron
+
+torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
 
 pytestmark = pytest.mark.slow
 

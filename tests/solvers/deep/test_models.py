@@ -8,11 +8,12 @@ import sys
 
 import numpy as np
 import pytest
-import torch
 
 from pucli.estimators.density.plummer import VariationalAutoencoder
 from tests.helpers import by_night
 from tests.solvers.deep.helpers import DEEP_MODELS, rows, small
+
+torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
 
 pytestmark = pytest.mark.slow
 

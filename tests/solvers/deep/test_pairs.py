@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from pucli.estimators import VEEGAN, AdversarialVariationalBayes, BidirectionalGAN
 from pucli.solvers.deep.models import MODELS, Settings, contrast
+
+torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,6 @@ import functools
 
 import numpy as np
 import pytest
-import torch
 from sklearn.base import clone
 
 from pucli.estimators.density.plummer import PlummerAutoencoder
@@ -14,6 +13,8 @@ from pucli.solvers.deep.models import MODELS, Settings
 from pucli.solvers.deep.trainer import Trainer
 from tests.helpers import by_night
 from tests.solvers.deep.helpers import DEEP_MODELS, rows, small
+
+torch = pytest.importorskip("torch", reason="the extra [deep] is not installed: no torch")
 
 pytestmark = pytest.mark.slow
 
