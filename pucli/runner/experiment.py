@@ -257,9 +257,7 @@ class Profile(Strict):
     description: str = Field(default="", description="the profile in words")
     data: Names | None = Field(default=None, description="data sets; by default all")
     parameters: dict[str, Any] = Field(default={}, description="parameter of the generator -> value")
-    label_frequencies: LabelFrequencies | None = Field(
-        default=None, min_length=1, description="label frequencies; by default all"
-    )
+    label_frequencies: LabelFrequencies | None = Field(default=None, min_length=1, description="by default all")
     repeats: int | None = Field(default=None, ge=1, description="number of splits")
     grid: Literal["coarse", "full"] = Field(default="full", description="coarse: the coarse grids of the methods")
     methods: Names | None = Field(default=None, description="columns; by default all")

@@ -3,7 +3,7 @@
 A file is taken from the first place that has it with the declared SHA-256: the cache, the mirror of the user
 (`--mirror`, `PUCLI_MIRROR`), then the declared addresses. It is written under a temporary name, verified and then
 renamed, so the cache never holds an incomplete or unverified file. Downloads use pooch, and end when they are larger or
-slower than the limits below.
+slower than its limits.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import os
 import shutil
 import stat
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,20 +24,12 @@ from urllib.request import url2pathname
 
 from pucli.core.errors import RunError, UsageError
 from pucli.data.catalogue.entries import dataset_key, load_catalogue
+from pucli.data.catalogue.http_download import Progress, http_download
 from pucli.data.files.archives import ArchiveError, unpack
 from pucli.data.schema import Entry, File, Mirror
 
-# Called with the file name, the bytes so far and the total bytes (None if unknown).
-Progress = Callable[[str, int, int | None], None]
-
-_TRIES = 3
-_WAIT = 0.5  # seconds before the second try, doubled before each further try
-_TIMEOUT = 30.0  # seconds without a response
-_CHUNK = 2**16  # bytes
 _LARGEST = 2**30  # bytes of a download whose size is not declared
-_SLOWEST = 2**13  # bytes per second on average, counted from _PATIENCE
-_PATIENCE = 60.0  # seconds
-_LONGEST = 3600.0  # seconds
+_SPARE = 2**16  # bytes by which a packed file may be larger than its content
 _STALE = 86400.0  # seconds
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 
@@ -280,7 +271,7 @@ def _get(address: Mirror, packaging: File, target: Path, source: Source) -> str 
     """Write the verified content of an address to `target`; return the problem, or None."""
     raw = target.with_name("raw")
     if _is_url(address.url):
-        problem = _download(address.url, raw, packaging.name, _largest(address, packaging), source.progress)
+        problem = http_download(address.url, raw, packaging.name, _largest(address, packaging), source.progress)
         if problem is not None:
             return problem
     else:
@@ -305,7 +296,7 @@ def _largest(address: Mirror, packaging: File) -> int:
     """Return the number of bytes that an address may send: an archive may hold other files beside the declared one."""
     if packaging.bytes is None:
         return _LARGEST
-    return max(packaging.bytes, _LARGEST) if address.member else packaging.bytes + packaging.bytes // 100 + _CHUNK
+    return max(packaging.bytes, _LARGEST) if address.member else packaging.bytes + packaging.bytes // 100 + _SPARE
 
 
 def _wrong_content(path: Path, packaging: File) -> str | None:
@@ -319,100 +310,6 @@ def _wrong_content(path: Path, packaging: File) -> str | None:
     if found == packaging.sha256:
         return None
     return f"checksum mismatch (SHA-256 {found[:12]}..., declared {packaging.sha256[:12]}...)"
-
-
-def _download(url: str, target: Path, name: str, largest: int, progress: Progress | None) -> str | None:
-    """Download an address, with retries if they may help; return the problem, or None."""
-    import requests
-
-    for attempt in range(_TRIES):
-        if attempt:
-            time.sleep(_WAIT * 2 ** (attempt - 1))
-        try:
-            _Arrival(url, target, name, largest, progress).wait()
-        except _OutOfBounds as error:
-            return str(error)
-        except requests.HTTPError as error:
-            status = error.response.status_code if error.response is not None else 0
-            problem = f"HTTP {status}"
-            if status < 500 and status != 429:
-                return problem
-        except requests.exceptions.SSLError as error:
-            return f"no secure connection ({error})"
-        except (requests.Timeout, requests.ConnectionError) as error:
-            late = isinstance(error, requests.Timeout) or "timed out" in str(error)  # between two parts of the answer
-            problem = f"no response within {_TIMEOUT:.0f} s" if late else "no connection"
-        except (requests.RequestException, ValueError) as error:
-            problem = f"{type(error).__name__}: {error}"
-            if isinstance(error, ValueError):  # not a valid address, or not a valid answer
-                return problem
-        else:
-            return None
-    return f"{problem} ({_TRIES} tries)"
-
-
-class _OutOfBounds(Exception):
-    """A download is larger or slower than its limits."""
-
-
-class _Arrival:
-    """A download in a thread of its own, which can be given up at any time, also between two bytes of an answer.
-
-    It is the file and the progress bar of pooch.
-    """
-
-    def __init__(self, url: str, target: Path, name: str, largest: int, progress: Progress | None) -> None:
-        self.url, self.target, self.name, self.largest, self.progress = url, target, name, largest, progress
-        self.size = self.total = 0
-        self.error: BaseException | None = None
-        self.given_up = False
-
-    def wait(self) -> None:
-        """Return when the file is complete; raise the error of the download, or _OutOfBounds if it is too slow."""
-        # a daemon, so that a server that never ends does not keep the command from ending
-        thread = threading.Thread(target=self._run, daemon=True)
-        start = time.monotonic()
-        thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(0.1)
-                self._check_pace(time.monotonic() - start)
-        finally:
-            self.given_up = True
-        if self.error is not None:
-            raise self.error
-
-    def _check_pace(self, seconds: float) -> None:
-        if seconds > _LONGEST:
-            raise _OutOfBounds(f"not complete after {_LONGEST:,.0f} s")
-        if self.size < _SLOWEST * (seconds - _PATIENCE):
-            raise _OutOfBounds(f"too slow: {self.size:,} bytes in {seconds:.0f} s")
-
-    def _run(self) -> None:
-        import pooch
-
-        try:
-            with self.target.open("wb") as self.output:
-                pooch.HTTPDownloader(progressbar=self, timeout=_TIMEOUT, chunk_size=_CHUNK)(self.url, self, None)
-        except BaseException as error:
-            self.error = error
-
-    def write(self, chunk: bytes) -> None:
-        """Write a part of the answer, unless the whole is too large."""
-        if self.given_up or max(self.total, self.size + len(chunk)) > self.largest:
-            raise _OutOfBounds(f"larger than {self.largest:,} bytes")
-        self.output.write(chunk)
-        self.size += len(chunk)
-
-    def update(self, _: int) -> None:
-        """Tell the progress, in which pooch counts whole chunks."""
-        if self.progress is not None:
-            self.progress(self.name, min(self.size, self.total or self.size), self.total or None)
-
-    def flush(self) -> None:
-        """Do nothing: the file is flushed when it is closed."""
-
-    reset = close = flush
 
 
 @contextmanager

@@ -20,7 +20,7 @@ import pytest
 
 from pucli.core.errors import RunError, UsageError
 from pucli.data import fetch, load_dataset
-from pucli.data.catalogue import download
+from pucli.data.catalogue import download, http_download
 from pucli.data.files import archives
 from pucli.data.files.archives import ArchiveError, unpack
 
@@ -54,7 +54,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(download, "_WAIT", 0.0)
+    monkeypatch.setattr(http_download, "_WAIT", 0.0)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "PUCLI_MIRROR", "PUCLI_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -174,7 +174,7 @@ def test_a_damaged_file_in_the_cache_is_not_used(tmp_path):
 
 
 def test_no_network(monkeypatch, tmp_path):
-    monkeypatch.setattr(download, "_WAIT", 0.0)
+    monkeypatch.setattr(http_download, "_WAIT", 0.0)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     catalogue = declare(tmp_path, "http://127.0.0.1:9/toy.csv")  # the discard port: nobody listens
     with pytest.raises(
@@ -242,7 +242,7 @@ def test_an_answer_without_end_is_given_up_at_the_limit(server, tmp_path, monkey
 
 @pytest.mark.parametrize("early", [True, False], ids=["before the headers end", "after the headers"])
 def test_an_answer_of_a_byte_now_and_then_is_given_up(early, server, tmp_path, monkeypatch):
-    monkeypatch.setattr(download, "_PATIENCE", 0.2)
+    monkeypatch.setattr(http_download, "_PATIENCE", 0.2)
 
     def drip(handler):
         handler.wfile.write(b"HTTP/1.0 200 OK\r\nX: " if early else b"HTTP/1.0 200 OK\r\nContent-Length: 9999\r\n\r\n")
@@ -256,16 +256,16 @@ def test_an_answer_of_a_byte_now_and_then_is_given_up(early, server, tmp_path, m
     with pytest.raises(RunError, match=r"/drip: too slow: \d+ bytes in \d+ s\."):
         get(tmp_path, declare(tmp_path, f"{server.url}/drip"))
     assert left(tmp_path) == []
-    monkeypatch.setattr(download, "_SLOWEST", 0)
-    monkeypatch.setattr(download, "_LONGEST", 0.2)
+    monkeypatch.setattr(http_download, "_SLOWEST", 0)
+    monkeypatch.setattr(http_download, "_LONGEST", 0.2)
     with pytest.raises(RunError, match="/drip: not complete after"):
         get(tmp_path, declare(tmp_path, f"{server.url}/drip"))
-    monkeypatch.setattr(download, "_LONGEST", 3600.0)
+    monkeypatch.setattr(http_download, "_LONGEST", 3600.0)
     assert get(tmp_path, declare(tmp_path, f"{server.url}/whole"))[0].read_bytes() == TEXT
 
 
 def test_silence_within_an_answer_is_named(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(download, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(http_download, "_TIMEOUT", 0.2)
 
     def stall(handler):
         handler.wfile.write(b"HTTP/1.0 200 OK\r\nContent-Length: 9999\r\n\r\nx")
