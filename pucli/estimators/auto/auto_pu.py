@@ -370,5 +370,5 @@ class AutoPU(PUDecision):
 
     def __copy__(self) -> Self:
         copied = type(self).__new__(type(self))
-        vars(copied).update(vars(self))
+        copied.__dict__.update(self.__dict__)
         return copied

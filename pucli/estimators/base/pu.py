@@ -222,7 +222,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
 
     def _n_used(self, X: Floats) -> int:
         """Return the number of columns of X (n, m) that the scores depend on."""
-        return X.shape[1]
+        return int(X.shape[1])
 
     @property
     def _asks_for_rows(self) -> bool:

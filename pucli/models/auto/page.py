@@ -115,7 +115,7 @@ def _content(
     model, X, labelled, unlabeled = found.model, rows.X, rows.labelled, unlabeled_of(rows)
     rng, columns = stream(0, "report"), list(spans(encoder_of(rows)))
     fall, error, best = importances(model, X, labelled, rng, [place for _, place in columns], progress)
-    order = best.tolist()
+    order: list[int] = best.tolist()
     used = [k for k in order[:SHOWN_COLUMNS] if fall[k] > 0]
     drawn = [_dependence(model, X[unlabeled], *columns[k], rng) for k in used[:SHOWN_DEPENDENCES]]
     looked_at = _recalls(model)
