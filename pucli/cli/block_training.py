@@ -99,13 +99,15 @@ class Backend:
             self.predictions.mkdir(parents=True, exist_ok=True)
         return found, Columns(names, where.label, where.positive or "")
 
-    def predict(self, runner: DaskRunner, blocks: list[Block], model: BlockModel | BlockAuto) -> list[str]:
+    def predict(self, out: Output, runner: DaskRunner, blocks: list[Block], model: BlockModel | BlockAuto) -> list[str]:
         """Write one file of predictions per data file, on the workers, and return their paths.
 
         Without `--predictions`, nothing is written.
 
         Parameters
         ----------
+        out : Output
+            Where a message says, after an interrupt, that finished files stay.
         runner : DaskRunner
             The cluster.
         blocks : list of Block
@@ -118,6 +120,9 @@ class Backend:
 
         if self.predictions is None:
             return []
+        out.if_interrupted = (
+            f"Finished files in {self.predictions} stay, and nothing else was written; run the same command again."
+        )
         of_file: dict[str, list[Block]] = {}
         for block in blocks:
             of_file.setdefault(block.path, []).append(block)
@@ -191,9 +196,9 @@ def train_in_blocks(
         runner = DaskRunner(client)
         fitted = train_on_blocks(runner, blocks, columns, params, standardise=standardise, grid=grid, folds=folds or 0)
         seconds = time.perf_counter() - started
+        files = backend.predict(out, runner, blocks, fitted)
         if model is not None:
             save_model(model, fitted.to_save(str(where.file)))
-        files = backend.predict(runner, blocks, fitted)
     _say_of_columns(out, where, fitted)
     _report(out, fitted, blocks, seconds, model, files)
 
@@ -243,9 +248,9 @@ def auto_in_blocks(
         runner = DaskRunner(client)
         fitted = auto_on_blocks(runner, blocks, columns, params, runner.client if boosting else None)
         seconds = time.perf_counter() - started
+        files = backend.predict(out, runner, blocks, fitted)
         if model is not None:
             save_model(model, fitted.to_save(str(where.file)))
-        files = backend.predict(runner, blocks, fitted)
     n, n_p = sum(block.rows for block in blocks), fitted.labels[fitted.columns.positive]
     _say_of_columns(out, where, fitted)
     found = Findings(

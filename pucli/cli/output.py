@@ -10,6 +10,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from pucli.cli.interrupts import interrupts
 from pucli.cli.progress import Bar, Lines, Progress
 from pucli.cli.terminal import filled, inert_text, number, on_terminal, tell, width_of, wrapped
-from pucli.core.errors import PucliError, RunError, UsageError
+from pucli.core.errors import PucliError, RunError, UsageError, naming_options
 from pucli.core.json_values import json_values
 
 # Widest column of a table that is not wrapped, where there is room.
@@ -59,8 +60,9 @@ class Output:
         self._document: dict[str, Any] = {}
 
     def __enter__(self) -> Output:
-        self._caught = warnings.catch_warnings()
-        self._caught.__enter__()
+        self._entered = ExitStack()
+        self._entered.enter_context(warnings.catch_warnings())
+        self._entered.enter_context(naming_options())
         warnings.showwarning = lambda message, *_, **__: self.warn(str(message))
         interrupts.farewell = self._farewell
         return self
@@ -77,7 +79,7 @@ class Output:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._caught.__exit__(kind, error, trace)
+        self._entered.__exit__(kind, error, trace)
         if error is not None:
             for text in self.held or ():
                 tell(f"warning: {text}")
@@ -143,6 +145,12 @@ class Output:
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
+    def together(self) -> None:
+        """Let the files of this command appear at its end, or none of them if it is interrupted."""
+        from pucli.core.atomic_files import together
+
+        self._entered.enter_context(together())
+
     def hold(self) -> None:
         """Keep warnings for the command, which prints them with its result; an error prints them first."""
         self.held = []
@@ -150,7 +158,7 @@ class Output:
     def remark(self, text: str, *, now: bool = False) -> None:
         """Write a remark, which is not part of the result, to stderr; not after `hold`, unless `now`."""
         if not self.quiet and (now or self.held is None):
-            tell(text)
+            tell(text if on_terminal(sys.stderr) else " ".join(text.splitlines()))
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr, once and also with --quiet; "" is none."""

@@ -13,12 +13,41 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
-from pucli.core.errors import UsageError, unwritable
+from pucli.core.errors import PucliError, UsageError, unwritable
 
 MOST_LINKS = 40  # as Linux follows
 SHOWN = 40  # characters of a name in that of its temporary folder, since names are bounded
+
+
+# the files that wait, and where they go, within `together`
+_waiting: ContextVar[tuple[contextlib.ExitStack, list[tuple[Path, Path]]] | None] = ContextVar("waiting", default=None)
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """Let all files of `replacing` appear at the end; if something fails that no message explains, none appears."""
+    with contextlib.ExitStack() as scratch:
+        moves: list[tuple[Path, Path]] = []
+        token = _waiting.set((scratch, moves))
+        try:
+            yield
+        except PucliError:  # its message names the files
+            _move(moves)
+            raise
+        finally:
+            _waiting.reset(token)
+        _move(moves)
+
+
+def _move(moves: list[tuple[Path, Path]]) -> None:
+    for partial, path in moves:
+        try:
+            partial.replace(path)
+        except OSError as error:
+            raise unwritable(path, error) from error
 
 
 @contextmanager
@@ -45,12 +74,17 @@ def replacing(path: str | Path) -> Iterator[Path]:
     path = path.resolve()  # a link stays, and the file that it names is replaced
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name[:SHOWN]}-") as scratch:
+        with contextlib.ExitStack() as own:
+            scratch = own.enter_context(tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name[:SHOWN]}-"))
             partial = Path(scratch) / path.name
             yield partial
             with partial.open("rb") as stream:
                 os.fsync(stream.fileno())
-            partial.replace(path)
+            if (waiting := _waiting.get()) is None:
+                partial.replace(path)
+            else:
+                waiting[0].push(own.pop_all())
+                waiting[1].append((partial, path))
     except OSError as error:
         raise unwritable(path, error) from error
 

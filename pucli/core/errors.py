@@ -10,7 +10,8 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class PucliError(Exception):
@@ -151,6 +152,25 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("pucli."):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+_naming_options = False
+
+
+@contextmanager
+def naming_options(wanted: bool = True) -> Iterator[None]:
+    """Let messages name options, as within a command, or parameters, as in Python."""
+    global _naming_options  # not a context variable: warnings come from threads
+    before, _naming_options = _naming_options, wanted
+    try:
+        yield
+    finally:
+        _naming_options = before
+
+
+def by_interface(python: str, command: str) -> str:
+    """Return the words of a message for Python or, within a command, those for its options."""
+    return command if _naming_options else python
 
 
 class DegenerateModelWarning(UserWarning):

@@ -246,9 +246,21 @@ class Layers(Kind):
 
 
 class Held(Kind):
-    """An object of one of these classes, by name, which has a declaration of its own."""
+    """An object of one of these classes, by name, which has a declaration of its own.
+
+    With `features`, it has that number of features, a size of the object that holds it, instead of "m".
+    """
+
+    def __init__(self, *items: str, features: str = "m") -> None:
+        super().__init__(*items)
+        self.features = features
 
     def _check(self, value: Any, where: str, sizes: Sizes) -> None:
+        if self.features != "m":
+            inner = {"m": sizes[self.features]} if self.features in sizes else {}
+            Held(*self.items).check(value, where, inner)
+            _match((inner.get("m", -1),), (self.features,), where, sizes)
+            return
         if self.items and type(value).__name__ not in self.items:
             raise StateError(f"{where} is not a {' or '.join(self.items)}")
         if type(value).__module__ == "builtins":

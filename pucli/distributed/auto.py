@@ -41,7 +41,7 @@ from pucli.solvers.ensemble.ridge import (
     pick_landmarks,
     solve_sums,
 )
-from pucli.solvers.ensemble.rows import Standardise, feature_signs
+from pucli.solvers.ensemble.rows import Standardise, feature_signs, varying_columns
 from pucli.solvers.ensemble.threshold import check_wanted, recall_above
 from pucli.solvers.folds import stratified_folds
 from pucli.solvers.kernels.intercept import with_intercept
@@ -113,7 +113,11 @@ def auto_on_blocks(
     check_wanted(model.goal, model.wanted, known.n if whole else known.n - n_p)
     model.classes_, model.n_features_in_, model.n_negative_ = np.array([0, 1]), len(columns.features), 0
     shares = sample_shares(n_p, known.n - n_p)
+    all_columns = columns
     some = runner.total(partial(sample, columns=columns, shares=shares, seed=seed), blocks)
+    about = checked(some, known, columns)
+    model._columns = varying_columns(np.stack([known.low, known.high]))
+    some, known, columns = _of_columns(model._columns, some, known, columns)
     views = _views(some, shares, known)
     members = _choose(some, views, seed)
     sums = runner.total(partial(_fold_sums, columns=columns, views=views, members=members, seed=seed), blocks).values
@@ -134,8 +138,16 @@ def auto_on_blocks(
     model.leaderboard_ = _leaderboard(model, fitted, counts, hidden, whole)
     _warn_of_chance(counts[-1], n_p, known.n - n_p)
     test = random_labelling(some.X, some.labelled, hidden, stream(seed, "random labelling"))
+    test = replace(test, feature=int(model._columns[test.feature]))
     above = int(unlabeled[_middles() > model.threshold_].sum())
-    return BlockAuto(model, columns, known.labels, above, test, checked(some, known, columns))
+    return BlockAuto(model, all_columns, known.labels, above, test, about)
+
+
+def _of_columns(kept: Ints, some: Sample, known: Moments, columns: Columns) -> tuple[Sample, Moments, Columns]:
+    """Return the sample, the moments and the names of the columns `kept` alone."""
+    names = tuple(columns.features[k] for k in kept)
+    of_kept = {name: getattr(known, name)[kept] for name in ("mean", "squares", "low", "high")}
+    return some._replace(X=some.X[:, kept]), known._replace(**of_kept), columns._replace(features=names)
 
 
 def fold_of(block: Block, seed: int) -> Ints:

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pucli.core.errors import PucliError, UsageError, unknown
+from pucli.core.errors import PucliError, UsageError, naming_options, unknown
 from pucli.core.processes import dask_client, in_workers, told_of_lost_workers
 from pucli.runner.cells import Cell, CellResult, Context, protocol_module
 from pucli.runner.store import encode_trials
@@ -100,7 +100,7 @@ def _run_cells(group: Sequence[Cell], context: Context) -> Iterator[Finished]:
     for cell in group:
         protocol = protocol_module(cell.protocol)
         warm_up = getattr(protocol, "warm_up", None)
-        with threadpool_limits(limits=1):
+        with threadpool_limits(limits=1), naming_options(wanted=False):  # notes are the same for any worker
             if warm_up is not None:
                 # if warming up fails, the cell fails too and records the reason
                 with contextlib.suppress(Exception):

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, by_interface
 from pucli.core.seeding import stream
 from pucli.solvers.ensemble.copies import copied_rows, groups_of_copies
 from pucli.solvers.folds import stratified_folds
@@ -43,7 +43,7 @@ def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1, groups: Int
         if len(rows) < n_folds:
             raise UsageError(
                 f"{len(rows)} {kind} rows cannot fill {n_folds} folds: each fold needs one. "
-                f"Use fewer folds (--cv {max(len(rows), 2)}) or more {kind} rows."
+                f"Use fewer folds ({by_interface('cv', '--cv')} {max(len(rows), 2)}) or more {kind} rows."
             )
     result = []
     for repeat in range(repeats):
@@ -81,7 +81,8 @@ def copies_together(X: Floats, labelled: Bools, n_folds: int) -> tuple[Ints | No
     if min(len(np.unique(groups[kind])) for kind in (labelled, ~labelled)) < n_folds:
         return None, [f"{said}; too few are different to keep copies in one fold, so the score is too good."]
     return groups, [
-        f"{said}: copies were kept in one fold. Rows that belong together otherwise need groups (--groups)."
+        f"{said}: copies were kept in one fold. If rows belong together in other ways, give "
+        f"{by_interface('groups', '--groups COLUMN')}."
     ]
 
 
@@ -93,6 +94,6 @@ def _grouped(labelled: Bools, n_folds: int, rng: np.random.Generator, groups: In
         if filled < n_folds:
             raise UsageError(
                 f"the groups of the {what} rows fill {filled} of {n_folds} folds, and each fold needs one. "
-                f"Use fewer folds (--cv {max(filled, 2)}) or smaller groups."
+                f"Use fewer folds ({by_interface('cv', '--cv')} {max(filled, 2)}) or smaller groups."
             )
     return home

@@ -6,9 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from pucli.cli.text.auto import _called, _concerns, _estimates, _first, _warning, prior_is_given, why_only_train
+from pucli.cli.output import Output
+from pucli.cli.text.auto import _called, _concerns, _estimates, _first, prior_is_given, why_only_train
 from pucli.cli.text.auto_in_full import _duplicates, _limits, print_whole
 from pucli.cli.text.sensitivity import if_odds, if_prior
+from pucli.core.errors import by_interface, naming_options
+from pucli.estimators.auto.random_labelling import RandomLabelling
+from pucli.models.auto.summary import behind
 from pucli.solvers.ensemble.estimates import Estimate
 
 NAMES = ("prior", "share", "recall", "precision", "f1", "auc")
@@ -21,7 +25,7 @@ def document(**changed):
         "rows": 110, "labelled": 10, "unlabeled": 100, "known_negatives": 0, "negatives": "biased", "expected": None,
         "scenario": "case-control", "labelling": "scar", "called_positive": 50, "few_labelled": True, "ranks": True,
         "threshold": {"goal": "f1", "why": "for the largest F1"}, "estimates": dict.fromkeys(NAMES, estimate),
-        "random_labelling": {"p_value": 0.5, "random": True, "verdict": "no sign of bias"}, "sound": True, "leaks": [],
+        "random_labelling": {"p_value": 0.5, "random": True, "verdict": "no bias"}, "sound": True, "leaks": [],
         "repeated": "", "notes": [], "if_prior": [], "if_odds": None, "seconds": 1.0, "leaderboard": [], "first": [],
     } | changed  # fmt: skip
 
@@ -101,21 +105,29 @@ def test_one_is_singular():
     ]
 
 
-def test_a_cut_warning_ends_in_its_way_out():
-    long = "AutoPU predicts nearly no row positive: 0.3 % of the unlabeled and 75 % of the labelled training rows"
-    lines = _warning(f"{long}. Move it, e.g. with --share or --top, or check the columns and the labels {'x' * 40}.")
-    assert len(lines) == 2 and lines[1].endswith("... (--verbose)")
-    lines = _warning(f"{long} {long}. Move the threshold (--share, --top), or check the columns and the labels.")
-    assert len(lines) == 2 and lines[1].endswith(
-        "... Move the threshold (--share, --top), or check the columns and the labels."
-    )
-    columns = "'a' has values that differ in capital letters alone; 'the second' holds numbers with signs or units"
-    lines = _warning(
-        f"3 columns to look at (--columns): {columns}; 'c' has values that differ in capital letters alone"
-    )
-    assert columns in " ".join(lines) and lines[1].endswith(" ...")
-    lines = _warning(f"held-out rows {'of the labelled kind ' * 6}(PU-AUC 0.56, {'and so on ' * 5}: up to 0.61")
-    assert not any(line.endswith("PU-") or "PU- " in line for line in lines)
+def test_a_line_of_the_leaderboard_is_behind_by_its_standard_error():
+    lines = [{"name": name, "pu_auc": area} for name, area in (("ridge", 0.793), ("small", 0.742), ("forest", 0.544))]
+    assert behind(lines, 80, 17_920) == ["forest"]
+    assert behind(lines, 4000, 17_920) == ["small", "forest"]
+    assert behind(lines, 6, 20) == []
+
+
+def test_messages_name_options_in_commands_and_parameters_in_python():
+    def texts():
+        return RandomLabelling(0.001, 0, 5.0).verdict.partition("train again with ")[2], by_interface("cv", "--cv")
+
+    assert texts() == ('labelling="sar"', "cv")
+    with naming_options():
+        assert texts() == ("--labelling sar", "--cv")
+        with naming_options(wanted=False):  # notes of cells are the same for any worker
+            assert texts() == ('labelling="sar"', "cv")
+    assert texts() == ('labelling="sar"', "cv")
+
+
+def test_a_remark_in_a_pipe_is_one_line(capsys):
+    with Output(as_json=False, quiet=False) as out:
+        out.remark("first\n  second")
+    assert capsys.readouterr().err == "first   second\n"
 
 
 def test_what_may_be_chance_is_said_once():

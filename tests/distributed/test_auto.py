@@ -44,6 +44,25 @@ def found(folder):
     return auto_on_blocks(HereRunner(), find_blocks(str(folder[0] / "part*.parquet")), COLUMNS, {"random_state": 3})
 
 
+def test_a_constant_column_changes_no_bit(folder, found, tmp_path):
+    path, frame = folder
+    for file in sorted(path.glob("part*.parquet")):
+        part = pd.read_parquet(file)
+        part.insert(1, "steady", 7.5)
+        part.to_parquet(tmp_path / file.name, row_group_size=450)
+    columns = COLUMNS._replace(features=("a", "steady", "b", "c"))
+    other = auto_on_blocks(HereRunner(), find_blocks(str(tmp_path / "part*.parquet")), columns, {"random_state": 3})
+    X = frame[list("abc")].to_numpy()
+    wide = other.of_rows(np.insert(X, 1, 7.5, axis=1))
+    for name, values in found.of_rows(X).items():
+        np.testing.assert_array_equal(wide[name], values)
+    assert other.estimator.estimates_ == found.estimator.estimates_ and other.estimator.n_features_in_ == 4
+    assert other.random_labelling.p_value == found.random_labelling.p_value
+    assert other.random_labelling.feature == [0, 2, 3][found.random_labelling.feature]
+    save_model(tmp_path / "model", other.to_save("parts"))
+    assert load_model(tmp_path / "model").feature_names == list(columns.features)
+
+
 @pytest.mark.slow
 def test_the_estimates_are_near_the_truth_and_the_model_near_that_of_all_rows_at_once(folder, found):
     _, frame = folder

@@ -111,6 +111,7 @@ def command(  # noqa: PLR0913, PLR0915
     params |= {} if negatives_are == "biased" else {"negatives": negatives_are}
     if not verbose and not out.as_json:
         out.hold()
+    out.together()
     likeliest, why, positive = None, None, ""
     found_ids: tuple[str, ...] = ()
     if backend.in_blocks:

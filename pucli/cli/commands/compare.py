@@ -108,6 +108,7 @@ def command(  # noqa: PLR0913
         where: dict[str, Any] = {"scenario": scenario, "mirror": mirror, "offline": offline or None}
         tasks = [declared_task(name, **where) for name in dict.fromkeys(dataset or ())]
     _remark(out, tasks)
+    out.together()
     out.if_interrupted = "Nothing was compared; fewer --repeats are faster."
     with out.progress("compare", "fits") as bar:
         scores = compare(

@@ -53,8 +53,9 @@ def command(
     out.table([columns[i] for i in shown], [[row[i] for i in shown] for row in rows])
     if what == "methods":
         out.remark(
-            "place: mean place in the rankings of the committed results, from 0 (always first) to 1 (always last); in "
-            "brackets, their number. --json adds what each method needs, the rows it was measured with, and its source."
+            "place: share of the other methods' columns that are better, mean over the rankings of the committed "
+            "results, from 0 (always first) to 1 (always last); in brackets, their number. --json adds what each "
+            "method needs, the rows it was measured with, and its source."
         )
 
 

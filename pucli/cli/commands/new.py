@@ -82,4 +82,5 @@ def command(  # noqa: PLR0913
         out.text(str(file))
     if made.warning:
         out.warn(made.warning)
-    out.remark("\nNext:\n" + "\n".join(f"  {line}" for line in made.commands))
+    for line in ("", "Next:", *(f"  {command}" for command in made.commands)):
+        out.remark(line)

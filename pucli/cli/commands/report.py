@@ -82,6 +82,7 @@ def _report_all(out: Output, results: Path, formats: list[str]) -> int:
     from pucli.report import report_all
 
     output_folder("--results", results)
+    out.if_interrupted = "Finished tables are written; run the same command again for the rest."
     shown = count(1)
     with out.progress("report", "experiments") as bar:
         reports = report_all(results, formats=formats, on_report=lambda report: bar(next(shown), None, report.name))

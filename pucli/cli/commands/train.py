@@ -106,9 +106,11 @@ def command(  # noqa: PLR0913
     out.warn(far_prior_warning(given, rows, where.seed))
     if model is not None:
         fitted.save(model)
+        out.if_interrupted = f"The model {model} is written, without probabilities."
     fitted, checked = _judged(entry, fitted, where.seed, prior_estimated=tune and own_prior)
     if model is not None and fitted.probability:
         fitted.save(model)
+        out.if_interrupted = f"The model {model} is written."
     _report(out, fitted, notes, model, checked, verbose=verbose)
     _say_not_judged(out, entry, checked)
     options = [f"--param {shell_word(value)}" for value in param or ()]

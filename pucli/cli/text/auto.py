@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pucli.models.auto.summary import Findings
 
 LINES = 22
-# Rows shown, warnings shown, and lines of a warning.
-LIKELIEST, WARNINGS, WARNING_LINES = 5, 2, 2
+# Rows shown, warnings shown, and lines that they may take together if there are several.
+LIKELIEST, WARNINGS, WARNING_LINES = 5, 2, 5
 # Rows shown where positives are rare, and the first rows by score of which it is said how many positives they hold.
 FEWER_LIKELIEST, FIRST_ROWS = 3, 200
 # A smaller share of rows that differ is worth a note.
@@ -72,11 +72,14 @@ def print_short(
     concerns = _concerns(out, found, document)
     if not verbose:  # which prints them below
         concerns += [*document["notes"], *few_kinds(document)]
-    warned = ["\n".join(_warning(text)) for text in concerns[:WARNINGS]]
-    if (more := len(concerns) - WARNINGS) > 0:
+    shown = WARNINGS
+    while shown > 1 and sum(len(filled(f"warning: {text}", WIDTH)) for text in concerns[:shown]) > WARNING_LINES:
+        shown -= 1  # a long warning is printed whole, and the others later
+    warned = [f"warning: {text}" for text in concerns[:shown]]
+    if (more := len(concerns) - shown) > 0:
         warned.append(f"{more} more {'warnings or notes' if more > 1 else 'warning or note'}: add --verbose")
     written = item("written", ", ".join(written_files(document))) if any(written_files(document)) else []
-    room = LINES - len(lines) - sum(len(text.splitlines()) for text in warned) - len(written)
+    room = LINES - len(lines) - sum(len(filled(text, WIDTH)) for text in warned) - len(written)
     for line in lines:
         out.text(line)
     if not out.as_json:
@@ -89,23 +92,6 @@ def print_short(
             following += one
     for line in (*following, *written):
         out.text(line)
-
-
-def _warning(text: str) -> list[str]:
-    """Return a warning of at most `WARNING_LINES` lines."""
-    whole = f"warning: {text}"
-    lines = filled(whole, WIDTH)
-    if len(lines) <= WARNING_LINES:
-        return lines
-    way_out = re.split(r"(?<!e\.g)[:;.] ", text)[-1]
-    end = f" ... {way_out}" if len(way_out) <= WIDTH - len(" ... ") else " ... (--verbose)"
-    if "(--columns): " in text:  # the way out comes first
-        end = " ..."
-    length = WARNING_LINES * WIDTH
-    while len(lines) > WARNING_LINES:
-        length -= 1
-        lines = filled(textwrap.shorten(whole, length, placeholder=end, break_on_hyphens=False), WIDTH)
-    return lines
 
 
 def _learned_from(title: str, document: Mapping[str, Any], positive: str, found_ids: Sequence[str]) -> str:
@@ -238,7 +224,7 @@ def _rests_on(document: Mapping[str, Any]) -> str:
     if not document["sound"]:
         return ""
     verdict = document["random_labelling"]["verdict"]
-    test = f"{verdict[0].upper()}{verdict[1:]}."
+    test = f"{verdict[0].upper()}{verdict[1:]}{'' if verdict.endswith('?') else '.'}"
     if document["expected"] is not None:
         return f"90 % intervals, if --expected is right and rows were labelled at random. {test}"
     if prior_is_given(document):

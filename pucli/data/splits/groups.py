@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.core.arrays import Bools, Ints
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, by_interface
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +94,7 @@ def row_groups(frame: pd.DataFrame, names: Sequence[str | int], labelled: Bools 
             joined = "; rows with the same cell in any of them are one group" if len(names) > 1 else ""
             raise UsageError(
                 f"groups {shown}: all {kind}rows are one group, which cannot be divided{joined}. Choose another "
-                "column, or leave out --groups (groups= in Python)."
+                f"column, or leave out {by_interface('groups', '--groups')}."
             )
     return groups
 

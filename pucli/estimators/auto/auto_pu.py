@@ -5,15 +5,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from pucli.core.arrays import Bools, Floats, Ints
-from pucli.core.errors import DegenerateModelWarning, warn_user
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.errors import DegenerateModelWarning, by_interface, warn_user
 from pucli.core.saved_state import (
     PORTION,
     STATEMENT,
@@ -26,6 +26,7 @@ from pucli.core.saved_state import (
     Scalar,
     State,
     StateError,
+    Unsaved,
     Whole,
     Word,
     check_ascending,
@@ -175,13 +176,16 @@ class AutoPU(PUDecision):
     }
 
     _by_training_scores = False
-    # the order in which the ensemble takes the columns; None is that of the rows (trained on blocks, and old models)
+    # the columns that the ensemble takes, in its order: those that vary; None are all, in the order of the rows
     _columns: Ints | None = None
+    # (divisions, n), fold of each training row; not in model files
+    _folds: AnyArray | None = None
     saved_state: ClassVar[State] = {
         "_positive": Array("p"),
         "_population": Array("u"),
         "_seed": Whole(),
-        "_columns": Array("m", dtype="i8", low=0),
+        "_folds": Unsaved(),
+        "_columns": Array("varying", dtype="i8", low=0),
         "_prior_of_cut": PORTION,
         "_f1": Array(len(SHARES)),
         "_curve": Array(len(SHARES)),
@@ -191,7 +195,7 @@ class AutoPU(PUDecision):
         "threshold_": Scalar(),
         "estimates_": Each(Held("Estimate")),
         "prior_interval_": Parts(PORTION, PORTION),
-        "ensemble_": Held("Ensemble", "Refitted"),
+        "ensemble_": Held("Ensemble", "Refitted", features="varying"),
         "leaderboard_": Each(Record(name=Word(), pu_auc=STATEMENT, auc=STATEMENT, f1=STATEMENT, parameters=Plain()), 1),
         "held_out_": Array("n"),
         "propensity_": Array("n", low=0.0, high=1.0 + 1e-9),
@@ -240,8 +244,11 @@ class AutoPU(PUDecision):
         ):
             if name not in vars(self):
                 raise StateError(f"{where} has no {name}")
-        if self._columns is not None and (np.sort(self._columns) != np.arange(len(self._columns))).any():
-            raise StateError(f"{where}._columns is no order of the columns")
+        columns = np.arange(sizes["varying"]) if self._columns is None else self._columns
+        if len(np.unique(columns)) < len(columns) or columns.max() >= sizes["m"]:
+            raise StateError(f"{where}._columns is no order of columns")
+        if self._columns is None and sizes["varying"] != sizes["m"]:
+            raise StateError(f"{where} has an ensemble of {sizes['varying']} features instead of {sizes['m']}")
         if len(self._positive) == 0 or len(self._population) == 0:
             raise StateError(f"{where} has no scores of training rows")
         if "ensemble" not in [line["name"] for line in self.leaderboard_]:
@@ -299,15 +306,16 @@ class AutoPU(PUDecision):
         self.leaderboard_ = leaderboard(self, first, naive)
         self.held_out_ = np.empty(len(X))
         self.held_out_[first.order] = held_out
+        self._folds = np.empty_like(folds)
+        self._folds[:, first.order] = folds
         self.propensity_ = np.ones(len(X))
         if self.labelling_ == "sar":
             self.propensity_ = relative_propensities(self.calibration_.of(self.held_out_))
         if copies:
             warn_user(
-                f"{copies} of {int(labelled.sum())} labelled rows are copies of others, or nearly: copies were kept in "
-                "one fold, but the intervals are too narrow. Where rows belong together in other ways, the estimates "
-                "are too good; give the groups of rows (one person, one site): groups= in fit, --groups in commands.",
-                UserWarning,
+                f"{copies} of {int(labelled.sum())} labelled rows are copies of others, or nearly, so the intervals "
+                "are too narrow; if rows belong together (one person, one site), "
+                f"{by_interface('pass groups to fit', 'add --groups COLUMN')}"
             )
         ranking, limit = self._ranking()
         if ranking <= limit:
@@ -319,7 +327,8 @@ class AutoPU(PUDecision):
 
     @property
     def _way_out(self) -> str:
-        return "Move the threshold (--share, --top), or check the columns and the labels."
+        move = by_interface('with_threshold("share", 0.1)', "--share, --top")
+        return f"Move the threshold ({move}), or check the columns and the labels."
 
     @property
     def _asks_for_rows(self) -> bool:
@@ -335,6 +344,15 @@ class AutoPU(PUDecision):
         plain.threshold_ = 0.0
         return plain.decision_function(X)
 
+    def _n_used(self, X: Floats) -> int:
+        return X.shape[1] if self._columns is None else len(self._columns)
+
+    def varying(self, X: Floats) -> Floats:
+        """Return the columns of X (n, m) that the ensemble takes, shape (n, k), in their order in X."""
+        if self._columns is None or len(self._columns) == X.shape[1]:
+            return X
+        return X[:, np.sort(self._columns)]
+
     def _score(self, X: Floats) -> Floats:
         """Return the score minus the threshold, shape (n,), for validated rows X (n, m)."""
         with threadpool_limits(1):
@@ -346,4 +364,11 @@ class AutoPU(PUDecision):
         return np.column_stack([1.0 - p, p])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "callback": None}
+        state = {**super().__getstate__(), "callback": None}
+        state.pop("_folds", None)
+        return state
+
+    def __copy__(self) -> Self:
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied

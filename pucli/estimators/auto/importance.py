@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
+from pucli.core.arrays import Floats, Ints
 from pucli.metrics.ranking import pu_auc
+from pucli.solvers.ensemble.held_out import HeldOutScorer
+from pucli.solvers.ensemble.refit import Refitted
 from pucli.solvers.ensemble.ridge import pick_landmarks
-from pucli.solvers.ensemble.rows import row_order
+from pucli.solvers.ensemble.rows import row_order, varying_columns
 
 if TYPE_CHECKING:
     from pucli.estimators.auto.auto_pu import AutoPU
 
 ROWS, PERMUTATIONS, MOST_COLUMNS = 400, 3, 50
 AVERAGED = 100
+
+
+class Importances(NamedTuple):
+    """Importance of each column."""
+
+    fall: Floats  # (k,), decrease of the PU-AUC of held-out rows, mean over the folds; NaN for columns not measured
+    error: Floats  # (k,), its standard error over the folds
+    order: Ints  # (k,), most important columns first; those not measured by how well a feature alone separates the rows
 
 
 def importances(
@@ -25,11 +37,12 @@ def importances(
     rng: np.random.Generator,
     columns: Sequence[slice] | None = None,
     progress: Callable[[int, int], object] | None = None,
-) -> np.ndarray:
+) -> Importances:
     """Return the permutation importance of each column: the decrease of the PU-AUC when its cells are shuffled.
 
-    The importance is measured on training rows: it shows what the model uses, not what it would lose without the
-    column.
+    The importance is measured on held-out rows, each scored by models that were trained without it: it shows what the
+    ranking depends on, not what it would lose without the column. No column is measured if there are fewer than two
+    folds with rows of both kinds, or if all members are of other packages.
 
     Parameters
     ----------
@@ -48,29 +61,64 @@ def importances(
 
     Returns
     -------
-    ndarray of shape (k,)
-        NaN for columns not tried: only the `MOST_COLUMNS` columns are tried of which a feature alone separates labelled
-        and unlabeled rows best.
+    Importances
+        Only the `MOST_COLUMNS` columns are measured of which a feature alone separates labelled and unlabeled rows
+        best.
     """
-    order = row_order(X, labelled)
+    order = row_order(model.varying(X), labelled)
     rows = order[pick_landmarks(labelled[order], ROWS, rng)]
-    X, s = X[rows], labelled[rows]
-    whole = pu_auc(model.score_rows(X), s)
+    copies, s = X[rows], labelled[rows]
     places = [slice(j, j + 1) for j in range(X.shape[1])] if columns is None else columns
-    each = np.array([abs(pu_auc(feature, s) - 0.5) for feature in X.T])
+    each = np.array([abs(pu_auc(feature, s) - 0.5) for feature in copies.T])
     alone = np.array([each[place].max() for place in places])
-    found = np.full(len(places), np.nan)
-    tried = np.argsort(-alone, kind="stable")[:MOST_COLUMNS]
+    fall, error = np.full(len(places), np.nan), np.full(len(places), np.nan)
+    best = np.argsort(-alone, kind="stable")
+    scorer = _scorer(model, X, labelled, order, rng)
+    folds = [] if scorer is None else _both_kinds(scorer.folds[0, rows], s)
+    if scorer is None or len(folds) < 2:
+        return Importances(fall, error, best)
+
+    def ranking(changed: Floats) -> Floats:
+        with threadpool_limits(1):
+            score = scorer.score(changed[:, model._columns], rows)
+        return np.array([pu_auc(score[out], s[out]) for out in folds])
+
+    whole = ranking(copies)
+    varying = set(varying_columns(copies).tolist())
+    tried = [k for k in best if varying & set(range(places[k].start, places[k].stop))][:MOST_COLUMNS]
     for done, k in enumerate(tried, start=1):
-        falls = []
+        falls = np.zeros(len(folds))
         for _ in range(PERMUTATIONS):
-            shuffled = X.copy()
-            shuffled[:, places[k]] = X[rng.permutation(len(X))][:, places[k]]
-            falls.append(whole - pu_auc(model.score_rows(shuffled), s))
-        found[k] = np.mean(falls)
+            shuffled = copies.copy()
+            shuffled[:, places[k]] = copies[rng.permutation(len(copies))][:, places[k]]
+            falls += (whole - ranking(shuffled)) / PERMUTATIONS
+        fall[k], error[k] = falls.mean(), falls.std(ddof=1) / np.sqrt(len(folds))
         if progress is not None:
             progress(done, len(tried))
-    return found
+    first = sorted(tried, key=lambda k: -fall[k])
+    return Importances(fall, error, np.array([*first, *(k for k in best if k not in set(tried))]))
+
+
+def _scorer(
+    model: AutoPU, X: Floats, labelled: np.ndarray, order: Ints, rng: np.random.Generator
+) -> HeldOutScorer | None:
+    """Return the scorer of training rows X (n, m), drawn in this order; None if nothing can be held out."""
+    if model._folds is None or model._columns is None:
+        return None
+    ensemble, targets = model.ensemble_, None
+    if isinstance(ensemble, Refitted):
+        ensemble = ensemble.ensemble
+        targets = np.where(labelled, 1.0, 2.0 * model.calibration_.of(model.held_out_) - 1.0)
+    columns = model._columns
+    with threadpool_limits(1):
+        scorer = HeldOutScorer(ensemble, lambda rows: X[rows][:, columns], labelled, model._folds, targets, order, rng)
+    return scorer if scorer.models else None
+
+
+def _both_kinds(fold: np.ndarray, labelled: np.ndarray) -> list[np.ndarray]:
+    """Return the masks (n,) of the folds that have rows of both kinds."""
+    masks = [fold == b for b in np.unique(fold)]
+    return [out for out in masks if 0 < np.count_nonzero(labelled[out]) < np.count_nonzero(out)]
 
 
 def dependence(model: AutoPU, X: np.ndarray, place: slice, cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -89,7 +137,7 @@ def dependence(model: AutoPU, X: np.ndarray, place: slice, cells: np.ndarray, rn
     rng : numpy.random.Generator
         Draws the rows.
     """
-    rows = X[row_order(X, np.zeros(len(X)))[rng.permutation(len(X))[:AVERAGED]]]
+    rows = X[row_order(model.varying(X), np.zeros(len(X)))[rng.permutation(len(X))[:AVERAGED]]]
     means = []
     for features in cells:
         changed = rows.copy()

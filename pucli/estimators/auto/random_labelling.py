@@ -10,18 +10,19 @@ test on these rows can detect it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 from threadpoolctl import threadpool_limits
 
+from pucli.core.errors import by_interface
 from pucli.core.seeding import stream
 from pucli.data.splits.groups import one_of_each
 from pucli.solvers.ensemble.hidden_share import hidden_share, isotonic_ratio
 from pucli.solvers.ensemble.ridge import LANDMARKS, kernel_matrix, pick_landmarks
-from pucli.solvers.ensemble.rows import canonical_order, feature_signs, make_gaussian_ranks, row_order
+from pucli.solvers.ensemble.rows import canonical_order, feature_signs, make_gaussian_ranks, row_order, varying_columns
 from pucli.solvers.folds import number_of_folds, stratified_folds
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ CLEAR = 0.1
 # With fewer labelled or unlabeled rows there is no test.
 FEWEST = 5
 RIDGE = 1.0
+HOW_CHOSEN = "how were these rows chosen?"
+SAR_PARAMETER = 'labelling="sar"'
 
 
 @dataclass
@@ -58,13 +61,15 @@ class RandomLabelling:
     def verdict(self) -> str:
         """The result in words."""
         if np.isnan(self.p_value):
-            return f"bias cannot be tested for, as fewer than {FEWEST} groups have a labelled row, or have none"
+            few = f"fewer than {FEWEST} groups have a labelled row, or have none"
+            return f"bias cannot be tested for, as {few}: {HOW_CHOSEN}"
         if self.random:
-            sign = "no sign" if self.p_value >= CLEAR else "a weak sign"
-            return f"{sign} of bias (p = {self.p_value:.2g}); this is not proof"
+            found = "no bias" if self.p_value >= CLEAR else "a weak sign of bias"
+            but = "but" if self.p_value >= CLEAR else "and"
+            return f"the test found {found} (p = {self.p_value:.2g}), {but} it misses most kinds: {HOW_CHOSEN}"
         return (
             f"unlikely (p = {self.p_value:.3g}, the limit is {LEVEL:g}): all estimates but the share may be wrong; if "
-            "clear positives were labelled first, train again with --labelling sar"
+            f"clear positives were labelled first, train again with {by_interface(SAR_PARAMETER, '--labelling sar')}"
         )
 
 
@@ -127,6 +132,8 @@ def labelling_of(
     groups : ndarray of int of shape (n,), optional
         Group of each row; the test takes one row of each, a labelled one if there is one.
     """
+    columns = varying_columns(X)
+    X = X[:, columns]
     if groups is not None:
         order = row_order(X, labelled)
         rows = order[one_of_each(groups[order], labelled[order])]
@@ -135,7 +142,8 @@ def labelling_of(
             return RandomLabelling(float("nan"), 0, float("nan"))
     share = hidden_share(model.prior_, labelled, model.scenario)
     with threadpool_limits(1):
-        return random_labelling(X, labelled, share, stream(seed, "random labelling"))
+        test = random_labelling(X, labelled, share, stream(seed, "random labelling"))
+    return replace(test, feature=int(columns[test.feature]))
 
 
 def _held_out_smoother(X: np.ndarray, fold: np.ndarray) -> np.ndarray:

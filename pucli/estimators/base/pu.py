@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
-from pucli.core.errors import DegenerateModelWarning, warn_user
+from pucli.core.errors import DegenerateModelWarning, by_interface, warn_user
 from pucli.core.saved_state import ANY_PORTION, PORTION, Array, Labels, Optional, State
 from pucli.data.splits.groups import group_numbers
 from pucli.estimators.base.certificate import Certified
@@ -204,7 +204,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
 
     def _measure(self, X: Floats, labelled: Bools) -> None:
         """Set the shares of training rows that are predicted positive; warn if the model is degenerate."""
-        most = min(MEASURED_ROWS, max(LEAST_MEASURED_ROWS, MEASURED_CELLS // X.shape[1]))
+        most = min(MEASURED_ROWS, max(LEAST_MEASURED_ROWS, MEASURED_CELLS // self._n_used(X)))
         shares, scores = [], []
         for kind in (~labelled, labelled):
             rows = np.flatnonzero(kind)
@@ -219,6 +219,10 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         problem = degeneracy(*shares, prior_given=given is not None, way_out=self._way_out)
         if problem and not self._asks_for_rows:
             warn_user(f"{type(self).__name__} {problem}", DegenerateModelWarning)
+
+    def _n_used(self, X: Floats) -> int:
+        """Return the number of columns of X (n, m) that the scores depend on."""
+        return int(X.shape[1])
 
     @property
     def _asks_for_rows(self) -> bool:
@@ -338,8 +342,8 @@ def degeneracy(
     if prior_given:
         way_out = (
             "The class prior was given: where the classes overlap, no row may be more likely positive than negative. "
-            "Take the rows with the highest scores (`pucli predict --top N`), or a method that needs no prior, "
-            "such as svc-naive or auto."
+            f"Take the rows with the highest scores{by_interface('', ' (`pucli predict --top N`)')}, or a method that "
+            "needs no prior, such as svc-naive or auto."
         )
     extreme = extreme_share(positive_share, labelled_recall)
     if extreme == "no":

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pucli.core.arrays import Bools, Floats
+from pucli.core.errors import by_interface
 from pucli.core.memory import check_memory
 from pucli.core.saved_state import STATEMENT, Array, Scalar, State
 from pucli.estimators.base.data_defaults import Rule, median_distance
@@ -89,7 +90,8 @@ class FeatureModel(PUClassifier):
         """Raise ValueError if the landmarks need more memory than there is."""
         rank = self.max_rank or LANDMARKS
         needed = 8 * (4 * rank * int(np.count_nonzero(labelled)) + 12 * rank * rank + 6 * BLOCK_ROWS * rank)
-        check_memory(needed, f"{rank} landmarks for {len(X)} rows", "give a smaller --param max_rank or fewer --rows")
+        smaller = by_interface("max_rank or fewer rows", "--param max_rank or fewer --rows")
+        check_memory(needed, f"{rank} landmarks for {len(X)} rows", f"give a smaller {smaller}")
 
     def _block_sums(
         self, X: Floats, labelled: Bools, edges: Edges | None = None, weights: Floats | None = None

@@ -22,7 +22,7 @@ from pucli.data.encode.text_encoder import Text
 from pucli.data.labels import YES
 from pucli.estimators.auto.importance import dependence, importances
 from pucli.models.auto.drawings import bars, dependence_line, gains, histogram, odds_bounds, precision_recall
-from pucli.models.auto.summary import encoder_of, likeliest_first, training_probabilities, unlabeled_of
+from pucli.models.auto.summary import behind, encoder_of, likeliest_first, training_probabilities, unlabeled_of
 from pucli.solvers.ensemble.estimates import Estimate, f1_of, lift_of
 from pucli.solvers.ensemble.threshold import SHARES
 from pucli.solvers.folds import number_of_folds
@@ -114,8 +114,8 @@ def _content(
 ) -> dict[str, Any]:
     model, X, labelled, unlabeled = found.model, rows.X, rows.labelled, unlabeled_of(rows)
     rng, columns = stream(0, "report"), list(spans(encoder_of(rows)))
-    fall = importances(model, X, labelled, rng, [place for _, place in columns], progress)
-    order = [int(k) for k in np.argsort(-np.nan_to_num(fall, nan=-np.inf), kind="stable")]
+    fall, error, best = importances(model, X, labelled, rng, [place for _, place in columns], progress)
+    order: list[int] = best.tolist()
     used = [k for k in order[:SHOWN_COLUMNS] if fall[k] > 0]
     drawn = [_dependence(model, X[unlabeled], *columns[k], rng) for k in used[:SHOWN_DEPENDENCES]]
     looked_at = _recalls(model)
@@ -132,7 +132,12 @@ def _content(
         "scores": histogram(scores[labelled], scores[unlabeled], model.threshold_),
         "odds_drawing": _odds(model) if found.if_odds else "",
         "curve": precision_recall(RECALLS, *_precision_band(model)),
-        "importances": [(columns[k][0].name, float(fall[k]), float(fall[k] / fall[used[0]])) for k in used],
+        "importances": [
+            (columns[k][0].name, float(fall[k]), float(error[k]), float(fall[k] / fall[used[0]])) for k in used
+        ],
+        "behind": behind(model.leaderboard_, found.labelled, found.unlabeled),
+        "measured": int(np.isfinite(fall).sum()),
+        "columns": len(columns),
         "dependences": [drawing for drawing in drawn if drawing],
         "if_prior": _if_prior(model),
         "marks": ["row"] if rows.marks is None else list(rows.marks.columns),

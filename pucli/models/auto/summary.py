@@ -272,6 +272,26 @@ def _hold_together(shown: dict[str, dict[str, Any]], first: Sequence[FirstRows],
             shown[name]["low"] = min(max(shown[name]["low"], low), shown[name]["value"])
 
 
+def behind(leaderboard: Sequence[Mapping[str, Any]], labelled: int, unlabeled: int) -> list[str]:
+    """Return the lines of a leaderboard whose PU-AUC is below the largest by more than two standard errors.
+
+    The errors are those of independent samples (Hanley and McNeil 1982). The lines share their rows, so that a smaller
+    difference may be real, too.
+    """
+
+    def variance(area: float) -> float:
+        one, two = area / (2.0 - area), 2.0 * area**2 / (1.0 + area)
+        pairs = (labelled - 1) * (one - area**2) + (unlabeled - 1) * (two - area**2)
+        return (area * (1.0 - area) + pairs) / (labelled * unlabeled)
+
+    best = max(float(line["pu_auc"]) for line in leaderboard)
+    return [
+        str(line["name"])
+        for line in leaderboard
+        if best - line["pu_auc"] > 2.0 * np.sqrt(variance(best) + variance(line["pu_auc"]))
+    ]
+
+
 def training_probabilities(model: AutoPU, labelled: np.ndarray) -> tuple[Floats, Floats, Floats]:
     """Return the probability of each training row with the prior, and with each end of its interval, (n,) each.
 

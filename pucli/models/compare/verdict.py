@@ -163,20 +163,22 @@ def _pair_words(pair: PairVerdict, found: Judgement, metric: str) -> str:
 def _friedman_words(ranking: Ranking) -> str:
     order = sorted(range(len(ranking.columns)), key=lambda i: ranking.ranks[i])
     best = order[0]
+    ahead = [ranking.columns[i] for i in order if math.isclose(ranking.ranks[i], ranking.ranks[best])]
+    leads = f"{' and '.join(ahead)} {'have' if len(ahead) > 1 else 'has'} the best average rank"
     if ranking.p >= LEVEL:
         return (
             f"The differences of the {len(order)} methods could be chance (Friedman's test over {ranking.n} data sets, "
-            f"{_p(ranking.p)}); {ranking.columns[best]} has the best average rank "
-            f"({ranking.ranks[best]:.2f})."
+            f"{_p(ranking.p)}); {leads} ({ranking.ranks[best]:.2f})."
         )
     behind = [i for i in order[1:] if ranking.ranks[i] - ranking.ranks[best] > ranking.critical_difference]
     text = (
         f"The methods differ (Friedman's test over {ranking.n} data sets, {_p(ranking.p)}). "
-        f"{ranking.columns[best]} has the best average rank ({ranking.ranks[best]:.2f})"
+        f"{leads} ({ranking.ranks[best]:.2f})"
     )
+    it, differ = ("they", "differ") if len(ahead) > 1 else ("it", "differs")
     if not behind:
-        return f"{text}, but by Nemenyi's test it could be equal to each of the others."
-    return f"{text}; by Nemenyi's test it differs from {', '.join(ranking.columns[i] for i in behind)}."
+        return f"{text}, but by Nemenyi's test {it} could be equal to each of the others."
+    return f"{text}; by Nemenyi's test {it} {differ} from {', '.join(ranking.columns[i] for i in behind)}."
 
 
 def _p(p: float) -> str:

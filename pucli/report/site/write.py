@@ -10,9 +10,10 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, unwritable
 from pucli.report.all_experiments import Judged, Tally, judged_rows, tallies, verdict_table, with_results
 from pucli.report.build import assemble, keep_recorded
 from pucli.report.files import read_provenance, write
@@ -65,7 +66,7 @@ def write_site(
     *,
     on_page: Callable[[str], None] | None = None,
 ) -> list[Path]:
-    """Write the site of all results into a folder.
+    """Write the site of all results into a folder, where its pages appear together.
 
     Parameters
     ----------
@@ -83,6 +84,25 @@ def write_site(
     """
     out = Path(out)
     results = Path(results_dir if results_dir is not None else DEFAULT_RESULTS)
+    fresh = not out.exists()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=out, prefix=".site-") as scratch:
+            written = [(path, out / path.relative_to(scratch)) for path in _pages(Path(scratch), results, on_page)]
+            for path, target in written:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                path.replace(target)
+    except OSError as error:
+        raise unwritable(out, error) from error
+    except BaseException:
+        if fresh and not any(out.iterdir()):
+            out.rmdir()
+        raise
+    return [target for _, target in written]
+
+
+def _pages(out: Path, results: Path, on_page: Callable[[str], None] | None) -> list[Path]:
+    """Write all pages into a folder."""
     names = with_results(results)
     written = [write(out / name, asset(name)) for name in ("style.css", "script.js")]
     shown = []

@@ -28,34 +28,31 @@ class Standing:
     seconds: float = 0.0
     measured: str = ""
     rankings: int = 0  # in which it stands
-    first: int = 0  # in which one of its columns is the best
-    # mean over its columns and rankings of (rank - 1) / (columns - 1): 0 is always first, 1 always last; 0 without any
+    first: int = 0  # in which no other method has a better column than its best one
+    # mean over the rankings of the share of other methods' columns that are better than its best column: 0 is always
+    # first, 1 always last; 0 without any
     place: float = 0.0
 
 
 def leaders(ranked: Sequence[tuple[Experiment, Sequence[Ranking]]]) -> list[Standing]:
     """Return the methods of all rankings, the best mean place first.
 
-    Rankings of different experiments have different peers, so a place is a hint, not a measurement.
+    Rankings of different experiments have different peers, so a place is a hint, not a measurement. Rankings of the
+    columns of one method alone do not count.
     """
     places: dict[str, list[float]] = {}
-    seen: dict[str, set[tuple[str, int]]] = {}
-    first: dict[str, set[tuple[str, int]]] = {}
     for experiment, rankings in ranked:
-        for number, ranking in enumerate(rankings):
+        for ranking in rankings:
+            ranks: dict[str, list[float]] = {}
             for column, rank in zip(ranking.columns, ranking.ranks, strict=True):
-                method = experiment.methods[column].method
-                places.setdefault(method, []).append((rank - 1) / (len(ranking.columns) - 1))
-                seen.setdefault(method, set()).add((experiment.name, number))
-                if rank == min(ranking.ranks):
-                    first.setdefault(method, set()).add((experiment.name, number))
+                ranks.setdefault(experiment.methods[column].method, []).append(rank)
+            for method, own in ranks.items():
+                others = [rank for other, found in ranks.items() if other != method for rank in found]
+                if others:
+                    better = sum(rank < min(own) for rank in others)
+                    places.setdefault(method, []).append(better / len(others))
     found = [
-        Standing(
-            method,
-            rankings=len(seen[method]),
-            first=len(first.get(method, ())),
-            place=sum(values) / len(values),
-        )
+        Standing(method, rankings=len(values), first=values.count(0.0), place=sum(values) / len(values))
         for method, values in places.items()
     ]
     return sorted(found, key=lambda leader: leader.place)

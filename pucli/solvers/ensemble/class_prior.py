@@ -23,7 +23,7 @@ from pucli.solvers.ensemble.estimates import IfOdds, estimates, if_odds
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.hidden_share import PriorWithDraws, estimate_prior, rare_prior
 from pucli.solvers.ensemble.members import MEMBERS
-from pucli.solvers.ensemble.rows import row_order
+from pucli.solvers.ensemble.rows import row_order, varying_columns
 from pucli.solvers.ensemble.sar import rare_or_biased, widened
 from pucli.solvers.ensemble.threshold import expected_f1, make_cut, recall_curve
 from pucli.solvers.folds import number_of_folds
@@ -273,6 +273,7 @@ def _of_the_ensemble(
 ) -> tuple[dict[str, PriorEstimate], float, tuple[Floats, Floats]]:
     """Return the estimate of each of `methods`, the AUC that the scores and "auto" imply, and the held-out scores."""
     rows, s = without_ensemble.checked_rows(X, labelled)
+    rows = rows[:, varying_columns(rows)]
     order = row_order(rows, s)
     few = order[sample_of_each_kind(s[order], stream(seed, "rows"), rows_of_each_kind(rows.shape[1]))]
     rows, s = rows[few], s[few]

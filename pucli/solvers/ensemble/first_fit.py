@@ -12,7 +12,7 @@ from pucli.solvers.ensemble.boosting.categories import find_categories
 from pucli.solvers.ensemble.copies import copied_rows, groups_of_copies
 from pucli.solvers.ensemble.ensemble import Ensemble, chosen_weights, fit_members
 from pucli.solvers.ensemble.members import Member, make_views, members_for
-from pucli.solvers.ensemble.rows import canonical_order, feature_signs
+from pucli.solvers.ensemble.rows import canonical_order, feature_signs, varying_columns
 from pucli.solvers.folds import number_of_folds, stratified_folds
 
 # Number of divisions of the rows into folds.
@@ -23,7 +23,7 @@ class FirstFit(NamedTuple):
     """Members fitted with all unlabeled rows as negatives, on rows in the canonical order."""
 
     order: np.ndarray  # (n,), indices of the given rows in the canonical order, which all other attributes follow
-    columns: np.ndarray  # (m,), indices of the given columns in the canonical order, likewise
+    columns: np.ndarray  # (m,), indices of the given columns that vary, in the canonical order
     X: np.ndarray  # (n, m), rows
     labelled: np.ndarray  # (n,), True for labelled positives
     population: np.ndarray  # (n,), rows that are a sample of the population
@@ -58,7 +58,7 @@ def first_fit(  # noqa: PLR0913
     groups: np.ndarray | None = None,
     negative: np.ndarray | None = None,
 ) -> FirstFit:
-    """Return the first fit of members: models, and held-out scores of the rows.
+    """Return the first fit of members: models, and held-out scores of the rows. Constant columns are left out.
 
     Parameters
     ----------
@@ -82,6 +82,8 @@ def first_fit(  # noqa: PLR0913
         Rows that are known to be negative. They train as the unlabeled rows do; of case-control rows, they are no part
         of the population.
     """
+    varying = varying_columns(X)
+    X = X if len(varying) == X.shape[1] else X[:, varying]
     signs = feature_signs(X, labelled)
     kind = labelled + (0 if negative is None else 2 * negative) + (0 if groups is None else 4 * groups)
     order, columns = canonical_order(X, kind, signs)
@@ -106,4 +108,6 @@ def first_fit(  # noqa: PLR0913
     used = members_for(members, *X.shape)
     ensemble, scores = fit_members(used, views, X, labelled, population, folds, seed, n_jobs, callback, categories)
     weights = chosen_weights(scores, labelled)
-    return FirstFit(order, columns, X, labelled, population, folds, ensemble, scores, copies, weights, negative)
+    return FirstFit(
+        order, varying[columns], X, labelled, population, folds, ensemble, scores, copies, weights, negative
+    )

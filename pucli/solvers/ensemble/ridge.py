@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.spatial.distance import cdist
 
+from pucli.core.arrays import Floats
 from pucli.core.saved_state import ABOVE_ZERO, Array, Scalar, State, Word
 from pucli.core.seeding import sample_of_each_kind
 from pucli.metrics.ranking import pu_auc
@@ -182,6 +183,29 @@ def fit_kernel_ridge(
         model = replace(model, landmarks=more)
         model, held_out, ridge = _chosen_on_all(model, X, labelled, folds[0], ridge * CHOOSING_ROWS / len(rows))
     return model, held_out, {"width": float(factor), "ridge": float(ridge)}
+
+
+def fit_targets(model: KernelRidge, X: Floats, targets: Floats, weights: Floats, ridge: float) -> KernelRidge:
+    """Fit other rows and targets with the landmarks and the width of a model.
+
+    Parameters
+    ----------
+    model : KernelRidge
+        Model whose landmarks and width are used.
+    X : ndarray of shape (n, m)
+        Rows.
+    targets : ndarray of shape (n,)
+        Targets from -1 to 1.
+    weights : ndarray of shape (n,)
+        Weights of the rows.
+    ridge : float
+        Ridge for these weights.
+    """
+    kernel, width, landmarks = model.kernel, model.width, model.landmarks
+    factor = _factor(kernel_matrix(kernel, width, landmarks, landmarks))
+    Z = _features(kernel_matrix(kernel, width, X, landmarks), factor)
+    coefficients = WeightedLeastSquares(Z, targets, weights).coefficients(ridge)
+    return _model(kernel, width, landmarks, factor, coefficients)
 
 
 def refit_kernel_ridge(

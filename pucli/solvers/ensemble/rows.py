@@ -21,6 +21,13 @@ MOST_QUANTILES = 1000
 EQUAL = 1e-9
 
 
+def varying_columns(X: np.ndarray) -> np.ndarray:
+    """Return the indices of the columns of X (n, m) with two values or more; the first column if there are none."""
+    varies = X.min(axis=0) < X.max(axis=0)
+    varies[0] |= not varies.any()
+    return np.flatnonzero(varies)
+
+
 def feature_signs(X: np.ndarray, labelled: np.ndarray) -> np.ndarray:
     """Return the sign (m,) with which each feature is larger on labelled rows on average.
 

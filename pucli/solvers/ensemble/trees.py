@@ -50,6 +50,12 @@ class Forest:
         if len(self.feature) and self.feature.max() >= sizes.get("m", 0):
             raise StateError(f"{where}.feature has a feature beyond the last")
 
+    def only(self, trees: Ints) -> tuple[Forest, Ints]:
+        """Return the trees numbered in `trees` alone, and the indices of their nodes."""
+        nodes = np.concatenate([np.arange(self.start[tree], self.start[tree + 1]) for tree in trees])
+        start = np.concatenate([[0], np.cumsum(np.diff(self.start)[trees])])
+        return Forest(start, self.feature[nodes], self.cut[nodes], self.child[nodes], self.value[nodes]), nodes
+
     def sum(self, bins: np.ndarray, trees: np.ndarray | None = None) -> np.ndarray:
         """Return the sum of the values over all trees, or over those numbered in `trees`, shape (n,)."""
         chosen = np.arange(len(self.start) - 1) if trees is None else trees

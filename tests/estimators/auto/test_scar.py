@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pucli.core.errors import naming_options
 from pucli.estimators.auto.random_labelling import RandomLabelling, random_labelling
 from tests.estimators.auto.helpers import two_clouds
 
@@ -45,11 +46,18 @@ def test_the_order_of_rows_and_columns_does_not_matter(rows: int) -> None:
 
 
 def test_an_unlikely_verdict_says_what_to_do() -> None:
-    assert "--labelling sar" in RandomLabelling(0.005, 0, 5.0).verdict
+    with naming_options():
+        assert "again with --labelling sar" in RandomLabelling(0.005, 0, 5.0).verdict
+    assert 'again with labelling="sar"' in RandomLabelling(0.005, 0, 5.0).verdict
     assert "--labelling" not in RandomLabelling(0.5, 0, 1.0).verdict
 
 
 def test_a_verdict_says_from_which_p_value_on_labels_count_as_biased() -> None:
-    assert RandomLabelling(0.5, 0, 0.2).verdict == "no sign of bias (p = 0.5); this is not proof"
-    assert RandomLabelling(0.015, 0, 2.0).verdict == "a weak sign of bias (p = 0.015); this is not proof"
+    assert (
+        RandomLabelling(0.5, 0, 0.2).verdict
+        == "the test found no bias (p = 0.5), but it misses most kinds: how were these rows chosen?"
+    )
+    assert RandomLabelling(0.015, 0, 2.0).verdict == (
+        "the test found a weak sign of bias (p = 0.015), and it misses most kinds: how were these rows chosen?"
+    )
     assert "the limit is 0.01" in RandomLabelling(0.005, 0, 5.0).verdict
