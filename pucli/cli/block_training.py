@@ -279,7 +279,6 @@ def _report(
         "labelled_recall": estimator.labelled_recall_,
         "prior": fitted.prior,
         "threshold": fitted.cut,
-        "cut": fitted.cut,  # its former name
         "seconds": seconds,
         "model": model,
         "predictions": files,

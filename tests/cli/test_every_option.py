@@ -306,7 +306,7 @@ def test_where_the_scores_are_cut(place):
     for goal in goals:
         done = place(*own, *goal)
         assert done.code == 0, done.out
-        trained.append(done.document["cut"]["goal"])
+        trained.append(done.document["threshold"]["goal"])
     assert trained == ["f1", "recall", "precision", "share"]
     assert place(*own, "--model", "auto.model").code == 0
     words = ("predict", "--model", "auto.model", "--data", "both.csv", "--json")

@@ -178,7 +178,7 @@ def test_schemas_are_printed(pucli):
     assert schema["title"] == "auto/1"
     auto = schema["$defs"]["Auto"]
     assert auto["properties"]["schema"]["const"] == "auto/1"
-    assert {"schema", "estimates", "cut", "sound"} <= set(auto["required"])
+    assert {"schema", "estimates", "threshold", "sound"} <= set(auto["required"])
     assert schema == json.loads(pucli("schema", "auto").out)
     assert pucli("schema", "error", "--json").document["title"] == "error/1"
     assert "auto" in pucli("schema", "autto").err

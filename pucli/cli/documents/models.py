@@ -114,7 +114,6 @@ class _Ensemble(TypedDict):
     labelling: Literal["scar", "sar"]
     called_positive: int
     threshold: Cut
-    cut: Cut
     estimates: Estimates
     first: list[FirstRows]
     if_prior: list[IfPrior]
@@ -226,7 +225,6 @@ class TrainInBlocks(TypedDict):
     labelled_recall: float
     prior: float
     threshold: float
-    cut: float
     seconds: float
     model: str | None
     predictions: list[str]
