@@ -298,7 +298,7 @@ def _try_out(model: SavedModel) -> None:
 def _known_classes(method: str) -> dict[str, type]:
     """Return the classes, by name, that a model of `method` may contain besides plain values and arrays."""
     kind = estimator_class(all_methods()[method])
-    known = {"TableEncoder": TableEncoder, "Standardiser": Standardiser, method: kind}
+    known: dict[str, type] = {"TableEncoder": TableEncoder, "Standardiser": Standardiser, method: kind}
     for dotted in getattr(kind, "saved_types", ()):
         module, _, name = dotted.rpartition(".")
         known[dotted] = getattr(importlib.import_module(module), name)

@@ -51,6 +51,12 @@ ROWS = {
     "groups": (OWN, f"{OWN} --groups visits"),
     "columns": (OWN, f"{OWN} --columns"),
 }
+# Those of them that a command does not have.
+NOT_OF = {
+    "prior": ("split", "repeat"),
+    "advise": ("split", "repeat"),
+    "auto": ("dataset", "label_frequency", "split", "repeat", "scenario", "seed"),
+}
 TRAIN = LEARNERS["train"].format(rows=OWN)
 BLSSVM = TRAIN.replace("gllc", "blssvm")
 AUTO = LEARNERS["auto"].format(rows=OWN)
@@ -64,15 +70,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
         (command, option): Effect(line.format(rows=before), line.format(rows=after), slow=command in ("auto", "advise"))
         for command, line in LEARNERS.items()
         for option, (before, after) in ROWS.items()
-    },
-    **{
-        (command, "mirror"): Effect(
-            line.format(rows="--dataset seeds"),
-            f"{line.format(rows='--dataset seeds')} --mirror MIRROR",
-            needs="mirror",
-            slow=command in ("auto", "advise"),
-        )
-        for command, line in LEARNERS.items()
+        if option not in NOT_OF.get(command, ())
     },
     ("list", "what"): Effect("list methods", "list datasets"),
     ("fetch", "names"): Effect("fetch wine", "fetch breast-cancer"),
@@ -87,6 +85,8 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("train", "backend"): Effect(BLSSVM, f"{BLSSVM} --backend dask", refused="only Parquet files are read in blocks"),
     ("train", "scheduler"): Effect(TRAIN, f"{TRAIN} --scheduler tcp://localhost:1", refused="add --backend dask"),
     ("train", "predictions"): Effect(TRAIN, f"{TRAIN} --predictions out", refused="needs --backend dask"),
+    ("auto", "scenario"): Effect(AUTO, f"{AUTO} --scenario single-training-set", slow=True),
+    ("auto", "seed"): Effect(AUTO, f"{AUTO} --seed 1", slow=True),
     ("auto", "backend"): Effect(AUTO, f"{AUTO} --backend dask", refused="only Parquet files are read in blocks"),
     ("auto", "scheduler"): Effect(AUTO, f"{AUTO} --scheduler tcp://localhost:1", refused="add --backend dask"),
     ("auto", "predictions"): Effect(AUTO, f"{AUTO} --predictions out", refused="needs --backend dask"),
@@ -124,18 +124,12 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("evaluate", "repeat"): Effect(
         "evaluate --model wine.model --dataset wine", "evaluate --model wine.model --dataset wine --repeat 2"
     ),
-    ("evaluate", "mirror"): Effect(
-        "evaluate --model seeds.model --dataset seeds",
-        "evaluate --model seeds.model --dataset seeds --mirror MIRROR",
-        needs="mirror",
-    ),
     ("tune", "method"): Effect(TUNE, TUNE.replace("gllc", "glpual")),
     ("tune", "param"): Effect(TUNE, TUNE.replace("sigma=1", "sigma=9"), view="params"),
     ("tune", "grid"): Effect(TUNE, TUNE.replace("lam=0.1,1", "lam=0.1,1,10"), view="points"),
     ("tune", "folds"): Effect(TUNE, TUNE.replace("--cv 3", "--cv 4"), view="fits"),
     ("tune", "cv_repeats"): Effect(TUNE, f"{TUNE} --cv-repeats 3", view="fits"),
     ("tune", "score"): Effect(TUNE, f"{TUNE} --score puf-pooled", view="score"),
-    ("tune", "greedy"): Effect(TUNE, f"{TUNE} --greedy 0.5", view="points"),
     ("tune", "standardise"): Effect(RBF, f"{RBF} --raw", view="score"),
     ("advise", "prior"): Effect("advise " + OWN, "advise " + OWN + " --prior 0.3", view="reasons"),
     ("prior", "estimator"): Effect(
@@ -147,16 +141,10 @@ EFFECTS: dict[tuple[str, str], Effect] = {
         f"prior {OWN} --estimator tice --replicates 4",
         view="estimates",
     ),
-    ("prior", "confidence"): Effect(
-        f"prior {OWN} --estimator tice --replicates 9",
-        f"prior {OWN} --estimator tice --replicates 9 --confidence 0.5",
-        view="estimates",
-    ),
     ("split", "name"): Effect("split wine", "split iris"),
     ("split", "scenario"): Effect("split wine", "split wine --scenario single-training-set"),
     ("split", "label_frequency"): Effect("split wine", "split wine --label-frequency 0.3"),
     ("split", "repeats"): Effect("split wine", "split wine --repeats 3"),
-    ("split", "mirror"): Effect("split seeds", "split seeds --mirror MIRROR", needs="mirror"),
     ("reproduce", "experiment"): Effect(f"{REPRODUCE} --dry-run", f"{REPRODUCE} --dry-run".replace("small", "large")),
     ("reproduce", "profile"): Effect(f"{REPRODUCE} --dry-run", "reproduce small.yaml --method gllc --dry-run"),
     ("reproduce", "method"): Effect(f"{REPRODUCE} --dry-run", f"{REPRODUCE} --method glpual --dry-run"),
@@ -243,7 +231,6 @@ SHOWN = {
     ("train", "verbose"): "test_screen.py::test_verbose_adds_what_the_answer_rests_on",
     ("prior", "verbose"): "test_screen.py::test_verbose_adds_what_the_answer_rests_on",
     ("advise", "verbose"): "test_screen.py::test_verbose_adds_what_the_answer_rests_on",
-    ("auto", "order"): "test_ids.py::test_auto_ranks_or_keeps_the_order_of_the_file",
     ("auto", "labelling"): "test_auto.py::test_labels_that_are_no_random_sample_are_modelled",
     ("auto", "n_jobs"): "test_every_option.py::test_jobs_are_passed_on",
     ("tune", "n_jobs"): "test_every_option.py::test_jobs_are_passed_on",
@@ -274,7 +261,6 @@ SHOWN = {
         ("compare", name): "test_groups.py::test_compare_divides_by_groups_and_by_time"
         for name in ("groups", "by_time")
     },
-    ("compare", "mirror"): "test_compare.py::test_a_mirror_is_used",
     ("status", "watch"): "test_status.py::test_watching_ends_when_all_cells_are_done",
     ("status", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
     ("new", "parent"): "test_new.py::test_the_folder_is_chosen",

@@ -29,10 +29,10 @@ ARGUMENTS = {
 
 # Options, by their name in Python, that take a number or one of some words; the others take any text, or nothing.
 CHOSEN = {
-    "at_least", "backend", "confidence", "count", "cv_repeats", "decimal", "encoding", "estimator", "expected", "folds",
-    "formats", "goal", "greedy",
+    "at_least", "backend", "count", "cv_repeats", "decimal", "encoding", "estimator", "expected", "folds",
+    "formats", "goal",
     "label_frequency",
-    "labelling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "order", "param", "positive",
+    "labelling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "param", "positive",
     "precision", "prior",
     "profile", "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "sep",
     "shard", "share", "skip_rows", "top",

@@ -21,7 +21,6 @@ from tests.helpers import ROOT
 
 # Keys that a document may lack, besides `warnings`.
 MAY_LACK = {
-    "auto": {"order"},
     "train": {"labelled", "unlabeled", "known_negatives"},
     "prior": {"share_in_test_set"},
     "predict": {"shift"},

@@ -119,9 +119,9 @@ def test_a_given_prior_that_the_rows_contradict_is_warned_of(pucli, tmp_path, co
 
 def test_prior_prints_a_table_and_the_next_step(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", n=400, labelled=150, prior=0.3)
-    done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--confidence", 0.8, "--estimator", "bbe")
+    done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe")
     assert done.code == 0
-    assert "80 % interval" in done.out and "bbe" in done.out and "tice" not in done.out
+    assert "90 % interval" in done.out and "bbe" in done.out and "tice" not in done.out
     assert "--param prior=0." in done.err
     quiet = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe", "--quiet")
     assert quiet.err == ""
@@ -175,7 +175,7 @@ def test_the_same_seed_gives_the_same_interval(pucli, tmp_path):
     assert first.document["estimates"] != third.document["estimates"]
 
 
-@pytest.mark.parametrize("words", [("--estimator", "km1"), ("--confidence", "1.0"), ("--replicates", "-1")])
+@pytest.mark.parametrize("words", [("--estimator", "km1"), ("--replicates", "-1")])
 def test_wrong_options_of_prior(pucli, tmp_path, words):
     done = pucli("prior", "--data", table(tmp_path / "rows.csv"), *WORDS, *words)
     assert done.code == 2 and done.out == ""

@@ -298,7 +298,7 @@ def test_fetch_without_network_names_missing_files_and_continues(pucli):
     assert [entry["name"] for entry in document["fetched"]] == ["wine"]
 
 
-def test_a_file_with_the_wrong_content_never_reaches_the_cache(pucli, tmp_path, data_cache):
+def test_a_file_with_the_wrong_content_never_reaches_the_cache(pucli, tmp_path, data_cache, monkeypatch):
     folder = tmp_path / "mirror"
     folder.mkdir()
     (folder / "seeds_dataset.txt").write_text("1 2 3\n")
@@ -306,7 +306,8 @@ def test_a_file_with_the_wrong_content_never_reaches_the_cache(pucli, tmp_path, 
     assert done.code == 1
     assert "checksum mismatch" in done.err
     assert not list(data_cache.rglob("seeds_dataset.txt"))
-    refused(pucli("train", "--method", "gllc", "--dataset", "seeds", "--mirror", folder), "checksum mismatch", code=1)
+    monkeypatch.setenv("PUCLI_MIRROR", str(folder))
+    refused(pucli("train", "--method", "gllc", "--dataset", "seeds"), "checksum mismatch", code=1)
 
 
 def test_a_mirror_that_does_not_exist(pucli):

@@ -59,7 +59,7 @@ def command(
     if where.columns:
         show_columns(out, where.source)
         return
-    output_file("--plot", plot, *where.files, where.split)
+    output_file("--plot", plot, *where.files)
     _check(prior, plot)
     why = "`pucli advise` uses labelled positives and unlabeled rows alone"
     rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)
@@ -117,7 +117,7 @@ def _compare_with_auto(out: Output, where: Rows, method: str, labelled: int) -> 
     from pucli.models.advice import AHEAD_OF_AUTO
     from pucli.solvers.ensemble.estimates import FEW_LABELLED as ENOUGH_LABELLED
 
-    shared = {name: getattr(type(where), name) for name in ("split", "repeat", "rows")}  # not of `compare`
+    shared = {name: getattr(type(where), name) for name in ("rows",)}  # not of `compare`
     same = replace(where, **shared).words
     if method in AHEAD_OF_AUTO:
         few, more = AHEAD_OF_AUTO[method]

@@ -77,8 +77,6 @@ def command(  # noqa: PLR0913
             help="Also this metric, e.g. precision@100, recall@5%, lift@2%, bedroc@80; repeatable.",
         ),
     ] = None,
-    mirror: opt.Mirror = None,
-    offline: opt.Offline = False,
 ) -> None:
     """Score a model and show which scores need true labels.
 
@@ -114,7 +112,7 @@ def command(  # noqa: PLR0913
     elif labels == "pu":
         raise UsageError("--labels pu needs --data; the held-out rows of a declared data set have true labels.")
     else:
-        rows = _held_out(saved, dataset, split, repeat, mirror, offline)
+        rows = _held_out(saved, dataset, split, repeat)
     for line in rows.warnings:
         out.warn(line)
     if labels == "pu":
@@ -164,9 +162,7 @@ def _own_file(
     return scored_rows(files, column, encoder, saved.metadata, positive=positive, empty_is_unlabeled=unlabeled, how=how)
 
 
-def _held_out(
-    saved: SavedModel, dataset: str | None, split: Path | None, repeat: int | None, mirror: str | None, offline: bool
-) -> ScoredRows:
+def _held_out(saved: SavedModel, dataset: str | None, split: Path | None, repeat: int | None) -> ScoredRows:
     from pucli.data.rows.row_hashes import known_rows, row_hashes
     from pucli.data.rows.row_source import RowSource
     from pucli.data.rows.scored_rows import ScoredRows
@@ -174,7 +170,7 @@ def _held_out(
 
     about = saved.metadata.get("data", {})
     number = about.get("repeat", 0) if repeat is None else repeat
-    source = RowSource(dataset=dataset, split=split, repeat=number, mirror=mirror, offline=offline)
+    source = RowSource(dataset=dataset, split=split, repeat=number)
     rows = training_split(saved.metadata.get("kind", ""), about, source)
     assert rows.X_test is not None and rows.y_test is not None
     chosen = split is not None or repeat is not None

@@ -12,7 +12,7 @@ from pucli.cli import options as opt
 from pucli.cli.assignments import method_parameters
 from pucli.cli.block_training import Backend, train_in_blocks
 from pucli.cli.output import Output, output_files
-from pucli.cli.row_options import Rows
+from pucli.cli.row_options import SplitRows
 from pucli.cli.tuning import choose, far_prior_warning, how_chosen
 from pucli.core.errors import UsageError
 
@@ -36,7 +36,7 @@ pucli train --method blssvm --data 'folder/*.parquet' --label bought --backend d
 def command(  # noqa: PLR0913
     out: Output,
     method: opt.MethodName,
-    where: Rows,
+    where: SplitRows,
     backend: Backend,
     param: opt.Parameters = None,
     model: opt.ModelOut = None,
@@ -70,7 +70,7 @@ def command(  # noqa: PLR0913
         raise UsageError(f"--cv {folds} is for --tune, which is not given.")
     number = folds or FOLDS
     given = method_parameters(method, param)
-    if where.files and where.scenario != Rows.scenario:
+    if where.files and where.scenario != SplitRows.scenario:
         out.warn(
             f"--scenario {where.scenario} does not change how {method} is trained, only the estimated class prior, the "
             "probabilities, and the scores by which `pucli tune` chooses."
@@ -124,7 +124,7 @@ def _check_kind(entry: Method, tune: bool) -> None:
         )
 
 
-def _rows(out: Output, entry: Method, where: Rows, *, sparse: bool) -> TrainingRows:
+def _rows(out: Output, entry: Method, where: SplitRows, *, sparse: bool) -> TrainingRows:
     from pucli.cli.text.columns import rows_to_learn_from
     from pucli.data.rows.training_rows import density_rows
     from pucli.models.fitting import takes_missing

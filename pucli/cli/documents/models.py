@@ -132,11 +132,10 @@ class _Ensemble(TypedDict):
 
 
 class Auto(_Ensemble):
-    """The ensemble of `pucli auto`; `order` is there with --scored."""
+    """The ensemble of `pucli auto`."""
 
     duplicate_rows: int
     command: str
-    order: NotRequired[Literal["score", "file"]]
 
 
 class AutoInBlocks(_Ensemble):

@@ -226,9 +226,7 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
 def _loaded(source: RowSource, *, multiclass: bool) -> Dataset:
     from pucli.data.catalogue.datasets import load_dataset
 
-    return load_dataset(
-        str(source.dataset), multiclass=multiclass, mirror=source.mirror, offline=source.offline or None
-    )
+    return load_dataset(str(source.dataset), multiclass=multiclass)
 
 
 def _declared(kind: str, source: RowSource) -> TrainingRows:
