@@ -41,7 +41,7 @@ METAVARS = {int: "N", float: "SHARE", Path: "FILE", str: "NAME"}
 GROUPS = {
     "Start here": ("auto", "predict", "shift", "review", "evaluate", "show", "export", "new"),
     "Single methods": ("train", "tune", "advise", "prior", "compare"),
-    "Published experiments": ("reproduce", "status", "report", "merge", "site"),
+    "Published experiments": ("reproduce", "report", "site"),
     "Data sets and maintenance": (),
 }
 

@@ -161,12 +161,6 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("report", "method"): Effect("report small.yaml", "report small.yaml --method glpual"),
     ("report", "dataset"): Effect("report small.yaml", "report small.yaml --dataset wine", refused="wine"),
     ("report", "results"): Effect("report small.yaml", "report small.yaml --results elsewhere", refused="elsewhere"),
-    ("status", "experiment"): Effect("status small.yaml", "status large.yaml", refused="large"),
-    ("status", "profile"): Effect("status small.yaml", "status small.yaml --profile full"),
-    ("status", "method"): Effect("status small.yaml", "status small.yaml --method glpual"),
-    ("status", "dataset"): Effect("status small.yaml", "status small.yaml --dataset wine", refused="wine"),
-    ("status", "results"): Effect("status small.yaml", "status small.yaml --results elsewhere", refused="elsewhere"),
-    ("schema", "what"): Effect("schema experiment", "schema datasets"),
     ("new", "kind"): Effect("new experiment mine", "new dataset yours", view="files"),
     ("new", "name"): Effect("new experiment mine", "new experiment yours"),
 }
@@ -240,13 +234,9 @@ SHOWN = {
     ("split", "seed"): "test_every_option.py::test_the_seed_of_a_split",
     ("split", "labelling"): "test_every_option.py::test_the_labelling_of_a_split",
     ("reproduce", "only_failed"): "test_reproduce.py::test_a_limit_and_only_failed_cells",
+    ("reproduce", "show_status"): "test_status.py::test_failed_cells_are_shown_with_their_reasons",
+    ("reproduce", "parts"): "test_reproduce.py::test_parts_of_a_run_are_merged",
     ("reproduce", "shard"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("merge", "experiment"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("merge", "profile"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("merge", "folders"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("merge", "results"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("merge", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
-    ("merge", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
     ("reproduce", "scheduler"): "test_reproduce.py::test_options_of_parts_that_cannot_be_followed",
     ("reproduce", "results"): "test_reproduce.py::test_parts_of_a_run_are_merged",
     ("reproduce", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
@@ -261,8 +251,6 @@ SHOWN = {
         ("compare", name): "test_groups.py::test_compare_divides_by_groups_and_by_time"
         for name in ("groups", "by_time")
     },
-    ("status", "watch"): "test_status.py::test_watching_ends_when_all_cells_are_done",
-    ("status", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
     ("new", "parent"): "test_new.py::test_the_folder_is_chosen",
     **{
         ("new", name): "test_new.py::test_a_data_set_from_a_table_of_the_user" for name in ("data", "label", "positive")

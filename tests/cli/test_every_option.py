@@ -116,7 +116,7 @@ def prepare(pucli, line: str, tmp_path: Path) -> None:
             assert pucli(*words.split(), "--model", name).code == 0
     if "splits.json" in line:
         assert pucli("split", "wine", "--seed", 5, "--repeats", 4, "--out", "splits.json").code == 0
-    if line.startswith(("report", "status")):
+    if line.startswith("report"):
         if not RESULTS:
             assert pucli("reproduce", "small.yaml", "--profile", "smoke").code == 0
             RESULTS.append(tmp_path / "results")
@@ -185,8 +185,6 @@ BASE = {
     "split": "split wine",
     "reproduce": REPRODUCE,
     "report": "report small.yaml",
-    "status": "status small.yaml",
-    "schema": "schema experiment",
     "new": "new experiment mine",
     "compare": "compare gllc blssvm --dataset wine --repeats 2",
 }
@@ -285,13 +283,12 @@ def test_a_mirror_reaches_the_cells(place, tmp_path, mirror):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["reproduce", "report", "merge"])
+@pytest.mark.parametrize("command", ["reproduce", "report"])
 def test_changes_are_allowed(place, tmp_path, monkeypatch, command):
     asked = []
     prepare(place, "report small.yaml", tmp_path)
     monkeypatch.setattr("pucli.runner.check_committed", lambda *_, allow_changes: asked.append(allow_changes))
-    merge = "merge small.yaml results --profile smoke --results merged"
-    line = {"reproduce": REPRODUCE, "report": "report small.yaml", "merge": merge}[command].split()
+    line = {"reproduce": REPRODUCE, "report": "report small.yaml"}[command].split()
     place(*line)
     place(*line, "--allow-changes")
     assert asked == [False, True]

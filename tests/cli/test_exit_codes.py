@@ -19,9 +19,7 @@ ARGUMENTS = {
     "predict": ["--model", "m.model", "--data", "d.csv"],
     "report": ["small"],
     "reproduce": ["small"],
-    "schema": ["experiment"],
     "split": ["wine"],
-    "status": ["small"],
     "train": ["--method", "gllc"],
     "tune": ["--method", "gllc"],
 }
@@ -46,7 +44,7 @@ ANY = {
     "offline", "only", "only_collect", "only_failed", "page", "parent", "plot", "predictions", "quiet", "report",
     "results", "safe", "scheduler", "scored", "sheet", "split", "standardise", "tex", "trials", "tune",
     "unlabeled", "verbose",
-    "watch", "why",
+    "parts", "show_status", "why",
 }  # fmt: skip
 OPTIONS = [entry for entry in all_options() if any(word.startswith("--") for word in entry[2])]
 

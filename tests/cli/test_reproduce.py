@@ -80,11 +80,12 @@ def test_parts_of_a_run_are_merged(pucli, small):
     for part in (1, 2):
         done = pucli("reproduce", small(), "--shard", f"{part}/2", "--results", f"part{part}", "--json").document
         assert (done["run"]["ran"], done["run"]["left"]) == (4, 4)
-    merged = pucli("merge", "small.yaml", "part1", "part2")
+    merged = pucli("reproduce", "small.yaml", "--merge", "part1", "--merge", "part2")
     assert "8 of 8 done" in merged.out and "8 cells imported from part1, part2" in merged.err
     again = pucli("reproduce", "small.yaml", "--json").document
     assert again["run"]["ran"] == 0
-    few = ("merge", "small.yaml", "part1", "part2", "--profile", "smoke", "--results", "few", "--json")
+    parts = ("--merge", "part1", "--merge", "part2")
+    few = ("reproduce", "small.yaml", *parts, "--profile", "smoke", "--results", "few", "--json")
     assert pucli(*few).document["imported"] == 4
     assert "not imported, because of another profile than smoke: 4 finished cells" in pucli(*few[:-1]).err
     assert "not imported" not in merged.err
@@ -104,6 +105,7 @@ def test_a_limit_and_only_failed_cells(pucli, small):
         (["--shard", "3/2"], "shard 3/2"),
         (["--scheduler", "tcp://somewhere:8786"], "--backend dask"),
         (["--collect", "--max-cells", "2"], "--collect runs no cell, so --max-cells has no effect"),
+        (["--status", "--merge", "part1"], "--status runs no cell, so --merge has no effect"),
         (["--dry-run", "--shard", "1/2"], "--dry-run runs no cell, so --shard has no effect"),
     ],
 )
@@ -112,7 +114,7 @@ def test_options_of_parts_that_cannot_be_followed(pucli, small, words, message):
 
 
 def test_a_folder_without_cells_cannot_be_merged(pucli, small):
-    refused(pucli("merge", small(), "nowhere"), "nowhere: no store of small")
+    refused(pucli("reproduce", small(), "--merge", "nowhere"), "nowhere: no store of small")
 
 
 @pytest.mark.slow

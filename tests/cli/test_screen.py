@@ -41,18 +41,12 @@ LINES = {
 }
 # They take the committed cells of table-3.1, or the stored ones of small.yaml.
 OF_RESULTS = {
-    "status": "status table-3.1",
     "report": "report table-3.1 --format md",
-    "merge": "merge small.yaml part --results whole",
     "site": "site --out site",
-    "schema": "schema datasets",
 }
 LISTS = ["list datasets", "list experiments", "list metrics", "list protocols"]
 REFUSED = {
-    "merge": "merge folder-that-is-not-there",
     "report": "report table-3.1 --format pdf",
-    "schema": "schema nothing",
-    "status": "status table-3.3",
     "site": "site --results folder-that-is-not-there",
 }
 if importlib.util.find_spec("onnx") is None:  # it then says what to install
