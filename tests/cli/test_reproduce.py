@@ -170,9 +170,9 @@ def test_collect_and_report_build_the_table_from_stored_cells(pucli, small, tmp_
     pucli("reproduce", "small.yaml", "--profile", "smoke")
     ran = pucli("reproduce", "small.yaml", "--profile", "smoke", "--collect", "--json").document
     assert "run" not in ran
-    reported = pucli("report", "small.yaml", "--format", "md,html", "--profile", "smoke", "--json").document
+    reported = pucli("report", "small.yaml", "--format", "md,tex", "--profile", "smoke", "--json").document
     assert reported["report"]["rows"] == ran["report"]["rows"]
-    assert any(name.endswith("table.html") for name in reported["report"]["files"])
+    assert any(name.endswith("table.tex") for name in reported["report"]["files"])
     partial = pucli("report", "small.yaml", "--profile", "full").out
     assert "4 not run yet" in partial
 

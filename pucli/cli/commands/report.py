@@ -15,7 +15,7 @@ from pucli.core.errors import UsageError
 
 EXAMPLES = """
 pucli report table-3.1
-pucli report table-3.1 --profile quick --format md,csv,tex,html
+pucli report table-3.1 --profile quick --format md,csv
 pucli report table-3.3 --method glpual --dataset wifi --json
 pucli report --all
 """
@@ -36,7 +36,7 @@ def command(  # noqa: PLR0913
         typer.Option("--all", help="Every experiment with results, and the counts in the README.md of the folder."),
     ] = False,
     formats: Annotated[
-        str, typer.Option("--format", "-f", metavar="NAME,NAME...", help="Comma-separated formats: md, csv, tex, html.")
+        str, typer.Option("--format", "-f", metavar="NAME,NAME...", help="Comma-separated formats: md, csv, tex.")
     ] = "md,csv,tex",
     profile: opt.RunProfile = None,
     method: opt.Methods = None,
@@ -56,8 +56,8 @@ def command(  # noqa: PLR0913
 
     wanted = [name.strip() for name in formats.split(",") if name.strip()]
     for name in wanted:
-        if name == "site":
-            raise UsageError("--format site: `pucli site --out FOLDER` writes the web pages of all results.")
+        if name in ("site", "html"):
+            raise UsageError(f"--format {name}: `pucli site --out FOLDER` writes the web pages of all results.")
         opt.choice("format", name, FORMATS)
     if (experiment is None) != everything:
         raise UsageError("give either EXPERIMENT (`pucli list experiments`) or --all.")
