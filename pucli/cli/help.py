@@ -17,7 +17,7 @@ PANELS = {
     "Data": ("--data", "--answers", "--dataset", "--label", "--positive", "--id", "--drop", "--columns"),
     "Model": ("--method", "--param", "--grid", "--tune", "--recall", "--top", "--estimator", "--labels", "--profile"),
     "Output": (
-        "--model", "--out", "--report", "--scored", "--trials", "--plot", "--card", "--onnx", "--results", "--format",
+        "--model", "--out", "--report", "--scored", "--trials", "--card", "--onnx", "--results", "--format",
         "--tex",
     ),
 }  # fmt: skip

@@ -41,7 +41,7 @@ ANY = {
     "columns", "data", "dataset", "destination", "drop", "dry", "everything",
     "experiment", "folder", "grid", "groups", "ids", "json_document", "kinds", "label", "labels", "metrics", "mirror",
     "missing", "model", "negative",
-    "offline", "only", "only_collect", "only_failed", "page", "parent", "plot", "predictions", "quiet", "report",
+    "offline", "only", "only_collect", "only_failed", "page", "parent", "predictions", "quiet", "report",
     "results", "safe", "scheduler", "scored", "sheet", "split", "standardise", "tex", "trials", "tune",
     "unlabeled", "verbose",
     "parts", "show_status", "why",

@@ -22,7 +22,6 @@ OUTPUTS = {
     ("predict", "destination"): ("predict --model own.model --data new.csv --out", "scored.csv"),
     ("review", "destination"): ("review --model own.model --data new.csv --out", "look.csv"),
     ("export", "destination"): ("export own.model --onnx", "own.onnx"),
-    ("advise", "plot"): (f"advise {OWN} --plot", "map.png"),
     ("split", "destination"): ("split wine --out", "splits.json"),
     ("auto", "model"): (f"auto {OWN} --model", "kept.model"),
     ("auto", "report"): (f"auto {OWN} --report", "page.html"),

@@ -201,7 +201,6 @@ def test_verbose_adds_what_the_answer_rests_on(pucli, tmp_path):
     for words, more in (
         (f"train --method gllc {SOURCE}", "certificate"),
         (f"prior {SOURCE} --estimator km2 --replicates 0", "random sample of the positives"),
-        (f"advise {SOURCE}", "silhouette"),
     ):
         short, whole = pucli(*words.split()), pucli(*words.split(), "--verbose")
         assert short.code == whole.code == 0

@@ -277,7 +277,7 @@ class Priors(TypedDict):
 
 
 class Advise(TypedDict):
-    """What to try first, and why."""
+    """The method of the GLPUAL family that the flowchart of the thesis names, and why."""
 
     data: Source
     trifurcated: bool
@@ -285,14 +285,11 @@ class Advise(TypedDict):
     between: float | None
     irrelevant: list[str]
     prior: float | None
-    pu_auc: dict[str, float | None]
     method: str
     params: dict[str, str]
     grid: dict[str, str]
     reasons: list[str]
-    auto: str
     command: str
-    plot: str | None
 
 
 class Values(TypedDict):
