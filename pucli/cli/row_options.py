@@ -11,7 +11,7 @@ import typer
 
 from pucli.cli import options as opt
 from pucli.cli.assignments import column_kinds
-from pucli.core.errors import shell_word
+from pucli.core.errors import UsageError, shell_word
 from pucli.data.reading import Reading, normal
 
 if TYPE_CHECKING:
@@ -79,6 +79,11 @@ class FileRows(ReadingOptions):
     def file(self) -> Path | None:
         """Return the first file of --data."""
         return self.files[0] if self.files else None
+
+    def check_given(self, hint: str = "") -> None:
+        """Raise UsageError, which ends with `hint`, without --data."""
+        if not self.files:
+            raise UsageError(f"no rows given; use --data FILE --label COLUMN. {hint}".rstrip())
 
     @property
     def source(self) -> RowSource:

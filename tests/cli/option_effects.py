@@ -54,7 +54,7 @@ ROWS = {
 # Those of them that a command does not have.
 NOT_OF = {
     "prior": ("split", "repeat"),
-    "advise": ("split", "repeat"),
+    "advise": ("dataset", "label_frequency", "split", "repeat", "scenario", "seed"),
     "auto": ("dataset", "label_frequency", "split", "repeat", "scenario", "seed"),
 }
 TRAIN = LEARNERS["train"].format(rows=OWN)
@@ -118,12 +118,6 @@ EFFECTS: dict[tuple[str, str], Effect] = {
         "evaluate --model wine.model --dataset iris",
         refused="trained on wine",
     ),
-    ("evaluate", "split"): Effect(
-        "evaluate --model wine.model --dataset wine", "evaluate --model wine.model --dataset wine --split splits.json"
-    ),
-    ("evaluate", "repeat"): Effect(
-        "evaluate --model wine.model --dataset wine", "evaluate --model wine.model --dataset wine --repeat 2"
-    ),
     ("tune", "method"): Effect(TUNE, TUNE.replace("gllc", "glpual")),
     ("tune", "param"): Effect(TUNE, TUNE.replace("sigma=1", "sigma=9"), view="params"),
     ("tune", "grid"): Effect(TUNE, TUNE.replace("lam=0.1,1", "lam=0.1,1,10"), view="points"),
@@ -131,6 +125,8 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("tune", "cv_repeats"): Effect(TUNE, f"{TUNE} --cv-repeats 3", view="fits"),
     ("tune", "score"): Effect(TUNE, f"{TUNE} --score puf-pooled", view="score"),
     ("tune", "standardise"): Effect(RBF, f"{RBF} --raw", view="score"),
+    ("advise", "scenario"): Effect("advise " + OWN, f"advise {OWN} --scenario single-training-set"),
+    ("advise", "seed"): Effect(f"advise {OWN} --rows 80", f"advise {OWN} --rows 80 --seed 1"),
     ("advise", "prior"): Effect("advise " + OWN, "advise " + OWN + " --prior 0.3", view="reasons"),
     ("prior", "estimator"): Effect(
         LEARNERS["prior"].format(rows=OWN), f"prior {OWN} --estimator tice --replicates 0", view="estimates"
@@ -158,8 +154,6 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("report", "formats"): Effect("report small.yaml", "report small.yaml --format md", view="report"),
     ("report", "everything"): Effect("report small.yaml", "report --all", refused="no declared experiment"),
     ("report", "profile"): Effect("report small.yaml", "report small.yaml --profile full"),
-    ("report", "method"): Effect("report small.yaml", "report small.yaml --method glpual"),
-    ("report", "dataset"): Effect("report small.yaml", "report small.yaml --dataset wine", refused="wine"),
     ("report", "results"): Effect("report small.yaml", "report small.yaml --results elsewhere", refused="elsewhere"),
     ("new", "kind"): Effect("new experiment mine", "new dataset yours", view="files"),
     ("new", "name"): Effect("new experiment mine", "new experiment yours"),

@@ -205,7 +205,7 @@ def test_json_and_quiet(place, tmp_path, command):
     assert quiet.out
 
 
-@pytest.mark.parametrize("command", ["advise", "compare", "evaluate", "fetch", "prior", "split", "train", "tune"])
+@pytest.mark.parametrize("command", ["compare", "evaluate", "fetch", "prior", "split", "train", "tune"])
 def test_offline_never_uses_the_network(place, tmp_path, monkeypatch, command):
     asked = []
 

@@ -231,9 +231,10 @@ SMALL_GRIDS = {"e-glpual": ["lam1=1", "c_u=0.1"], "ekf-glpual": ["lam1=1", "c_u=
 
 
 @pytest.mark.slow
-def test_the_printed_command_is_of_the_same_rows(pucli):
-    words = ("--dataset", "wine", "--label-frequency", "0.25", "--seed", "3", "--scenario", "single-training-set")
-    done = pucli("advise", *words, "--json")
+def test_the_printed_command_is_of_the_same_rows(pucli, tmp_path):
+    path = table(tmp_path / "rows.csv", n=240, labelled=100)
+    words = ("--seed", "3", "--scenario", "single-training-set", "--rows", "150")
+    done = pucli("advise", "--data", path, *WORDS, *words, "--json")
     printed = shlex.split(done.document["command"])
     for option, value in zip(words[::2], words[1::2], strict=True):
         assert printed[printed.index(option) + 1] == value
@@ -285,8 +286,7 @@ def test_bad_input(pucli, tmp_path, command):
     refused(run(good, "--label", "bougth", "--positive", "yes"), "rows.csv", "'bought'")
     refused(run(good, "--label", "bought", "--positive", "no"), "'no'")
     refused(pucli(*command, "--data", good), "--label")
-    refused(pucli(*command), "--dataset", "--data")
-    refused(pucli(*command, "--dataset", "wiine"), "wine")
+    refused(pucli(*command), "no rows given", "--data")
     rows = pd.read_csv(good, keep_default_na=False)
 
     def changed(**columns):

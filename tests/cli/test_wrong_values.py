@@ -126,7 +126,6 @@ def test_more_rows_than_there_are_in_the_whole_sample(pucli, customers):
 @pytest.mark.parametrize(
     "words",
     [
-        ("evaluate", "--model", "m.model", "--dataset", "wine", "--repeat", "-1"),
         ("train", "--method", "pae", "--dataset", "wine", "--repeat", "-1"),
         ("compare", "svc-naive", "gllc", "--dataset", "wine", "--label-frequency", "-1"),
         ("split", "wine", "--label-frequency", "-1"),
@@ -146,22 +145,6 @@ def test_rows_of_two_sources(pucli, customers):
         refused(pucli(*words, *two), "--dataset and --data both name rows", "use either")
     refused(pucli("prior"), "no rows given; use either")
     refused(pucli("auto"), "no rows given; use --data FILE --label COLUMN", "`pucli train --method auto")
-
-
-@pytest.mark.slow
-def test_rows_of_another_split_than_that_of_training_are_warned_of(pucli, tmp_path):
-    assert pucli("split", "wine", "--repeats", 2, "--seed", 5, "--out", "s.json").code == 0
-    (tmp_path / "copy.json").write_bytes((tmp_path / "s.json").read_bytes())
-    evaluate = ("evaluate", "--model", "m.model", "--dataset", "wine")
-    said = "rows are rows that the model was trained on, with another split"
-    for train, same, other in (
-        ((), ("--repeat", 0), ("--repeat", 1)),
-        ((), (), ("--split", "s.json")),
-        (("--split", "s.json", "--repeat", 1), ("--split", "./copy.json"), ("--repeat", 0)),
-    ):
-        assert pucli("train", "--method", "gllc", "--dataset", "wine", *train, "--model", "m.model").code == 0
-        assert said not in pucli(*evaluate, *same).err
-        assert said in pucli(*evaluate, *other).err
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pucli.cli.output import Output
-from pucli.cli.row_options import Rows
+from pucli.cli.row_options import FileRows
 from pucli.cli.terminal import many
 from pucli.core.errors import UsageError
 
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 pucli advise --data customers.csv --label bought --positive yes
-pucli advise --dataset wifi --label-frequency 0.25
-pucli advise --dataset hd --prior 0.4
+pucli advise --data customers.csv --label bought --positive yes --prior 0.2
 """
 
 
 def command(
     out: Output,
-    where: Rows,
+    where: FileRows,
     prior: Annotated[
         float | None,
         typer.Option("--prior", help="Class prior (share of positives among unlabeled rows), if you know it."),
@@ -41,6 +40,7 @@ def command(
     from pucli.data.rows.training_rows import FEW_LABELLED
     from pucli.models.advice import advise
 
+    where.check_given()
     if where.columns:
         show_columns(out, where.source)
         return

@@ -94,7 +94,7 @@ def command(  # noqa: PLR0913, PLR0915
     from pucli.methods import get_method
     from pucli.models.auto.summary import reasons_of_likeliest, scored_rows, summary
 
-    _check_rows(where)
+    where.check_given("For a declared data set, `pucli train --method auto --dataset NAME`.")
     if where.columns:
         show_columns(out, where.source)
         return
@@ -169,15 +169,6 @@ def _auto_on_rows(
     if model is not None:
         _doubted(fitted, test).save(model)
     return found, about
-
-
-def _check_rows(where: FileRows) -> None:
-    """Raise UsageError without --data."""
-    if where.file is None:
-        raise UsageError(
-            "no rows given; use --data FILE --label COLUMN. For a declared data set, `pucli train --method auto "
-            "--dataset NAME`."
-        )
 
 
 def _check_scored(scored: Path | None, where: FileRows, safe: bool) -> None:

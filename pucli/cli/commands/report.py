@@ -16,12 +16,12 @@ from pucli.core.errors import UsageError
 EXAMPLES = """
 pucli report table-3.1
 pucli report table-3.1 --profile quick --format md,csv
-pucli report table-3.3 --method glpual --dataset wifi --json
+pucli report table-3.3 --json
 pucli report --all
 """
 
 
-def command(  # noqa: PLR0913
+def command(
     out: Output,
     experiment: Annotated[
         str | None,
@@ -39,15 +39,14 @@ def command(  # noqa: PLR0913
         str, typer.Option("--format", "-f", metavar="NAME,NAME...", help="Comma-separated formats: md, csv, tex.")
     ] = "md,csv,tex",
     profile: opt.RunProfile = None,
-    method: opt.Methods = None,
-    dataset: opt.Datasets = None,
     catalogue: opt.Catalogue = None,
     results: opt.Results = Path("results"),
     allow_changes: opt.AllowChanges = False,
 ) -> int:
     """Print the table of an experiment from its finished cells.
 
-    No cell is run, so the command can be used while `pucli reproduce` is running. Without a store, as in a fresh clone,
+    No cell is run, so the command can be used while `pucli reproduce` is running; for the table of some methods or data
+    sets alone, use `pucli reproduce --collect`. Without a store, as in a fresh clone,
     the table is built from cells.csv.gz. Exit code 1 means that some cell failed.
     """
     from pucli.cli.text.report import print_report
@@ -62,14 +61,14 @@ def command(  # noqa: PLR0913
     if (experiment is None) != everything:
         raise UsageError("give either EXPERIMENT (`pucli list experiments`) or --all.")
     if experiment is None:
-        if profile or method or dataset:
-            raise UsageError("--profile, --method and --dataset need an EXPERIMENT and cannot be used with --all.")
+        if profile:
+            raise UsageError("--profile needs an EXPERIMENT and cannot be used with --all.")
         check_committed(results, allow_changes=allow_changes)
         return _report_all(out, results, wanted)
     declared = load_experiment(experiment, datasets=catalogue)
     output_folder("--results", results)
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
-    report = collect(declared, profile=profile, methods=method, datasets=dataset, results_dir=results, formats=wanted)
+    report = collect(declared, profile=profile, results_dir=results, formats=wanted)
     out.document({"verdicts": report.verdicts, "report": report.to_json()})
     print_report(out, report)
     return 1 if report.counts["failed"] else 0
