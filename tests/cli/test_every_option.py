@@ -18,7 +18,6 @@ import pytest
 import typer
 import yaml
 
-from pucli.cli.commands import advise
 from pucli.cli.main import app, command_names
 from pucli.models import advice
 from tests.cli.option_effects import EFFECTS, EVALUATE, LEARNERS, OWN, REPRODUCE, SHARED_BY_ALL, SHOWN, TUNE
@@ -80,8 +79,7 @@ def test_the_named_tests_exist(key):
 @pytest.fixture
 def place(pucli, customers, tmp_path, monkeypatch):
     """A folder with every file that the command lines above name; forests of few trees show an effect as well."""
-    for module in (advice, advise):
-        monkeypatch.setattr(module, "TREES", 20)
+    monkeypatch.setattr(advice, "TREES", 20)
     rows = pd.read_csv(customers.true)
     known = np.where(np.arange(len(rows)) < 30, "yes", "no")
     both = rows.drop(columns="really").assign(bought=known, rented=known[::-1])

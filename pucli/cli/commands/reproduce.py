@@ -93,6 +93,7 @@ def command(  # noqa: PLR0913
     Each cell is stored as soon as it is finished and is never run again. After Ctrl-C, a crash or a full disk, the same
     command continues where it stopped. Exit code 1 means that some cell failed.
     """
+    from pucli.cli.text.report import print_report
     from pucli.report import collect, status
     from pucli.report.cells_csv import read_cells_csv, seconds_of_fits
     from pucli.runner import check_committed, dry_run, load_experiment, results_folder, run
@@ -143,8 +144,6 @@ def command(  # noqa: PLR0913
             f"{many(summary.ran, 'cell')} run in {duration(summary.seconds)}, {summary.already_done:,} already done"
             + (f", {summary.failed:,} failed" if summary.failed else "")
         )
-    from pucli.cli.text.report import print_report
-
     report = collect(declared, **which)
     if report.counts["done"] < finished:
         raise RunError(
