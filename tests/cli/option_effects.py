@@ -125,7 +125,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("tune", "cv_repeats"): Effect(TUNE, f"{TUNE} --cv-repeats 3", view="fits"),
     ("tune", "score"): Effect(TUNE, f"{TUNE} --score puf-pooled", view="score"),
     ("tune", "standardise"): Effect(RBF, f"{RBF} --raw", view="score"),
-    ("advise", "scenario"): Effect("advise " + OWN, f"advise {OWN} --scenario single-training-set"),
+    ("advise", "scenario"): Effect("advise " + OWN, f"advise {OWN} --scenario single-training-set", view="command"),
     ("advise", "seed"): Effect(f"advise {OWN} --rows 80", f"advise {OWN} --rows 80 --seed 1"),
     ("advise", "prior"): Effect("advise " + OWN, "advise " + OWN + " --prior 0.3", view="reasons"),
     ("prior", "estimator"): Effect(
