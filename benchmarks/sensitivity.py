@@ -91,7 +91,7 @@ def _cells(rows: Rows, eager: np.ndarray, odds: float, rng: np.random.Generator,
     prior = float(rows.y[~s].mean())
     with warnings.catch_warnings(action="ignore"):
         model = AutoPU(random_state=repeat).fit(rows.X, s).with_prior(prior)
-    called, positive = model.held_out_[~s] > model.cut_, rows.y[~s] == 1
+    called, positive = model.held_out_[~s] > model.threshold_, rows.y[~s] == 1
     recall = float(np.mean(called[positive]))
     truth = {"recall": recall, "lift": recall / float(np.mean(called)), "precision": float(np.mean(positive[called]))}
     found = {**model.estimates_, "recall": model.estimates_["recall"].with_odds_ratio(1.0 / model.odds_ratio_)}

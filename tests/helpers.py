@@ -6,6 +6,7 @@ import importlib
 import json
 import math
 import shutil
+import sqlite3
 import sys
 import tomllib
 from collections.abc import Collection, Iterable
@@ -36,6 +37,19 @@ def by_night(values: Iterable[Any], by_day: Collection[Any]) -> list[Any]:
     """Return the values of a parameter of a test, or tuples of several; those not in `by_day` are for .ci/nightly."""
     each = ((value, value if isinstance(value, tuple) else (value,)) for value in values)
     return [value if value in by_day else pytest.param(*parts, marks=pytest.mark.nightly) for value, parts in each]
+
+
+def seal(db: sqlite3.Connection) -> None:
+    """Write the checksum of what each row of a store holds."""
+    from pucli.runner.stored_rows import checksum
+
+    made_by = dict(db.execute("SELECT id, content FROM provenance"))
+    found = db.execute("SELECT * FROM cells")
+    names = [name for name, *_ in found.description]
+    for values in found.fetchall():
+        row = dict(zip(names, values, strict=True))
+        row["checksum"] = checksum(row, made_by[row["provenance"]])
+        db.execute("UPDATE cells SET checksum = ? WHERE key = ?", (row["checksum"], row["key"]))
 
 
 @cache

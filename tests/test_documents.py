@@ -100,7 +100,9 @@ def too_long(page: Path, words: list[str]) -> bool:
             return False
         in_short = "smoke" in rest and page.name in {"cluster.md", "researcher.md"} and "--n-jobs" not in rest
         return not (in_short or rest & {"--dry-run", "my-table.yaml"})
-    if command in {"report", "status"} and words[1].startswith("table-") and "smoke" not in rest:  # nothing is there
+    if (
+        (command == "report" or "--status" in rest) and words[1].startswith("table-") and "smoke" not in rest
+    ):  # nothing is there
         return True
     if "nearest-mean" in rest and command != "new":  # needs pip; tests/cli/test_new.py runs it
         return True

@@ -6,6 +6,7 @@ They are written into the folder `generated` of the documentation before each bu
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -174,6 +175,7 @@ def commands() -> dict[str, str]:
     """Return the page of each command, and their list."""
     import typer
 
+    from pucli.cli.documents.schema import document_schema
     from pucli.cli.main import app, command_names
 
     group = typer.main.get_command(app)
@@ -182,6 +184,7 @@ def commands() -> dict[str, str]:
     names = command_names()
     for name in names:
         pages[f"commands/{name}.md"] = command_page(name, group.get_command(context, name))
+        pages[f"commands/{name}.json"] = json.dumps(document_schema(name), indent=1)
     text = ["# Command line", "", "Every command has `--json`, `--quiet` and `--help`. Exit codes and outputs:"]
     text += ["[](../exit_codes.md).", "", "```{toctree}", ":maxdepth: 1", ""]
     text += [*(f"commands/{name}" for name in names), "```", ""]
@@ -208,6 +211,7 @@ def command_page(name: str, command: Any) -> str:
             lines += [f"`{words}{kind}`", f": {escape(p.help or '')}{default}{variable}", ""]
     module = importlib.import_module(f"pucli.cli.commands.{name.replace('-', '_')}")
     lines += ["## Examples", "", "```sh", *module.EXAMPLES.strip().splitlines(), "```", ""]
+    lines += ["## The document of `--json`", "", f"{{download}}`JSON schema <{name}.json>`", ""]
     return "\n".join(lines)
 
 

@@ -16,7 +16,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli.options import choice
 from pucli.cli.output import Output, output_file, output_folder
-from pucli.cli.row_options import Rows
+from pucli.cli.row_options import FileRows
 from pucli.cli.terminal import duration, number
 from pucli.core.errors import UsageError
 from pucli.core.processes import dask_client
@@ -65,7 +65,7 @@ class Backend:
             raise UsageError("--predictions needs --backend dask; use `pucli predict` for a single file.")
         return False
 
-    def blocks(self, where: Rows) -> tuple[list[Block], Columns]:
+    def blocks(self, where: FileRows) -> tuple[list[Block], Columns]:
         """Return the blocks and the columns of --data, after checking the options that blocks do not support."""
         from pucli.distributed.blocks import Columns, find_blocks, numeric_columns
 
@@ -75,9 +75,9 @@ class Backend:
             raise UsageError("--backend dask takes one --data; name several files as 'folder/*.parquet'.")
         if words := where.reading(()).words:
             raise UsageError(f"{words} cannot be used with --backend dask, which reads Parquet files.")
-        if where.kinds or where.ids or where.groups or where.negative or where.rows or where.split:
+        if where.kinds or where.ids or where.groups or where.negative or where.rows:
             raise UsageError(
-                "--as, --id, --groups, --negative, --rows and --split cannot be used with --backend dask, which reads "
+                "--as, --id, --groups, --negative and --rows cannot be used with --backend dask, which reads "
                 "numeric files."
             )
         found = find_blocks(str(where.file))
@@ -146,7 +146,7 @@ def first_blocks(blocks: list[Block]) -> list[Block]:
 def train_in_blocks(
     out: Output,
     entry: Method,
-    where: Rows,
+    where: FileRows,
     params: Mapping[str, Any],
     backend: Backend,
     *,
@@ -162,7 +162,7 @@ def train_in_blocks(
         Output of the command.
     entry : Method
         The declaration of the method.
-    where : Rows
+    where : FileRows
         The options that name the rows.
     params : mapping
         Given parameters of the method.
@@ -203,7 +203,7 @@ def train_in_blocks(
     _report(out, fitted, blocks, seconds, model, files)
 
 
-def _say_of_columns(out: Output, where: Rows, fitted: BlockModel | BlockAuto) -> None:
+def _say_of_columns(out: Output, where: FileRows, fitted: BlockModel | BlockAuto) -> None:
     """Warn about suspicious columns; say which class was taken for the labelled positives if none is named."""
     from pucli.cli.text.columns import say_which_class
     from pucli.distributed.training import words_of
@@ -216,13 +216,13 @@ def _say_of_columns(out: Output, where: Rows, fitted: BlockModel | BlockAuto) ->
 
 
 def auto_in_blocks(
-    out: Output, where: Rows, params: dict[str, Any], backend: Backend, boosting: bool, model: Path | None
+    out: Output, where: FileRows, params: dict[str, Any], backend: Backend, boosting: bool, model: Path | None
 ) -> tuple[Findings, dict[str, Any]]:
     """Train `AutoPU` on the files that match --data, save it and write predictions.
 
     Parameters
     ----------
-    out, where, params, backend : Output, Rows, dict and Backend
+    out, where, params, backend : Output, FileRows, dict and Backend
         As for `train_in_blocks`; the parameters are those of `AutoPU`.
     boosting : bool
         Whether boosted trees are a member of the ensemble.
@@ -284,7 +284,6 @@ def _report(
         "labelled_recall": estimator.labelled_recall_,
         "prior": fitted.prior,
         "threshold": fitted.cut,
-        "cut": fitted.cut,  # its former name
         "seconds": seconds,
         "model": model,
         "predictions": files,

@@ -62,13 +62,6 @@ def words(*choices: str) -> Callable[[], list[str]]:
     return lambda: list(choices)
 
 
-def schemas() -> list[str]:
-    """Return the declared files and commands that have a JSON schema."""
-    from pucli.cli.documents.schema import FORMS
-
-    return ["experiment", "datasets", *FORMS]
-
-
 def scores() -> list[str]:
     """Return the names of the tuning scores."""
     from pucli.tuning import RULES

@@ -17,7 +17,7 @@ PANELS = {
     "Data": ("--data", "--answers", "--dataset", "--label", "--positive", "--id", "--drop", "--columns"),
     "Model": ("--method", "--param", "--grid", "--tune", "--recall", "--top", "--estimator", "--labels", "--profile"),
     "Output": (
-        "--model", "--out", "--report", "--scored", "--trials", "--plot", "--card", "--onnx", "--results", "--format",
+        "--model", "--out", "--report", "--scored", "--trials", "--card", "--onnx", "--results", "--format",
         "--tex",
     ),
 }  # fmt: skip
@@ -41,7 +41,7 @@ METAVARS = {int: "N", float: "SHARE", Path: "FILE", str: "NAME"}
 GROUPS = {
     "Start here": ("auto", "predict", "shift", "review", "evaluate", "show", "export", "new"),
     "Single methods": ("train", "tune", "advise", "prior", "compare"),
-    "Published experiments": ("reproduce", "status", "report", "merge", "site"),
+    "Published experiments": ("reproduce", "report", "site"),
     "Data sets and maintenance": (),
 }
 

@@ -35,7 +35,7 @@ from pucli.core.errors import FULL_DISK, PucliError, nearest, unknown
 # Commands in the order in which a new user needs them; the others follow in alphabetical order.
 ORDER = [
     "list", "fetch", "auto", "train", "predict", "shift", "review", "evaluate", "show", "export", "tune", "advise",
-    "prior", "compare", "split", "reproduce", "merge", "status", "report", "new",
+    "prior", "compare", "split", "reproduce", "report", "new",
 ]  # fmt: skip
 
 ENVIRONMENT = (

@@ -198,12 +198,13 @@ ExperimentName = Annotated[
     ),
 ]
 Profile = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--profile",
         help="Declared size of the run: smoke, quick or full.",
         envvar="PUCLI_PROFILE",
         autocompletion=completion.profiles,
+        show_default="full",
     ),
 ]
 RunProfile = Annotated[

@@ -12,7 +12,7 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.assignments import column_kinds
 from pucli.cli.output import Output
-from pucli.core.errors import shell_word
+from pucli.core.errors import UsageError, shell_word
 from pucli.data.reading import Reading, normal
 
 if TYPE_CHECKING:
@@ -56,34 +56,23 @@ class ReadingOptions:
 
 
 @dataclass(frozen=True)
-class SourceOptions:
-    """Options that name rows."""
+class FileRows(ReadingOptions):
+    """Options that name training rows in files of the user; see `pucli.data.rows.row_source.RowSource`."""
 
-    dataset: opt.DatasetName = None
     data: opt.DataFiles = None
     label: opt.LabelColumn = None
     positive: opt.PositiveValue = None
     unlabeled: opt.UnlabeledValue = None
     negative: opt.NegativeValue = None
     scenario: opt.Scenario = "case-control"
-    label_frequency: opt.LabelFrequency = 0.5
     seed: opt.Seed = 0
-    split: opt.SplitFile = None
-    repeat: opt.Repeat = 0
     rows: opt.RowLimit = None
-    mirror: opt.Mirror = None
-    offline: opt.Offline = False
     kinds: opt.ColumnKinds = None
     drop: opt.Drop = None
     only: opt.Only = None
     ids: opt.Ids = None
     groups: opt.Groups = None
     columns: opt.Columns = False
-
-
-@dataclass(frozen=True)
-class Rows(ReadingOptions, SourceOptions):
-    """Options that name the training rows; see `pucli.data.rows.row_source.RowSource`."""
 
     @property
     def files(self) -> list[Path]:
@@ -95,12 +84,10 @@ class Rows(ReadingOptions, SourceOptions):
         """Return the first file of --data."""
         return self.files[0] if self.files else None
 
-    def or_example(self, out: Output, own: str = OWN_TABLE) -> Rows:
-        """Return the options, which name the example if they name no rows and no column; a remark says so first."""
-        if any((self.dataset, self.data, self.label, self.positive, self.unlabeled, self.negative, self.split)):
-            return self
-        tell_of_example(out, own)
-        return replace(self, dataset=EXAMPLE)
+    def check_given(self, hint: str = "") -> None:
+        """Raise UsageError, which ends with `hint`, without --data."""
+        if not self.files:
+            raise UsageError(f"no rows given; use --data FILE --label COLUMN. {hint}".rstrip())
 
     @property
     def source(self) -> RowSource:
@@ -124,8 +111,8 @@ class Rows(ReadingOptions, SourceOptions):
         single = "dataset label positive unlabeled negative split repeat scenario label_frequency seed rows"
         words = [f"--data {shell_word(path)}" for path in self.files]
         for name in single.split():
-            value = getattr(self, name)
-            if value != getattr(type(self), name):
+            value = getattr(self, name, None)
+            if value != getattr(type(self), name, None):
                 words += [f"--{name.replace('_', '-')}", shell_word(value)]
         named = {"as": self.kinds, "drop": self.drop, "only": self.only, "id": self.ids, "groups": self.groups}
         for option, values in named.items():
@@ -133,6 +120,29 @@ class Rows(ReadingOptions, SourceOptions):
                 words += [f"--{option}", shell_word(value)]
         words.append(self.reading(self.files).words)
         return " ".join(filter(None, words))
+
+
+@dataclass(frozen=True)
+class Rows(FileRows):
+    """Options that name training rows in files of the user, or in a declared data set whose labels are hidden."""
+
+    dataset: opt.DatasetName = None
+    label_frequency: opt.LabelFrequency = 0.5
+
+
+@dataclass(frozen=True)
+class SplitRows(Rows):
+    """Options that name training rows; those of a declared data set may come from a file of splits."""
+
+    split: opt.SplitFile = None
+    repeat: opt.Repeat = 0
+
+    def or_example(self, out: Output, own: str = OWN_TABLE) -> SplitRows:
+        """Return the options, which name the example if they name no rows and no column; a remark says so first."""
+        if any((self.dataset, self.data, self.label, self.positive, self.unlabeled, self.negative, self.split)):
+            return self
+        tell_of_example(out, own)
+        return replace(self, dataset=EXAMPLE)
 
 
 def tell_of_example(out: Output, own: str) -> None:

@@ -30,7 +30,10 @@ def parameters_of(kind: type) -> list[str]:
 
 
 def check_parameters(value: Any, where: str) -> None:
-    """Raise StateError for a constructor parameter of an estimator out of its declared range."""
+    """Raise StateError for a constructor parameter of an estimator that is missing or out of its declared range."""
+    missing = [name for name in parameters_of(type(value)) if name not in vars(value)]
+    if missing:
+        raise StateError(f"{where} has no {missing[0]}")
     constraints = getattr(type(value), "_parameter_constraints", None)
     if not isinstance(constraints, Mapping):
         return

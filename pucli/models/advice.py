@@ -40,15 +40,6 @@ GRIDS = {
 }
 
 
-# Numbers of rows for which tuning over such a grid takes up to about a minute of one processor. For every point,
-# cpb-glpual factorises an n x n matrix; on many rows, the others compare points on samples.
-LARGEST_TUNED = {"glpual": 100_000, "gllc": 100_000, "cpb-glpual": 1000, "ekf-glpual": 5000, "e-glpual": 100_000}
-
-# Number of the 32 tasks of the benchmark `quality` on which a method at its defaults has a larger mean F1 than `auto`,
-# with a quarter and with half of the positives labelled.
-AHEAD_OF_AUTO = {"glpual": (3, 2), "gllc": (3, 3), "e-glpual": (6, 3), "cpb-glpual": (2, 2)}
-
-
 class Advice(NamedTuple):
     """A recommended method, with its reasons."""
 
@@ -59,7 +50,6 @@ class Advice(NamedTuple):
     method: str  # name of the method on the command line
     params: dict[str, str]
     grid: dict[str, str]  # values to tune over; empty for the default grid
-    rows: int | None  # number of random rows to tune on; None for all rows
     reasons: list[str]  # reasons, as sentences
 
 
@@ -87,7 +77,6 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
         raise ValueError("advice needs labelled positives and unlabeled rows; one kind is missing.")
     if not np.any(np.ptp(X, axis=0) > 0):
         raise ValueError("every feature is constant: the rows cannot be distinguished.")
-    n = len(X)
     chosen = sample_of_each_kind(labelled, np.random.default_rng(random_state), LARGEST_SAMPLE)
     X, labelled = z_scores(X[chosen]), labelled[chosen]
     irrelevant = _irrelevant_features(X, labelled, random_state)
@@ -110,10 +99,7 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
         else f"the class prior is known ({prior:g})",
     ]
     method, params = _choice(trifurcated, many, prior)
-    rows = LARGEST_TUNED[method] if n > LARGEST_TUNED[method] else None
-    if rows is not None:
-        reasons.append(f"tuning on all {n} rows would be slow; {rows} random rows take about a minute")
-    return Advice(trifurcated, silhouette, between, irrelevant, method, params, GRIDS.get(method, {}), rows, reasons)
+    return Advice(trifurcated, silhouette, between, irrelevant, method, params, GRIDS.get(method, {}), reasons)
 
 
 def _choice(trifurcated: bool, many: bool, prior: float | None) -> tuple[str, dict[str, str]]:

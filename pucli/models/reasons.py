@@ -82,7 +82,7 @@ def usual_of(encoder: TableEncoder) -> Usual:
     Raises
     ------
     UsageError
-        It holds none: its rows were sparse, or an old version saved it.
+        It holds none: its rows were sparse, or it was not told what is usual.
     """
     if encoder.sparse_:
         raise UsageError("--why needs a table with columns; the model was trained on sparse rows.")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
-import inspect
 import io
 import json
 import warnings
@@ -25,7 +24,6 @@ from typing import Any
 import numpy as np
 import sklearn
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
 from pucli.core.atomic_files import replacing
 from pucli.core.errors import UsageError
@@ -40,24 +38,11 @@ from pucli.methods import all_methods, estimator_class
 from pucli.models.relabelling import InWords
 from pucli.models.stored_values import ValueReader, ValueWriter, not_a_model
 
-FORMAT = "pucli model, version 1"
+FORMAT, FORMAT_VERSION = "pucli model, version ", 1
 # Packages whose versions a model file records; any other name is the package of its method.
 OWN_VERSIONS = ("pucli", "scikit-learn", "numpy")
 ABOUT = "model.json"
 DIGEST = "sha256"  # entry of the description: the digest of everything else
-# Names that classes had in files of earlier versions.
-FORMER_NAMES = {
-    f"pucli.auto.{name}": f"pucli.solvers.ensemble.{name}"
-    for name in (
-        "calibration.Calibration", "ensemble.Ensemble", "ensemble.FittedMember", "estimates.Estimate",
-        "forests.TreeSum", "members.Views", "refit.QuantileMap", "refit.Refitted", "ridge.KernelRidge",
-        "rows.GaussianRanks", "rows.Standardise", "trees.Bins", "trees.Forest",
-    )
-} | {
-    "pucli.auto.cut.Cut": "pucli.solvers.ensemble.threshold.Cut",
-    "pucli.auto.prior.PriorEstimate": "pucli.solvers.ensemble.hidden_share.PriorWithDraws",
-    "pucli.solvers.ensemble.hidden_share.PriorEstimate": "pucli.solvers.ensemble.hidden_share.PriorWithDraws",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -140,7 +125,7 @@ def model_bytes(model: SavedModel) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         writer = ValueWriter(archive, _known_classes(model.method))
         about = {
-            "format": FORMAT,
+            "format": f"{FORMAT}{FORMAT_VERSION}",
             "method": model.method,
             "feature_names": list(model.feature_names),
             "metadata": model.metadata,
@@ -185,8 +170,13 @@ def load_model(path: str | Path) -> SavedModel:
     members = _members(path, _content(path))
     with _damage(path, "its description cannot be read"):
         about = json.loads(members.pop(ABOUT))
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
+    if not isinstance(about, dict) or not str(about.get("format")).startswith(FORMAT):
         raise not_a_model(path)
+    if about["format"] != f"{FORMAT}{FORMAT_VERSION}":
+        raise UsageError(
+            f"{path}: was written by a later version of pucli; this one ({__version__}) cannot read it. Update pucli, "
+            "or train the model again."
+        )
     method, versions = about.get("method"), about.get("versions")
     if not isinstance(method, str) or not isinstance(versions, dict):
         raise _damaged(path, "its description does not name the method and the versions")
@@ -200,20 +190,16 @@ def load_model(path: str | Path) -> SavedModel:
             f"{path}: was written by pucli {versions.get('pucli')} with the method {method!r}, which this version "
             f"({__version__}) does not have."
         )
-    known = _known_classes(method)
-    former = {name: known[now] for name, now in FORMER_NAMES.items() if now in known}
-    reader = ValueReader(path, members, known | former)
+    reader = ValueReader(path, members, _known_classes(method))
     with _damage(path, "its content is not a model", passes=UsageError):
         pipeline = Pipeline([(str(name), reader.decode(step)) for name, step in about["steps"]])
         encoder = reader.decode(about.get("encoder"))
         names, metadata = list(about["feature_names"]), dict(about["metadata"])
-        if DIGEST in about and about[DIGEST] != _digest(about, members):
+        if about.get(DIGEST) != _digest(about, members):
             raise _damaged(path, "a part of it was changed after it was written")
         if not names or not all(isinstance(name, str) for name in names):
             raise _damaged(path, "its features have no names")
         origin = f" (model {path})"
-        if DIGEST not in about:
-            origin = f" (model {path}, whose file has no checksum and may be damaged)"
         if encoder is not None:
             encoder.origin = origin
         model = SavedModel(pipeline, method, names, metadata, dict(versions), encoder, origin)
@@ -226,7 +212,6 @@ def load_model(path: str | Path) -> SavedModel:
         fits &= encoder is None or len(encoder.get_feature_names_out()) == len(model.feature_names)
         if not fits:
             raise not_a_model(path)
-        _complete(model.estimator)
     with _damage(path, "its description of the training is incomplete or wrong"):
         _check_metadata(metadata, methods[method].kind)
     with _damage(path, "its model cannot predict"), warnings.catch_warnings(action="ignore"):
@@ -310,21 +295,10 @@ def _try_out(model: SavedModel) -> None:
         raise ValueError("classes_")
 
 
-def _complete(estimator: Any) -> None:
-    """Add missing parameters and attributes to a model of an earlier version."""
-    for name, parameter in inspect.signature(type(estimator)).parameters.items():
-        if not hasattr(estimator, name):
-            setattr(estimator, name, parameter.default)
-    for name in getattr(type(estimator), "_rules", ()):
-        if not hasattr(estimator, f"{name}_"):
-            setattr(estimator, f"{name}_", getattr(estimator, name))
-
-
 def _known_classes(method: str) -> dict[str, type]:
     """Return the classes, by name, that a model of `method` may contain besides plain values and arrays."""
     kind = estimator_class(all_methods()[method])
-    # files written before Standardiser existed contain a StandardScaler
-    known = {"TableEncoder": TableEncoder, "Standardiser": Standardiser, "StandardScaler": StandardScaler, method: kind}
+    known: dict[str, type] = {"TableEncoder": TableEncoder, "Standardiser": Standardiser, method: kind}
     for dotted in getattr(kind, "saved_types", ()):
         module, _, name = dotted.rpartition(".")
         known[dotted] = getattr(importlib.import_module(module), name)

@@ -40,14 +40,10 @@ CREATE TABLE IF NOT EXISTS cells (
     trials BLOB NOT NULL,           -- zlib of JSON: column -> values
     provenance INTEGER NOT NULL REFERENCES provenance(id),
     finished TEXT NOT NULL,         -- UTC
-    checksum TEXT NOT NULL DEFAULT ''  -- `checksum` of the row; '' in rows of earlier versions
+    checksum TEXT NOT NULL          -- `checksum` of the row
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS damaged (key TEXT NOT NULL, why TEXT NOT NULL, row TEXT NOT NULL);
 """
-_ADDED = (
-    "ALTER TABLE cells ADD COLUMN checksum TEXT NOT NULL DEFAULT '';",
-    "CREATE TABLE IF NOT EXISTS damaged (key TEXT NOT NULL, why TEXT NOT NULL, row TEXT NOT NULL);",
-)
 _JSON = ("setting", "settings", "params", "metrics", "certificate", "seconds", "notes", "flags", "details")
 _OF_RESULT = ("status", "params", "metrics", "certificate", "seconds", "n_fits", "error", "notes", "flags", "details")
 _COLUMNS = (
@@ -113,8 +109,6 @@ class Store:
             db.execute("PRAGMA synchronous=FULL")
             if not complete:
                 db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={files.SCHEMA}; COMMIT;")
-            elif not files.has_checksums(db):
-                db.executescript(f"BEGIN; {' '.join(_ADDED)} COMMIT;")
             self._file = files.identity(self.path)
         except BaseException as error:
             db.close()
@@ -351,8 +345,7 @@ def _rows(db: sqlite3.Connection, keys: Iterable[str] | None) -> tuple[dict[str,
     """Return the rows by key, and what is wrong with those that are not as they were written."""
     wanted = None if keys is None else set(keys)
     made_by = dict(db.execute("SELECT id, content FROM provenance"))
-    summed = files.has_checksums(db)
-    names = [*_COLUMNS.split(), "trials", *(["checksum"] if summed else [])]
+    names = [*_COLUMNS.split(), "trials", "checksum"]
     found: dict[str, StoredRow] = {}
     damaged: dict[str, str] = {}
     for values in db.execute(f"SELECT {', '.join(names)} FROM cells"):
@@ -370,8 +363,7 @@ def _rows(db: sqlite3.Connection, keys: Iterable[str] | None) -> tuple[dict[str,
 def _checked(row: dict[str, Any], made_by: Mapping[int, str]) -> StoredRow:
     """Return a row of the table as a `StoredRow`; raise any error if it is not as it was written."""
     content = made_by.get(row["provenance"], "{}")
-    known = row.pop("checksum", "")
-    if known and known != checksum(row, content):
+    if row.pop("checksum") != checksum(row, content):
         raise DamagedRowError("its checksum is another one")
     del row["trials"]
     row.update({name: json.loads(row[name]) for name in _JSON})

@@ -197,8 +197,3 @@ def connect_read_only(path: Path) -> sqlite3.Connection | None:
         db.close()
         return None
     return db
-
-
-def has_checksums(db: sqlite3.Connection) -> bool:
-    """Return whether the rows have checksums, as those of earlier versions have not."""
-    return any(name == "checksum" for _, name, *_ in db.execute("PRAGMA table_info(cells)"))

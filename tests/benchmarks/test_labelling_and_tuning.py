@@ -1,4 +1,4 @@
-"""`python -m benchmarks labelling`, `tuning`, `prior` and `members` on one small task."""
+"""`python -m benchmarks labelling`, `tuning` and `prior` on one small task."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import labelling, members, prior, tuning
+from benchmarks import labelling, prior, tuning
 from pucli.core.errors import UsageError
 from pucli.solvers.ensemble.class_prior import ALL_METHODS
 
@@ -61,28 +61,6 @@ def test_a_win_is_a_task_on_which_the_rule_is_better() -> None:
     lines = tuning._table(pd.DataFrame(cells))
     assert next(line for line in lines if line["rule"] == other)["wins"] == "1 of 2 that differ"
     assert lines[-1]["wins over f1"] == "2 of 3 that differ"
-
-
-@pytest.mark.slow
-def test_a_member_that_repeats_the_ensemble_changes_nothing(wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(members, "METHODS", {"svc-naive": {}})
-    monkeypatch.setattr(members, "FREQUENCIES", (0.5,))
-    monkeypatch.setattr(members, "_joining", lambda name, params, X, labelled, X_test: 0.0 * X_test[:, 0])
-    lines = {line["method"]: line for line in members.run(folder=wine)["rows"]}
-    assert len(lines) == 8
-    assert lines["svc-naive"]["change"] == 0.0
-    assert lines["svc-naive"]["alone"] < 0.0
-
-
-@pytest.mark.slow
-def test_a_method_joins_with_the_weight_of_a_member() -> None:
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(2, 1, (30, 2)), rng.normal(-2, 1, (60, 2))])
-    labelled = np.arange(90) < 20
-    scores = members._joining("glpual, linear", {"kernel": "linear"}, X, labelled, X)
-    assert scores[~labelled].mean() == pytest.approx(0.0, abs=1e-12)
-    assert scores[~labelled].std() == pytest.approx(1.0)
-    assert scores[:30].min() > scores[30:].mean()
 
 
 @pytest.mark.slow

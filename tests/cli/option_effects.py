@@ -51,6 +51,12 @@ ROWS = {
     "groups": (OWN, f"{OWN} --groups visits"),
     "columns": (OWN, f"{OWN} --columns"),
 }
+# Those of them that a command does not have.
+NOT_OF = {
+    "prior": ("split", "repeat"),
+    "advise": ("dataset", "label_frequency", "split", "repeat", "scenario", "seed"),
+    "auto": ("dataset", "label_frequency", "split", "repeat", "scenario", "seed"),
+}
 TRAIN = LEARNERS["train"].format(rows=OWN)
 BLSSVM = TRAIN.replace("gllc", "blssvm")
 AUTO = LEARNERS["auto"].format(rows=OWN)
@@ -64,15 +70,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
         (command, option): Effect(line.format(rows=before), line.format(rows=after), slow=command in ("auto", "advise"))
         for command, line in LEARNERS.items()
         for option, (before, after) in ROWS.items()
-    },
-    **{
-        (command, "mirror"): Effect(
-            line.format(rows="--dataset seeds"),
-            f"{line.format(rows='--dataset seeds')} --mirror MIRROR",
-            needs="mirror",
-            slow=command in ("auto", "advise"),
-        )
-        for command, line in LEARNERS.items()
+        if option not in NOT_OF.get(command, ())
     },
     ("list", "what"): Effect("list methods", "list datasets"),
     ("fetch", "names"): Effect("fetch wine", "fetch breast-cancer"),
@@ -87,6 +85,8 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("train", "backend"): Effect(BLSSVM, f"{BLSSVM} --backend dask", refused="only Parquet files are read in blocks"),
     ("train", "scheduler"): Effect(TRAIN, f"{TRAIN} --scheduler tcp://localhost:1", refused="add --backend dask"),
     ("train", "predictions"): Effect(TRAIN, f"{TRAIN} --predictions out", refused="needs --backend dask"),
+    ("auto", "scenario"): Effect(AUTO, f"{AUTO} --scenario single-training-set", slow=True),
+    ("auto", "seed"): Effect(AUTO, f"{AUTO} --seed 1", slow=True),
     ("auto", "backend"): Effect(AUTO, f"{AUTO} --backend dask", refused="only Parquet files are read in blocks"),
     ("auto", "scheduler"): Effect(AUTO, f"{AUTO} --scheduler tcp://localhost:1", refused="add --backend dask"),
     ("auto", "predictions"): Effect(AUTO, f"{AUTO} --predictions out", refused="needs --backend dask"),
@@ -118,25 +118,15 @@ EFFECTS: dict[tuple[str, str], Effect] = {
         "evaluate --model wine.model --dataset iris",
         refused="trained on wine",
     ),
-    ("evaluate", "split"): Effect(
-        "evaluate --model wine.model --dataset wine", "evaluate --model wine.model --dataset wine --split splits.json"
-    ),
-    ("evaluate", "repeat"): Effect(
-        "evaluate --model wine.model --dataset wine", "evaluate --model wine.model --dataset wine --repeat 2"
-    ),
-    ("evaluate", "mirror"): Effect(
-        "evaluate --model seeds.model --dataset seeds",
-        "evaluate --model seeds.model --dataset seeds --mirror MIRROR",
-        needs="mirror",
-    ),
     ("tune", "method"): Effect(TUNE, TUNE.replace("gllc", "glpual")),
     ("tune", "param"): Effect(TUNE, TUNE.replace("sigma=1", "sigma=9"), view="params"),
     ("tune", "grid"): Effect(TUNE, TUNE.replace("lam=0.1,1", "lam=0.1,1,10"), view="points"),
     ("tune", "folds"): Effect(TUNE, TUNE.replace("--cv 3", "--cv 4"), view="fits"),
     ("tune", "cv_repeats"): Effect(TUNE, f"{TUNE} --cv-repeats 3", view="fits"),
     ("tune", "score"): Effect(TUNE, f"{TUNE} --score puf-pooled", view="score"),
-    ("tune", "greedy"): Effect(TUNE, f"{TUNE} --greedy 0.5", view="points"),
     ("tune", "standardise"): Effect(RBF, f"{RBF} --raw", view="score"),
+    ("advise", "scenario"): Effect("advise " + OWN, f"advise {OWN} --scenario single-training-set", view="command"),
+    ("advise", "seed"): Effect(f"advise {OWN} --rows 80", f"advise {OWN} --rows 80 --seed 1"),
     ("advise", "prior"): Effect("advise " + OWN, "advise " + OWN + " --prior 0.3", view="reasons"),
     ("prior", "estimator"): Effect(
         LEARNERS["prior"].format(rows=OWN), f"prior {OWN} --estimator tice --replicates 0", view="estimates"
@@ -147,16 +137,10 @@ EFFECTS: dict[tuple[str, str], Effect] = {
         f"prior {OWN} --estimator tice --replicates 4",
         view="estimates",
     ),
-    ("prior", "confidence"): Effect(
-        f"prior {OWN} --estimator tice --replicates 9",
-        f"prior {OWN} --estimator tice --replicates 9 --confidence 0.5",
-        view="estimates",
-    ),
     ("split", "name"): Effect("split wine", "split iris"),
     ("split", "scenario"): Effect("split wine", "split wine --scenario single-training-set"),
     ("split", "label_frequency"): Effect("split wine", "split wine --label-frequency 0.3"),
     ("split", "repeats"): Effect("split wine", "split wine --repeats 3"),
-    ("split", "mirror"): Effect("split seeds", "split seeds --mirror MIRROR", needs="mirror"),
     ("reproduce", "experiment"): Effect(f"{REPRODUCE} --dry-run", f"{REPRODUCE} --dry-run".replace("small", "large")),
     ("reproduce", "profile"): Effect(f"{REPRODUCE} --dry-run", "reproduce small.yaml --method gllc --dry-run"),
     ("reproduce", "method"): Effect(f"{REPRODUCE} --dry-run", f"{REPRODUCE} --method glpual --dry-run"),
@@ -170,15 +154,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("report", "formats"): Effect("report small.yaml", "report small.yaml --format md", view="report"),
     ("report", "everything"): Effect("report small.yaml", "report --all", refused="no declared experiment"),
     ("report", "profile"): Effect("report small.yaml", "report small.yaml --profile full"),
-    ("report", "method"): Effect("report small.yaml", "report small.yaml --method glpual"),
-    ("report", "dataset"): Effect("report small.yaml", "report small.yaml --dataset wine", refused="wine"),
     ("report", "results"): Effect("report small.yaml", "report small.yaml --results elsewhere", refused="elsewhere"),
-    ("status", "experiment"): Effect("status small.yaml", "status large.yaml", refused="large"),
-    ("status", "profile"): Effect("status small.yaml", "status small.yaml --profile full"),
-    ("status", "method"): Effect("status small.yaml", "status small.yaml --method glpual"),
-    ("status", "dataset"): Effect("status small.yaml", "status small.yaml --dataset wine", refused="wine"),
-    ("status", "results"): Effect("status small.yaml", "status small.yaml --results elsewhere", refused="elsewhere"),
-    ("schema", "what"): Effect("schema experiment", "schema datasets"),
     ("new", "kind"): Effect("new experiment mine", "new dataset yours", view="files"),
     ("new", "name"): Effect("new experiment mine", "new experiment yours"),
 }
@@ -242,25 +218,18 @@ SHOWN = {
     ("show", "card"): "test_show.py::test_show_and_card_say_the_same",
     ("train", "verbose"): "test_screen.py::test_verbose_adds_what_the_answer_rests_on",
     ("prior", "verbose"): "test_screen.py::test_verbose_adds_what_the_answer_rests_on",
-    ("advise", "verbose"): "test_screen.py::test_verbose_adds_what_the_answer_rests_on",
-    ("auto", "order"): "test_ids.py::test_auto_ranks_or_keeps_the_order_of_the_file",
     ("auto", "labelling"): "test_auto.py::test_labels_that_are_no_random_sample_are_modelled",
     ("auto", "n_jobs"): "test_every_option.py::test_jobs_are_passed_on",
     ("tune", "n_jobs"): "test_every_option.py::test_jobs_are_passed_on",
     ("tune", "trials"): "test_tune.py::test_tune_reports_choice_and_trials",
-    ("advise", "plot"): "test_prior_advise.py::test_the_picture",
     ("split", "destination"): "test_outputs.py::test_missing_folders_are_made",
     ("split", "seed"): "test_every_option.py::test_the_seed_of_a_split",
     ("split", "labelling"): "test_every_option.py::test_the_labelling_of_a_split",
     ("reproduce", "only_failed"): "test_reproduce.py::test_a_limit_and_only_failed_cells",
     ("reproduce", "fail_on"): "test_reproduce.py::test_fail_on_a_verdict",
+    ("reproduce", "show_status"): "test_status.py::test_failed_cells_are_shown_with_their_reasons",
+    ("reproduce", "parts"): "test_reproduce.py::test_parts_of_a_run_are_merged",
     ("reproduce", "shard"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("merge", "experiment"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("merge", "profile"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("merge", "folders"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("merge", "results"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("merge", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
-    ("merge", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
     ("reproduce", "scheduler"): "test_reproduce.py::test_options_of_parts_that_cannot_be_followed",
     ("reproduce", "results"): "test_reproduce.py::test_parts_of_a_run_are_merged",
     ("reproduce", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
@@ -275,9 +244,6 @@ SHOWN = {
         ("compare", name): "test_groups.py::test_compare_divides_by_groups_and_by_time"
         for name in ("groups", "by_time")
     },
-    ("compare", "mirror"): "test_compare.py::test_a_mirror_is_used",
-    ("status", "watch"): "test_status.py::test_watching_ends_when_all_cells_are_done",
-    ("status", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
     ("new", "parent"): "test_new.py::test_the_folder_is_chosen",
     **{
         ("new", name): "test_new.py::test_a_data_set_from_a_table_of_the_user" for name in ("data", "label", "positive")

@@ -83,14 +83,14 @@ def test_a_precision_out_of_reach_keeps_the_model(pucli, tmp_path: Path) -> None
 def test_a_precision_is_cut_for_as_by_the_estimator(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--precision", 0.8)
     found = pucli(*words, "--model", "m.model", "--json").document
-    assert found["cut"]["goal"] == "precision" and found["cut"]["wanted"] == 0.8
+    assert found["threshold"]["goal"] == "precision" and found["threshold"]["wanted"] == 0.8
     from pucli.models.saved import load_model
 
     saved = load_model(Path("m.model")).pipeline[-1]
     assert (saved.goal, saved.wanted) == ("precision", 0.8)
     table = pd.read_csv(customers)
     alone = type(saved)(**saved.get_params()).fit(table[["a", "b", "c", "d"]].to_numpy(), table["bought"].notna())
-    assert alone.threshold_ == saved.threshold_ == saved.cut_ == found["threshold"]["value"] == found["cut"]["value"]
+    assert alone.threshold_ == saved.threshold_ == found["threshold"]["value"]
     assert (alone.positive_share_, alone.labelled_recall_) == (saved.positive_share_, saved.labelled_recall_)
 
 
@@ -128,7 +128,7 @@ def test_nothing_is_known_where_cases_were_entered_several_times(pucli, customer
 def test_the_wanted_number_of_rows_is_predicted_positive(pucli, customers: Path) -> None:
     result = pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--top", 12, "--json")
     assert result.document["called_positive"] == 12
-    assert result.document["cut"]["goal"] == "top"
+    assert result.document["threshold"]["goal"] == "top"
 
 
 @pytest.mark.slow

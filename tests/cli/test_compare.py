@@ -252,10 +252,11 @@ def test_what_decides_and_how_often(pucli):
         assert pucli(*base, "--repeats", 2, *words).document["scores"] != before["scores"], words
 
 
-def test_a_mirror_is_used(pucli, mirror):
+def test_a_mirror_is_used(pucli, mirror, monkeypatch):
     words = ("compare", "gllc", "blssvm", "--dataset", "seeds", "--repeats", 2)
     assert pucli(*words).code == 1
-    assert pucli(*words, "--mirror", mirror).code == 0
+    monkeypatch.setenv("PUCLI_MIRROR", str(mirror))
+    assert pucli(*words).code == 0
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,7 @@ ARGUMENTS = {
     "predict": ["--model", "m.model", "--data", "d.csv"],
     "report": ["small"],
     "reproduce": ["small"],
-    "schema": ["experiment"],
     "split": ["wine"],
-    "status": ["small"],
     "train": ["--method", "gllc"],
     "tune": ["--method", "gllc"],
 }
@@ -29,11 +27,10 @@ ARGUMENTS = {
 
 # Options, by their name in Python, that take a number or one of some words; the others take any text, or nothing.
 CHOSEN = {
-    "at_least", "backend", "confidence", "count", "cv_repeats", "decimal", "encoding", "estimator", "expected",
-    "fail_on", "folds",
-    "formats", "goal", "greedy",
+    "at_least", "backend", "count", "cv_repeats", "decimal", "encoding", "estimator", "expected", "fail_on", "folds",
+    "formats", "goal",
     "label_frequency",
-    "labelling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "order", "param", "positive",
+    "labelling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "param", "positive",
     "precision", "prior",
     "profile", "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "sep",
     "shard", "share", "skip_rows", "top",
@@ -44,10 +41,10 @@ ANY = {
     "columns", "data", "dataset", "destination", "drop", "dry", "everything",
     "experiment", "folder", "grid", "groups", "ids", "json_document", "kinds", "label", "labels", "metrics", "mirror",
     "missing", "model", "negative",
-    "offline", "only", "only_collect", "only_failed", "page", "parent", "plot", "predictions", "quiet", "report",
+    "offline", "only", "only_collect", "only_failed", "page", "parent", "predictions", "quiet", "report",
     "results", "safe", "scheduler", "scored", "sheet", "split", "standardise", "tex", "trials", "tune",
     "unlabeled", "verbose",
-    "watch", "why",
+    "parts", "show_status", "why",
 }  # fmt: skip
 OPTIONS = [entry for entry in all_options() if any(word.startswith("--") for word in entry[2])]
 

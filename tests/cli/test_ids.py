@@ -141,17 +141,3 @@ def test_a_found_identifier_with_the_name_of_a_column_of_predictions_is_left_out
     assert done.code == 0 and "column 'row' is left out as an identifier and not copied" in " ".join(done.err.split())
     assert pucli(*PREDICT, "rows.csv").code == 0
     assert pd.read_csv("p.csv")["row"].tolist() == list(range(1, 81))
-
-
-@pytest.mark.slow
-def test_auto_ranks_or_keeps_the_order_of_the_file(pucli, cases):
-    cases.to_csv("rows.csv", index=False)
-    done = pucli("auto", "--data", "rows.csv", *WORDS, "--rows", 60, "--scored", "s.csv", "--order", "file")
-    assert done.code == 0, done.err
-    assert "s.csv (in the order of the file)" in done.out and "likeliest     case_id " in done.out
-    kept = pd.read_csv("s.csv", dtype=str, keep_default_na=False)
-    numbers = kept["row"].astype(int)
-    assert numbers.is_monotonic_increasing and len(kept) == 60
-    assert kept["case_id"].tolist() == cases["case_id"][numbers - 1].tolist()
-    refused = pucli("auto", "--data", "rows.csv", *WORDS, "--order", "file")
-    assert refused.code == 2 and "--scored" in refused.err

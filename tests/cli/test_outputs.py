@@ -22,23 +22,21 @@ OUTPUTS = {
     ("predict", "destination"): ("predict --model own.model --data new.csv --out", "scored.csv"),
     ("review", "destination"): ("review --model own.model --data new.csv --out", "look.csv"),
     ("export", "destination"): ("export own.model --onnx", "own.onnx"),
-    ("advise", "plot"): (f"advise {OWN} --plot", "map.png"),
     ("split", "destination"): ("split wine --out", "splits.json"),
     ("auto", "model"): (f"auto {OWN} --model", "kept.model"),
     ("auto", "report"): (f"auto {OWN} --report", "page.html"),
     ("auto", "scored"): (f"auto {OWN} --scored", "scored.csv"),
     ("reproduce", "results"): ("reproduce small.yaml --profile smoke --method gllc --results", "results/"),
     ("report", "results"): ("report small.yaml --results", "results/"),
-    ("merge", "results"): ("merge small.yaml results --profile smoke --results", "merged/"),
     ("site", "folder"): ("site --out", "pages/"),
     ("compare", "page"): (f"{COMPARE} --out", "compared.html"),
     ("compare", "tex"): (f"{COMPARE} --tex", "compared.tex"),
     ("new", "parent"): ("new experiment mine --out", "made/"),
 }
 # Paths that are read.
-INPUTS = {"data", "split", "mirror", "folders"}
+INPUTS = {"data", "split", "mirror", "parts"}
 INPUTS |= {(command, "model") for command in ("predict", "evaluate", "review", "shift", "show", "export")}
-INPUTS |= {("site", "results"), ("status", "results"), ("review", "scored")}
+INPUTS |= {("site", "results"), ("review", "scored")}
 SLOW = {"auto", "advise", "site"}
 
 
@@ -121,7 +119,7 @@ def test_a_folder_instead_of_a_file_is_a_usage_error(place, tmp_path, key, line)
     [
         pytest.param(key, line, id="-".join(key), marks=[pytest.mark.slow] if key[0] in SLOW else [])
         for key, line in OUTPUTS.items()
-        if key[0] not in ("report", "merge")
+        if key[0] != "report"
     ],
 )
 def test_missing_folders_are_made(place, tmp_path, key, line):

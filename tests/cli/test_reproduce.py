@@ -81,11 +81,12 @@ def test_parts_of_a_run_are_merged(pucli, small):
     for part in (1, 2):
         done = pucli("reproduce", small(), "--shard", f"{part}/2", "--results", f"part{part}", "--json").document
         assert (done["run"]["ran"], done["run"]["left"]) == (4, 4)
-    merged = pucli("merge", "small.yaml", "part1", "part2")
+    merged = pucli("reproduce", "small.yaml", "--merge", "part1", "--merge", "part2")
     assert "8 of 8 done" in merged.out and "8 cells imported from part1, part2" in merged.err
     again = pucli("reproduce", "small.yaml", "--json").document
     assert again["run"]["ran"] == 0
-    few = ("merge", "small.yaml", "part1", "part2", "--profile", "smoke", "--results", "few", "--json")
+    parts = ("--merge", "part1", "--merge", "part2")
+    few = ("reproduce", "small.yaml", *parts, "--profile", "smoke", "--results", "few", "--json")
     assert pucli(*few).document["imported"] == 4
     assert "not imported, because of another profile than smoke: 4 finished cells" in pucli(*few[:-1]).err
     assert "not imported" not in merged.err
@@ -105,6 +106,7 @@ def test_a_limit_and_only_failed_cells(pucli, small):
         (["--shard", "3/2"], "shard 3/2"),
         (["--scheduler", "tcp://somewhere:8786"], "--backend dask"),
         (["--collect", "--max-cells", "2"], "--collect runs no cell, so --max-cells has no effect"),
+        (["--status", "--merge", "part1"], "--status runs no cell, so --merge has no effect"),
         (["--dry-run", "--shard", "1/2"], "--dry-run runs no cell, so --shard has no effect"),
     ],
 )
@@ -113,7 +115,7 @@ def test_options_of_parts_that_cannot_be_followed(pucli, small, words, message):
 
 
 def test_a_folder_without_cells_cannot_be_merged(pucli, small):
-    refused(pucli("merge", small(), "nowhere"), "nowhere: no store of small")
+    refused(pucli("reproduce", small(), "--merge", "nowhere"), "nowhere: no store of small")
 
 
 @pytest.mark.slow
@@ -216,9 +218,9 @@ def test_collect_and_report_build_the_table_from_stored_cells(pucli, small, tmp_
     pucli("reproduce", "small.yaml", "--profile", "smoke")
     ran = pucli("reproduce", "small.yaml", "--profile", "smoke", "--collect", "--json").document
     assert "run" not in ran
-    reported = pucli("report", "small.yaml", "--format", "md,html", "--profile", "smoke", "--json").document
+    reported = pucli("report", "small.yaml", "--format", "md,tex", "--profile", "smoke", "--json").document
     assert reported["report"]["rows"] == ran["report"]["rows"]
-    assert any(name.endswith("table.html") for name in reported["report"]["files"])
+    assert any(name.endswith("table.tex") for name in reported["report"]["files"])
     partial = pucli("report", "small.yaml", "--profile", "full").out
     assert "4 not run yet" in partial
 
@@ -342,7 +344,7 @@ def test_fetch_without_network_names_missing_files_and_continues(pucli):
     assert [entry["name"] for entry in document["fetched"]] == ["wine"]
 
 
-def test_a_file_with_the_wrong_content_never_reaches_the_cache(pucli, tmp_path, data_cache):
+def test_a_file_with_the_wrong_content_never_reaches_the_cache(pucli, tmp_path, data_cache, monkeypatch):
     folder = tmp_path / "mirror"
     folder.mkdir()
     (folder / "seeds_dataset.txt").write_text("1 2 3\n")
@@ -350,7 +352,8 @@ def test_a_file_with_the_wrong_content_never_reaches_the_cache(pucli, tmp_path, 
     assert done.code == 1
     assert "checksum mismatch" in done.err
     assert not list(data_cache.rglob("seeds_dataset.txt"))
-    refused(pucli("train", "--method", "gllc", "--dataset", "seeds", "--mirror", folder), "checksum mismatch", code=1)
+    monkeypatch.setenv("PUCLI_MIRROR", str(folder))
+    refused(pucli("train", "--method", "gllc", "--dataset", "seeds"), "checksum mismatch", code=1)
 
 
 def test_a_mirror_that_does_not_exist(pucli):

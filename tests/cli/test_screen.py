@@ -42,18 +42,12 @@ LINES = {
 }
 # They take the committed cells of table-3.1, or the stored ones of small.yaml.
 OF_RESULTS = {
-    "status": "status table-3.1",
     "report": "report table-3.1 --format md",
-    "merge": "merge small.yaml part --results whole",
     "site": "site --out site",
-    "schema": "schema datasets",
 }
 LISTS = ["list datasets", "list experiments", "list metrics", "list protocols"]
 REFUSED = {
-    "merge": "merge folder-that-is-not-there",
     "report": "report table-3.1 --format pdf",
-    "schema": "schema nothing",
-    "status": "status table-3.3",
     "site": "site --results folder-that-is-not-there",
 }
 SMALL = {
@@ -221,7 +215,6 @@ def test_verbose_adds_what_the_answer_rests_on(pucli, tmp_path):
     for words, more in (
         (f"train --method gllc {SOURCE}", "certificate"),
         (f"prior {SOURCE} --estimator km2 --replicates 0", "random sample of the positives"),
-        (f"advise {SOURCE}", "silhouette"),
     ):
         short, whole = pucli(*words.split()), pucli(*words.split(), "--verbose")
         assert short.code == whole.code == 0

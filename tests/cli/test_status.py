@@ -1,4 +1,4 @@
-"""pucli status: what is done, what failed and why, in one place."""
+"""pucli reproduce --status: what is done, what failed and why, in one place."""
 
 import sys
 
@@ -46,13 +46,13 @@ def fragile(tmp_path, monkeypatch):
 
 def test_failed_cells_are_shown_with_their_reasons(pucli, fragile):
     assert pucli("reproduce", fragile, "--max-cells", 7).code == 1
-    done = pucli("status", fragile)
+    done = pucli("reproduce", fragile, "--status")
     assert done.code == 1
     assert "some, profile full: " in done.out and "of 8 cells done" in done.out
     assert "failed: ValueError: more than 20 labelled rows" in done.out
     assert "breast-cancer (label_frequency 0.5) fragile, repeat 1" in done.out
     assert "`pucli reproduce some.yaml --only-failed`" in done.err
-    document = pucli("status", fragile, "--json").document
+    document = pucli("reproduce", fragile, "--status", "--json").document
     assert document["done"] + document["failed"] + document["left"] == document["total"] == 8
     assert sum(len(failure["cells"]) for failure in document["failures"]) == document["failed"] > 0
 
@@ -60,9 +60,9 @@ def test_failed_cells_are_shown_with_their_reasons(pucli, fragile):
 @pytest.mark.slow
 def test_the_cells_of_a_table_tell_it_where_there_is_no_store(pucli, fragile, tmp_path):
     pucli("reproduce", fragile, "--max-cells", 7)
-    stored = pucli("status", fragile, "--json").document
+    stored = pucli("reproduce", fragile, "--status", "--json").document
     (tmp_path / "results" / "some" / "store.sqlite").unlink()
-    found = pucli("status", fragile, "--json").document
+    found = pucli("reproduce", fragile, "--status", "--json").document
     assert {name: found[name] for name in ("done", "failed", "left", "failures")} == {
         name: stored[name] for name in ("done", "failed", "left", "failures")
     }
@@ -70,26 +70,8 @@ def test_the_cells_of_a_table_tell_it_where_there_is_no_store(pucli, fragile, tm
 
 
 def test_nothing_has_run(pucli, fragile):
-    done = pucli("status", fragile)
+    done = pucli("reproduce", fragile, "--status")
     assert done.code == 2 and "no cell of some has been run" in done.err
-
-
-@pytest.mark.slow
-def test_watching_ends_when_all_cells_are_done(pucli, fragile, monkeypatch):
-    part = ("reproduce", fragile, "--method", "gllc")
-    assert pucli(*part, "--max-cells", 1).code == 0
-    looked = []
-
-    def wait(seconds):
-        looked.append(seconds)
-        from pucli.runner import load_experiment, run
-
-        run(load_experiment(fragile), methods=["gllc"])
-
-    monkeypatch.setattr("pucli.cli.commands.status.sleep", wait)
-    done = pucli("status", fragile, "--method", "gllc", "--watch", "3")
-    assert (done.code, looked) == (0, [3.0])
-    assert "4 of 4 cells done" in done.out
 
 
 @pytest.mark.slow
@@ -107,20 +89,20 @@ def test_failed_cells_run_again_also_if_none_was_done(pucli, tmp_path, monkeypat
     (tmp_path / "all.yaml").write_text(yaml.safe_dump(experiment))
     monkeypatch.setattr(sys, "path", list(sys.path))
     assert pucli("reproduce", "all.yaml", "--results", "r").code == 1
-    failed = pucli("status", "all.yaml", "--results", "r")
+    failed = pucli("reproduce", "all.yaml", "--status", "--results", "r")
     assert "2 failed: AssertionError: not allowed" in failed.out
     assert "`pucli reproduce all.yaml --results r --only-failed`" in failed.err
     sys.modules["barred"].ALLOWED = True
     again = pucli("reproduce", "all.yaml", "--results", "r", "--only-failed", "--json")
     assert (again.code, again.document["run"]["ran"], again.document["run"]["failed"]) == (0, 2, 0)
-    assert "2 of 2 cells done" in pucli("status", "all.yaml", "--results", "r").out
+    assert "2 of 2 cells done" in pucli("reproduce", "all.yaml", "--status", "--results", "r").out
     sys.modules.pop("barred", None)
 
 
 @pytest.mark.parametrize("name", ["table-3.1", "wang-figures"])
 @pytest.mark.slow
 def test_committed_tables_tell_what_is_done(pucli, name):
-    done = pucli("status", name, "--results", ROOT / "results")
+    done = pucli("reproduce", name, "--status", "--results", ROOT / "results")
     assert done.code == 0, done.err
     assert f"{name}, profile full: " in done.out
 

@@ -101,7 +101,6 @@ def test_one_estimate_of_the_class_prior_is_said_and_trained_with(pucli, custome
         (["--grid", "lam=1,2", "--param", "lam=1"], "lam"),
         (["--grid", "lam="], "--grid lam"),
         (["--grid", "lam"], "NAME=VALUE"),
-        (["--greedy", "2"], "--greedy"),
         (["--cv", "1"], "--cv"),
         (["--param", "lam=1", "--param", "sigma=1", "--param", "c_u=0.1"], "nothing to choose"),
         (["--grid", "lam=decade", "--grid", "c_u=0.1"], "lam"),

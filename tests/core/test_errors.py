@@ -18,7 +18,7 @@ from pucli.core.errors import did_you_mean, nearest, unknown
         ("visit_count", ["visit", "zip"], ["visit"]),
         ("visits", ["zip", "visit_count"], ["visit_count"]),
         ("age", ["language", "zip"], []),
-        ("site", ["csv", "html", "md", "tex"], []),
+        ("site", ["csv", "md", "tex"], []),
         ("e", ["age", "time"], []),
         ("", ["a"], []),
     ],

@@ -244,9 +244,12 @@ def test_another_catalogue_is_named(pucli, table, tmp_path):
     assert done.code == 0, done.err
     named = ("report", "my-table.yaml", "--datasets", "elsewhere/datasets.yaml")
     assert pucli(*named).code == 0
-    assert pucli("status", *named[1:]).code == 0
+    assert pucli("reproduce", *named[1:], "--status").code == 0
     assert "nowhere.yaml: no such file" in pucli(*named[:2], "--datasets", "nowhere.yaml").err
-    assert "nowhere.yaml: no such file" in pucli("merge", named[1], "part", "--datasets", "nowhere.yaml").err
+    assert (
+        "nowhere.yaml: no such file"
+        in pucli("reproduce", named[1], "--merge", "part", "--datasets", "nowhere.yaml").err
+    )
 
 
 def test_the_variable_names_catalogues_for_every_command(pucli, table, monkeypatch):

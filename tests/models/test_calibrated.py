@@ -126,7 +126,7 @@ def test_probabilities_by_training_scores_run_wherever_scikit_learn_asks_for_the
     assert not has_own_probabilities(pipeline) and has_own_probabilities(AutoPU())
     path = save_model(tmp_path / "a.model", SavedModel(pipeline, "blssvm", ["a", "b"]))
     np.testing.assert_array_equal(load_model(path).pipeline.predict_proba(X), found)
-    del pipeline[-1].labelled_scores_  # as in a model of an earlier version, or of blocks
+    del pipeline[-1].labelled_scores_  # as in a model of blocks
     with pytest.raises(AttributeError, match="has no attribute 'predict_proba'"):
         pipeline.predict_proba(X)
     with pytest.raises(AttributeError, match=r"'BLSSVM' object has no attribute 'classes_'$"):

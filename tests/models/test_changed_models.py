@@ -16,10 +16,10 @@ from pucli.core.saved_state import declared_state
 from pucli.data.rows.user_file import apply_file
 from pucli.methods import METHODS, estimator_class
 from pucli.models.prediction import predicted_blocks
-from pucli.models.saved import ABOUT, DIGEST, _digest, load_model
+from pucli.models.saved import ABOUT, load_model
 from tests.helpers import ROOT
 from tests.models.saved_models.make import table
-from tests.models.saved_models.mutate import members_of, packed
+from tests.models.saved_models.mutate import members_of, packed, sealed
 
 
 def _mutate(*words: str, limit: float) -> None:
@@ -57,7 +57,7 @@ def _changed(tmp_path, name, change):
     about = json.loads(members[ABOUT])
     change(about, members)
     path = tmp_path / "m.model"
-    path.write_bytes(packed({**members, ABOUT: json.dumps(about).encode()}))
+    path.write_bytes(packed(sealed({**members, ABOUT: json.dumps(about).encode()})))
     return path
 
 
@@ -146,20 +146,33 @@ def test_names_of_columns_that_no_encoder_has_are_refused(tmp_path):
         load_model(_changed(tmp_path, "bsvm-rbf", without_names))
 
 
-@pytest.mark.parametrize("sealed", [True, False])
-def test_a_missing_column_is_reported_with_the_model_that_names_it(tmp_path, sealed):
-    """A changed name in a file without checksum cannot be told from a wrong table; the message names both."""
+@pytest.mark.parametrize("parameter", ["lam", "pos_label"])
+def test_a_missing_parameter_is_refused(tmp_path, parameter):
+    with pytest.raises(UsageError, match=f"has no {parameter}"):
+        load_model(_changed(tmp_path, "glpual", lambda about, members: about["steps"][-1][1]["state"].pop(parameter)))
+
+
+def test_a_model_without_checksum_or_of_a_later_version_is_refused(tmp_path):
+    path, members = tmp_path / "m.model", members_of("glpual")
+    about = json.loads(members[ABOUT])
+    path.write_bytes(packed({**members, ABOUT: json.dumps({**about, "sha256": None}).encode()}))
+    with pytest.raises(UsageError, match="was changed after it was written"):
+        load_model(path)
+    path.write_bytes(packed({**members, ABOUT: json.dumps({**about, "format": "pucli model, version 2"}).encode()}))
+    with pytest.raises(UsageError, match=r"written by a later version of pucli; this one .* Update pucli"):
+        load_model(path)
+
+
+def test_a_missing_column_is_reported_with_the_model_that_names_it(tmp_path):
+    """The message names the table and the model."""
 
     def rename(about, members):
         about["feature_names"][0] = "aX"
-        if sealed:
-            about[DIGEST] = _digest(about, {name: members[name] for name in members if name != ABOUT})
 
     path = _changed(tmp_path, "gaussian-mixture", rename)
     rows = tmp_path / "rows.csv"
     table().to_csv(rows, index=False)
     saved = load_model(path)
-    end = f" (model {path})" if sealed else f" (model {path}, whose file has no checksum and may be damaged)"
     for look in (
         lambda: saved.table_encoder.transform(table()),
         lambda: saved.table_encoder.written_with(",").transform(table()),
@@ -169,4 +182,4 @@ def test_a_missing_column_is_reported_with_the_model_that_names_it(tmp_path, sea
         with pytest.raises(UsageError) as caught:
             look()
         assert "no column 'aX'" in str(caught.value)
-        assert str(caught.value).endswith(end)
+        assert str(caught.value).endswith(f" (model {path})")

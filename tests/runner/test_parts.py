@@ -18,6 +18,7 @@ from pucli.runner.plan import part_of
 from pucli.runner.run import _ordered_groups
 from pucli.runner.store import Store
 from pucli.runner.store_files import STORE
+from tests.helpers import seal
 
 SMALL = {
     "title": "Small",
@@ -58,7 +59,8 @@ def test_merging_says_where_results_differ(experiment, tmp_path):
     run(experiment, results_dir=tmp_path / "one", max_cells=2)
     shutil.copytree(tmp_path / "one", tmp_path / "other")
     with contextlib.closing(sqlite3.connect(tmp_path / "other" / "small" / STORE)) as db, db:
-        db.execute("""UPDATE cells SET metrics = json_set(metrics, '$.f1', 0.123), checksum = ''""")
+        db.execute("UPDATE cells SET metrics = json_set(metrics, '$.f1', 0.123)")
+        seal(db)
     with pytest.warns(UserWarning, match="2 cells have another result in a later folder, and the first is kept: .*f1"):
         taken = merge_stores(experiment, [tmp_path / "one", tmp_path / "other"], results_dir=tmp_path / "all")
     assert taken == 2

@@ -18,6 +18,7 @@ from pucli.runner.cells import Cell, CellResult
 from pucli.runner.store import Store, decode_trials, encode_trials, read_rows, read_trials
 from pucli.runner.store_files import STORE
 from pucli.runner.stored_rows import differing, limits
+from tests.helpers import seal
 
 CELLS = [Cell("wine", {"label_frequency": 0.5}, repeat, "glpual", {"repeat": repeat}, "wine") for repeat in range(6)]
 
@@ -43,10 +44,13 @@ def damage(folder, page, size=4096):
         file.write(bytes(size))
 
 
-def edit(folder, *statements):
+def edit(folder, *statements, sealed=False):
+    """Run statements on a store; sealed: its rows get the checksums of what they hold then."""
     with contextlib.closing(sqlite3.connect(folder / STORE)) as db, db:
         for statement in statements:
             db.execute(statement)
+        if sealed:
+            seal(db)
     return folder
 
 
@@ -78,26 +82,23 @@ def test_nothing_is_kept_of_a_store_without_its_first_page(tmp_path):
         assert not store.rows()
 
 
+@pytest.mark.parametrize("sealed", [False, True])
 @pytest.mark.parametrize(
     "change",
     [
         "metrics = 'x'",
         """metrics = '{"f1":"a"}'""",
-        """metrics = '{"f1":0.76,"puf":1.5}'""",
-        """metrics = '{"f1":7.0}', checksum = ''""",
-        """metrics = '{"f1":1e999}', checksum = ''""",
-        "metrics = '[]', checksum = ''",
-        "status = 'fine', checksum = ''",
-        "n_fits = 'many', checksum = ''",
-        "notes = '[1]', checksum = ''",
-        """seconds = '{"fit":1e300}', checksum = ''""",
-        "trials = x'00'",
-        "error = CAST(x'ff00' AS TEXT)",
-        "method = 'other'",
+        """metrics = '{"f1":7.0}'""",
+        """metrics = '{"f1":1e999}'""",
+        "metrics = '[]'",
+        "status = 'fine'",
+        "n_fits = 'many'",
+        "notes = '[1]'",
+        """seconds = '{"fit":1e300}'""",
     ],
 )
-def test_a_row_that_was_changed_is_named_set_aside_and_run_again(tmp_path, change):
-    edit(filled(tmp_path), f"UPDATE cells SET {change} WHERE repeat = 2")
+def test_a_row_that_was_changed_is_named_set_aside_and_run_again(tmp_path, change, sealed):
+    edit(filled(tmp_path), f"UPDATE cells SET {change} WHERE repeat = 2", sealed=sealed)
     with pytest.raises(UsageError, match="1 of its cells") as caught:
         read_rows(tmp_path)
     assert CELLS[2].key[:16] in str(caught.value) and "\n" not in str(caught.value)
@@ -110,6 +111,21 @@ def test_a_row_that_was_changed_is_named_set_aside_and_run_again(tmp_path, chang
         assert db.execute("SELECT key FROM damaged").fetchall() == [(CELLS[2].key,)]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        """metrics = '{"f1":0.76,"puf":1.5}'""",
+        "trials = x'00'",
+        "error = CAST(x'ff00' AS TEXT)",
+        "method = 'other'",
+    ],
+)
+def test_what_only_the_checksum_notices(tmp_path, change):
+    edit(filled(tmp_path), f"UPDATE cells SET {change} WHERE repeat = 2")
+    with pytest.raises(UsageError, match=r"1 of its cells .*its checksum is another one"):
+        read_rows(tmp_path)
+
+
 def test_a_changed_provenance_is_noticed(tmp_path):
     edit(filled(tmp_path), """UPDATE provenance SET content = '{"commit":"xyz"}'""")
     with pytest.raises(UsageError, match="6 of its cells"):
@@ -118,18 +134,8 @@ def test_a_changed_provenance_is_noticed(tmp_path):
 
 @pytest.mark.parametrize("content", ["[]", '{"versions":3}'])
 def test_a_provenance_of_another_shape(tmp_path, content):
-    edit(filled(tmp_path), f"UPDATE provenance SET content = '{content}'", "UPDATE cells SET checksum = ''")
+    edit(filled(tmp_path), f"UPDATE provenance SET content = '{content}'", sealed=True)
     with pytest.raises(UsageError, match="its provenance is not as pucli writes it"):
-        read_rows(tmp_path)
-
-
-def test_a_store_of_an_earlier_version_has_no_checksums(tmp_path):
-    edit(filled(tmp_path), "ALTER TABLE cells DROP COLUMN checksum", "DROP TABLE damaged")
-    assert len(read_rows(tmp_path)) == 6
-    filled(tmp_path, CELLS[:1])
-    assert len(read_rows(tmp_path)) == 6
-    edit(tmp_path, """UPDATE cells SET metrics = '{"f1":7.0}' WHERE repeat = 3""")
-    with pytest.raises(UsageError, match="f1 is 7"):
         read_rows(tmp_path)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.models.saved_models.mutate import sealed
 from tests.trust.fuzz import Case, Rng, members_of, mutated, npy, zipped
 from tests.trust.guard import run_here
 
@@ -87,7 +88,7 @@ def _json(rng: Rng, base: bytes) -> tuple[str, bytes]:
         container[key] = junk
         what = "replaced"
     members["model.json"] = json.dumps(about).encode()
-    return f"{what} {key!r:.40} by {junk!r:.40}", _packed(members)
+    return f"{what} {key!r:.40} by {junk!r:.40}", _packed(sealed(members))
 
 
 def _walk(value: Any, places: list[tuple[Any, Any]]) -> None:
@@ -120,7 +121,7 @@ def _array(rng: Rng, base: bytes) -> tuple[str, bytes]:
     ]
     what, form = forms[int(rng.integers(0, len(forms)))]
     members[name] = form()
-    return f"array {what}", _packed(members)
+    return f"array {what}", _packed(sealed(members))
 
 
 def _claims(content: bytes, shape: tuple[int, ...]) -> bytes:
@@ -161,4 +162,4 @@ def _nested(members: dict[str, bytes]) -> bytes:
 def _renamed(members: dict[str, bytes], method: Any) -> bytes:
     about = json.loads(members["model.json"])
     about["method"] = method
-    return _packed({**members, "model.json": json.dumps(about).encode()})
+    return _packed(sealed({**members, "model.json": json.dumps(about).encode()}))

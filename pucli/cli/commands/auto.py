@@ -12,7 +12,7 @@ from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.block_training import Backend, auto_in_blocks
 from pucli.cli.output import Output, output_files
-from pucli.cli.row_options import Rows
+from pucli.cli.row_options import FileRows
 from pucli.cli.threshold_options import CutOptions, unkept_recall, warn_of_unknown_prior
 from pucli.core.errors import UsageError
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pucli.models.fitting import Fitted
 
 LABELLINGS = ("scar", "sar")
-ORDERS = ("score", "file")
 EXAMPLES = """
 pucli auto --data customers.csv --label bought --positive yes
 pucli auto --data customers.csv --label bought --positive yes --model bought.model --scored scored.csv
@@ -36,7 +35,7 @@ pucli auto --data customers.csv --label bought --positive yes --recall 0.9
 
 def command(  # noqa: PLR0913, PLR0915
     out: Output,
-    where: Rows,
+    where: FileRows,
     cut: CutOptions,
     backend: Backend,
     labelling: Annotated[
@@ -67,9 +66,6 @@ def command(  # noqa: PLR0913, PLR0915
     scored: Annotated[
         Path | None, typer.Option("--scored", help="Write all rows to a .csv or .parquet file, likeliest first.")
     ] = None,
-    order: Annotated[
-        str, typer.Option("--order", help="Order of --scored: score or file.", autocompletion=completion.words(*ORDERS))
-    ] = ORDERS[0],
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print all estimates, their limits and the members.")
     ] = False,
@@ -98,14 +94,14 @@ def command(  # noqa: PLR0913, PLR0915
     from pucli.methods import get_method
     from pucli.models.auto.summary import reasons_of_likeliest, scored_rows, summary
 
+    where.check_given("For a declared data set, `pucli train --method auto --dataset NAME`.")
     if where.columns:
         show_columns(out, where.source)
         return
     chosen = cut.chosen or ("f1", None)
     opt.choice("labelling", labelling, LABELLINGS)
-    opt.choice("order", order, ORDERS)
-    output_files({"--model": model, "--report": report, "--scored": scored}, *where.files, where.split)
-    _check_scored(scored, where, safe, order)
+    output_files({"--model": model, "--report": report, "--scored": scored}, *where.files)
+    _check_scored(scored, where, safe)
     _check_labels(where, backend.in_blocks, labelling, negatives_are, expected)
     params = {"labelling": labelling, "goal": chosen[0], "wanted": chosen[1], "random_state": where.seed}
     params |= {} if negatives_are == "biased" else {"negatives": negatives_are}
@@ -134,16 +130,16 @@ def command(  # noqa: PLR0913, PLR0915
         if scored is not None or report is not None:
             why = reasons_of_likeliest(found.model, rows)
         likeliest = scored_rows(found, rows.labelled, rows.words, rows.marks, rows.negative, why)
-        positive = f"{rows.label_column} = {rows.words['1']}" if where.file is not None else ""
+        positive = f"{rows.label_column} = {rows.words['1']}"
     if scored is not None and likeliest is not None:
-        _write(scored, likeliest if order == "score" else likeliest.sort_values("row"), safe)
+        _write(scored, likeliest, safe)
     files = {"model": model, "report": report, "scored": scored}
     if report is not None and why is not None:
         from pucli.models.auto.page import write_report
 
         with out.progress("report", "parts") as shown:
             write_report(report, found, rows, {**results, **files}, why, shown)
-    document = {**about, **results, **files, **({"order": order} if scored is not None else {})}
+    document = {**about, **results, **files}
     out.document(document)
     if scored is not None or report is not None or model is not None:
         warn_of_unknown_prior(out, found.model)
@@ -176,7 +172,7 @@ def _auto_on_rows(
     return found, about
 
 
-def _check_scored(scored: Path | None, where: Rows, safe: bool, order: str) -> None:
+def _check_scored(scored: Path | None, where: FileRows, safe: bool) -> None:
     """Raise UsageError for options that go with --scored, and for a file or identifiers that it cannot have."""
     from pucli.data.files.writers import check_writable_format
     from pucli.data.rows.found_ids import OWN_COLUMNS
@@ -184,8 +180,6 @@ def _check_scored(scored: Path | None, where: Rows, safe: bool, order: str) -> N
 
     if safe and scored is None:
         raise UsageError("--spreadsheet-safe applies to --scored FILE; give both.")
-    if order != ORDERS[0] and scored is None:
-        raise UsageError(f"--order {order} applies to --scored FILE; give both.")
     if scored is not None:
         check_writable_format(scored)
         check_ids(where.ids or (), (*OWN_COLUMNS, "labelled", "why"))
@@ -211,7 +205,7 @@ def _check_top(top: int | None, rows: TrainingRows) -> None:
         raise UsageError(f"--top {top}: {rows.title} has only {most:,} {'' if single else 'unlabeled '}rows.")
 
 
-def _check_labels(where: Rows, in_blocks: bool, labelling: str, negatives_are: str, expected: int | None) -> None:
+def _check_labels(where: FileRows, in_blocks: bool, labelling: str, negatives_are: str, expected: int | None) -> None:
     """Raise UsageError for --negatives-are without known negatives, and for options that --expected excludes."""
     opt.choice("value of --negatives-are", negatives_are, ("biased", "random"))
     if negatives_are == "random" and where.negative is None:
@@ -237,7 +231,9 @@ def _prior(expected: int, rows: TrainingRows) -> float:
     return (expected + rows.n_labelled) / len(rows.X) if single else expected / unlabeled
 
 
-def _again(where: Rows, labelling: str, cut: tuple[str, float | None], negatives_are: str, expected: int | None) -> str:
+def _again(
+    where: FileRows, labelling: str, cut: tuple[str, float | None], negatives_are: str, expected: int | None
+) -> str:
     """Return the command that trains the same classifier again."""
     goal, wanted = cut
     words = [] if goal == "f1" else [f"--{goal}", str(wanted)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -75,8 +75,6 @@ def command(  # noqa: PLR0913
             callback=opt.normal_name,
         ),
     ] = None,
-    mirror: opt.Mirror = None,
-    offline: opt.Offline = False,
 ) -> None:
     """Compare methods on the same splits, with statistical tests.
 
@@ -105,8 +103,7 @@ def command(  # noqa: PLR0913
     else:
         if label or positive or labels != "pu" or choice != ColumnChoice() or how.words:
             raise UsageError("--label, --positive, --labels and the options of columns and of reading need --data.")
-        where: dict[str, Any] = {"scenario": scenario, "mirror": mirror, "offline": offline or None}
-        tasks = [declared_task(name, **where) for name in dict.fromkeys(dataset or ())]
+        tasks = [declared_task(name, scenario=scenario) for name in dict.fromkeys(dataset or ())]
     _remark(out, tasks)
     out.together()
     out.if_interrupted = "Nothing was compared; fewer --repeats are faster."

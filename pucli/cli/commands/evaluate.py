@@ -65,10 +65,6 @@ def command(  # noqa: PLR0913
         ),
     ] = "true",
     dataset: opt.DatasetName = None,
-    split: opt.SplitFile = None,
-    repeat: Annotated[
-        int | None, typer.Option("--repeat", help="Split in --split, from 0; by default that of the model.", min=0)
-    ] = None,
     metrics: Annotated[
         list[str] | None,
         typer.Option(
@@ -77,8 +73,6 @@ def command(  # noqa: PLR0913
             help="Also this metric, e.g. precision@100, recall@5%, lift@2%, bedroc@80; repeatable.",
         ),
     ] = None,
-    mirror: opt.Mirror = None,
-    offline: opt.Offline = False,
 ) -> None:
     """Score a model and show which scores need true labels.
 
@@ -116,7 +110,7 @@ def command(  # noqa: PLR0913
     elif labels == "pu":
         raise UsageError("--labels pu needs --data; the held-out rows of a declared data set have true labels.")
     else:
-        rows = _held_out(saved, dataset, split, repeat, mirror, offline)
+        rows = _held_out(saved, dataset)
     for line in rows.warnings:
         out.warn(line)
     if labels == "pu":
@@ -166,26 +160,16 @@ def _own_file(
     return scored_rows(files, column, encoder, saved.metadata, positive=positive, empty_is_unlabeled=unlabeled, how=how)
 
 
-def _held_out(
-    saved: SavedModel, dataset: str | None, split: Path | None, repeat: int | None, mirror: str | None, offline: bool
-) -> ScoredRows:
-    from pucli.data.rows.row_hashes import known_rows, row_hashes
+def _held_out(saved: SavedModel, dataset: str | None) -> ScoredRows:
     from pucli.data.rows.row_source import RowSource
     from pucli.data.rows.scored_rows import ScoredRows
     from pucli.data.rows.training_rows import training_split
 
     about = saved.metadata.get("data", {})
-    number = about.get("repeat", 0) if repeat is None else repeat
-    source = RowSource(dataset=dataset, split=split, repeat=number, mirror=mirror, offline=offline)
+    source = RowSource(dataset=dataset, repeat=about.get("repeat", 0))
     rows = training_split(saved.metadata.get("kind", ""), about, source)
     assert rows.X_test is not None and rows.y_test is not None
-    chosen = split is not None or repeat is not None
-    seen = known_rows(row_hashes(rows.X_test, rows.y_test == 1), about) if chosen else None
-    other = (
-        f"{seen} that the model was trained on, with another split: scores of new rows may be lower. Without --repeat "
-        "and --split, the rows held out in training are scored."
-    )
-    return ScoredRows(rows.X_test, rows.y_test, warnings=[other] if seen else [])
+    return ScoredRows(rows.X_test, rows.y_test)
 
 
 def _scores(saved: SavedModel, rows: ScoredRows, labels: str, also: Sequence[str]) -> dict[str, Any]:

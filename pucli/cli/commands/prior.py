@@ -52,7 +52,6 @@ def command(
     replicates: Annotated[
         int, typer.Option("--replicates", "-r", help="Bootstrap estimates behind the interval.", min=0)
     ] = 50,
-    confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the interval.")] = 0.9,
     expected: Annotated[
         int | None,
         typer.Option(
@@ -85,8 +84,6 @@ def command(
     if where.columns:
         show_columns(out, where.source)
         return
-    if not 0 < confidence < 1:
-        raise UsageError(f"--confidence must be above 0 and below 1, not {confidence}; 0.9 is usual.")
     if estimator is not None:
         opt.choice("estimator", estimator, (*ALL_METHODS, "all"))
     why = "`pucli prior` uses labelled positives and unlabeled rows alone"
@@ -100,7 +97,7 @@ def command(
         out.warn(f"with {many(int(labelled.sum()), 'labelled row')} the estimates are little more than guesses.")
     if expected is not None and names[0] not in ENSEMBLE_METHODS:
         raise UsageError(f"--expected needs the scores of auto, and {names[0]} has none; leave out one of the two.")
-    report = _estimates(out, rows, names, replicates, confidence, where.seed)
+    report = _estimates(out, rows, names, replicates, where.seed)
     document = {
         "data": rows.about,
         "labelled": int(labelled.sum()),
@@ -123,7 +120,7 @@ def command(
             "the intervals count the error of the draw"
         )
     meaning = f"share of positives among the {many(unlabeled, 'unlabeled row')} of {rows.title}"
-    _print(out, meaning, report, confidence, truth)
+    _print(out, meaning, report, truth)
     if expected is None:
         _advise(out, report, replicates)
     else:
@@ -144,9 +141,7 @@ def _methods(estimator: str | None, labelled: np.ndarray, features: int) -> tupl
     return ALL_METHODS
 
 
-def _estimates(
-    out: Output, rows: TrainingRows, names: tuple[str, ...], replicates: int, confidence: float, seed: int
-) -> PriorReport:
+def _estimates(out: Output, rows: TrainingRows, names: tuple[str, ...], replicates: int, seed: int) -> PriorReport:
     """Return the estimates by the estimators `names`."""
     from pucli.solvers.ensemble.class_prior import estimate_priors
 
@@ -157,7 +152,6 @@ def _estimates(
                 rows.labelled,
                 names,
                 replicates=replicates,
-                confidence=confidence,
                 random_state=seed,
                 progress=bar,
                 groups=rows.groups,
@@ -245,12 +239,12 @@ def _print_sensitivity(out: Output, document: Mapping[str, Any]) -> None:
         out.text(line)
 
 
-def _print(out: Output, meaning: str, report: PriorReport, confidence: float, truth: float | None) -> None:
+def _print(out: Output, meaning: str, report: PriorReport, truth: float | None) -> None:
     """Print the estimates."""
     from pucli.cli.text.items import item
 
     first = report.estimates[0]
-    level = f"{100 * confidence:g} % interval"
+    level = "90 % interval"
     if len(report.estimates) == 1:
         interval = "no interval"
         if not math.isnan(first.low):

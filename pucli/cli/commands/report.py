@@ -15,13 +15,13 @@ from pucli.core.errors import UsageError
 
 EXAMPLES = """
 pucli report table-3.1
-pucli report table-3.1 --profile quick --format md,csv,tex,html
-pucli report table-3.3 --method glpual --dataset wifi --json
+pucli report table-3.1 --profile quick --format md,csv
+pucli report table-3.3 --json
 pucli report --all
 """
 
 
-def command(  # noqa: PLR0913
+def command(
     out: Output,
     experiment: Annotated[
         str | None,
@@ -39,18 +39,17 @@ def command(  # noqa: PLR0913
         ),
     ] = False,
     formats: Annotated[
-        str, typer.Option("--format", "-f", metavar="NAME,NAME...", help="Comma-separated formats: md, csv, tex, html.")
+        str, typer.Option("--format", "-f", metavar="NAME,NAME...", help="Comma-separated formats: md, csv, tex.")
     ] = "md,csv,tex",
     profile: opt.RunProfile = None,
-    method: opt.Methods = None,
-    dataset: opt.Datasets = None,
     catalogue: opt.Catalogue = None,
     results: opt.Results = Path("results"),
     allow_changes: opt.AllowChanges = False,
 ) -> int:
     """Print the table of an experiment from its finished cells.
 
-    No cell is run, so the command can be used while `pucli reproduce` is running. Without a store, as in a fresh clone,
+    No cell is run, so the command can be used while `pucli reproduce` is running; for the table of some methods or data
+    sets alone, use `pucli reproduce --collect`. Without a store, as in a fresh clone,
     the table is built from cells.csv.gz. Exit code 1 means that some cell failed.
     """
     from pucli.cli.text.report import print_report
@@ -59,20 +58,20 @@ def command(  # noqa: PLR0913
 
     wanted = [name.strip() for name in formats.split(",") if name.strip()]
     for name in wanted:
-        if name == "site":
-            raise UsageError("--format site: `pucli site --out FOLDER` writes the web pages of all results.")
+        if name in ("site", "html"):
+            raise UsageError(f"--format {name}: `pucli site --out FOLDER` writes the web pages of all results.")
         opt.choice("format", name, FORMATS)
     if experiment is not None and everything:
         raise UsageError(f"--all reports every experiment; leave out {experiment}.")
     if experiment is None:
-        if profile or method or dataset:
-            raise UsageError("--profile, --method and --dataset need an EXPERIMENT.")
+        if profile:
+            raise UsageError("--profile needs an EXPERIMENT.")
         check_committed(results, allow_changes=allow_changes)
         return _report_all(out, results, wanted)
     declared = load_experiment(experiment, datasets=catalogue)
     output_folder("--results", results)
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
-    report = collect(declared, profile=profile, methods=method, datasets=dataset, results_dir=results, formats=wanted)
+    report = collect(declared, profile=profile, results_dir=results, formats=wanted)
     out.document({"verdicts": report.verdicts, "report": report.to_json()})
     print_report(out, report)
     return 1 if report.counts["failed"] else 0

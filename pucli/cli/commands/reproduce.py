@@ -14,17 +14,23 @@ from pucli.cli import options as opt
 from pucli.cli.output import Output, output_folder
 from pucli.cli.progress import Progress
 from pucli.cli.terminal import duration, many
-from pucli.core.errors import RunError, UsageError
+from pucli.core.errors import RunError, UsageError, shell_word
 
 if TYPE_CHECKING:
-    from pucli.runner import DryRun, Event
+    from pucli.report import Status
+    from pucli.runner import DryRun, Event, Experiment
 
+# Failed cells named for each reason.
+NAMED = 3
+DEFAULT = Path("results")
 EXAMPLES = """
 pucli reproduce table-3.1 --profile quick
 pucli reproduce table-3.3 --dry-run
 pucli reproduce table-3.3 --dataset wifi --dataset seeds --method glpual --n-jobs 2
+pucli reproduce table-3.3 --status
 pucli reproduce table-3.3 --collect --fail-on worse
 pucli reproduce table-3.3 --shard 2/8 --results part2
+pucli reproduce table-3.3 --merge part1 --merge part2
 pucli reproduce my-table.yaml --datasets my-datasets.yaml --results /tmp/results --json
 """
 
@@ -32,7 +38,7 @@ pucli reproduce my-table.yaml --datasets my-datasets.yaml --results /tmp/results
 def command(  # noqa: PLR0913
     out: Output,
     experiment: opt.ExperimentName,
-    profile: opt.Profile = "full",
+    profile: opt.Profile = None,
     method: opt.Methods = None,
     dataset: opt.Datasets = None,
     catalogue: opt.Catalogue = None,
@@ -52,6 +58,17 @@ def command(  # noqa: PLR0913
     only_collect: Annotated[
         bool, typer.Option("--collect", help="Run nothing; build the table from the finished cells.")
     ] = False,
+    show_status: Annotated[
+        bool, typer.Option("--status", help="Run nothing; show the finished, failed and remaining cells.")
+    ] = False,
+    parts: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--merge",
+            metavar="DIR",
+            help="Run nothing; import the finished cells of this --results folder of another run. Repeatable.",
+        ),
+    ] = None,
     only_failed: Annotated[bool, typer.Option("--only-failed", help="Run only cells that failed before.")] = False,
     max_cells: Annotated[
         int | None, typer.Option("--max-cells", min=1, help="Stop after this number of cells.")
@@ -59,7 +76,7 @@ def command(  # noqa: PLR0913
     shard: Annotated[
         str | None,
         typer.Option(
-            "--shard", metavar="I/N", help="Run only part I of N, e.g. 2/8, one on each machine; then `pucli merge`."
+            "--shard", metavar="I/N", help="Run only part I of N, e.g. 2/8, one on each machine; then --merge."
         ),
     ] = None,
     scheduler: Annotated[
@@ -76,7 +93,7 @@ def command(  # noqa: PLR0913
         ),
     ] = None,
     allow_changes: opt.AllowChanges = False,
-    results: opt.Results = Path("results"),
+    results: opt.Results = DEFAULT,
     mirror: opt.Mirror = None,
     offline: opt.Offline = False,
 ) -> int:
@@ -86,8 +103,9 @@ def command(  # noqa: PLR0913
     command continues where it stopped. Exit code 1 means that some cell failed, or that a data set could not be had;
     the cells of the other data sets run all the same.
     """
+    from pucli.cli.text.report import print_report
     from pucli.core.declared_files import declared_path
-    from pucli.report import collect
+    from pucli.report import collect, status
     from pucli.report.cells_csv import read_cells_csv, seconds_of_fits
     from pucli.report.gathering import has_results
     from pucli.report.tables.verdict import VERDICTS
@@ -99,11 +117,14 @@ def command(  # noqa: PLR0913
         opt.choice("verdict", verdict, VERDICTS)
     _refuse_together({"--dry-run": dry}, {"--fail-on": fail_on})
     _refuse_together(
-        {"--dry-run": dry, "--collect": only_collect},
+        {"--dry-run": dry, "--status": show_status, "--merge": parts, "--collect": only_collect},
         {"--only-failed": only_failed, "--max-cells": max_cells, "--shard": shard, "--scheduler": scheduler},
     )
     declared = load_experiment(experiment, datasets=catalogue)
-    which: dict[str, Any] = {"profile": profile, "methods": method, "datasets": dataset, "results_dir": results}
+    which: dict[str, Any] = {"methods": method, "datasets": dataset, "results_dir": results}
+    if show_status:
+        return _show_status(out, status(declared, profile=profile, **which), experiment, results)
+    which["profile"] = profile or "full"
     if dry:
         places = [results, declared_path("results")]
         known = next((place for place in places if has_results(results_folder(declared, place))), results)
@@ -117,7 +138,9 @@ def command(  # noqa: PLR0913
     )
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
     finished, unavailable = 0, {}
-    if not only_collect:
+    if parts:
+        _merge(out, declared, parts, which["profile"], results)
+    elif not only_collect:
         _warn_of_empty_store(out, results_folder(declared, results))
         with out.progress(declared.name, "cells") as bar:
             summary = run(
@@ -139,8 +162,6 @@ def command(  # noqa: PLR0913
             f"{many(summary.ran, 'cell')} run in {duration(summary.seconds)}, {summary.already_done:,} already done"
             + (f", {summary.failed:,} failed" if summary.failed else "")
         )
-    from pucli.cli.text.report import print_report
-
     report = collect(declared, **which)
     if report.counts["done"] < finished:
         raise RunError(
@@ -175,6 +196,29 @@ def _size(files: list[int | None]) -> str:
     if not known:
         return "size unknown"
     return f"{'at least ' if None in files else ''}{max(known / 1e6, 0.01):.2f} MB"
+
+
+def _merge(out: Output, experiment: Experiment, folders: list[Path], profile: str, results: Path) -> None:
+    """Import the finished cells of other results folders."""
+    from pucli.report import collect
+    from pucli.runner import merge_stores
+    from pucli.runner.run import cells_of_other_profiles
+
+    taken = merge_stores(experiment, folders, profile=profile, results_dir=results)
+    out.document({"imported": taken})
+    named = ", ".join(map(str, folders))
+    out.remark(f"{many(taken, 'cell')} imported from {named}")
+    left_out = cells_of_other_profiles(experiment, folders, profile)
+    if left_out and not taken and not collect(experiment, profile=profile, results_dir=results).counts["done"]:
+        raise UsageError(
+            f"no cell of profile {profile} in {named}: {many(left_out, 'finished cell')} there of another profile; "
+            "give --profile as for the parts."
+        )
+    if left_out:
+        out.warn(
+            f"not imported, because of another profile than {profile}: {many(left_out, 'finished cell')}; give "
+            "--profile as for the parts."
+        )
 
 
 def _warn_of_empty_store(out: Output, folder: Path) -> None:
@@ -251,3 +295,42 @@ def _print_dry_run(out: Output, plan: DryRun) -> None:
     shown = [key for key in keys if any(row[key] not in (0, None) for row in plan.rows)]
     rows = [[duration(row[key]) if key == "seconds" and row[key] else row[key] for key in shown] for row in plan.rows]
     out.table([{"dataset": "data set", "seconds": "time"}.get(key, key) for key in shown], rows)
+
+
+def _summary(found: Status) -> str:
+    text = f"{found.experiment}, profile {found.profile}: {found.done:,} of {many(found.total, 'cell')} done"
+    text += f", {found.failed:,} failed" if found.failed else ""
+    if found.left:
+        text += f", {found.left:,} left"
+    if found.left + found.failed and found.seconds_left is not None:
+        text += f", about {duration(found.seconds_left)} of one processor"
+    return text
+
+
+def _show_status(out: Output, found: Status, experiment: str, results: Path) -> int:
+    """Print which cells are done, failed and left; return the exit code."""
+    out.document(found.to_json())
+    out.text(_summary(found))
+    last = f"; the last cell finished {found.last.replace('T', ' ').replace('+00:00', ' UTC')}" if found.last else ""
+    out.text(f"{duration(found.seconds)} of computing{last}")
+    unfinished = [row for row in found.rows if row["left"] or row["failed"]]
+    if unfinished:
+        out.text()
+        keys = ["dataset", "method", "cells", "done", "failed", "left"]
+        out.table(["data set", *keys[1:]], [[row[key] for key in keys] for row in unfinished])
+    for failure in found.failures:
+        out.text()
+        out.text(f"{len(failure.cells):,} failed: {failure.reason}")
+        for cell in failure.cells[:NAMED]:
+            out.text(f"  {cell}")
+        if len(failure.cells) > NAMED:
+            out.text(f"  and {len(failure.cells) - NAMED:,} more (--json has all)")
+    if found.flags:
+        from pucli.report.tables.summary import flags_in_words
+
+        out.text()
+        out.text(f"flagged: {flags_in_words(found.flags, advice=True)}")
+    if found.failures:
+        again = experiment if results == DEFAULT else f"{experiment} --results {shell_word(results)}"
+        out.remark(f"`pucli reproduce {again} --only-failed` runs them again.")
+    return 1 if found.failed else 0

@@ -25,8 +25,8 @@ def command(
 ) -> None:
     """Write the results as a static site.
 
-    The site has a front page, one page per experiment, method and data set, and a page of ranks. It needs no server:
-    open index.html. No cell is run; the tables are those of `pucli report`.
+    The site has a front page, one page per experiment and one per method. It needs no server: open index.html. No cell
+    is run; the tables are those of `pucli report`.
     """
     from pucli.report.site import write_site
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pucli.cli import completion
-from pucli.cli.options import Mirror, Offline, Scenario, Seed, TrueLabelFrequency
+from pucli.cli.options import Scenario, Seed, TrueLabelFrequency
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import EXAMPLE, tell_of_example
 from pucli.core.errors import shell_word
@@ -20,7 +20,7 @@ pucli train --method glpual --dataset wifi --split wifi.json --repeat 3
 """
 
 
-def command(  # noqa: PLR0913
+def command(
     out: Output,
     name: Annotated[
         str | None,
@@ -47,8 +47,6 @@ def command(  # noqa: PLR0913
     destination: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write.", show_default="NAME-splits.json")
     ] = None,
-    mirror: Mirror = None,
-    offline: Offline = False,
 ) -> None:
     """Split a data set into labelled, unlabeled and test rows.
 
@@ -66,7 +64,7 @@ def command(  # noqa: PLR0913
         name = EXAMPLE
     path = destination or Path(f"{dataset_key(name)}-splits.json")
     output_file("--out", path)
-    dataset = load_dataset(name, mirror=mirror, offline=offline or None)
+    dataset = load_dataset(name)
     biased = {} if labelling == "scar" else {"labelling": labelling, "X": dataset.X}
     together = {} if dataset.groups is None else {"groups": dataset.groups}
     splits = repeated_splits(

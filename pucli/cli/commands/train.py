@@ -12,7 +12,7 @@ from pucli.cli import options as opt
 from pucli.cli.assignments import method_parameters
 from pucli.cli.block_training import Backend, train_in_blocks
 from pucli.cli.output import Output, output_files
-from pucli.cli.row_options import OWN_TABLE, Rows
+from pucli.cli.row_options import OWN_TABLE, SplitRows
 from pucli.cli.tuning import choose, far_prior_warning, how_chosen
 from pucli.core.errors import UsageError, shell_word
 
@@ -37,10 +37,10 @@ pucli train --method blssvm --data 'folder/*.parquet' --label bought --backend d
 """
 
 
-def command(  # noqa: PLR0913
+def command(  # noqa: PLR0913, PLR0915
     out: Output,
     method: opt.MethodName,
-    where: Rows,
+    where: SplitRows,
     backend: Backend,
     param: opt.Parameters = None,
     model: opt.ModelOut = None,
@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913
     where = where if backend.in_blocks else where.or_example(out, OWN_ROWS.get(entry.kind, CLASSES))
     number = folds or FOLDS
     given = method_parameters(method, param)
-    if where.files and where.scenario != Rows.scenario:
+    if where.files and where.scenario != SplitRows.scenario:
         out.warn(
             f"--scenario {where.scenario} does not change how {method} is trained, only the estimated class prior, the "
             "probabilities, and the scores by which `pucli tune` chooses."
@@ -133,7 +133,7 @@ def _check_kind(entry: Method, tune: bool) -> None:
         )
 
 
-def _rows(out: Output, entry: Method, where: Rows, *, sparse: bool) -> TrainingRows:
+def _rows(out: Output, entry: Method, where: SplitRows, *, sparse: bool) -> TrainingRows:
     from pucli.cli.text.columns import rows_to_learn_from
     from pucli.data.rows.training_rows import density_rows
     from pucli.models.fitting import takes_missing
@@ -234,7 +234,7 @@ def _say_not_judged(out: Output, entry: Method, checked: HeldOut | None) -> None
         )
 
 
-def _say_what_next(out: Output, entry: Method, where: Rows, options: list[str], model: Path | None) -> None:
+def _say_what_next(out: Output, entry: Method, where: SplitRows, options: list[str], model: Path | None) -> None:
     """Name the command that saves the model, or the one that scores it on held-out rows."""
     if model is None:
         words = " ".join(filter(None, [where.words, *options, f"--model {entry.name}.model"]))

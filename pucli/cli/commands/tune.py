@@ -12,7 +12,7 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.assignments import method_grid, method_parameters
 from pucli.cli.output import Output, Stopped, output_file
-from pucli.cli.row_options import Rows
+from pucli.cli.row_options import SplitRows
 from pucli.cli.terminal import duration, many, number, percent
 from pucli.cli.tuning import choose, far_prior_warning, how_chosen
 from pucli.core.errors import UsageError
@@ -38,7 +38,7 @@ pucli tune --method gllc --data customers.csv --label bought --positive yes --cv
 def command(  # noqa: PLR0913
     out: Output,
     method: opt.MethodName,
-    where: Rows,
+    where: SplitRows,
     param: opt.Parameters = None,
     grid: Annotated[
         list[str] | None,
@@ -60,14 +60,6 @@ def command(  # noqa: PLR0913
         ),
     ] = None,
     score: opt.Score = None,
-    greedy: Annotated[
-        float | None,
-        typer.Option(
-            "--greedy",
-            metavar="STEP",
-            help="Refine the choice by moving each parameter up and down by this share, e.g. 0.1.",
-        ),
-    ] = None,
     standardise: opt.Standardise = True,
     n_jobs: opt.Jobs = 1,
     trials: Annotated[Path | None, typer.Option("--trials", help="Write every point tried to this CSV file.")] = None,
@@ -98,8 +90,6 @@ def command(  # noqa: PLR0913
     if entry.kind != "pu":
         raise UsageError(f"{method} does not learn from labelled positives, which the scores of `pucli tune` need.")
     where = where.or_example(out)
-    if greedy is not None and not 0 < greedy < 1:
-        raise UsageError(f"--greedy must be above 0 and below 1, not {greedy}; a common value is 0.1.")
     fixed, wanted = method_parameters(method, param), method_grid(method, grid)
     params = {**entry.params, **fixed}
     chosen_grid = _grid(entry, params, wanted)
@@ -110,7 +100,7 @@ def command(  # noqa: PLR0913
     out.warn(prior_warning(method, {**params, **chosen_grid}))
     out.warn(far_prior_warning(fixed, rows, where.seed))
     tell_of_compiling(out)
-    how = {"folds": folds, "cv_repeats": cv_repeats, "rule": score, "greedy_step": greedy, "n_jobs": n_jobs}
+    how = {"folds": folds, "cv_repeats": cv_repeats, "rule": score, "n_jobs": n_jobs}
     interrupted = False
     try:
         result = choose(

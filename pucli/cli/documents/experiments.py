@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NotRequired
 
-from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from pucli.cli.documents.parts import Counts
@@ -263,16 +262,11 @@ class AllReports(TypedDict):
     reports: list[Report]
 
 
-class Merge(OneReport):
-    """The table after cells of other folders were imported."""
-
-    imported: int
-
-
 class Reproduce(OneReport):
-    """The table after a run; `run` is missing with --collect."""
+    """The table after a run; `run` is missing with --collect or --merge, `imported` without --merge."""
 
     run: NotRequired[Run]
+    imported: NotRequired[int]
 
 
 class _Column(TypedDict):
@@ -365,10 +359,3 @@ class New(TypedDict):
     folder: str
     files: list[str]
     next: list[str]
-
-
-class Schema(TypedDict):
-    """A JSON schema."""
-
-    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
-    title: str

@@ -114,7 +114,6 @@ class _Ensemble(TypedDict):
     labelling: Literal["scar", "sar"]
     called_positive: int
     threshold: Cut
-    cut: Cut
     estimates: Estimates
     first: list[FirstRows]
     if_prior: list[IfPrior]
@@ -133,11 +132,10 @@ class _Ensemble(TypedDict):
 
 
 class Auto(_Ensemble):
-    """The ensemble of `pucli auto`; `order` is there with --scored."""
+    """The ensemble of `pucli auto`."""
 
     duplicate_rows: int
     command: str
-    order: NotRequired[Literal["score", "file"]]
 
 
 class AutoInBlocks(_Ensemble):
@@ -226,7 +224,6 @@ class TrainInBlocks(TypedDict):
     labelled_recall: float
     prior: float
     threshold: float
-    cut: float
     seconds: float
     model: str | None
     predictions: list[str]
@@ -284,7 +281,7 @@ class Priors(TypedDict):
 
 
 class Advise(TypedDict):
-    """What to try first, and why."""
+    """The method of the GLPUAL family that the flowchart of the thesis names, and why."""
 
     data: Source
     trifurcated: bool
@@ -292,14 +289,11 @@ class Advise(TypedDict):
     between: float | None
     irrelevant: list[str]
     prior: float | None
-    pu_auc: dict[str, float | None]
     method: str
     params: dict[str, str]
     grid: dict[str, str]
     reasons: list[str]
-    auto: str
     command: str
-    plot: str | None
 
 
 class Values(TypedDict):

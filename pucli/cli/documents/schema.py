@@ -40,24 +40,19 @@ FORMS: dict[str, tuple[Any, ...]] = {
     "prior": (models.Priors, parts.Columns),
     "compare": (models.Compare,),
     "split": (experiments.Split,),
-    "reproduce": (experiments.Reproduce, experiments.DryRun),
-    "merge": (experiments.Merge,),
-    "status": (experiments.Status,),
+    "reproduce": (experiments.Reproduce, experiments.DryRun, experiments.Status),
     "report": (experiments.OneReport, experiments.AllReports),
     "new": (experiments.New,),
     "site": (experiments.Site,),
-    "schema": (experiments.Schema,),
     "error": (parts.Error,),
 }
-# Documents without the keys that `Output` adds.
-AS_THEY_ARE = ("schema", "error")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def forms_of(command: str) -> Sequence[Any]:
     """Return the types of the document of a command, with the keys that `Output` adds."""
-    if command in AS_THEY_ARE:
-        return FORMS[command]
+    if command == "error":
+        return FORMS[command]  # without the keys that `Output` adds
     added = {"schema": Literal[version_of(command)], "warnings": NotRequired[list[str]]}
     forms = []
     for form in FORMS[command]:

@@ -46,8 +46,7 @@ def _called_rows(document: Mapping[str, Any]) -> str:
 
 def written_files(document: Mapping[str, Any]) -> list[str]:
     """Return the files that `pucli auto` wrote, each with what it is."""
-    order = {"score": "likeliest first", "file": "in the order of the file", None: ""}[document.get("order")]
-    notes = {"scored": f" ({order})", "report": " (open it in a browser)"}
+    notes = {"scored": " (likeliest first)", "report": " (open it in a browser)"}
     named = [f"{document[name]}{notes.get(name, '')}" for name in ("model", "scored", "report") if document[name]]
     paths: Sequence[str] = document.get("predictions", ())
     return [*named, *([f"{len(paths)} files in {Path(paths[0]).parent}"] if paths else [])]

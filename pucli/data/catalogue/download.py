@@ -328,7 +328,7 @@ def _cache_errors(cache: Path) -> Iterator[None]:
 def _not_found(key: str, file: File, source: Source, failures: list[str]) -> str:
     names = " or ".join(repr(packaging.name) for packaging in file.packagings())
     place = source.cache / key / file.name
-    advice = f"give a folder or address that has it with --mirror (or PUCLI_MIRROR), or put it at {place}"
+    advice = f"give `pucli fetch {key} --mirror` a folder or address that has it, or put it at {place}"
     if source.offline:
         tried = f" Tried: {'; '.join(failures)}." if failures else ""
         return (

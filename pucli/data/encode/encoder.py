@@ -317,8 +317,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state returned by `__getstate__`."""
-        kept = {name: value for name, value in state.items() if name not in ("columns_", "origin")}
-        state = {"decimal": "", **kept}
+        state = {name: value for name, value in state.items() if name not in ("columns_", "origin")}
         if "encoders_" in state:
             state["encoders_"] = [encoder_of_state(item) for item in state["encoders_"]]
         super().__setstate__(state)

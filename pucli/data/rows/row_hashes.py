@@ -177,7 +177,7 @@ class RowCounter:
     Parameters
     ----------
     marks : mapping
-        From `row_marks`; of a model saved without them, nothing is known.
+        From `row_marks`; of a model without them, nothing is known.
     """
 
     def __init__(self, marks: Mapping[str, Any]) -> None:

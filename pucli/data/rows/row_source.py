@@ -33,9 +33,6 @@ class RowSource:
     split: Path | None = None  # file of splits that replaces `scenario`, `label_frequency` and `seed`
     repeat: int = 0  # number of the split in `split`, from 0
     rows: int | None = None  # maximum number of training rows, drawn at random; None for all
-    # see `pucli.data.fetch`
-    mirror: str | None = None
-    offline: bool = False
     choice: ColumnChoice = field(default_factory=ColumnChoice)  # the user's choice of columns of `data`
     more: Sequence[Path] = ()  # further files with the columns of `data`, read as one table with it
     reading: Reading = field(default_factory=Reading)  # the user's options for reading `data`

@@ -200,7 +200,7 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
     about : dict
         The stored description of its rows (`TrainingRows.about`).
     source : RowSource
-        The data set, and optionally another split file.
+        The data set, and the number of the split.
 
     Raises
     ------
@@ -216,7 +216,7 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
             "give rows of your own with --data FILE --label COLUMN."
         )
     known = {key: about[key] for key in ("scenario", "label_frequency", "seed") if key in about}
-    split = source.split or (Path(about["split_file"]) if "split_file" in about else None)
+    split = Path(about["split_file"]) if "split_file" in about else None
     rows = training_rows(kind, replace(source, split=split, **known))
     if about.get("content_sha256") != rows.about["content_sha256"]:
         raise UsageError(f"{name} has changed since the model was trained; train it again.")
@@ -226,9 +226,7 @@ def training_split(kind: str, about: dict[str, Any], source: RowSource) -> Train
 def _loaded(source: RowSource, *, multiclass: bool) -> Dataset:
     from pucli.data.catalogue.datasets import load_dataset
 
-    return load_dataset(
-        str(source.dataset), multiclass=multiclass, mirror=source.mirror, offline=source.offline or None
-    )
+    return load_dataset(str(source.dataset), multiclass=multiclass)
 
 
 def _declared(kind: str, source: RowSource) -> TrainingRows:

@@ -107,8 +107,7 @@ class AutoPU(PUDecision):
     prior_interval_ : tuple of two floats
         Its 90 % interval.
     threshold_ : float
-        Rows with a larger score are predicted positive; `decision_function` is the score minus the threshold. `cut_`,
-        its former name, remains for this version.
+        Rows with a larger score are predicted positive; `decision_function` is the score minus the threshold.
     estimates_ : dict of str to Estimate
         Prior, share predicted positive, recall, precision, F1 and AUC, with 90 % intervals.
     leaderboard_ : list of dict

@@ -171,8 +171,6 @@ class PUDecision(GroupedPU):
         moved._cut_for(goal, wanted)
         return moved
 
-    with_cut = with_threshold  # its former name, which remains for this version
-
     def with_prior(self, prior: float) -> Self:
         """Return the same fitted classifier with a known class prior: cut, probabilities and estimates follow from it.
 

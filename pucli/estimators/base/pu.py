@@ -29,8 +29,6 @@ from pucli.estimators.base.labels import (
 )
 from pucli.estimators.base.parameters import Label, number_given
 
-# Names that attributes had in model files of earlier versions.
-FORMER_ATTRIBUTES = {"cut_": "threshold_", "chosen_cut_": "chosen_threshold_"}
 WAY_OUT = "Tune the parameters, give the class prior if the method takes one, or check the labels."
 # A model is degenerate if the share of the unlabeled training rows that it predicts positive is below the first number
 # or above one minus it, or if that of the labelled training rows is below the second number. A useful model may miss
@@ -44,10 +42,10 @@ MEASURED_CELLS, LEAST_MEASURED_ROWS, MEASURED_ROWS = 200_000, 500, 2000
 
 def _keeps_scores(model: Any) -> bool:
     """Return True if a model has, or will have when fitted, the scores of training rows; else raise AttributeError."""
-    if hasattr(model, "classes_") and not hasattr(model, "labelled_scores_"):
+    if hasattr(model, "classes_") and not {"labelled_scores_", "unlabeled_scores_"} <= vars(model).keys():
         raise AttributeError(
             "this model keeps no scores of training rows, from which probabilities are estimated: it was trained "
-            "in blocks or by an earlier version. Fit it again in memory, or take pucli.CalibratedPU."
+            "in blocks. Fit it again in memory, or take pucli.CalibratedPU."
         )
     return True
 
@@ -96,14 +94,6 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     _by_training_scores: ClassVar[bool] = True
     # What a method without a kernel compares, if features of very different size change it.
     _compared: ClassVar[str] = ""
-
-    @property
-    def cut_(self) -> float:
-        """The former name of `threshold_`, which remains for this version."""
-        return self.threshold_
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__({FORMER_ATTRIBUTES.get(name, name): value for name, value in state.items()})
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model.

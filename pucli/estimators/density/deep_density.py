@@ -103,9 +103,6 @@ class DeepDensity(Certified, BaseEstimator):
         self.report = report
         self.random_state = random_state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__({"precision": "auto", **state})  # models of earlier versions lack it
-
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Train on rows.
 

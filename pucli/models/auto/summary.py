@@ -147,7 +147,7 @@ class Findings(NamedTuple):
             return None
         recall = model.estimates_["recall"].with_odds_ratio(1.0 / model.odds_ratio_)
         bounds = if_odds({**model.estimates_, "recall": recall})
-        p, at = (model.calibration_.of(scores) for scores in (model._population, np.array([model.cut_])))
+        p, at = (model.calibration_.of(scores) for scores in (model._population, np.array([model.threshold_])))
         ahead = ahead_of(p, float(at[0]), bounds.odds_ratio)
         rows = float(ahead.mean()) * (self.unlabeled + (self.labelled if single else 0))
         if single:
@@ -240,8 +240,7 @@ def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
         "scenario": model.scenario,
         "labelling": model.labelling_,
         "called_positive": found.called_positive,
-        "threshold": (threshold := {**asdict(model.chosen_threshold_), "why": found.why}),
-        "cut": threshold,  # its former name
+        "threshold": {**asdict(model.chosen_threshold_), "why": found.why},
         "estimates": shown,
         "first": [asdict(one) for one in first],
         "if_prior": found.if_prior,

@@ -158,9 +158,7 @@ class Task:
         return float(np.mean([len(one.X_test) / len(one.X_train) for one in made]))
 
 
-def declared_task(
-    name: str, *, scenario: str = "case-control", mirror: str | None = None, offline: bool | None = None
-) -> Task:
+def declared_task(name: str, *, scenario: str = "case-control") -> Task:
     """Return the task of a declared data set with two classes.
 
     Parameters
@@ -169,10 +167,6 @@ def declared_task(
         Name of the data set.
     scenario : str, default="case-control"
         How labels are hidden: "case-control" or "single-training-set".
-    mirror : str, optional
-        Folder or address that has the files; by default `PUCLI_MIRROR`, otherwise the declared addresses.
-    offline : bool, optional
-        Whether nothing is downloaded; by default as `PUCLI_OFFLINE` says.
 
     Raises
     ------
@@ -181,7 +175,7 @@ def declared_task(
     """
     from pucli.data import load_dataset
 
-    data = load_dataset(name, mirror=mirror, offline=offline)
+    data = load_dataset(name)
     if set(np.unique(data.y)) != {-1, 1}:
         raise UsageError(f"{data.name} has no positive and negative class, which a comparison needs.")
     return Task(data.name, data.X, np.asarray(data.y == 1), True, data.notes, scenario, data.groups)

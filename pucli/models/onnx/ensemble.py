@@ -37,7 +37,7 @@ def auto_scores(graph: Graph, model: AutoPU, x: str) -> tuple[str, str]:
     curve = graph.interpolated(score, [(model.calibration_.scores, model.calibration_.probabilities)])
     least = float(model.probability_of(np.array([-np.inf]))[0])
     probability = graph.add("Max", curve, graph.constant(least))
-    return graph.add("Sub", score, graph.constant(model.cut_)), probability
+    return graph.add("Sub", score, graph.constant(model.threshold_)), probability
 
 
 def _scored(graph: Graph, ensemble: Ensemble | Refitted, x: str) -> str:

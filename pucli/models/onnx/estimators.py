@@ -130,7 +130,7 @@ def _naive(graph: Graph, model: Any, x: str) -> str:
         width = float(np.sqrt(0.5 / model.svc_._gamma))
         values = graph.gaussian(x, model.svc_.support_vectors_, width)
         score = graph.linear(values, model.svc_.dual_coef_.T, model.svc_.intercept_)
-    return graph.add("Sub", score, graph.constant(model.cut_)) if model.cut_ else score
+    return graph.add("Sub", score, graph.constant(model.threshold_)) if model.threshold_ else score
 
 
 def _least_squares(graph: Graph, model: Any, x: str) -> str:

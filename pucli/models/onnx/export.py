@@ -9,6 +9,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError
 from pucli.core.version import __version__
+from pucli.data.encode.standardise import Standardiser
 from pucli.methods import get_method
 from pucli.models.onnx.columns import Input, encoded
 from pucli.models.onnx.estimators import Answer, answer
@@ -66,13 +67,11 @@ def exported(saved: SavedModel) -> Exported:
 
 
 def _standardised(graph: Graph, step: object, x: str) -> str:
-    """Return features scaled by a `Standardiser`, or by the StandardScaler of models of earlier versions."""
-    mean, scale = getattr(step, "mean_", None), getattr(step, "scale_", None)
-    if mean is None or scale is None:
+    """Return features scaled by a `Standardiser`."""
+    if not isinstance(step, Standardiser):
         raise UsageError(f"the step {type(step).__name__} of this model has no ONNX form. {_NO_FORM}")
-    scaled = graph.add("Div", graph.add("Sub", x, graph.constant(mean)), graph.constant(scale))
-    constant = getattr(step, "constant_", np.zeros(len(mean), dtype=bool))
-    return graph.add("Mul", scaled, graph.constant(~constant)) if constant.any() else scaled
+    scaled = graph.add("Div", graph.add("Sub", x, graph.constant(step.mean_)), graph.constant(step.scale_))
+    return graph.add("Mul", scaled, graph.constant(~step.constant_)) if step.constant_.any() else scaled
 
 
 def _write_answer(graph: Graph, saved: SavedModel, found: Answer, inputs: list[Input]) -> dict[str, str]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from base64 import b64encode
 from collections.abc import Sequence
-from pathlib import Path
 
 from pucli.metrics import get_metric
 from pucli.report.files import csv_text
@@ -13,7 +11,7 @@ from pucli.report.formats.markdown import markdown
 from pucli.report.model import Report
 from pucli.report.tables.table import TableRow
 
-FORMATS = ("md", "csv", "tex", "html")
+FORMATS = ("md", "csv", "tex")
 TABLE_COLUMNS = (
     "dataset", "setting", "method", "variant", "metric", "obtained_mean", "obtained_sd", "puf_mean", "puf_sd",
     "repeats", "published_mean", "published_sd", "difference_in_sd", "difference_in_errors", "difference_low",
@@ -36,11 +34,6 @@ def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
         from pucli.report.formats.latex import latex
 
         found["table.tex"] = latex(report)
-    if "html" in formats:
-        from pucli.report.site.render import experiment_page
-
-        figures = [_figure(report.folder / path, title) for path, title in report.figures]
-        found["table.html"] = experiment_page(report, figures=figures, standalone=True)
     lines = [[comparison.to_json()[name] for name in COMPARISON_COLUMNS] for comparison in report.comparisons]
     found["comparisons.csv"] = csv_text(COMPARISON_COLUMNS, lines)
     return found
@@ -52,11 +45,3 @@ def table_csv(rows: Sequence[TableRow]) -> str:
     with_puf = any(not math.isnan(row.puf_mean) for row in rows)
     columns = [name for name in TABLE_COLUMNS if with_puf or not name.startswith("puf_")]
     return csv_text(columns, ([line[name] for name in columns] for line in lines))
-
-
-def _figure(path: Path, title: str) -> dict[str, str]:
-    """Return a figure as a part of the page: SVG as it is, PNG as a data URL."""
-    if path.suffix == ".svg":
-        svg = path.read_text(encoding="utf-8")
-        return {"title": title, "drawing": svg[svg.index("<svg") :], "path": ""}
-    return {"title": title, "drawing": "", "path": f"data:image/png;base64,{b64encode(path.read_bytes()).decode()}"}

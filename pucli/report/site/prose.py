@@ -5,19 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html import escape
-from importlib.resources import files
 
 _RULE = re.compile(r"^\|[\s:|-]+\|$")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
-def guide() -> str:
-    """Return the text of the guide."""
-    return (files("pucli.report.site") / "guide.md").read_text(encoding="utf-8")
-
-
 def to_html(text: str, link: Callable[[str], str] = str) -> str:
-    """Return the HTML of the Markdown of reports and results/README.md; tags are escaped.
+    """Return the HTML of the Markdown of reports and notes; tags are escaped.
 
     `link` maps the target of a link to its target in the site, or to "" to drop the link.
 
@@ -28,20 +22,6 @@ def to_html(text: str, link: Callable[[str], str] = str) -> str:
     """
     blocks = re.split(r"\n\s*\n", _COMMENT.sub("", text).strip("\n"))
     return "\n".join(_block(block.strip("\n"), link) for block in blocks if block.strip())
-
-
-def folded(html: str) -> str:
-    r"""Return HTML of `to_html` in which all sections below headings of level two are folded but the first.
-
-    Examples
-    --------
-    >>> folded(to_html("## A\n\nOne.\n\n## B\n\nTwo.")).splitlines()[-3:]
-    ['<details><summary><h2 id="b">B</h2></summary>', '<p>Two.</p>', '</details>']
-    """
-    start, *sections = re.split(r"(?=^<h2 )", html, flags=re.MULTILINE)
-    parts = (section.partition("\n") for section in sections[1:])
-    details = (f"<details><summary>{heading}</summary>\n{text.strip()}\n</details>\n" for heading, _, text in parts)
-    return start + "".join([*sections[:1], *details])
 
 
 def _block(block: str, link: Callable[[str], str]) -> str:

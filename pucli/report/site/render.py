@@ -1,4 +1,4 @@
-"""Templates of figures, verdicts and ranks, and the page of an experiment, standalone or within the site."""
+"""Templates of figures, verdicts and ranks, and the page of an experiment."""
 
 from __future__ import annotations
 
@@ -109,9 +109,9 @@ def experiment_page(
     cells: Sequence[Cell] = (),
     stored: StoredRows | None = None,
     downloads: Sequence[tuple[str, str]] = (),
+    texts: Sequence[tuple[str, str]] = (),
     made: Sequence[tuple[str, str]] = (),
     root: str = "",
-    standalone: bool = False,
 ) -> str:
     """Return the page of one experiment.
 
@@ -120,22 +120,19 @@ def experiment_page(
     report : Report
         The report.
     figures : sequence of mapping
-        Figures, each with a title and either a path or an SVG element.
+        Figures, each with a title and a path.
     cells : sequence of Cell, default=()
         The planned cells, for the repeats behind each figure.
     stored : mapping from str to StoredRow, optional
         Their stored rows by key.
-    downloads, made : sequence of (str, str)
-        Path and name of files for download; facts about the provenance.
+    downloads, texts, made : sequence of (str, str)
+        Path and name of files for download; title and HTML of texts; facts about the provenance.
     root : str, default=""
-        See `render`.
-    standalone : bool, default=False
         See `render`.
     """
     return render(
         "experiment.html",
         root=root,
-        standalone=standalone,
         report=report,
         grids=grids(report.rows),
         first=[figure for figure in figures if figure["title"] == FIRST_TITLE],
@@ -146,6 +143,7 @@ def experiment_page(
         choices=_choices(report),
         with_puf=any(not math.isnan(row.puf_mean) for row in report.rows),
         downloads=downloads,
+        texts=texts,
         made=made,
         legend=LEGEND,
         # letter and meaning of each cause of disagreement

@@ -1,11 +1,8 @@
-"""Write the site: a front page, one page per experiment, method and data set, and the ranks."""
+"""Write the site: a front page, one page per experiment, and one per method."""
 
 from __future__ import annotations
 
-import functools
 import inspect
-import math
-import posixpath
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,15 +11,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pucli.core.errors import UsageError, unwritable
-from pucli.report.all_experiments import Judged, Tally, judged_rows, tallies, verdict_table, with_results
+from pucli.report.all_experiments import Judged, Tally, judged_rows, tallies, with_results
 from pucli.report.build import assemble, keep_recorded
 from pucli.report.files import read_provenance, write
 from pucli.report.gathering import gather
 from pucli.report.model import Report
-from pucli.report.site.best import CEILING, best_on, lead
-from pucli.report.site.prose import folded, guide, to_html
+from pucli.report.site.prose import to_html
 from pucli.report.site.render import asset, experiment_page, render
-from pucli.report.tables.standing import leaders
 from pucli.report.tables.verdict import COMPARED, VERDICTS, counted
 from pucli.runner.experiment import Experiment
 from pucli.runner.loading import load_experiment
@@ -52,12 +47,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a title, headings, and a sentence about it."""
+    """A table with a title and headings."""
 
     title: str
     header: list[str]
     lines: list[Line]
-    note: str = ""
 
 
 def write_site(
@@ -118,9 +112,7 @@ def _pages(out: Path, results: Path, on_page: Callable[[str], None] | None) -> l
     rows = judged_rows(results)
     verdicts, tally = _by_publication(shown, rows), tallies(rows)
     present = [verdict for verdict in VERDICTS if any(verdict in counts for _, counts in verdicts)]
-    speed, files = _prose(results, out, rows)
-    cost = next((f"bench/{name}.html" for name, _ in speed if name == "scale"), "guide.html#what-it-costs")
-    newest = sorted(shown, key=lambda one: one.finished, reverse=True)[:5]
+    methods, files = _methods(shown, out)
     front = render(
         "index.html",
         groups=by_importance(shown, [name for name, _ in verdicts]),
@@ -129,21 +121,9 @@ def _pages(out: Path, results: Path, on_page: Callable[[str], None] | None) -> l
         ordered=_by_share(tally),
         compared=len({_document(one) for one in shown if COMPARED in one.report.verdicts}),
         shown=present,
-        speed=speed,
-        cost=cost,
-        newest=[(one.finished, one.report) for one in newest],
+        methods=methods,
     )
-    ranked = [(one.experiment, one.report.rankings) for one in shown]
-    rankings = [(report, ranking) for report in reports for ranking in report.rankings]
-    written += [
-        *files,
-        write(out / "index.html", front),
-        write(out / "ranks.html", render("ranks.html", rankings=rankings, leaders=leaders(ranked))),
-        write(
-            out / "guide.html", render("prose.html", title="Guide", html=to_html(guide(), lambda to: _bench(to, out)))
-        ),
-    ]
-    return written + _methods(shown, out) + _datasets(shown, out)
+    return [*written, *files, write(out / "index.html", front)]
 
 
 def by_importance(shown: Sequence[Shown], publications: Sequence[str]) -> list[tuple[str, list[Report]]]:
@@ -159,53 +139,6 @@ def by_importance(shown: Sequence[Shown], publications: Sequence[str]) -> list[t
     return [(name, sorted(own, key=lambda report: ("table" not in report.name, report.name))) for name, own in named]
 
 
-def _prose(results: Path, out: Path, rows: Sequence[Judged]) -> tuple[list[tuple[str, str]], list[Path]]:
-    """Write the pages of README.md (or of the verdicts), notes and benchmarks; return the last, and the files."""
-    written, speed = [], []
-    for path in sorted((results / "bench").glob("*.md")):
-        text = path.read_text(encoding="utf-8")
-        page = render("prose.html", root="../", title=path.stem, html=to_html(text, lambda target: ""))
-        written.append(write(out / "bench" / f"{path.stem}.html", page))
-        name = path.stem.replace("_", " ").replace("-full", ", full size")
-        speed.append((path.stem, f"{name}: {text.partition(chr(10))[0].lstrip('# ')}"))
-    for path in sorted(results.glob("*/notes.md")):
-        name = path.parent.name
-        if (out / "tables" / f"{name}.html").is_file():
-            html = to_html(path.read_text(encoding="utf-8"), functools.partial(_from_notes, name=name, out=out))
-            page = render("prose.html", root="../../", title=f"{name}: notes", html=html)
-            written.append(write(out / "tables" / name / "notes.html", page))
-    story = results / "README.md"
-    text = story.read_text(encoding="utf-8") if story.is_file() else f"# Verdicts\n\n{verdict_table(rows)}"
-    html = folded(to_html(text, lambda target: _in_site(target, out)))
-    written.append(write(out / "story.html", render("prose.html", title="Agreement with print", html=html)))
-    return speed, written
-
-
-def _bench(target: str, out: Path) -> str:
-    """Return the target of a link of the guide, "" if the benchmark has not been run."""
-    page = f"{target.removesuffix('.md')}.html"
-    return page if (out / page).is_file() else ""
-
-
-def _in_site(target: str, out: Path) -> str:
-    """Return the target in the site of a link in results/README.md, or "" if there is no such page."""
-    if target.startswith(("http", "#")):
-        return target
-    folder, _, file = target.partition("/")
-    stem = Path(file).stem
-    page = f"tables/{folder}.html" if file == "table.md" else f"tables/{folder}/{stem}.html"
-    page = f"bench/{stem}.html" if folder == "bench" else page
-    return page if (out / page).is_file() else ""
-
-
-def _from_notes(target: str, name: str, out: Path) -> str:
-    """Return the target in the site of a link in the notes of a table, or "" if there is no such page."""
-    if target.startswith(("http", "#")):
-        return target
-    page = _in_site(posixpath.normpath(f"{name}/{target}"), out)
-    return f"../../{page}" if page else ""
-
-
 def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Report, list[Path]]:
     found = gather(experiment, results_dir=results)
     report = assemble(found)
@@ -216,17 +149,15 @@ def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Repor
     for path, title in report.figures:
         target = folder / Path(path).name
         written.append(_copy(found.folder / path, target))
-        figures.append({"path": f"{report.name}/{target.name}", "title": title, "drawing": ""})
-    downloads = [(f"{report.name}/notes.html", "reasons and readings")] if (found.folder / "notes.md").is_file() else []
+        figures.append({"path": f"{report.name}/{target.name}", "title": title})
+    downloads = []
     for path, title in report.texts:
-        if path.endswith(".md"):
-            html = to_html((found.folder / path).read_text(encoding="utf-8"), lambda target: "")
-            target = folder / Path(path).with_suffix(".html").name
-            written.append(write(target, render("prose.html", root="../../", title=title, html=html)))
-        else:
+        if not path.endswith(".md"):
             target = _copy(found.folder / path, folder / path)
             written.append(target)
-        downloads.append((f"{report.name}/{target.name}", title))
+            downloads.append((f"{report.name}/{target.name}", title))
+    texts = [(title, path) for path, title in report.texts if path.endswith(".md")]
+    texts += [("Reasons and readings", "notes.md")] if (found.folder / "notes.md").is_file() else []
     for name, text in DOWNLOADS:
         if (found.folder / name).is_file():
             written.append(_copy(found.folder / name, folder / name))
@@ -237,10 +168,16 @@ def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Repor
         cells=found.cells,
         stored=found.rows,
         downloads=downloads,
+        texts=[(title, to_html((found.folder / path).read_text(encoding="utf-8"), _outside)) for title, path in texts],
         made=_made(provenance),
         root="../",
     )
     return report, [*written, write(out / "tables" / f"{report.name}.html", page)]
+
+
+def _outside(target: str) -> str:
+    """Return the target of a link of a text, "" if it is a file of the results."""
+    return target if target.startswith("http") else ""
 
 
 def _copy(source: Path, target: Path) -> Path:
@@ -292,7 +229,8 @@ def _by_publication(shown: Sequence[Shown], rows: Sequence[Judged]) -> list[tupl
     return [(name, counted(own)) for name, own in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))]
 
 
-def _methods(shown: Sequence[Shown], out: Path) -> list[Path]:
+def _methods(shown: Sequence[Shown], out: Path) -> tuple[Table, list[Path]]:
+    """Write the page of each method; return the table of all, and the files."""
     from pucli.methods import all_methods, estimator_class
 
     written, lines = [], []
@@ -317,14 +255,12 @@ def _methods(shown: Sequence[Shown], out: Path) -> list[Path]:
             "subject.html",
             root="../",
             name=method.name,
-            title="",
             facts=[("Learns from", method.kind), ("Source", method.source), ("Version", str(method.version))],
             tables=tables,
             description=inspect.cleandoc(made.__doc__ or "") if made is not None else "",
         )
         written.append(write(out / "methods" / f"{method.name}.html", page))
-    table = Table("Methods", ["Method", "Learns from", "Source", "Columns"], lines)
-    return [*written, write(out / "methods.html", render("list.html", table=table))]
+    return Table("Methods", ["Method", "Learns from", "Source", "Columns"], lines), written
 
 
 def _places(shown: Sequence[Shown], method: str) -> list[Line]:
@@ -337,58 +273,4 @@ def _places(shown: Sequence[Shown], method: str) -> list[Line]:
                 means = [line.published_mean, line.obtained_mean]
                 values = [one.report.name, line.column, where, *means, line.verdicts]
                 found.append(Line(f"../tables/{one.report.name}.html", values))
-    return found
-
-
-def _datasets(shown: Sequence[Shown], out: Path) -> list[Path]:
-    from pucli.data import dataset_entry
-
-    written, lines = [], []
-    for name in sorted({row.dataset for one in shown for row in one.report.rows}):
-        entry = dataset_entry(name)
-        counts = ", ".join(f"{n} {kind}" for kind, n in entry.published.model_dump().items() if n is not None)
-        best = best_on([(one.experiment, one.report) for one in shown], name)
-        facts = {
-            "Best here": best.sentence, "Page": entry.page or "", "Licence": entry.licence or "",
-            "Origin": entry.origin, "Rows and columns": entry.selection, "Note": entry.note, "Published": counts,
-        }  # fmt: skip
-        used = [line for one in shown for line in _used(one, name)]
-        header = ["Table", "Setting", "Metric", "Best here", "Mean", "Ahead by", "Verdicts"]
-        page = render(
-            "subject.html",
-            root="../",
-            name=name,
-            title=entry.title,
-            facts=[(label, text) for label, text in facts.items() if text],
-            tables=[Table("Where it is used", header, used)],
-            description="",
-        )
-        written.append(write(out / "datasets" / f"{name}.html", page))
-        values = [name, entry.title, best.short, entry.origin, entry.selection, str(len(used))]
-        lines.append(Line(f"datasets/{name}.html", values))
-    header = ["Data set", "Title", "Best here", "Origin", "Rows and columns", "Settings"]
-    note = (
-        "Best here: in how many settings of its tables each method has the best mean, and in how many this mean "
-        "exceeds that of the next method by more than two standard errors of the difference; the others may be noise."
-    )
-    table = Table("Data sets", header, lines, note)
-    return [*written, write(out / "datasets.html", render("list.html", table=table))]
-
-
-def _used(one: Shown, dataset: str) -> list[Line]:
-    """Return one line per setting and metric, with the best column, its lead and the verdicts."""
-    found = []
-    report, methods = one.report, one.experiment.methods
-    bound = one.experiment.protocol == CEILING
-    own = [row for row in report.rows if row.dataset == dataset]
-    for metric, setting in dict.fromkeys((row.metric, row.setting) for row in own):
-        rows = [row for row in own if (row.metric, row.setting) == (metric, setting)]
-        run = [row for row in rows if not math.isnan(row.obtained_mean)]
-        ahead = lead(run, [methods[row.column].method for row in run])
-        if ahead is not None:
-            name = f"{ahead.best.column} (by the test labels: no result)" if bound else ahead.best.column
-            words = "" if bound else ahead.words
-            mean, verdicts = ahead.best.obtained_mean, counted(row.verdict for row in rows)
-            values = [report.name, setting or "all", metric, name, mean, words, verdicts]
-            found.append(Line(f"../tables/{report.name}.html", values))
     return found

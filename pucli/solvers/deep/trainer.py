@@ -20,9 +20,10 @@ from pucli.core.arrays import AnyArray
 from pucli.solvers.deep import require_torch
 from pucli.solvers.deep.models import MODELS, Model, Settings
 
-KEYS = frozenset(
-    {"fingerprint", "iteration", "history", "total", "order", "position", "generator", "modules", "optimisers"}
-)
+KEYS = {
+    "fingerprint", "iteration", "history", "total", "order", "position", "residual", "generator", "modules",
+    "optimisers",
+}  # fmt: skip
 
 
 @dataclass
@@ -94,8 +95,7 @@ class Trainer:
         self.progress = Progress()
         self.last_mean = float("nan")
         self.last_residual = float("nan")  # that of the checkpoint, until a step is done
-        lower = () if precision == "float32" else (precision,)
-        identity = repr((name, sorted(asdict(settings).items()), batch_size, seed, block, X.shape, *lower)).encode()
+        identity = repr((name, sorted(asdict(settings).items()), batch_size, seed, block, X.shape, precision)).encode()
         self.fingerprint = hashlib.sha256(identity + np.ascontiguousarray(X, dtype=np.float32).tobytes()).hexdigest()
 
     def next_rows(self) -> Any:
@@ -264,7 +264,7 @@ class Trainer:
         at = self.progress
         done = at.iteration % self.block
         self.last_mean = at.total / done if done else at.history[-1]
-        self.last_residual = content.get("residual", float("nan"))  # older checkpoints lack it
+        self.last_residual = content["residual"]
         self.generator.set_state(content["generator"].cpu())
         for name, module in self.model.modules.items():
             _check_alike(content["modules"][name], module.state_dict())

@@ -66,18 +66,15 @@ class HeldOutScorer:
         members = [member for member in ensemble.members if member.name in names]
         self.ensemble = Ensemble(ensemble.views, members)
         self.folds = folds
+
+        def fitted_again(member: FittedMember) -> list[FoldModel]:
+            def of_view(rows: Ints) -> Floats:
+                return ensemble.views.one(member.view, rows_of(rows))
+
+            return _fitted_again(member, of_view, labelled, folds[0], targets, order, rng)
+
         self.models = [
-            _of_trees(member, folds)
-            if isinstance(member.model, (TreeSum, CategoryTrees))
-            else _fitted_again(
-                member,
-                lambda rows, view=member.view: ensemble.views.one(view, rows_of(rows)),
-                labelled,
-                folds[0],
-                targets,
-                order,
-                rng,
-            )
+            _of_trees(member, folds) if isinstance(member.model, (TreeSum, CategoryTrees)) else fitted_again(member)
             for member in members
         ]
 

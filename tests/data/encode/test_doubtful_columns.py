@@ -246,18 +246,6 @@ def test_dates_with_and_without_a_time_zone_are_warned_of():
     assert "without one, which are read as UTC" in column(mixed).warning
 
 
-def test_models_saved_without_time_zones_say_nothing_of_them():
-    times = pd.date_range("2024-01-01 05:00", periods=60, freq="7h")
-    encoder = TableEncoder().fit(pd.DataFrame({"seen": times}))
-    state = encoder.__getstate__()
-    del state["encoders_"][0]["zoned"]
-    older = TableEncoder()
-    older.__setstate__(state)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        older.transform(pd.DataFrame({"seen": times.tz_localize("Europe/Berlin")}))
-
-
 def remembered(frame, unlabeled=None):
     encoder = TableEncoder().fit(frame)
     encoder.remember(encoder.transform(frame), np.ones(len(frame), dtype=bool) if unlabeled is None else unlabeled)

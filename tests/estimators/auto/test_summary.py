@@ -120,7 +120,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
         ranks_=True,
         _positive=np.linspace(0.3, 1.0, 10),
         _population=np.linspace(0.0, 1.0, 90),
-        cut_=0.5,
+        threshold_=0.5,
         calibration_=SimpleNamespace(of=np.square),
         prior_estimate_=SimpleNamespace(labelled=0.0),
     )
@@ -159,12 +159,12 @@ UNKNOWN = {"prior": Estimate(0.3, 0.0, 0.6)}
     ],
 )
 def test_a_cut_for_something_unknown_says_so(given, doubted):
-    assert ("cannot be told" in shown(**given)["cut"]["why"]) == doubted
+    assert ("cannot be told" in shown(**given)["threshold"]["why"]) == doubted
 
 
 @pytest.mark.parametrize(("scenario", "rows"), [("case-control", "unlabeled rows"), ("single-training-set", "rows")])
 def test_the_share_above_the_cut_says_of_which_rows(scenario, rows):
-    assert f"50.0 % of the {rows} are above" in shown(scenario=scenario)["cut"]["why"]
+    assert f"50.0 % of the {rows} are above" in shown(scenario=scenario)["threshold"]["why"]
 
 
 @pytest.mark.parametrize("given", [{"leaks": ("column 'a' is 'web' ...",)}, {"repeated": "labelled rows repeat ..."}])
@@ -178,8 +178,8 @@ def test_nothing_is_known_if_a_column_gives_the_label_away_or_labelled_rows_are_
 def test_recall_and_auc_are_not_known_if_the_labels_are_no_random_sample():
     found = shown(goal="recall", wanted=0.9, labelling="sar")
     assert {name for name, estimate in found["estimates"].items() if not estimate["known"]} == {"recall", "auc"}
-    assert "with 90 % confidence" not in found["cut"]["why"] and "cannot be told" in found["cut"]["why"]
-    assert "with 90 % confidence" in shown(goal="recall", wanted=0.9)["cut"]["why"]
+    assert "with 90 % confidence" not in found["threshold"]["why"] and "cannot be told" in found["threshold"]["why"]
+    assert "with 90 % confidence" in shown(goal="recall", wanted=0.9)["threshold"]["why"]
 
 
 @pytest.mark.slow

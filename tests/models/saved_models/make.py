@@ -1,9 +1,8 @@
 """Write the model files of this folder, one of every method and of every other class that a model file may hold.
 
 ``python -m tests.models.saved_models.make`` trains each on a few rows and writes it beside this file as NAME.model.gz,
-with what it predicts for the rows of `new_rows` in ``expected.json``. The files are those of the version that wrote
-them; later versions must open them and predict the same. Write them again only if the format of model files changes,
-and keep the files of the old format.
+with what it predicts for the rows of `new_rows` in ``expected.json``. From the first release on, the files are those of
+the version that wrote them, and later versions must open them and predict the same.
 """
 
 from __future__ import annotations

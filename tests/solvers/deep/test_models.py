@@ -226,18 +226,6 @@ def test_a_finished_run_stays_as_it_is(params, tmp_path):
     np.testing.assert_array_equal(again.sample(3, random_state=0), first.sample(3, random_state=0))
 
 
-def test_a_checkpoint_of_an_older_version_can_be_read(tmp_path):
-    X = rows()
-    file = tmp_path / "run.pt"
-    first = small(checkpoint=file, n_iterations=7).fit(X)
-    content = torch.load(file, weights_only=True)
-    del content["residual"]
-    torch.save(content, file)
-    again = small(checkpoint=file, n_iterations=7).fit(X)
-    assert again.objective_ == first.objective_
-    assert np.isnan(again.residual_)
-
-
 def test_fewer_iterations_than_the_checkpoint_has_are_an_error(tmp_path):
     X = rows()
     small(checkpoint=tmp_path / "run.pt", n_iterations=40).fit(X)
