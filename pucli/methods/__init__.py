@@ -72,7 +72,7 @@ def constructor_defaults(method: Method) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=256)
-def _defaults(estimator: type[Any]) -> dict[str, Any]:
+def _defaults(estimator: Any) -> dict[str, Any]:
     parameters = inspect.signature(estimator).parameters.values()
     return {p.name: p.default for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
 

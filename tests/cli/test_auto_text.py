@@ -6,9 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from pucli.cli.output import Output
 from pucli.cli.text.auto import _called, _concerns, _estimates, _first, _warning, prior_is_given, why_only_train
 from pucli.cli.text.auto_in_full import _duplicates, _limits, print_whole
 from pucli.cli.text.sensitivity import if_odds, if_prior
+from pucli.core.errors import by_interface, naming_options
+from pucli.estimators.auto.random_labelling import RandomLabelling
+from pucli.models.auto.summary import behind
 from pucli.solvers.ensemble.estimates import Estimate
 
 NAMES = ("prior", "share", "recall", "precision", "f1", "auc")
@@ -116,6 +120,31 @@ def test_a_cut_warning_ends_in_its_way_out():
     assert columns in " ".join(lines) and lines[1].endswith(" ...")
     lines = _warning(f"held-out rows {'of the labelled kind ' * 6}(PU-AUC 0.56, {'and so on ' * 5}: up to 0.61")
     assert not any(line.endswith("PU-") or "PU- " in line for line in lines)
+
+
+def test_a_line_of_the_leaderboard_is_behind_by_its_standard_error():
+    lines = [{"name": name, "pu_auc": area} for name, area in (("ridge", 0.793), ("small", 0.742), ("forest", 0.544))]
+    assert behind(lines, 80, 17_920) == ["forest"]
+    assert behind(lines, 4000, 17_920) == ["small", "forest"]
+    assert behind(lines, 6, 20) == []
+
+
+def test_messages_name_options_in_commands_and_parameters_in_python():
+    def texts():
+        return RandomLabelling(0.001, 0, 5.0).verdict.partition("train again with ")[2], by_interface("cv", "--cv")
+
+    assert texts() == ('labelling="sar"', "cv")
+    with naming_options():
+        assert texts() == ("--labelling sar", "--cv")
+        with naming_options(wanted=False):  # notes of cells are the same for any worker
+            assert texts() == ('labelling="sar"', "cv")
+    assert texts() == ('labelling="sar"', "cv")
+
+
+def test_a_remark_in_a_pipe_is_one_line(capsys):
+    with Output(as_json=False, quiet=False) as out:
+        out.remark("first\n  second")
+    assert capsys.readouterr().err == "first   second\n"
 
 
 def test_what_may_be_chance_is_said_once():

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pucli.cli.terminal import inert_text
-from pucli.core.atomic_files import check_output, is_stdout, replacing
+from pucli.core.atomic_files import check_output, is_stdout, replacing, together
 from pucli.core.errors import UsageError
 from pucli.report.formats.latex import escape
 from tests.helpers import ROOT, by_night
@@ -84,6 +84,25 @@ def test_a_link_stays_and_its_file_is_replaced(tmp_path):
         partial.write_text("new")
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "there" / "kept.csv").read_text() == "new"
+
+
+def test_files_that_are_written_together_appear_together(tmp_path):
+    def write(*names):
+        for name in names:
+            with replacing(tmp_path / name) as partial:
+                partial.write_text("new")
+        return {path.name for path in tmp_path.iterdir() if path.is_file()}
+
+    with pytest.raises(KeyboardInterrupt), together():
+        assert write("a", "b") == set()
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(UsageError), together():  # its message says what was written
+        write("a")
+        raise UsageError("no threshold")
+    with together():
+        assert write("a", "b") == {"a"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 
 def test_a_link_to_a_device_stays(tmp_path):

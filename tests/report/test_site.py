@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -198,6 +199,17 @@ def test_a_folder_of_other_files_is_no_place_for_a_site(pucli, tmp_path):
 
 
 @pytest.mark.slow
+def test_half_a_site_is_never_there(monkeypatch, tmp_path):
+    def stopped(out, *_):
+        (out / "index.html").write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pucli.report.site.write._pages", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        write_site(tmp_path / "site")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_command(pucli, tmp_path):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "table-4.2").symlink_to(ROOT / "results" / "table-4.2")
@@ -270,6 +282,10 @@ def test_the_leaderboard_counts_every_ranking_once():
     found = {leader.method: leader for leader in leaders([(experiment, [ranking, ranking])])}
     assert (found["glpual"].rankings, found["glpual"].first, found["glpual"].place) == (2, 2, 0.25)
     assert (found["svc-naive"].rankings, found["svc-naive"].first, found["svc-naive"].place) == (2, 0, 1.0)
+    alone = replace(ranking, columns=columns[:2], ranks=[2.0, 1.0])
+    tie = replace(ranking, ranks=[1.5, 3.0, 1.5])
+    assert leaders([(experiment, [alone])]) == []
+    assert {(one.first, one.place) for one in leaders([(experiment, [tie])])} == {(1, 0.0)}
 
 
 def test_five_questions_are_answered_within_three_clicks(site):
