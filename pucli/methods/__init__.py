@@ -68,7 +68,8 @@ def make_estimator(name: str, **params: Any) -> Any:
 
 def constructor_defaults(method: Method) -> dict[str, Any]:
     """Return constructor parameter -> present default of the method's estimator."""
-    return dict(_defaults(estimator_class(method)))
+    estimator: Any = estimator_class(method)
+    return dict(_defaults(estimator))
 
 
 @functools.lru_cache(maxsize=256)

@@ -75,7 +75,7 @@ def options_of(experiment: Experiment, scope: Scope) -> Options:
     return options
 
 
-class Classtering(ProtocolSteps):
+class ClassteringProtocol(ProtocolSteps):
     """The protocol. Classes are coded from 0, and -1 marks unlabeled rows."""
 
     name = "classtering"
@@ -186,7 +186,7 @@ class Classtering(ProtocolSteps):
             run.result.flags.append(NOT_CONVERGED)
 
 
-PROTOCOL = Classtering()
+PROTOCOL = ClassteringProtocol()
 
 
 def _fit(method: Mapping[str, Any], params: Mapping[str, Any], X: Floats, visible: Ints, seed: int) -> Any:

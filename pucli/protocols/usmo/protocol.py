@@ -40,7 +40,7 @@ class Options(Strict):
     reference: str | None = Field(default=None, description="solver with whose objective that of USMO is compared")
 
 
-class USMO(ProtocolSteps):
+class USMOProtocol(ProtocolSteps):
     """The protocol."""
 
     name = "usmo"
@@ -129,7 +129,7 @@ class USMO(ProtocolSteps):
         super().warm_up(replace(cell, declared={**cell.declared, "method": {**method, "params": params}}))
 
 
-PROTOCOL = USMO()
+PROTOCOL = USMOProtocol()
 
 
 def _fitted(run: RunningCell, params: Mapping[str, Any]) -> tuple[Any, float]:

@@ -33,7 +33,7 @@ from pucli.models.fitting import seeded
 from pucli.protocols.common import Planner, check_two_classes, declared_method, make, read_rows
 from pucli.protocols.hidden_labels import HiddenLabels
 from pucli.protocols.steps import NOT_CONVERGED, RunningCell, SplitRows
-from pucli.protocols.usmo.protocol import USMO
+from pucli.protocols.usmo.protocol import USMOProtocol
 from pucli.runner.cells import Cell, Context
 from pucli.runner.experiment import Strict
 
@@ -66,7 +66,7 @@ class PoolRows(SplitRows):
     positive_in_pool: AnyArray
 
 
-class USMOCurves(USMO):
+class USMOCurves(USMOProtocol):
     """The protocol; methods and warm-up are those of usmo."""
 
     name = "usmo_curves"
