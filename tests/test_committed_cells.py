@@ -176,12 +176,12 @@ def test_a_cell_run_again_has_the_committed_figures(name, monkeypatch):
 
 def check_first_look(cell: Cell, context: Context, name: str) -> None:
     """Train as the cell does, but only up to the first point of its curve."""
-    deep.warm_up(cell)
+    deep.PROTOCOL.warm_up(cell)
     method, options = cell.declared["method"], cell.declared["options"]
-    drawn = deep._prepare(cell, context)
+    drawn = deep.PROTOCOL.prepare(cell, context)
     seed, iterations = deep.fit_seed(cell), min(options["looks"])
     with place_of(cell, context) as folder:
-        model = Training.of(folder).stage(method, drawn.X, seed, iterations, block=1000)
+        model = Training.of(folder).stage(method, drawn.X_train, seed, iterations, block=1000)
     generated = model.sample(options["generated"], random_state=seed)
     (expected,) = (
         float(line["log_likelihood"])

@@ -6,6 +6,7 @@ packages (entry points ``pucli.catalogues``) and from catalogues named by the us
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
@@ -18,6 +19,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _named: list[Path] = []
 
 
+@functools.cache
 def declared_path(relative: str) -> Path:
     """Return the path of a shipped declared file or folder, e.g. ``datasets.yaml`` or ``experiments``."""
     checkout = _PACKAGE.parent
@@ -34,11 +36,22 @@ def offered_folders() -> list[tuple[Path, Offer]]:
 
 def experiment_files() -> dict[str, Path]:
     """Return the files of the declared experiments by name, those of pucli before those of installed packages."""
-    found = {path.stem: path for path in declared_path("experiments").glob("*.yaml")}
-    for folder, _ in offered_folders():
-        for path in sorted((folder / "experiments").glob("*.yaml")):
-            found.setdefault(path.stem, path)
+    found: dict[str, Path] = {}
+    for folder in _experiment_folders():
+        found = {path.stem: path for path in folder.glob("*.yaml")} | found
     return dict(sorted(found.items()))
+
+
+def experiment_file(name: str) -> Path | None:
+    """Return the file of a declared experiment, None if there is no such name."""
+    if os.sep in name or "/" in name:
+        return None
+    files = [folder / f"{name}.yaml" for folder in _experiment_folders()]
+    return next((file for file in files if file.is_file()), None)
+
+
+def _experiment_folders() -> list[Path]:
+    return [declared_path("experiments"), *(folder / "experiments" for folder, _ in offered_folders())]
 
 
 def add_catalogue(path: str | Path) -> None:

@@ -5,7 +5,7 @@ Group                  An entry point is
 =====================  ===============================================================================
 ``pucli.methods``      a `pucli.methods.Method`, or a list of them
 ``pucli.metrics``      a `pucli.metrics.Metric`, or a list of them
-``pucli.protocols``    a module with ``cells`` and ``run_cell``; its name is that of the protocol
+``pucli.protocols``    a module with ``PROTOCOL``, its steps; the name is that of the protocol
 ``pucli.members``      a `pucli.solvers.ensemble.members.Member` of the automatic classifier, or a list of them
 ``pucli.catalogues``   a package; the ``datasets.yaml`` and the folder ``experiments`` in it are read
 =====================  ===============================================================================
@@ -101,20 +101,20 @@ def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Of
 
 @functools.cache
 def modules(group: str, needs: tuple[str, ...] = (), taken: frozenset[str] = frozenset()) -> dict[str, Offer]:
-    """Return the offers of modules in `group` that have the functions `needs`, by name.
+    """Return the offers of modules in `group` that have the attributes `needs`, by name.
 
     Parameters
     ----------
     group : str
         Entry-point group, such as ``pucli.protocols``.
     needs : tuple of str, optional
-        Functions that a module must have; the others are skipped with a warning.
+        Attributes that a module must have; the others are skipped with a warning.
     taken : frozenset of str, optional
         Names already in use by pucli; a plug-in cannot replace them.
     """
     found: dict[str, Offer] = {}
     for offer in offers(group):
-        missing = [name for name in needs if not callable(getattr(offer.found, name, None))]
+        missing = [name for name in needs if not hasattr(offer.found, name)]
         if not isinstance(offer.found, types.ModuleType):
             offer.refuse(f"it offers a {type(offer.found).__name__} where {group} takes a module")
         elif missing:

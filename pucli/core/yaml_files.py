@@ -3,79 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
-from yaml.composer import Composer
-from yaml.constructor import ConstructorError, SafeConstructor
+from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
 
 from pucli.core.errors import UsageError
 
-# Maximum number of values in a file, with aliases expanded.
+# Maximum number of values in a file, with aliases expanded, and of collections within one another.
 MOST_VALUES = 1_000_000
+DEEPEST = 100
 # Numbers as in YAML 1.2. YAML 1.1 takes 1e-4 for text, 010 for 8 and 1:30 for 90, which no reader does; what only looks
 # like a number is text.
-_NUMBERS = {
-    "tag:yaml.org,2002:int": r"[-+]?(0|[1-9][0-9]*)",
-    "tag:yaml.org,2002:float": r"[-+]?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+"
-    r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_WORDS = {  # yes, no, null and the like; a date is text
+    first: [(tag, pattern) for tag, pattern in found if tag.rpartition(":")[2] in ("bool", "null")]
+    for first, found in Resolver.yaml_implicit_resolvers.items()
 }
-_MERGE = "tag:yaml.org,2002:merge"
-
-
-class _Resolver(Resolver):
-    """Resolver with the numbers of YAML 1.2."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012
-        first: [(tag, pattern) for tag, pattern in found if tag not in _NUMBERS]
-        for first, found in Resolver.yaml_implicit_resolvers.items()
-    }
-
-
-for _tag, _pattern in _NUMBERS.items():
-    _Resolver.add_implicit_resolver(_tag, re.compile(f"^({_pattern})$"), list("-+0123456789."))
-
-
-class _SlowLoader(_Resolver, yaml.SafeLoader):
-    """Safe loader in pure Python, whose messages name the mistake."""
-
-
-_Loader: Any = _SlowLoader
-if yaml.__with_libyaml__:
-    from yaml._yaml import CParser
-
-    class _FastLoader(Composer, CParser, SafeConstructor, _Resolver):  # type: ignore[misc]
-        """Safe loader with the parser of libyaml, ten times faster; composed in Python, where depth is bounded."""
-
-        def __init__(self, text: str) -> None:
-            CParser.__init__(self, text)
-            Composer.__init__(self)
-            SafeConstructor.__init__(self)
-            _Resolver.__init__(self)
-
-    _Loader = _FastLoader
+_STARTS = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
+_MERGE = object()  # the key `<<`
+_Parser: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader  # libyaml is ten times faster
 
 # Map from problems found by the parser to messages.
 _PROBLEMS = (
-    ("given twice|a key must be", ""),
-    ("constructor for the tag", "tags (!word) are not supported; write plain values"),
     (
         "mapping values are not allowed",
         "a colon is not allowed here; quote text that has one, or check the indentation",
     ),
-    ("undefined alias", "an alias (*name) has no anchor (&name)"),
-    ("duplicate anchor", "an anchor (&name) is given twice"),
     ("cannot start any token", "a value cannot begin with this character; quote it (tabs cannot indent)"),
     ("end of stream|stream end", "a quote or bracket is not closed"),
     ("expected <block end>", "the indentation does not match the lines before"),
     ("expected ':'", "a key has no colon, or a quote is not closed"),
     ("expected ','", "a comma or a closing bracket is missing"),
-    ("a single document", "a second document begins here; a file must have only one"),
-    ("mapping or list of mappings for merging", "`<<` takes a mapping or a list of mappings"),
-    ("unhashable", "a key must be a word or number"),
 )
 
 
@@ -99,7 +62,12 @@ def read_yaml(path: Path, *, listing: str = "") -> Any:
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror or error}).") from None
     try:
-        return _values(text, path)
+        try:
+            return _values(_Parser(text))
+        except _Refused:
+            raise
+        except yaml.YAMLError:  # the messages of libyaml differ
+            return _values(yaml.SafeLoader(text))
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise UsageError(f"{path}: line {line} has a control character; remove it.") from None
@@ -107,70 +75,113 @@ def read_yaml(path: Path, *, listing: str = "") -> Any:
         mark = error.problem_mark
         where = f" line {mark.line + 1}, column {mark.column + 1}:" if mark else ""
         raise UsageError(f"{path}:{where} {_in_words(error)}.") from None
-    except RecursionError:
-        raise UsageError(f"{path}: its values are nested too deeply or contain themselves.") from None
-    except (yaml.YAMLError, ValueError, AttributeError):  # yaml takes any text for a !!timestamp
+    except (yaml.YAMLError, ValueError):  # a number has at most 4,300 digits
         raise UsageError(f"{path}: not valid YAML.") from None
 
 
-def _values(text: str, path: Path) -> Any:
-    try:
-        loader = _Loader(text)
-        node = loader.get_single_node()
-    except yaml.YAMLError:  # the messages of libyaml differ
-        loader = _SlowLoader(text)
-        node = loader.get_single_node()
-    if node is None:
-        return None
-    if _size(node, {}) > MOST_VALUES:
-        raise UsageError(f"{path}: its aliases (*name) expand to more than {MOST_VALUES:,} values.")
-    for part in _nodes(node):
-        _check(part, loader)
-    return loader.construct_document(node)
+class _Refused(yaml.MarkedYAMLError):
+    """A mistake that the parser does not see; `problem` is the message."""
 
 
-def _check(node: yaml.Node, loader: Any) -> None:
-    """Raise ConstructorError for a duplicate key, also in a mapping that is merged."""
-    if isinstance(node, yaml.MappingNode):
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise ConstructorError(None, None, "a key must be a word or number", key_node.start_mark)
-            key = "<<" if key_node.tag == _MERGE else loader.construct_object(key_node)
-            if key in seen:
-                raise ConstructorError(None, None, f"the key {key!r} is given twice", key_node.start_mark)
-            seen.add(key)
+def _refuse(problem: str, event: Any) -> NoReturn:
+    raise _Refused(problem=problem, problem_mark=event.start_mark)
 
 
 def _in_words(error: yaml.MarkedYAMLError) -> str:
+    if isinstance(error, _Refused):
+        return str(error.problem)
     found = f"{error.context or ''} {error.problem or ''}"
-    for pattern, words in _PROBLEMS:
-        if re.search(pattern, found):
-            return words or str(error.problem)
-    return "not valid YAML"
+    return next((words for pattern, words in _PROBLEMS if re.search(pattern, found)), "not valid YAML")
 
 
-def _children(node: yaml.Node) -> list[yaml.Node]:
-    if isinstance(node, yaml.MappingNode):
-        return [part for pair in node.value for part in pair]
-    return node.value if isinstance(node, yaml.SequenceNode) else []
+@dataclass
+class _Open:
+    """A collection that has not ended."""
+
+    start: Any  # the event
+    keys: set[Any] | None  # the keys so far; None for a list
+    values: list[Any] = field(default_factory=list)  # in a mapping, keys and values in turn
+    size: int = 1  # number of values, with aliases expanded
 
 
-def _nodes(root: yaml.Node) -> Iterator[yaml.Node]:
-    """Yield every node once, in the order of the file."""
-    seen, rest = set(), [root]
-    while rest:
-        node = rest.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
-            yield node
-            rest.extend(reversed(_children(node)))
+def _values(parser: Any) -> Any:  # noqa: C901  # a branch for each kind of event
+    """Return the value that the events of a parser describe, in one pass without nodes."""
+    inner = document = _Open(None, None)
+    outer: list[_Open] = []
+    anchors: dict[str, tuple[Any, int]] = {}  # the values and their sizes
+    for event in iter(parser.get_event, None):
+        kind = type(event)
+        if kind is yaml.ScalarEvent or kind in _STARTS:
+            if event.tag is not None:
+                _refuse("tags (!word) are not supported; write plain values", event)
+            if event.anchor in anchors:
+                _refuse("an anchor (&name) is given twice", event)
+        anchor = None
+        if kind is yaml.ScalarEvent:
+            value, size, anchor = _plain(event.value) if event.implicit[0] else event.value, 1, event.anchor
+        elif kind is yaml.AliasEvent:
+            if event.anchor not in anchors:
+                _refuse("an alias (*name) has no anchor (&name)", event)
+            value, size = anchors[event.anchor]
+        elif kind in _STARTS:
+            if len(outer) == DEEPEST:
+                _refuse("values are nested too deeply", event)
+            if event.anchor is not None:  # until it ends, an alias in it would make it endless
+                anchors[event.anchor] = None, MOST_VALUES
+            outer.append(inner)
+            inner = _Open(event, set() if kind is yaml.MappingStartEvent else None)
+            continue
+        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            value = inner.values if inner.keys is None else _mapping(inner)
+            size, anchor = inner.size, inner.start.anchor
+            inner = outer.pop()
+        else:
+            if kind is yaml.DocumentStartEvent and document.values:
+                _refuse("a second document begins here; a file must have only one", event)
+            continue
+        if anchor is not None:
+            anchors[anchor] = value, size
+        inner.size += size
+        if inner.size > MOST_VALUES:
+            _refuse(f"aliases (*name) expand to more than {MOST_VALUES:,} values", event)
+        inner.values.append(value if inner.keys is None or len(inner.values) % 2 else _key(value, inner.keys, event))
+    return document.values[0] if document.values else None
 
 
-def _size(node: yaml.Node, known: dict[int, int]) -> int:
-    """Return the number of values of a node with aliases expanded, at most `MOST_VALUES` + 1."""
-    if id(node) not in known:
-        known[id(node)] = MOST_VALUES + 1  # for nodes that contain themselves
-        size = 1 + sum(_size(child, known) for child in _children(node))
-        known[id(node)] = min(size, MOST_VALUES + 1)
-    return known[id(node)]
+def _key(value: Any, keys: set[Any], event: Any) -> Any:
+    """Return a key after those of `keys`, to which it is added."""
+    if isinstance(value, (list, dict)):
+        _refuse("a key must be a word or number", event)
+    if value in keys:
+        _refuse(f"the key {value!r} is given twice", event)
+    keys.add(value)
+    return _MERGE if value == "<<" and getattr(event, "implicit", (False,))[0] else value
+
+
+def _plain(text: str) -> Any:
+    """Return the value of a scalar without quotes."""
+    first = text[:1]
+    if first in "+-.0123456789" and first:
+        if _INT.fullmatch(text):
+            return int(text)
+        if _FLOAT.fullmatch(text):
+            return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+    for tag, pattern in _WORDS.get(first, ()):
+        if pattern.match(text):
+            return SafeConstructor.bool_values[text.lower()] if tag.endswith(":bool") else None
+    return text
+
+
+def _mapping(mapping: _Open) -> dict[Any, Any]:
+    """Return the mapping, in which own keys take precedence over merged ones."""
+    own = dict(zip(mapping.values[::2], mapping.values[1::2], strict=True))
+    if _MERGE not in own:
+        return own
+    merged = own.pop(_MERGE)
+    others = merged if isinstance(merged, list) else [merged]
+    if not all(isinstance(other, dict) for other in others):
+        _refuse("`<<` takes a mapping or a list of mappings", mapping.start)
+    found: dict[Any, Any] = {}
+    for other in reversed(others):
+        found |= other
+    return found | own

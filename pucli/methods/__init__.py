@@ -6,6 +6,7 @@ of them. An experiment may also name a class as ``module:Class``.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from dataclasses import replace
@@ -49,7 +50,12 @@ def estimator_class(method: Method) -> type[Any]:
             return load_class(method.estimator)
         except UsageError as error:
             raise UsageError(f"the method {method.name!r} of {method.package} cannot be used: {error}") from error
-    module, _, name = method.estimator.partition(":")
+    return _own_class(method.estimator)
+
+
+@functools.cache
+def _own_class(where: str) -> type[Any]:
+    module, _, name = where.partition(":")
     found: type[Any] = getattr(importlib.import_module(module), name)
     return found
 
@@ -62,7 +68,13 @@ def make_estimator(name: str, **params: Any) -> Any:
 
 def constructor_defaults(method: Method) -> dict[str, Any]:
     """Return constructor parameter -> present default of the method's estimator."""
-    parameters = inspect.signature(estimator_class(method)).parameters.values()
+    estimator: Any = estimator_class(method)
+    return dict(_defaults(estimator))
+
+
+@functools.lru_cache(maxsize=256)
+def _defaults(estimator: Any) -> dict[str, Any]:
+    parameters = inspect.signature(estimator).parameters.values()
     return {p.name: p.default for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
 
 
@@ -76,8 +88,8 @@ def identity(method: Method) -> dict[str, str]:
     return {"package": method.package} if method.package else {}
 
 
-def check_value(name: str, parameter: str, value: Any) -> None:
-    """Raise UsageError where the method's estimator declares a range for `parameter` that does not hold `value`.
+def check_value(name: str, parameter: str, *values: Any) -> None:
+    """Raise UsageError where the method's estimator declares a range for `parameter` that does not hold a value.
 
     Estimators that declare none check when they are fitted.
 
@@ -87,23 +99,27 @@ def check_value(name: str, parameter: str, value: Any) -> None:
         Name of the method, or ``module:Class``.
     parameter : str
         Parameter of its estimator; one without declared constraints passes.
-    value : object
-        Value to check.
+    *values : object
+        Values to check.
 
     Raises
     ------
     UsageError
-        If the value is out of range; the message describes the range.
+        If a value is out of range; the message describes the range.
     """
-    from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+    from sklearn.utils._param_validation import make_constraint
 
     from pucli.methods.parameter_ranges import allowed_values
 
     estimator = estimator_class(get_method(name))
     constraints = getattr(estimator, "_parameter_constraints", {})
-    if parameter in constraints:
-        try:
-            validate_parameter_constraints({parameter: constraints[parameter]}, {parameter: value}, estimator.__name__)
-        except InvalidParameterError:
+    if parameter not in constraints or constraints[parameter] == "no_validation":
+        return
+    ranges = [make_constraint(constraint) for constraint in constraints[parameter]]
+    for value in values:
+        for constraint in ranges:
+            if constraint.is_satisfied_by(value):
+                break
+        else:
             allowed = allowed_values(constraints[parameter])
-            raise UsageError(f"{parameter} of {name} must be {allowed}, not {value!r}") from None
+            raise UsageError(f"{parameter} of {name} must be {allowed}, not {value!r}")

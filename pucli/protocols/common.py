@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from pucli.core.errors import UsageError
 from pucli.core.seeding import seed_words
 from pucli.runner.cells import Cell, Context, canonical_json
 from pucli.runner.experiment import Experiment
+from pucli.runner.profiles import Scope
 
 if TYPE_CHECKING:
     from pucli.data.catalogue.datasets import Dataset
@@ -27,11 +28,12 @@ class Planner:
     """Planner of the cells of a protocol."""
 
     experiment: Experiment
-    protocol: str
-    version: int  # increased when the protocol changes the computation of a cell
+    scope: Scope
+    options: Any  # the validated options of the protocol
+    steps: Any  # the protocol
     _identities: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
-    def cell(
+    def cell(  # noqa: PLR0913
         self,
         dataset: str,
         column: str,
@@ -42,9 +44,11 @@ class Planner:
         data: Mapping[str, Any] | None = None,
         split: Mapping[str, Any] | None = None,
         shares: Sequence[str] = ("data", "split"),
+        n_fits: int = 1,
+        open_ended: bool = False,
         **more: Any,
     ) -> Cell:
-        """Return a cell of one fit; its key covers all arguments and the identity of the data set and the method.
+        """Return a cell; its key covers all arguments and the identity of the data set and the method.
 
         Parameters
         ----------
@@ -57,33 +61,36 @@ class Planner:
         setting : mapping, optional
             Scenario parameters, for the table.
         data : mapping, optional
-            Declarations of the protocol about the data.
+            Declarations of the protocol about the data, besides whether they are standardised.
         split : mapping, optional
             Declarations about the split into training and test rows, besides seed and repeat; None if rows are not
             split.
         shares : sequence of str, default=("data", "split")
             Parts of the key that cells of one group have in common.
+        n_fits, open_ended : int and bool
+            As in `Cell`.
         **more : object
             Further parts of the key.
         """
+        scaled = {"standardise": self.experiment.data.standardise} if self.steps.scales else {}
         declared: dict[str, Any] = {
-            "protocol": [self.protocol, self.version],
-            "data": {"name": dataset, "sha256": self._identity(dataset), **(data or {})},
+            "protocol": self.steps.identity(),
+            "data": {"name": dataset, "sha256": self._identity(dataset), **scaled, **(data or {})},
             "method": method,
             **more,
         }
         if split is not None:
             declared["split"] = {"seed": self.experiment.split.seed, "repeat": repeat, **split}
         group = canonical_json([declared[part] for part in shares])
-        return Cell(dataset, setting or {}, repeat, column, declared, group)
+        return Cell(dataset, setting or {}, repeat, column, declared, group, n_fits, open_ended)
 
     def _identity(self, dataset: str) -> str:
         from pucli.data import data_sha256, dataset_entry
 
         if dataset not in self._identities:
-            if self.protocol != "pu" and dataset_entry(dataset).groups is not None:
+            if not self.steps.keeps_groups and dataset_entry(dataset).groups is not None:
                 raise UsageError(
-                    f"{self.experiment.name}: {dataset} declares groups, and the protocol {self.protocol} does not "
+                    f"{self.experiment.name}: {dataset} declares groups, and the protocol {self.steps.name} does not "
                     "keep them together; take the protocol pu, or an entry without groups."
                 )
             self._identities[dataset] = data_sha256(dataset)
@@ -173,15 +180,6 @@ def make(method: Mapping[str, Any], params: Mapping[str, Any] | None = None, **g
     return make_estimator(method["name"], **{**(method["params"] if params is None else params), **given})
 
 
-def check_unscaled(experiment: Experiment) -> None:
-    """Raise UsageError if features would be scaled in a protocol for unscaled features."""
-    if experiment.data.standardise != "none":
-        raise UsageError(
-            f"{experiment.name}: the protocol {experiment.protocol} does not scale features; add "
-            "data.standardise: none."
-        )
-
-
 def seed_of(cell: Cell, purpose: str) -> int:
     """Return a seed for a data set, setting and repeat, the same for all methods."""
     split = cell.declared["split"]
@@ -238,8 +236,8 @@ def check_two_classes(name: str, y: AnyArray, way_out: str = "name them in datas
         raise UsageError(f"{name} has no positive and negative class; {way_out}.")
 
 
-def standardised(how: str, X_train: Floats, *others: Floats) -> list[Floats]:
-    """Return training and other rows, standardised by the training rows or unchanged.
+def scaling(how: str, X_train: Floats) -> Callable[[Floats], Floats]:
+    """Return the function that standardises rows by the training rows, or leaves them as they are.
 
     Parameters
     ----------
@@ -247,15 +245,12 @@ def standardised(how: str, X_train: Floats, *others: Floats) -> list[Floats]:
         "none" leaves the rows unchanged.
     X_train : array of shape (n, m)
         Training rows.
-    *others : arrays of shape (k, m)
-        Other rows, of any number.
     """
     if how == "none":
-        return [X_train, *others]
+        return lambda X: X
     from pucli.data.encode.standardise import Standardiser
 
-    scaler = Standardiser().fit(X_train)
-    return [scaler.transform(X) for X in (X_train, *others)]
+    return Standardiser().fit(X_train).transform
 
 
 @contextmanager

@@ -212,6 +212,11 @@ def protocol_module(name: str) -> types.ModuleType:
     return module
 
 
+def protocol_steps(name: str) -> Any:
+    """Return the steps of a protocol, which its module has as `PROTOCOL`."""
+    return protocol_module(name).PROTOCOL
+
+
 def _own_protocols() -> list[str]:
     # by name, because this layer must not import the one above
     package = importlib.import_module(PROTOCOLS)
@@ -219,4 +224,4 @@ def _own_protocols() -> list[str]:
 
 
 def _offered_protocols(own: list[str]) -> dict[str, Offer]:
-    return modules(PROTOCOLS, ("cells", "run_cell"), frozenset(own))
+    return modules(PROTOCOLS, ("PROTOCOL",), frozenset(own))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pucli.core.errors import PucliError, UsageError, naming_options, unknown
 from pucli.core.processes import dask_client, in_workers, told_of_lost_workers
-from pucli.runner.cells import Cell, CellResult, Context, protocol_module
+from pucli.runner.cells import Cell, CellResult, Context, protocol_steps
 from pucli.runner.store import encode_trials
 
 BACKENDS = ("loky", "dask")
@@ -98,13 +98,11 @@ def _run_cells(group: Sequence[Cell], context: Context) -> Iterator[Finished]:
     from threadpoolctl import threadpool_limits
 
     for cell in group:
-        protocol = protocol_module(cell.protocol)
-        warm_up = getattr(protocol, "warm_up", None)
+        protocol = protocol_steps(cell.protocol)
         with threadpool_limits(limits=1), naming_options(wanted=False):  # notes are the same for any worker
-            if warm_up is not None:
-                # if warming up fails, the cell fails too and records the reason
-                with contextlib.suppress(Exception):
-                    warm_up(cell)
+            # if warming up fails, the cell fails too and records the reason
+            with contextlib.suppress(Exception):
+                protocol.warm_up(cell)
             try:
                 result = protocol.run_cell(cell, context)
                 result.flag_constant()

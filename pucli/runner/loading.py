@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from pucli.core.declared_files import CATALOGUE, add_catalogue, experiment_files
+from pucli.core.declared_files import CATALOGUE, add_catalogue, experiment_file, experiment_files
 from pucli.core.errors import CatalogueError, UsageError, did_you_mean, unknown
 from pucli.core.plug_ins import add_module_folder, check_not_hidden
 from pucli.core.validation_errors import explain
@@ -45,11 +44,10 @@ def load_experiment(
         There is no such experiment, or the file is invalid; the message names the file and the path of the key.
     """
     text = str(name_or_path)
-    declared = experiment_files()
     own = text.endswith((".yaml", ".yml"))
-    if not own and text not in declared:
-        raise unknown("experiment", text, declared, listing="pucli list experiments")
-    path = Path(name_or_path) if own else declared[text]
+    path = Path(name_or_path) if own else experiment_file(text)
+    if path is None:
+        raise unknown("experiment", text, experiment_files(), listing="pucli list experiments")
     if not re.search(EXPERIMENT_NAME, path.stem):
         raise UsageError(
             f"{path}: the results of an experiment are in a folder with the name of its file, which must begin with a "
@@ -67,15 +65,6 @@ def load_experiment(
         _check_data(experiment, path.name)
         _check_methods(experiment, path.name)
     return experiment
-
-
-@contextmanager
-def _located(place: str) -> Iterator[None]:
-    """Put the place in the file before the message of a UsageError."""
-    try:
-        yield
-    except UsageError as error:
-        raise UsageError(f"{place}: {error}") from None
 
 
 def _take_what_lies_beside(experiment: Experiment, folder: Path) -> None:
@@ -145,28 +134,27 @@ def _check_metrics(experiment: Experiment, file: str) -> None:
     named |= {f"notes.{number}.metric": note.metric for number, note in enumerate(experiment.notes) if note.metric}
     named |= {f"figures.{number}.metric": figure.metric for number, figure in enumerate(experiment.figures)}
     for key, name in named.items():
-        with _located(f"{file}: {key}"):
+        try:
             get_metric(name)
+        except UsageError as error:
+            raise UsageError(f"{file}: {key}: {error}") from None
 
 
 def _check_methods(experiment: Experiment, file: str) -> None:
     """Check method names, parameters and grids against the constructors, rules against `pucli.tuning.RULES`."""
     from pucli.tuning import RULES
 
+    constructors: dict[str, list[str]] = {}
     for column, entry in experiment.methods.items():
         where = f"{file}: methods.{column}"
-        known = _parameters(entry.method, f"{where}.method", where)
-        for key, value in entry.params.items():
-            _check_name(entry.method, where, key, known, [*known, *MethodEntry.model_fields])
-            _check_value(entry.method, where, key, value)
+        if entry.method not in constructors:
+            constructors[entry.method] = _parameters(entry.method, f"{where}.method", where)
+        known = constructors[entry.method]
+        _check_values(entry.method, where, entry.params, known, [*known, *MethodEntry.model_fields])
         for section, grid in (("grid", entry.grid), ("coarse_grid", entry.coarse_grid)):
-            _check_grid(entry.method, f"{where}.{section}", grid or {}, known)
+            _check_values(entry.method, f"{where}.{section}", grid or {}, known, known, grid=True)
     for method, shared in experiment.defaults.items():
-        where = f"{file}: defaults.{method}"
-        known = _parameters(method, where, where)
-        for key, value in shared.items():
-            _check_name(method, where, key, known, known)
-            _check_value(method, where, key, value)
+        _check_values(method, f"{file}: defaults.{method}", shared, constructors[method], constructors[method])
     rules: dict[str, str | None] = {"tuning.score": experiment.tuning.score}
     rules |= {f"methods.{column}.tuning.score": entry.tuning.score for column, entry in experiment.methods.items()}
     for key, rule in rules.items():
@@ -178,39 +166,34 @@ def _parameters(name: str, key: str, column: str) -> list[str]:
     """Return the constructor parameters of a method; `key` and `column` locate errors in the file."""
     from pucli.methods import constructor_defaults, get_method
 
-    with _located(key):
-        method = get_method(name)
+    place = key
     try:
-        with _located(column):
-            return list(constructor_defaults(method))
+        method = get_method(name)
+        place = column
+        return list(constructor_defaults(method))
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from None
     except ImportError as error:
         extra = f"; install it with `pip install 'pucli[{method.extra}]'`" if method.extra else ""
         raise UsageError(f"{column}: the method {name!r} needs the package {error.name!r}{extra}.") from None
 
 
-def _check_name(method: str, where: str, key: str, known: list[str], choices: list[str]) -> None:
-    """Raise UsageError, with the nearest of `choices`, for a parameter that the method does not have."""
-    if key not in known:
-        hint = did_you_mean(key, choices, 1) or f"{method} has {', '.join(known)}."
-        raise UsageError(f"{where}.{key}: {method} has no such parameter; {hint}")
+def _check_values(
+    method: str, where: str, given: Mapping[str, Any], known: list[str], choices: list[str], *, grid: bool = False
+) -> None:
+    """Raise UsageError for a parameter, series or value that the constructor of the method does not accept.
 
-
-def _check_value(method: str, where: str, key: str, value: Any) -> None:
-    """Raise UsageError for a value that the constructor of the method does not accept."""
+    `known` are its parameters, the nearest of `choices` is the hint; values of a grid are lists or names of series.
+    """
     from pucli.methods import check_value
-
-    if (key, value) not in (("prior", TRUE_PRIOR), ("prior", TRUE_ODDS)):
-        with _located(f"{where}.{key}"):
-            check_value(method, key, value)
-
-
-def _check_grid(method: str, where: str, grid: Mapping[str, Any], known: list[str]) -> None:
-    """Raise UsageError for a parameter, series or value of a grid that the method does not accept."""
     from pucli.tuning.grids import resolve
 
-    for key, given in grid.items():
-        _check_name(method, where, key, known, known)
-        with _located(f"{where}.{key}"):
-            values = resolve({key: given})[key]
-        for value in values:
-            _check_value(method, where, key, value)
+    for key, value in given.items():
+        if key not in known:
+            hint = did_you_mean(key, choices, 1) or f"{method} has {', '.join(known)}."
+            raise UsageError(f"{where}.{key}: {method} has no such parameter; {hint}")
+        try:
+            values = resolve({key: value})[key] if grid else [value]
+            check_value(method, key, *[v for v in values if key != "prior" or v not in (TRUE_PRIOR, TRUE_ODDS)])
+        except UsageError as error:
+            raise UsageError(f"{where}.{key}: {error}") from None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pucli.core.errors import UsageError
-from pucli.runner.cells import Cell, protocol_module
+from pucli.runner.cells import Cell, protocol_steps
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import Scope, scope
 
@@ -51,7 +51,7 @@ def describe(cell: Cell) -> str:
 
 def planned_cells(experiment: Experiment, planned: Scope) -> list[Cell]:
     """Return the cells planned by the protocol of the experiment."""
-    cells: list[Cell] = protocol_module(experiment.protocol).cells(experiment, planned)
+    cells: list[Cell] = protocol_steps(experiment.protocol).cells(experiment, planned)
     return cells
 
 

@@ -112,7 +112,7 @@ def test_a_broken_plug_in_gives_one_warning_and_stops_nothing(pucli, example, si
             ["cannot be loaded (ModuleNotFoundError", "offers a int", "'glpual' is already in use"],
         ),
         ("metrics", "g_mean", ["offers a int"]),
-        ("protocols", "transductive", ["has no cells and no run_cell"]),
+        ("protocols", "transductive", ["has no PROTOCOL"]),
         ("datasets", "two-blobs", ["datasets.yaml: one"]),
     ]:
         done = pucli("list", what)

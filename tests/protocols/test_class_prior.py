@@ -10,6 +10,7 @@ import pytest
 
 from pucli.core.errors import UsageError
 from pucli.data.catalogue.datasets import Dataset
+from pucli.protocols import steps
 from pucli.protocols.class_prior import protocol as class_prior
 from pucli.protocols.class_prior.protocol import doubling, drawn_rows, hidden_positives
 from pucli.runner import Context, load_experiment, parse_experiment, plan
@@ -56,7 +57,7 @@ def test_hidden_positives_of_a_list_come_from_its_classes_in_its_order(names, mo
     monkeypatch.setattr(class_prior, "read_dataset", lambda *_: dataset)
     options = {"shares": [0.4], "labelling": {"breast-cancer": [[names[2], 3], [names[0], 1]]}}
     (cell, _) = planned(options=options, data={"names": ["breast-cancer"], "standardise": "none"})
-    hidden = set(np.flatnonzero((y == 1) & (class_prior.prepare(cell, Context()).s == 0)))
+    hidden = set(np.flatnonzero((y == 1) & (class_prior.PROTOCOL.prepare(cell, Context()).y_train == 0)))
     np.random.seed(0)  # as the scripts do, step by step: 66 in the ratio 3 : 1
     expected: set[int] = set()
     for name, number in ((names[2], 50), (names[0], 16)):
@@ -98,15 +99,17 @@ def test_rows_of_synthetic_sets_are_those_of_the_published_scripts(name, share, 
         for key, value in options.items()
     }
     for cell in planned(options=options, data={"names": [name], "standardise": "none"}):
-        rows = class_prior.prepare(cell, Context())
+        rows = class_prior.PROTOCOL.prepare(cell, Context())
         zeros, ones = by_the_script(classes, share, 2000, 6000, 1001)
-        assert set(rows.X[rows.s == 0, 0]) == set(zeros) and set(rows.X[rows.s == 1, 0]) == set(ones)
+        assert set(rows.X_train[rows.y_train == 0, 0]) == set(zeros) and set(rows.X_train[rows.y_train == 1, 0]) == set(
+            ones
+        )
         assert (len(zeros), len(ones)) == (6000, 2000)
-        assert rows.share == pytest.approx(share)
+        assert np.mean(rows.hidden.drawn() == 1) == pytest.approx(share)
         if kinds == 6 and share == 0.2:
-            found = classes[rows.X[:, 0].astype(int)]
-            assert np.bincount(found[rows.s == 0]).tolist() == [4800, 39, 77, 155, 310, 619]
-            assert np.bincount(found[rows.s == 1]).tolist() == [0, 400, 400, 400, 400, 400]
+            found = classes[rows.X_train[:, 0].astype(int)]
+            assert np.bincount(found[rows.y_train == 0]).tolist() == [4800, 39, 77, 155, 310, 619]
+            assert np.bincount(found[rows.y_train == 1]).tolist() == [0, 400, 400, 400, 400, 400]
 
 
 def test_too_few_rows_to_draw_are_named():
@@ -133,11 +136,11 @@ def test_the_error_is_that_of_the_share_of_positives_among_the_unlabeled_rows(mo
             assert set(s) == {0, 1}
             return self
 
-    monkeypatch.setattr(class_prior, "make", lambda *_: Half())
+    monkeypatch.setattr(steps, "make", lambda *_: Half())
     cells = planned()
     assert [(cell.setting["share"], cell.repeat) for cell in cells] == [(0.1, 0), (0.1, 1), (0.3, 0), (0.3, 1)]
     for cell in cells:
-        metrics = class_prior.run_cell(cell, Context()).metrics
+        metrics = class_prior.PROTOCOL.run_cell(cell, Context()).metrics
         assert metrics["prior"] == 0.5
         assert metrics["prior_error"] == pytest.approx(0.5 - cell.setting["share"], abs=2e-3)
 
@@ -149,7 +152,7 @@ def test_an_estimator_runs_on_separate_classes(monkeypatch):
     y = np.repeat([1, -1], [300, 200])
     monkeypatch.setattr(class_prior, "read_dataset", lambda *_: Dataset("toy", X, y, ("a", "b"), ""))
     for cell in planned()[-1:]:
-        result = class_prior.run_cell(cell, Context())
+        result = class_prior.PROTOCOL.run_cell(cell, Context())
         assert result.status == "done" and result.metrics["prior_error"] < 0.1
 
 
@@ -163,12 +166,12 @@ def test_classes_of_rows_reach_the_estimate_only_through_the_labels(monkeypatch)
             seen.append((X.copy(), s.copy()))
             return self
 
-    monkeypatch.setattr(class_prior, "make", lambda *_: Spy())
+    monkeypatch.setattr(steps, "make", lambda *_: Spy())
     cell = planned()[0]
-    class_prior.run_cell(cell, Context())
-    rows = class_prior.prepare(cell, Context())
-    assert np.array_equal(seen[0][0], rows.X) and np.array_equal(seen[0][1], rows.s)
-    assert rows.s.mean() < np.mean(class_prior.read_dataset("breast-cancer", Context()).y == 1)
+    class_prior.PROTOCOL.run_cell(cell, Context())
+    rows = class_prior.PROTOCOL.prepare(cell, Context())
+    assert np.array_equal(seen[0][0], rows.X_train) and np.array_equal(seen[0][1], rows.y_train)
+    assert rows.y_train.mean() < np.mean(class_prior.read_dataset("breast-cancer", Context()).y == 1)
 
 
 @pytest.mark.parametrize(

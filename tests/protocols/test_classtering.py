@@ -9,6 +9,7 @@ from scipy.stats import norm
 from pucli.core.errors import UsageError
 from pucli.data.catalogue.mixtures import cake, embedded_gaussians, embedding, g50c, gaussian_grid, grid_centres, toes
 from pucli.protocols.classtering import protocol
+from pucli.protocols.steps import SplitRows
 from pucli.report.protocol_parts import extras_of
 from pucli.runner import Context, load_experiment, parse_experiment, plan
 
@@ -31,7 +32,7 @@ def experiment(**changes):
 
 
 def prepared(cells):
-    return [protocol._prepare(cell, Context()) for cell in cells]
+    return [protocol.PROTOCOL.prepare(cell, Context()) for cell in cells]
 
 
 def test_generated_sets_can_be_named_and_left_out():
@@ -61,18 +62,18 @@ def test_the_curves_of_the_thesis_have_all_of_its_numbers_of_labels():
 
 def test_folds_are_disjoint_and_test_rows_are_never_labelled():
     rows = prepared([cell for cell in plan(experiment()) if cell.setting["labels"] == 8][:5])
-    assert sum(len(part.y_test) for part in rows) == 150
+    assert sum(len(part.hidden.drawn()) for part in rows) == 150
     for part in rows:
-        assert len(part.X) + len(part.y_test) == 150
-        np.testing.assert_array_equal(np.bincount(part.visible[part.visible >= 0]), [8, 8, 8])
-        np.testing.assert_allclose(part.X.mean(axis=0), 0.0, atol=1e-12)
+        assert len(part.X_train) + len(part.hidden.drawn()) == 150
+        np.testing.assert_array_equal(np.bincount(part.y_train[part.y_train >= 0]), [8, 8, 8])
+        np.testing.assert_allclose(part.X_train.mean(axis=0), 0.0, atol=1e-12)
 
 
 def test_larger_sets_of_labels_contain_the_smaller_ones():
     few, many = (prepared([cell for cell in plan(experiment()) if cell.setting["labels"] == n])[0] for n in (2, 8))
-    np.testing.assert_array_equal(few.X, many.X)
-    chosen = few.visible >= 0
-    np.testing.assert_array_equal(few.visible[chosen], many.visible[chosen])
+    np.testing.assert_array_equal(few.X_train, many.X_train)
+    chosen = few.y_train >= 0
+    np.testing.assert_array_equal(few.y_train[chosen], many.y_train[chosen])
 
 
 def test_clustering_uses_all_rows_and_zero_labels_only_where_declared():
@@ -84,15 +85,15 @@ def test_clustering_uses_all_rows_and_zero_labels_only_where_declared():
     assert {cell.method for cell in cells if cell.setting["labels"] == 0} == {"few"}
     assert {cell.method for cell in cells if cell.setting["labels"] == 4} == {"few", "other"}
     rows = prepared(cells[:1])[0]
-    assert len(rows.X) == len(rows.y_test) == 150
-    assert (rows.visible == -1).all()
+    assert len(rows.X_train) == len(rows.hidden.drawn()) == 150
+    assert (rows.y_train == -1).all()
 
 
 @pytest.mark.parametrize("task", ["clustering", "classification"])
 def test_a_cell_measures_the_predictions_of_the_method(task):
     made = experiment(options={"task": task})
     cell = next(cell for cell in plan(made) if cell.setting["labels"] == 8)
-    result = protocol.run_cell(cell, Context())
+    result = protocol.PROTOCOL.run_cell(cell, Context())
     assert result.metrics["nmi"] > 0.7
     assert result.metrics["n_components"] == 3.0
     assert ("error" in result.metrics) == (task == "classification")
@@ -108,8 +109,8 @@ def test_grid_is_searched_on_labelled_rows_and_parameters_can_depend_on_the_set(
         options={"per_dataset": {"iris": {"few": {"n_factors": 3}}}},
     )
     few, many = (next(cell for cell in plan(made) if cell.setting["labels"] == n) for n in (2, 8))
-    assert protocol.run_cell(few, Context()).params["n_components"] == 1  # nothing to choose by
-    chosen = protocol.run_cell(many, Context()).params
+    assert protocol.PROTOCOL.run_cell(few, Context()).params["n_components"] == 1  # nothing to choose by
+    chosen = protocol.PROTOCOL.run_cell(many, Context()).params
     assert chosen == {"n_factors": 3, "n_components": 3}
 
 
@@ -117,7 +118,7 @@ def test_grid_is_searched_on_labelled_rows_and_parameters_can_depend_on_the_set(
 def test_search_of_a_grid_hides_the_labels_of_held_out_rows(monkeypatch):
     rng = np.random.default_rng(0)
     given = np.where(np.arange(30) < 12, np.arange(30) % 2, -1)
-    rows = protocol.Rows(rng.normal(size=(30, 2)), given, np.zeros((1, 2)), np.zeros(1))
+    rows = SplitRows(rng.normal(size=(30, 2)), given)
     fits, fit = [], protocol._fit
 
     def spy(name, params, X, seen, seed):
@@ -143,7 +144,7 @@ def test_search_of_a_grid_hides_the_labels_of_held_out_rows(monkeypatch):
 def test_figures_of_done_cells():
     made = experiment(options={"task": "clustering", "labels": [8]})
     cell = plan(made)[0]
-    stored = {cell.key: vars(protocol.run_cell(cell, Context()))}
+    stored = {cell.key: vars(protocol.PROTOCOL.run_cell(cell, Context()))}
     names = [extra.path for extra in extras_of("classtering")(made, plan(made), stored)]
     assert names == ["figures/labels-iris"]
 
@@ -155,7 +156,7 @@ def test_sets_that_can_be_drawn_are_mapped_with_their_classes():
         methods={"k": {"method": "constrained-kmeans", "n_clusters": 5}, "spread": {"method": "label-spreading"}},
     )
     cells = [cell for cell in plan(made) if cell.dataset == "toes" and cell.repeat == 0]
-    stored = {cell.key: vars(protocol.run_cell(cell, Context())) for cell in cells}
+    stored = {cell.key: vars(protocol.PROTOCOL.run_cell(cell, Context())) for cell in cells}
     assert all(len(row["details"]["X"]) == 1000 for row in stored.values())
     extras = extras_of("classtering")(made, cells, stored)
     assert [extra.path for extra in extras] == ["figures/labels-toes", "figures/map-toes"]
@@ -165,8 +166,8 @@ def test_sets_that_can_be_drawn_are_mapped_with_their_classes():
 def test_some_classes_and_rows_can_be_kept():
     kept = {"classes": {"iris": ["setosa", "virginica"]}, "rows": {"iris": 40}}
     rows = prepared(plan(experiment(options={"task": "clustering", **kept}))[:1])[0]
-    assert rows.X.shape == (40, 4)
-    np.testing.assert_array_equal(np.unique(rows.y_test), [0, 1])
+    assert rows.X_train.shape == (40, 4)
+    np.testing.assert_array_equal(np.unique(rows.hidden.drawn()), [0, 1])
     with pytest.raises(UsageError, match="none of the classes"):
         prepared(plan(experiment(options={"classes": {"iris": ["rosa"]}}))[:1])
 

@@ -7,10 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from pucli.protocols import steps
 from pucli.protocols.classtering import protocol as classtering
-from pucli.protocols.presence_only import protocol as presence_only
-from pucli.protocols.pu import protocol as pu
-from pucli.protocols.pu_figures import protocol as pu_figures
 from pucli.protocols.semi_supervised import protocol as semi_supervised
 from pucli.protocols.usmo import protocol as usmo
 from pucli.protocols.usmo_curves import protocol as usmo_curves
@@ -73,7 +71,7 @@ class Fixed:
 def flags_of(monkeypatch, name, signs):
     """Return the flags of the cells of a protocol whose models predict these signs in turn."""
     model = type("Given", (Fixed,), {"signs": np.array(signs)})
-    for module in (classtering, presence_only, pu, pu_figures, semi_supervised, usmo, usmo_curves):
+    for module in (steps, classtering, semi_supervised, usmo, usmo_curves):
         monkeypatch.setattr(module, "make", lambda *_, **__: model())
     X, y = rows_of()
     for case in CASES.values():

@@ -47,7 +47,7 @@ def test_stacked_digits_are_trained_counted_and_drawn():
     made = experiment(options={"likelihood": True, "iterations": 4})
     cells = plan(made)
     assert len(cells) == 2
-    result = deep.run_cell(cells[0], Context())
+    result = deep.PROTOCOL.run_cell(cells[0], Context())
     assert result.metrics["iterations_per_second"] > 0
     assert 1 <= result.metrics["modes"] <= 40
     assert np.isfinite(result.metrics["log_likelihood"])
@@ -61,7 +61,7 @@ def test_stacked_digits_are_trained_counted_and_drawn():
 def test_a_profile_can_shrink_networks_and_skip_the_generation():
     made = experiment(options={"hidden": [4, 3], "generate": False})
     cell = plan(made)[0]
-    result = deep.run_cell(cell, Context())
+    result = deep.PROTOCOL.run_cell(cell, Context())
     assert result.params["hidden"] == [4, 3]
     assert set(result.metrics) == {"iterations_per_second"}
     assert result.details == {}
@@ -71,11 +71,11 @@ def test_intermediate_looks_equal_those_of_shorter_runs():
     options = {"likelihood": True, "iterations": 30, "looks": [10, 20, 30, 40]}
     made = experiment(options=options)
     cell = plan(made)[0]
-    result = deep.run_cell(cell, Context())
+    result = deep.PROTOCOL.run_cell(cell, Context())
     assert [look["iterations"] for look in result.details["curve"]] == [10, 20, 30]
     for look in result.details["curve"]:
         shorter = experiment(options={"likelihood": True, "iterations": look["iterations"]})
-        alone = deep.run_cell(plan(shorter)[0], Context())
+        alone = deep.PROTOCOL.run_cell(plan(shorter)[0], Context())
         assert alone.metrics["log_likelihood"] == look["log_likelihood"]
         assert "curve" not in alone.details
     other = deepcopy(vars(result))
@@ -102,7 +102,7 @@ BLOCK = 3  # iterations, a tenth of them
 @pytest.mark.parametrize("blocks", [1, 5, 10])
 def test_an_interrupted_cell_goes_on_from_its_last_block_with_the_same_bits(tmp_path, monkeypatch, blocks):
     cell = plan(experiment(options=LONG))[0]
-    whole = deep.run_cell(cell, Context())
+    whole = deep.PROTOCOL.run_cell(cell, Context())
     context = Context(unfinished=str(tmp_path))
     done: list[int] = []
     look = training.Speed.look
@@ -115,10 +115,10 @@ def test_an_interrupted_cell_goes_on_from_its_last_block_with_the_same_bits(tmp_
 
     monkeypatch.setattr(training.Speed, "look", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        deep.run_cell(cell, context)
+        deep.PROTOCOL.run_cell(cell, context)
     stopped = done[-1]
     assert [kept.name for kept in tmp_path.iterdir()] == [cell.key]
-    result = deep.run_cell(cell, context)
+    result = deep.PROTOCOL.run_cell(cell, context)
     assert all(iteration > stopped for iteration in done[blocks:])
     assert len(done[blocks:]) <= (30 - stopped) / BLOCK + 2  # a stage may end inside a block
     assert result.details["curve"] == whole.details["curve"]
@@ -137,20 +137,20 @@ def test_a_cell_interrupted_after_its_training_has_the_speed_and_the_time_of_it(
 
     monkeypatch.setattr(deep, "_judge", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        deep.run_cell(cell, Context(unfinished=str(tmp_path)))
+        deep.PROTOCOL.run_cell(cell, Context(unfinished=str(tmp_path)))
     known = training.Training.of(tmp_path / cell.key)
     monkeypatch.setattr(deep, "_judge", judge)
-    result = deep.run_cell(cell, Context(unfinished=str(tmp_path)))
+    result = deep.PROTOCOL.run_cell(cell, Context(unfinished=str(tmp_path)))
     assert result.metrics["iterations_per_second"] == known.iterations_per_second > 0
     assert result.seconds["fit"] == known.seconds["fit"] > 0
-    assert result.details["curve"] == deep.run_cell(cell, Context()).details["curve"]
+    assert result.details["curve"] == deep.PROTOCOL.run_cell(cell, Context()).details["curve"]
 
 
 def test_a_failed_cell_keeps_nothing_and_is_tried_from_the_start(tmp_path, monkeypatch):
     cell = plan(experiment(options=LONG))[0]
     monkeypatch.setattr(deep, "_judge", lambda *args, **kwargs: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        deep.run_cell(cell, Context(unfinished=str(tmp_path)))
+        deep.PROTOCOL.run_cell(cell, Context(unfinished=str(tmp_path)))
     assert not list(tmp_path.iterdir())
 
 
@@ -171,8 +171,8 @@ def test_speed_leaves_the_first_look_out(monkeypatch):
 
 
 def test_training_and_test_images_are_apart():
-    drawn = deep._prepare(plan(experiment())[0], Context())
-    X, X_test = drawn.X, drawn.X_test
+    drawn = deep.PROTOCOL.prepare(plan(experiment())[0], Context())
+    X, X_test = drawn.X_train, drawn.X_test
     assert X.shape == (60, 192) and X_test.shape == (20, 192) and drawn.centres is None
     assert X.min() >= 0.0 and X.max() <= 1.0
     sources = {image.tobytes() for image in drawn.images}
@@ -184,7 +184,7 @@ def test_stacked_class_reads_its_channels_in_order():
     images, digits = np.arange(10.0)[:, None] / 10.0, np.arange(10)
     X, y = stacked(images, digits, np.random.default_rng(0), 50)
     np.testing.assert_array_equal(y, np.round(X @ [1000.0, 100.0, 10.0]))
-    counts = deep._stacked_counts(X, deep.Drawn(X, X, images=images, digits=digits))
+    counts = deep._stacked_counts(X, deep.DrawnRows(X, X_test=X, images=images, digits=digits))
     np.testing.assert_array_equal(counts, np.bincount(y, minlength=1000))
 
 
@@ -195,7 +195,7 @@ def test_generated_rows_of_the_grid_are_counted_and_scored():
         methods={"PAE": {"method": "pae", "hidden": [8]}},
     )
     cells = plan(made)
-    result = deep.run_cell(cells[0], Context())
+    result = deep.PROTOCOL.run_cell(cells[0], Context())
     assert sum(result.details["counts"]) == 40
     assert 0.0 <= result.metrics["near"] <= 1.0
     figures = extras_of("deep")(made, cells, {cells[0].key: vars(result)})
@@ -218,10 +218,10 @@ def test_modes_and_nearness_of_the_true_density():
 def test_bandwidth_is_chosen_on_training_rows():
     generated = np.linspace(0.0, 20.0, 41)[:, None]
     far, near = generated[:20] + 30.0, generated + 1e-3  # they want the broadest kernel and the narrowest
-    value, bandwidth = deep._likelihood(generated, deep.Drawn(X=far, X_test=near))
+    value, bandwidth = deep._likelihood(generated, deep.DrawnRows(X_train=far, X_test=near))
     assert bandwidth == pytest.approx(10.0**1.5)
     assert value == pytest.approx(np.log(norm.pdf(near, generated.T, bandwidth).mean(axis=1)).mean())
-    assert deep._likelihood(generated, deep.Drawn(X=near, X_test=far))[1] < 0.1
+    assert deep._likelihood(generated, deep.DrawnRows(X_train=near, X_test=far))[1] < 0.1
 
 
 def test_without_torch_one_error_names_what_to_install(monkeypatch, tmp_path):
@@ -237,7 +237,7 @@ def test_without_torch_one_error_names_what_to_install(monkeypatch, tmp_path):
     require_torch.cache_clear()
     monkeypatch.setattr(importlib, "import_module", absent)
     with pytest.raises(RunError, match=r"pip install 'pucli\[deep\]'"):
-        deep.run_cell(cells[0], Context())
+        deep.PROTOCOL.run_cell(cells[0], Context())
     with pytest.raises(UsageError, match=r"pae: .*pip install 'pucli\[deep\]'"):
         run(made, results_dir=tmp_path)
     assert not list(tmp_path.rglob("table.md"))

@@ -11,6 +11,7 @@ from pucli.core.errors import UsageError
 from pucli.data.catalogue.datasets import Dataset
 from pucli.metrics.classification import auc
 from pucli.metrics.top import boyce
+from pucli.protocols import steps
 from pucli.protocols.presence_only import protocol as presence_only
 from pucli.protocols.presence_only.protocol import ELSEWHERE, EVERYWHERE, square_blocks
 from pucli.runner import Context, parse_experiment, plan
@@ -79,8 +80,8 @@ def test_each_species_is_tested_everywhere_and_in_blocks_that_its_model_has_not_
     assert [cell.n_fits for cell in cells] == [1, 3, 1, 3] and len({cell.key for cell in cells}) == 4
     of_sites = square_blocks(given["disdat-swi-sites"].X[:, :2], 10)
     for cell in cells:
-        rows = presence_only.prepare(cell, Context())
-        assert rows.X.shape == (210, 2) and rows.s.sum() == 60  # coordinates are no features
+        rows = presence_only.PROTOCOL.prepare(cell, Context())
+        assert rows.X_train.shape == (210, 2) and rows.y_train.sum() == 60  # coordinates are no features
         assert np.array_equal(np.sort(np.concatenate([test for _, test in rows.folds])), np.arange(200))
         if cell.setting["tested"] == EVERYWHERE:
             assert len(rows.folds) == 1 and len(rows.folds[0][0]) == 210
@@ -88,8 +89,8 @@ def test_each_species_is_tested_everywhere_and_in_blocks_that_its_model_has_not_
         where = square_blocks(np.vstack([given["disdat-swi"].X, given["disdat-swi-sites"].X])[:, :2], 10)
         of_sites = where[-200:]
         for train, test in rows.folds:
-            assert not set(rows.blocks[train]) & set(of_sites[test])
-            assert 0 < rows.s[train].sum() < 60
+            assert not set(rows.groups[train]) & set(of_sites[test])
+            assert 0 < rows.y_train[train].sum() < 60
 
 
 def test_auc_and_boyce_index_are_those_of_the_scores_of_all_sites(monkeypatch):
@@ -108,26 +109,28 @@ def test_auc_and_boyce_index_are_those_of_the_scores_of_all_sites(monkeypatch):
         def predict(self, X):
             return (self.decision_function(X) > 100).astype(int)
 
-    monkeypatch.setattr(presence_only, "make", lambda *_: Given())
+    monkeypatch.setattr(steps, "make", lambda *_: Given())
     truth = np.where(given["disdat-swi-survey"].X[:, 0] == 1, 1, -1)
     for cell in planned(data={"names": ["disdat-swi"], "standardise": "none"})[:2]:
-        metrics = presence_only.run_cell(cell, Context()).metrics
+        metrics = presence_only.PROTOCOL.run_cell(cell, Context()).metrics
         assert metrics["auc"] == auc(truth, scores, 1) and metrics["boyce"] == boyce(truth, scores, 1)
 
 
 def test_the_survey_changes_nothing_but_the_metrics(monkeypatch):
     given = give_tables(monkeypatch)
     cells = planned()
-    first = [presence_only.prepare(cell, Context()) for cell in cells]
-    metrics = [presence_only.run_cell(cell, Context()).metrics for cell in cells]
+    first = [presence_only.PROTOCOL.prepare(cell, Context()) for cell in cells]
+    metrics = [presence_only.PROTOCOL.run_cell(cell, Context()).metrics for cell in cells]
     survey = given["disdat-swi-survey"]
     give_tables(monkeypatch, **{"disdat-swi-survey": replace(survey, X=1 - survey.X)})
     for cell, rows, before in zip(cells, first, metrics, strict=True):
-        other = presence_only.prepare(cell, Context())
-        assert np.array_equal(rows.y_test, -other.y_test)
+        other = presence_only.PROTOCOL.prepare(cell, Context())
+        assert np.array_equal(rows.hidden.drawn(), -other.hidden.drawn())
         for one, two in zip(rows.folds, other.folds, strict=True):
             assert all(map(np.array_equal, one, two))
-        assert presence_only.run_cell(cell, Context()).metrics["auc"] == pytest.approx(1 - before["auc"], abs=1e-12)
+        assert presence_only.PROTOCOL.run_cell(cell, Context()).metrics["auc"] == pytest.approx(
+            1 - before["auc"], abs=1e-12
+        )
         assert before["auc"] > 0.7
 
 
@@ -137,7 +140,7 @@ def test_sites_of_a_block_without_records_or_background_are_predicted_once(monke
     X = sites.X.copy()
     X[:5, 0] += 500.0
     give_tables(monkeypatch, **{"disdat-swi-sites": replace(sites, X=X)})
-    rows = presence_only.prepare(planned()[1], Context())
+    rows = presence_only.PROTOCOL.prepare(planned()[1], Context())
     assert np.array_equal(np.sort(np.concatenate([test for _, test in rows.folds])), np.arange(200))
     assert set(range(5)) <= set(rows.folds[0][1])
 
@@ -159,10 +162,10 @@ def test_groups_of_a_method_are_the_blocks(monkeypatch):
         def predict(self, X):
             return (X[:, 0] > 0).astype(int)
 
-    monkeypatch.setattr(presence_only, "make", lambda *_: Grouped())
+    monkeypatch.setattr(steps, "make", lambda *_: Grouped())
     cell = planned()[0]
-    presence_only.run_cell(cell, Context())
-    assert np.array_equal(seen[0], presence_only.prepare(cell, Context()).blocks)
+    presence_only.PROTOCOL.run_cell(cell, Context())
+    assert np.array_equal(seen[0], presence_only.PROTOCOL.prepare(cell, Context()).groups)
 
 
 @pytest.mark.parametrize(
@@ -196,4 +199,4 @@ def test_tables_of_other_sites_are_refused(monkeypatch):
     survey = tables()["disdat-swi-survey"]
     give_tables(monkeypatch, **{"disdat-swi-survey": replace(survey, y=survey.y[::-1])})
     with pytest.raises(UsageError, match="needs the rows of disdat-swi-survey"):
-        presence_only.prepare(planned()[0], Context())
+        presence_only.PROTOCOL.prepare(planned()[0], Context())

@@ -13,6 +13,7 @@ from pucli.data import load_dataset, repeated_splits
 from pucli.data.encode.standardise import Standardiser
 from pucli.methods import make_estimator
 from pucli.protocols import common
+from pucli.protocols.hidden_labels import HiddenLabels
 from pucli.protocols.pu import protocol as pu
 from pucli.runner import Context, load_experiment, plan, run
 from pucli.runner.execute import run_group
@@ -39,7 +40,7 @@ def experiment(tmp_path):
 
 def prepared(experiment, cell):
     context = Context()
-    pu.run_cell(cell, context)
+    pu.PROTOCOL.run_cell(cell, context)
     return context.cache[cell.group]
 
 
@@ -50,7 +51,7 @@ def test_rows_are_those_of_pucli_split(experiment):
     for cell in plan(experiment, methods=["fixed"]):
         split = splits[cell.repeat]
         rows = prepared(experiment, cell)
-        assert np.array_equal(rows.s, split.s) and np.array_equal(rows.y_test, data.y[split.test])
+        assert np.array_equal(rows.y_train, split.s) and np.array_equal(rows.hidden.drawn(), data.y[split.test])
         scaler = Standardiser().fit(data.X[split.train])
         X_train, X_test = scaler.transform(data.X[split.train]), scaler.transform(data.X[split.test])
         assert np.array_equal(rows.X_train, X_train) and np.array_equal(rows.X_test, X_test)
@@ -60,10 +61,10 @@ def test_test_labels_do_not_affect_the_choice(experiment):
     """With other test labels everything but the metrics is the same."""
     for cell in plan(experiment, methods=["glpual"])[:1]:
         context = Context()
-        first = pu.run_cell(cell, context)
+        first = pu.PROTOCOL.run_cell(cell, context)
         rows = context.cache[cell.group]
-        context.cache[cell.group] = dataclasses.replace(rows, y_test=-rows.y_test, shared={})
-        second = pu.run_cell(cell, context)
+        context.cache[cell.group] = dataclasses.replace(rows, hidden=HiddenLabels(-rows.hidden.drawn()), shared={})
+        second = pu.PROTOCOL.run_cell(cell, context)
         assert first.metrics != second.metrics
         assert first.params == second.params and first.trials == second.trials and first.flags == second.flags
         predicted = [r.metrics["tp"] + r.metrics["fp"] for r in (first, second)]
@@ -77,36 +78,36 @@ def test_a_cut_that_tuning_moved_is_that_of_the_model(tmp_path):
     (tmp_path / "two.yaml").write_text(yaml.safe_dump(declared))
     cell = plan(load_experiment(tmp_path / "two.yaml"))[0]
     context = Context()
-    result = pu.run_cell(cell, context)
+    result = pu.PROTOCOL.run_cell(cell, context)
     best = int(np.argmax(result.trials["score"]))
     assert result.params["cut"] == result.trials["cut"][best] != 0.0
     rows = context.cache[cell.group]
-    model = make_estimator("glpual", **result.params).fit(rows.X_train, rows.s)
+    model = make_estimator("glpual", **result.params).fit(rows.X_train, rows.y_train)
     assert np.sum(model.predict(rows.X_test) == 1) == result.metrics["tp"] + result.metrics["fp"]
 
 
 def test_methods_share_rows_and_folds(experiment):
     cells = [cell for cell in plan(experiment) if cell.repeat == 0]
     context = Context()
-    results = {cell.method: pu.run_cell(cell, context) for cell in cells}
+    results = {cell.method: pu.PROTOCOL.run_cell(cell, context) for cell in cells}
     assert len(context.cache) == 1
     # the same validation folds: equal numbers of labelled and unlabeled rows in each trial
     assert results["glpual"].trials["n_labelled"][0] == results["gllc"].trials["n_labelled"][0]
-    alone = pu.run_cell(cells[0], Context())
+    alone = pu.PROTOCOL.run_cell(cells[0], Context())
     assert alone.metrics == results[cells[0].method].metrics
     assert alone.trials == results[cells[0].method].trials
 
 
 def test_a_fixed_method_is_not_tuned(experiment):
     cell = plan(experiment, methods=["fixed"])[0]
-    result = pu.run_cell(cell, Context())
+    result = pu.PROTOCOL.run_cell(cell, Context())
     assert cell.n_fits == 1 and result.n_fits == 0 and not result.trials
     assert result.params["lam"] == 10.0 and result.seconds["tune"] == 0.0
 
 
 def test_metrics_and_certificate(experiment):
     cell = plan(experiment, methods=["gllc"])[0]
-    result = pu.run_cell(cell, Context())
+    result = pu.PROTOCOL.run_cell(cell, Context())
     m = result.metrics
     ranked = {"average_precision", "precision@10%", "recall@10%", "lift@1%", "bedroc@20", "boyce"}
     assert set(m) == {"f1", "precision", "recall", "accuracy", "auc", "tp", "fp", "fn", "tn", "puf"} | ranked
@@ -120,7 +121,7 @@ def test_metrics_at_other_places_are_part_of_the_key(experiment, tmp_path):
     (tmp_path / "plain.yaml").write_text(yaml.safe_dump({**DECLARED, "metrics": ["f1", "recall@10%"]}))
     cells = [plan(load_experiment(tmp_path / f"{name}.yaml"), methods=["fixed"])[0] for name in ("places", "plain")]
     assert cells[1].key == plan(experiment, methods=["fixed"])[0].key != cells[0].key
-    assert 0 < pu.run_cell(cells[0], Context()).metrics["precision@20"] <= 1
+    assert 0 < pu.PROTOCOL.run_cell(cells[0], Context()).metrics["precision@20"] <= 1
 
 
 def test_edge_and_one_class_are_flagged(experiment, tmp_path):
@@ -143,7 +144,7 @@ def test_a_plan_counts_every_fit_of_the_grid_on_every_fold(tmp_path):
     content = {**DECLARED, "methods": methods, "tuning": {"folds": 3, "cv_repeats": 2}}
     (tmp_path / "fits.yaml").write_text(yaml.safe_dump(content))
     cell = plan(load_experiment(tmp_path / "fits.yaml"))[0]
-    assert cell.n_fits == 1 + 2 * 3 * 3 * 2 and pu.run_cell(cell, Context()).n_fits == cell.n_fits - 1
+    assert cell.n_fits == 1 + 2 * 3 * 3 * 2 and pu.PROTOCOL.run_cell(cell, Context()).n_fits == cell.n_fits - 1
 
 
 def test_true_prior_is_the_share_among_unlabeled_rows(tmp_path):
@@ -160,7 +161,7 @@ def test_true_prior_is_the_share_among_unlabeled_rows(tmp_path):
     split = repeated_splits("case-control", data.y, 0.5, repeats=1, seed=7, name="breast-cancer")[0]
     labelled = split.train[split.s == 1]
     unlabeled = np.setdiff1d(np.arange(len(data.y)), labelled)
-    assert pu.run_cell(given, Context()).params["prior"] == np.mean(data.y[unlabeled] == 1)
+    assert pu.PROTOCOL.run_cell(given, Context()).params["prior"] == np.mean(data.y[unlabeled] == 1)
 
 
 @pytest.mark.slow
@@ -194,7 +195,7 @@ def test_irrelevant_features_come_from_the_cell(tmp_path):
     context = Context()
     for cell in plan(experiment):
         if cell.repeat == 0 and cell.setting["label_frequency"] == 0.5:
-            results[cell.method] = pu.run_cell(cell, context).metrics
+            results[cell.method] = pu.PROTOCOL.run_cell(cell, context).metrics
     assert results["e-glpual"]["irrelevant_zeroed"] > 0.5  # a strong L1 penalty
     assert results["ridge"]["irrelevant_zeroed"] == 0.0
     assert "irrelevant_zeroed" not in results["kernel"]
@@ -211,7 +212,7 @@ def test_generated_set_knows_its_irrelevant_features(tmp_path):
     experiment = load_experiment(tmp_path / "drawn.yaml")
     cell = plan(experiment)[0]
     assert prepared(experiment, cell).relevant == 2
-    assert pu.run_cell(cell, Context()).metrics["irrelevant_zeroed"] == 1.0
+    assert pu.PROTOCOL.run_cell(cell, Context()).metrics["irrelevant_zeroed"] == 1.0
     (tmp_path / "drawn.yaml").write_text(yaml.safe_dump({**declared, "options": {"irrelevant_per_feature": 2}}))
     with pytest.raises(UsageError, match="irrelevant_per_feature is for declared data sets"):
         plan(load_experiment(tmp_path / "drawn.yaml"))
@@ -227,12 +228,12 @@ def test_a_cut_at_the_prior_calls_that_share_of_the_unlabeled_rows_positive(tmp_
     without = {**declared, "options": {}, "methods": {"own": methods["own"]}}
     (tmp_path / "own.yaml").write_text(yaml.safe_dump(without))
     assert plan(load_experiment(tmp_path / "own.yaml"))[0].key == own.key
-    found = [pu.run_cell(cell, Context()).metrics for cell in (own, moved)]
+    found = [pu.PROTOCOL.run_cell(cell, Context()).metrics for cell in (own, moved)]
     assert found[0]["auc"] == found[1]["auc"] and found[0]["f1"] < found[1]["f1"]
 
     rows = prepared(experiment, moved)
-    model = make_estimator("gllc", lam=1e3).fit(rows.X_train, rows.s)
-    unlabeled = rows.X_train[rows.s == 0]
+    model = make_estimator("gllc", lam=1e3).fit(rows.X_train, rows.y_train)
+    unlabeled = rows.X_train[rows.y_train == 0]
     called = pu._called_at(rows.prior, model, unlabeled, unlabeled)
     assert (called == 1).sum() == round(rows.prior * len(unlabeled))
     assert (
@@ -302,7 +303,7 @@ def test_rows_of_a_biased_labelling_are_those_of_pucli_split(tmp_path):
     split = repeated_splits("case-control", data.y, 0.5, **how)[0]
     biased = load_experiment(tmp_path / "sar.yaml")
     cell = plan(biased, methods=["fixed"])[0]
-    assert np.array_equal(prepared(biased, cell).s, split.s)
+    assert np.array_equal(prepared(biased, cell).y_train, split.s)
     assert cell.key != plan(load_experiment(tmp_path / "scar.yaml"), methods=["fixed"])[0].key
 
 
@@ -315,7 +316,7 @@ def test_a_declared_error_of_scores_reaches_the_tuning_and_the_key(tmp_path, mon
         (tmp_path / "accurate.yaml").write_text(yaml.safe_dump({**DECLARED, "methods": methods}))
         cell = plan(load_experiment(tmp_path / "accurate.yaml"))[0]
         keys.append(cell.key)
-        pu.run_cell(cell, Context())
+        pu.PROTOCOL.run_cell(cell, Context())
     assert asked == [0.0, 0.1] and keys[0] != keys[1]
 
 

@@ -8,7 +8,7 @@ import yaml
 from sklearn.model_selection import train_test_split
 
 from pucli.core.errors import UsageError
-from pucli.protocols.pu_benchmarks.protocol import _prepare, pu_bench, puicl, puicl_stream
+from pucli.protocols.pu_benchmarks.protocol import PROTOCOL, pu_bench, puicl, puicl_stream
 from pucli.runner import Context, load_experiment, plan, run
 from pucli.runner.store import read_rows
 
@@ -96,10 +96,10 @@ def test_the_tasks_of_puicl_are_the_published_ones(place, counts, classes) -> No
 
 def test_repeats_of_puicl_follow_each_other_and_sets_have_their_own_draws(tmp_path) -> None:
     experiment = declared(tmp_path)
-    first, second = (_prepare(cell, Context()) for cell in plan(experiment))
+    first, second = (PROTOCOL.prepare(cell, Context()) for cell in plan(experiment))
     assert not np.array_equal(first.X_train, second.X_train)
     later = declared(tmp_path, options={"sampling": "puicl", "sets": ["wdbc", "breast-cancer"]})
-    moved = _prepare(plan(later)[0], Context())
+    moved = PROTOCOL.prepare(plan(later)[0], Context())
     assert not np.array_equal(first.X_train, moved.X_train)
     assert {cell.key for cell in plan(experiment)}.isdisjoint({cell.key for cell in plan(later)})
 

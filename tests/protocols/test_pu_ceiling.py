@@ -30,12 +30,12 @@ def declared(tmp_path, **changes):
 def test_the_ceiling_is_the_best_of_the_grid_points(tmp_path):
     made = declared(tmp_path, protocol="pu_ceiling")
     (cell,) = plan(made)
-    result = ceiling.run_cell(cell, Context())
+    result = ceiling.PROTOCOL.run_cell(cell, Context())
     alone = []
     for values in itertools.product(*GRID.values()):
         fixed = dict(zip(GRID, values, strict=True))
         (one,) = plan(declared(tmp_path, protocol="pu", methods={"gllc": {"method": "gllc", "grid": {}, **fixed}}))
-        alone.append(pu.run_cell(one, Context()).metrics["f1"])
+        alone.append(pu.PROTOCOL.run_cell(one, Context()).metrics["f1"])
     assert result.details["f1"] == alone and len(set(alone)) > 1
     assert result.metrics["f1_ceiling"] == max(alone)
     assert {name: result.params[name] for name in GRID} == result.details["points"][alone.index(max(alone))]
@@ -45,7 +45,10 @@ def test_it_is_at_least_what_tuning_chooses_on_the_same_split(tmp_path):
     (chosen,) = plan(declared(tmp_path, protocol="pu"))
     (best,) = plan(declared(tmp_path, protocol="pu_ceiling"))
     assert chosen.key != best.key and chosen.group == best.group
-    assert pu.run_cell(chosen, Context()).metrics["f1"] <= ceiling.run_cell(best, Context()).metrics["f1_ceiling"]
+    assert (
+        pu.PROTOCOL.run_cell(chosen, Context()).metrics["f1"]
+        <= ceiling.PROTOCOL.run_cell(best, Context()).metrics["f1_ceiling"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,7 +68,7 @@ def test_path_wise_it_sees_what_it_sees_one_by_one(tmp_path, method):
         (cell,) = plan(
             declared(tmp_path, protocol="pu_ceiling", methods={"one": {**method, "tuning": {"route": route}}})
         )
-        found.append(ceiling.run_cell(cell, Context()))
+        found.append(ceiling.PROTOCOL.run_cell(cell, Context()))
     one_by_one, path_wise = found
     assert len(set(one_by_one.details["f1"])) > 1
     # fits are minima to a relative gap of 1e-6, so that a row or two near the boundary may differ

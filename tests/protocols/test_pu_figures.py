@@ -91,7 +91,7 @@ def maps():
     """The cells of `MAPS` and their results."""
     made = declared(MAPS)
     context = Context()
-    return made, [(cell, pu_figures.run_cell(cell, context)) for cell in plan(made)]
+    return made, [(cell, pu_figures.PROTOCOL.run_cell(cell, context)) for cell in plan(made)]
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_only_the_rows_of_a_panel_are_run_and_they_score_as_in_the_table(maps):
     plain = declared({key: value for key, value in MAPS.items() if key != "options"}, protocol="pu")
     table = {cell.method: cell for cell in plan(plain) if cell.setting["label_frequency"] == 0.5}
     for cell, result in results:
-        scores = pu.run_cell(table[cell.method], Context())
+        scores = pu.PROTOCOL.run_cell(table[cell.method], Context())
         assert scores.metrics["f1"] == result.metrics["f1"] and scores.params == result.params
         assert cell.key != table[cell.method].key
 
@@ -132,11 +132,11 @@ def test_the_classes_on_the_map_belong_to_their_rows():
     """Rows of the two classes that lie far apart stay so on the map, which they would not with shuffled classes."""
     made = declared(MAPS)
     cell, context = plan(made)[0], Context()
-    pu.run_cell(cell, context)
+    pu.PROTOCOL.run_cell(cell, context)
     rows = context.cache[cell.group]
     X, y = load_dataset("wine").X, load_dataset("wine").y
-    train_y = pu_figures._training_classes(cell, context)
-    in_train, in_test = np.concatenate([train_y, rows.y_test]), np.vstack([rows.X_train, rows.X_test])
+    train_y = rows.hidden_train.drawn()
+    in_train, in_test = np.concatenate([train_y, rows.hidden.drawn()]), np.vstack([rows.X_train, rows.X_test])
     for label in (-1, 1):
         # standardisation is one map of all rows: means of a class go to means of a class
         scaled = (X[y == label].mean(axis=0) - X.mean(axis=0)) / X.std(axis=0)
@@ -162,9 +162,9 @@ def test_a_decision_field_is_the_sign_of_the_fitted_model():
     made = declared(FIELDS)
     context = Context()
     cell = plan(made)[0]
-    result = pu_figures.run_cell(cell, context)
+    result = pu_figures.PROTOCOL.run_cell(cell, context)
     rows = context.cache[cell.group]
-    model = make_estimator("glpual", **result.params).fit(rows.X_train, rows.s)
+    model = make_estimator("glpual", **result.params).fit(rows.X_train, rows.y_train)
     near = result.details["fields"][1]
     assert near["window"] == [-30, 45]
     axis = np.linspace(-30, 45, 15)
@@ -199,7 +199,7 @@ def test_wrong_declarations(changes, message):
 def test_a_field_needs_two_features():
     made = declared(FIELDS, data={"names": ["wine"], "standardise": "none"})
     with pytest.raises(UsageError, match="13 features"):
-        pu_figures.run_cell(plan(made)[0], Context())
+        pu_figures.PROTOCOL.run_cell(plan(made)[0], Context())
 
 
 @pytest.mark.slow

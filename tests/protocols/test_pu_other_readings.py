@@ -6,8 +6,8 @@ import yaml
 
 from pucli.core.errors import UsageError
 from pucli.data import load_dataset, repeated_splits
+from pucli.protocols import steps
 from pucli.protocols.pu import protocol as pu
-from pucli.protocols.pu.rows import prepare
 from pucli.runner import Context, load_experiment, plan
 
 ALL = {"scenario": "single-training-set", "labelled": "all", "label_frequencies": [0.5], "repeats": 1, "seed": 7}
@@ -26,11 +26,11 @@ def test_rows_are_those_of_labels_before_the_split(tmp_path):
     split = repeated_splits("single-training-set", data.y, 0.5, labelled="all", **how)[0]
     (cell,) = planned(tmp_path, methods={"one": {**CPB, "prior": "true"}})
     context = Context()
-    result = pu.run_cell(cell, context)
+    result = pu.PROTOCOL.run_cell(cell, context)
     rows = context.cache[cell.group]
-    assert np.array_equal(rows.s, split.s) and np.array_equal(rows.y_test, data.y[split.test])
+    assert np.array_equal(rows.y_train, split.s) and np.array_equal(rows.hidden.drawn(), data.y[split.test])
     # the prior is that of the unlabeled training rows: the test rows have more positives
-    assert result.params["prior"] == np.mean(data.y[split.train[split.s == 0]] == 1) < np.mean(rows.y_test == 1)
+    assert result.params["prior"] == np.mean(data.y[split.train[split.s == 0]] == 1) < np.mean(rows.hidden.drawn() == 1)
     (stated,) = planned(tmp_path, split={**ALL, "labelled": "training"})
     assert stated.key != planned(tmp_path)[0].key
 
@@ -40,19 +40,19 @@ def test_copies_of_labelled_rows_are_unlabeled_rows_and_count_in_the_prior(tmp_p
     columns = {"alone": {**CPB, "prior": "true"}, "copies": {**CPB, "prior": "true"}}
     cells = planned(tmp_path, methods=columns, options={"labelled_as_unlabeled": ["copies"]})
     fitted = []
-    make = pu.make
-    monkeypatch.setattr(pu, "make", lambda *a, **b: fitted.append(make(*a, **b)) or fitted[-1])
+    make = steps.make
+    monkeypatch.setattr(steps, "make", lambda *a, **b: fitted.append(make(*a, **b)) or fitted[-1])
     context = Context()
-    results = [pu.run_cell(cell, context) for cell in cells]
+    results = [pu.PROTOCOL.run_cell(cell, context) for cell in cells]
     rows = context.cache[cells[0].group]
-    n, labelled = len(rows.s), int(rows.s.sum())
+    n, labelled = len(rows.y_train), int(rows.y_train.sum())
     assert [len(model.coef_) > 0 for model in fitted] == [True, True]
     split = repeated_splits("single-training-set", data.y, 0.5, labelled="all", repeats=1, seed=7, name="breast-cancer")
     # all training rows are unlabeled, so that the prior is that of all
     assert results[1].params["prior"] == np.mean(data.y[split[0].train] == 1) > results[0].params["prior"]
     both = pu._with_copies(rows)
-    assert len(both.X_train) == n + labelled and both.s.sum() == labelled
-    assert np.array_equal(both.X_train[n:], rows.X_train[rows.s == 1])
+    assert len(both.X_train) == n + labelled and both.y_train.sum() == labelled
+    assert np.array_equal(both.X_train[n:], rows.X_train[rows.y_train == 1])
     with pytest.raises(UsageError, match=r"options\.labelled_as_unlabeled 'other'"):
         planned(tmp_path, options={"labelled_as_unlabeled": ["other"]})
 
@@ -60,13 +60,13 @@ def test_copies_of_labelled_rows_are_unlabeled_rows_and_count_in_the_prior(tmp_p
 def test_the_odds_are_positives_over_negatives_and_below_one(tmp_path):
     (cell,) = planned(tmp_path, methods={"one": {**CPB, "prior": "odds"}})
     context = Context()
-    odds = pu.run_cell(cell, context).params["prior"]
+    odds = pu.PROTOCOL.run_cell(cell, context).params["prior"]
     share = context.cache[cell.group].prior
     assert odds == share / (1 - share) > share
     rows = context.cache[cell.group]
     object.__setattr__(rows, "prior", 0.6)
     with pytest.raises(UsageError, match=r"odds is 1\.5 here"):
-        pu.run_cell(cell, context)
+        pu.PROTOCOL.run_cell(cell, context)
 
 
 def test_irrelevant_columns_beside_features_as_they_come(tmp_path):
@@ -74,7 +74,7 @@ def test_irrelevant_columns_beside_features_as_they_come(tmp_path):
     found = []
     for options in ({"irrelevant_per_feature": 1}, {"irrelevant_per_feature": 1, "scaled": False}):
         (cell,) = planned(tmp_path, data=data, options=options)
-        found.append(prepare(cell, Context()))
+        found.append(pu.PROTOCOL.prepare(cell, Context()))
     scaled, raw = found
     m = raw.relevant
     assert np.array_equal(scaled.X_train[:, m:], raw.X_train[:, m:])

@@ -1,7 +1,5 @@
 """Learning curves and the examples of section 4.3 as experiments: cells, what they measure, what the report adds."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -9,6 +7,7 @@ import pucli.methods as methods
 from pucli.core.errors import UsageError
 from pucli.data import load_dataset
 from pucli.protocols.adversarial_labels import protocol as adversarial_labels
+from pucli.protocols.hidden_labels import HiddenLabels
 from pucli.protocols.semi_supervised import protocol as semi_supervised
 from pucli.protocols.semi_supervised.report import curves_of, harm_markdown, harm_rows
 from pucli.report.protocol_parts import extras_of
@@ -44,7 +43,7 @@ def stored():
     """The cells of `CURVES`, and what they gave, as the store would return it."""
     made = experiment()
     cells, context = plan(made), Context()
-    results = {cell.key: semi_supervised.run_cell(cell, context) for cell in cells}
+    results = {cell.key: semi_supervised.PROTOCOL.run_cell(cell, context) for cell in cells}
     return cells, {key: {**vars(result)} for key, result in results.items()}
 
 
@@ -99,13 +98,13 @@ def test_hidden_labels_are_not_seen(monkeypatch):
 
     def fitted(cell, flip):
         context, seen = Context(), []
-        context.cache[cell.group] = semi_supervised._prepare(cell, context)
+        context.cache[cell.group] = semi_supervised.PROTOCOL.prepare(cell, context)
         rows = context.cache[cell.group]
         if flip:
-            rows.y[rows.n_labelled :] = 1 - rows.y[rows.n_labelled :]
+            rows.true_classes[rows.n_labelled :] = 1 - rows.true_classes[rows.n_labelled :]
         original = semi_supervised._fit
         monkeypatch.setattr(semi_supervised, "_fit", lambda *args: seen.append(original(*args)) or seen[-1])
-        semi_supervised.run_cell(cell, context)
+        semi_supervised.PROTOCOL.run_cell(cell, context)
         monkeypatch.setattr(semi_supervised, "_fit", original)
         return seen[-1].decision_function(rows.X_test)
 
@@ -118,7 +117,7 @@ def test_results_do_not_depend_on_the_order_of_cells(stored):
     cells, rows = stored
     context = Context()
     for cell in (cells[7], cells[1]):
-        again = semi_supervised.run_cell(cell, context)
+        again = semi_supervised.PROTOCOL.run_cell(cell, context)
         np.testing.assert_equal(again.details, rows[cell.key]["details"])
 
 
@@ -139,7 +138,7 @@ def test_wrong_declarations(changes, message):
 def test_a_data_set_without_room_for_unlabeled_rows():
     made = experiment(options={"labelled": [170, 170]})
     with pytest.raises(UsageError, match="none is left to be unlabeled"):
-        semi_supervised.run_cell(plan(made)[0], Context())
+        semi_supervised.PROTOCOL.run_cell(plan(made)[0], Context())
 
 
 @pytest.mark.slow
@@ -164,7 +163,7 @@ def test_examples_of_section_4_3():
     ]
     rows = {}
     for cell in cells:
-        result = adversarial_labels.run_cell(cell, Context())
+        result = adversarial_labels.PROTOCOL.run_cell(cell, Context())
         rows[cell.key] = {**vars(result)}
         assert result.metrics["least_improvement"] >= 0
         assert result.metrics["orthogonal_share"] == 1.0
@@ -209,11 +208,11 @@ class Constant:
 
 
 def test_harm_is_that_of_a_model_to_its_supervised_one_on_all_rows_and_on_test_rows():
-    rows = SimpleNamespace(
-        X=np.zeros((6, 1)),
-        y=np.array([0, 0, 0, 0, 1, 1]),
+    rows = semi_supervised.CurveRows(
+        np.zeros((6, 1)),
         X_test=np.zeros((4, 1)),
-        y_test=np.array([1, 1, 1, 0]),
+        hidden=HiddenLabels(np.array([1, 1, 1, 0])),
+        true_classes=np.array([0, 0, 0, 0, 1, 1]),
         n_labelled=2,
     )
     zero, one = Constant(0), Constant(1)

@@ -22,7 +22,7 @@ DECLARED = {
 def test_gain_exactly_beyond_the_margin():
     experiment = parse_experiment(DECLARED, file="a.yaml")
     for cell in plan(experiment):
-        u, result = cell.setting["u"], protocol.run_cell(cell, Context())
+        u, result = cell.setting["u"], protocol.PROTOCOL.run_cell(cell, Context())
         found, slope = result.metrics, result.details["supervised_slope"]
         assert slope == pytest.approx(0.5)
         gains = [found["gain_if_0"], found["gain_if_1"]]
@@ -50,7 +50,7 @@ def test_the_declared_figure_has_a_panel_for_each_position():
     experiment = load_experiment("safe-figure-3.1")
     assert len(plan(experiment, "smoke")) == 1
     cells = plan(experiment)
-    rows = {cell.key: {**vars(protocol.run_cell(cell, Context()))} for cell in cells}
+    rows = {cell.key: {**vars(protocol.PROTOCOL.run_cell(cell, Context()))} for cell in cells}
     (drawn,) = extras_of("strict_improvement")(experiment, cells, rows)
     assert drawn.path == "figures/figure-3.1"
     titles = [ax.get_title(loc="left") or ax.get_title() for ax in drawn.content.axes]

@@ -16,6 +16,7 @@ import pytest
 
 from pucli.protocols.classtering import protocol as classtering
 from pucli.protocols.deep import protocol as deep
+from pucli.protocols.hidden_labels import HiddenLabels
 from pucli.protocols.pu import protocol as pu
 from pucli.protocols.pu import rows as pu_rows
 from pucli.protocols.pu_benchmarks import protocol as pu_benchmarks
@@ -44,24 +45,22 @@ BENCHMARK = {**PU, "protocol": "pu_benchmarks", "split": SPLIT}
 
 
 class Case(NamedTuple):
-    """One protocol: its module, an experiment, and the function that divides rows."""
+    """One protocol: its module and an experiment."""
 
     module: Any
     declared: dict[str, Any]
-    prepare: str
 
 
 CASES = {
-    "pu": Case(pu, PU, "prepare_rows"),
+    "pu": Case(pu, PU),
     "pu, one sample": Case(
         pu,
         {**PU, "split": {**SPLIT, "scenario": "single-training-set"}, "data": {"names": ["breast-cancer"]}},
-        "prepare_rows",
     ),
-    "pu, raw": Case(pu, {**PU, "data": {"names": ["breast-cancer"], "standardise": "none"}}, "prepare_rows"),
-    "pu_benchmarks": Case(pu_benchmarks, {**BENCHMARK, "options": {"sampling": "pu-bench"}}, "_prepare"),
+    "pu, raw": Case(pu, {**PU, "data": {"names": ["breast-cancer"], "standardise": "none"}}),
+    "pu_benchmarks": Case(pu_benchmarks, {**BENCHMARK, "options": {"sampling": "pu-bench"}}),
     "pu_benchmarks, transductive": Case(
-        pu_benchmarks, {**BENCHMARK, "options": {"sampling": "puicl", "sets": ["breast-cancer"]}}, "_prepare"
+        pu_benchmarks, {**BENCHMARK, "options": {"sampling": "puicl", "sets": ["breast-cancer"]}}
     ),
     "semi_supervised": Case(
         semi_supervised,
@@ -77,7 +76,6 @@ CASES = {
                 "lda/em": {"method": "em-lda", "ridge": 0.1},
             },
         },
-        "_prepare",
     ),
     "classtering": Case(
         classtering,
@@ -94,7 +92,6 @@ CASES = {
                 "spread": {"method": "label-spreading", "kernel": "knn"},
             },
         },
-        "_prepare",
     ),
     "usmo_curves": Case(
         usmo_curves,
@@ -105,7 +102,6 @@ CASES = {
             "options": {"unlabeled": [20, 60], "labelled": 15, "test_rows": 40},
             "methods": {"usmo": {"method": "usmo", "kernel": "linear"}, "ramp": {"method": "ramp-pu", "width": 2.0}},
         },
-        "_rows",
     ),
 }
 # in the other case the test rows are the unlabeled ones, so that only their classes are unseen
@@ -144,7 +140,7 @@ def numbers_of_test_rows(case: Case, cell: Cell, X) -> np.ndarray:
     raw = dataclasses.replace(
         cell, declared={**cell.declared, "data": {**cell.declared["data"], "standardise": "none"}}
     )
-    X_test = getattr(case.module, case.prepare)(raw, Context()).X_test
+    X_test = case.module.PROTOCOL.prepare(raw, Context()).X_test
     number = {row.tobytes(): place for place, row in enumerate(np.ascontiguousarray(X))}
     return np.array([number[row.tobytes()] for row in np.ascontiguousarray(X_test)])
 
@@ -194,13 +190,13 @@ def test_poisoned_test_rows_do_not_affect_the_choice(name, column, monkeypatch):
     X, y = rows_of()
     give(monkeypatch, case, X, y)
     for cell in [cell for cell in cells_of(case) if column in ("", cell.method)]:
-        first = case.module.run_cell(cell, Context())
+        first = case.module.PROTOCOL.run_cell(cell, Context())
         test = numbers_of_test_rows(case, cell, X)
         assert 0 < len(test) < N
         poisoned = X.copy()
         poisoned[test] = 40.0 - 25.0 * poisoned[test]
         give(monkeypatch, case, poisoned, y)
-        second = case.module.run_cell(cell, Context())
+        second = case.module.PROTOCOL.run_cell(cell, Context())
         give(monkeypatch, case, X, y)
         assert choices(first, case) == choices(second, case), cell.method
         assert first.metrics != second.metrics, cell.method
@@ -213,12 +209,12 @@ def test_permuted_test_rows_do_not_affect_the_choice(name, monkeypatch):
     X, y = rows_of()
     give(monkeypatch, case, X, y)
     for cell in cells_of(case):
-        first = case.module.run_cell(cell, Context())
+        first = case.module.PROTOCOL.run_cell(cell, Context())
         test = numbers_of_test_rows(case, cell, X)
         permuted = X.copy()
         permuted[test] = X[np.roll(test, 1)]
         give(monkeypatch, case, permuted, y)
-        second = case.module.run_cell(cell, Context())
+        second = case.module.PROTOCOL.run_cell(cell, Context())
         give(monkeypatch, case, X, y)
         assert choices(first, case) == choices(second, case), cell.method
 
@@ -229,15 +225,12 @@ def test_classes_of_test_rows_only_affect_the_metrics(name, monkeypatch):
     X, y = rows_of()
     give(monkeypatch, case, X, y)
     for cell in cells_of(case):
-        first = case.module.run_cell(cell, Context())
+        first = case.module.PROTOCOL.run_cell(cell, Context())
         context = Context()
-        rows = getattr(case.module, case.prepare)(cell, context)
-        other = 1 - rows.y_test if rows.y_test.min() == 0 else -rows.y_test
-        named_tuple = hasattr(rows, "_replace")
-        context.cache[cell.group] = (
-            rows._replace(y_test=other) if named_tuple else dataclasses.replace(rows, y_test=other)
-        )
-        second = case.module.run_cell(cell, context)
+        rows = case.module.PROTOCOL.prepare(cell, context)
+        y = rows.hidden.drawn()
+        context.cache[cell.group] = dataclasses.replace(rows, hidden=HiddenLabels(1 - y if y.min() == 0 else -y))
+        second = case.module.PROTOCOL.run_cell(cell, context)
         assert choices(first, case) == choices(second, case), cell.method
         assert first.metrics != second.metrics, cell.method
 
@@ -250,7 +243,7 @@ def test_a_picture_of_the_rows_changes_no_score(monkeypatch):
     fields = {"a": {"title": "A", "variant": "a"}}
     drawn = {**declared, "protocol": "pu_figures", "options": {"fields": fields, "grid": 5}}
     results = [
-        module.run_cell(cells_of(Case(module, one, ""))[0], Context())
+        module.PROTOCOL.run_cell(cells_of(Case(module, one))[0], Context())
         for module, one in ((pu, declared), (pu_figures, drawn))
     ]
     assert choices(results[0], CASES["pu"]) == choices(results[1], CASES["pu"])
@@ -266,12 +259,12 @@ def test_hidden_classes_do_not_affect_semi_supervised_fits(monkeypatch):
     X, y = rows_of()
     give(monkeypatch, case, X, y)
     for cell in cells_of(case):
-        first = semi_supervised.run_cell(cell, Context())
+        first = semi_supervised.PROTOCOL.run_cell(cell, Context())
         context = Context()
-        rows = semi_supervised._prepare(cell, context)
-        hidden = np.arange(len(rows.y)) >= rows.n_labelled
-        context.cache[cell.group] = dataclasses.replace(rows, y=np.where(hidden, 1 - rows.y, rows.y))
-        second = semi_supervised.run_cell(cell, context)
+        rows = semi_supervised.PROTOCOL.prepare(cell, context)
+        y = np.where(rows.y_train == -1, 1 - rows.true_classes, rows.true_classes)
+        context.cache[cell.group] = dataclasses.replace(rows, true_classes=y)
+        second = semi_supervised.PROTOCOL.run_cell(cell, context)
         same = (
             plain(first.certificate) == plain(second.certificate) and first.metrics["error"] == second.metrics["error"]
         )
@@ -285,11 +278,11 @@ def test_hidden_classes_do_not_affect_clusterings(monkeypatch):
     X, y = rows_of()
     give(monkeypatch, case, X, y)
     for cell in cells_of(case):
-        first = classtering.run_cell(cell, Context())
+        first = classtering.PROTOCOL.run_cell(cell, Context())
         context = Context()
-        rows = classtering._prepare(cell, context)
-        context.cache[cell.group] = dataclasses.replace(rows, y_test=np.roll(rows.y_test, 40))
-        second = classtering.run_cell(cell, context)
+        rows = classtering.PROTOCOL.prepare(cell, context)
+        context.cache[cell.group] = dataclasses.replace(rows, hidden=HiddenLabels(np.roll(rows.hidden.drawn(), 40)))
+        second = classtering.PROTOCOL.run_cell(cell, context)
         assert choices(first, case) == choices(second, case) and first.metrics["nmi"] != second.metrics["nmi"]
 
 
@@ -304,11 +297,11 @@ def test_classes_of_unlabeled_rows_do_not_affect_usmo(monkeypatch):
     }
     monkeypatch.setattr(usmo, "read_rows", lambda *_: (X, y))
     cell = Cell("toy", {}, 0, "usmo", declared, "group")
-    first = usmo.run_cell(cell, Context())
+    first = usmo.PROTOCOL.run_cell(cell, Context())
     context = Context()
-    rows = usmo._rows(cell, context)
-    context.cache["group"] = rows._replace(y=np.where(rows.labelled, rows.y, -rows.y))
-    second = usmo.run_cell(cell, context)
+    rows = usmo.PROTOCOL.prepare(cell, context)
+    context.cache["group"] = dataclasses.replace(rows, hidden=HiddenLabels(-rows.hidden.drawn()))
+    second = usmo.PROTOCOL.run_cell(cell, context)
     assert plain(first.certificate) == plain(second.certificate) and first.metrics["f1"] != second.metrics["f1"]
 
 
@@ -321,9 +314,9 @@ def test_only_positives_are_labelled_and_their_number_is_rounded_down(n, monkeyp
         "split": {"label_frequency": 0.2, "seed": 1, "repeat": 0},
         "method": {"name": "usmo", "params": {"prior": 0.47}},
     }
-    rows = usmo._rows(Cell("toy", {}, 0, "usmo", declared, "group"), Context())
+    rows = usmo.PROTOCOL.rows(Cell("toy", {}, 0, "usmo", declared, "group"), Context())
     share = 0.2 * n * 0.47
-    assert share - 1 < rows.labelled.sum() < share and np.all(y[rows.labelled] == 1)
+    assert share - 1 < rows.y_train.sum() < share and np.all(y[rows.y_train] == 1)
 
 
 def test_the_prior_of_a_fit_is_that_of_its_own_unlabeled_rows(monkeypatch):
@@ -335,20 +328,20 @@ def test_the_prior_of_a_fit_is_that_of_its_own_unlabeled_rows(monkeypatch):
     make = usmo_curves.make
     monkeypatch.setattr(usmo_curves, "make", lambda *a, prior, **k: given.append(prior) or make(*a, prior=prior, **k))
     cell = cells_of(case)[0]
-    first = usmo_curves.run_cell(cell, Context())
+    first = usmo_curves.PROTOCOL.run_cell(cell, Context())
     context = Context()
-    rows = usmo_curves._rows(cell, context)
-    assert given == [np.mean(rows.pool_y[:n] == 1) for n in (20, 60)]
-    beyond = np.where(np.arange(len(rows.pool_y)) < 20, rows.pool_y, 1)
-    context.cache[cell.group] = rows._replace(pool_y=beyond)
-    second = usmo_curves.run_cell(cell, context)
+    rows = usmo_curves.PROTOCOL.prepare(cell, context)
+    assert given == [np.mean(rows.positive_in_pool[:n]) for n in (20, 60)]
+    beyond = rows.positive_in_pool | (np.arange(len(rows.positive_in_pool)) >= 20)
+    context.cache[cell.group] = dataclasses.replace(rows, positive_in_pool=beyond)
+    second = usmo_curves.PROTOCOL.run_cell(cell, context)
     objectives = [result.details["curve"]["objective"] for result in (first, second)]
     assert objectives[0][0] == objectives[1][0] and objectives[0][1] != objectives[1][1]
 
 
 def test_the_bandwidth_and_the_counts_of_modes_do_not_see_test_rows():
     rng = np.random.default_rng(0)
-    drawn = deep.Drawn(rng.normal(size=(60, 2)), rng.normal(size=(50, 2)), centres=np.eye(2), sd=0.3)
+    drawn = deep.DrawnRows(rng.normal(size=(60, 2)), X_test=rng.normal(size=(50, 2)), centres=np.eye(2), sd=0.3)
 
     class Model:
         def sample(self, n, random_state):

@@ -78,8 +78,8 @@ def test_cell_has_three_scores_and_the_equality_of_objectives(monkeypatch):
         }
     )
     context = Context()
-    result = usmo.run_cell(cell, context)
-    assert context.cache[cell.group].labelled.sum() == math.floor(0.2 * 300 * 0.5)
+    result = usmo.PROTOCOL.run_cell(cell, context)
+    assert context.cache[cell.group].y_train.sum() == math.floor(0.2 * 300 * 0.5)
     assert result.metrics["f1"] > 0.8
     assert abs(result.metrics["f_published"] - result.metrics["f_majority"]) > 5
     assert result.metrics["objective_difference_ppm"] <= 10
@@ -97,7 +97,7 @@ def test_curve_has_a_point_for_each_number_and_ends_with_the_pool(monkeypatch):
             "method": {"name": "usmo", "version": 1, "params": {"kernel": "linear"}},
         }
     )
-    result = usmo_curves.run_cell(cell, Context())
+    result = usmo_curves.PROTOCOL.run_cell(cell, Context())
     assert result.details["curve"]["unlabeled"] == [100, 200, 400]
     assert any("450" in note for note in result.notes)
     assert all(f > 0.8 for f in result.details["curve"]["f1"])
@@ -105,7 +105,7 @@ def test_curve_has_a_point_for_each_number_and_ends_with_the_pool(monkeypatch):
     assert len(result.details["trace"][0]) == 3
     monkeypatch.setattr(usmo_curves, "read_rows", lambda *_, **__: (X, np.arange(700) % 10))
     with pytest.raises(UsageError, match=r"toy has no positive .* options\.positive"):
-        usmo_curves.run_cell(cell, Context())
+        usmo_curves.PROTOCOL.run_cell(cell, Context())
 
 
 def rows_of(monkeypatch, positives, n=4000, **split):
@@ -113,23 +113,23 @@ def rows_of(monkeypatch, positives, n=4000, **split):
     monkeypatch.setattr(usmo_curves, "read_rows", lambda *_, **__: (np.arange(n, dtype=float)[:, None], y))
     data = {"name": "toy", "standardise": "none", "positive": []}
     split = {"labelled": 100, "labelled_share": 1.0, "test_rows": 1000, "seed": 1, "repeat": 0} | split
-    return usmo_curves._rows(cell_of({"data": data, "split": split}), Context())
+    return usmo_curves.PROTOCOL.prepare(cell_of({"data": data, "split": split}), Context())
 
 
 def test_test_rows_have_the_share_of_positives_of_the_pool(monkeypatch):
     rows = rows_of(monkeypatch, positives=500)
     left = 400 / 3900  # of those that are not labelled
-    assert (rows.y_test == 1).mean() == pytest.approx(left, abs=0.03)  # three standard errors
-    assert (rows.pool_y == 1).mean() == pytest.approx(left, abs=0.03)
-    together = np.concatenate([rows.X_labelled, rows.pool, rows.X_test])
+    assert (rows.hidden.drawn() == 1).mean() == pytest.approx(left, abs=0.03)  # three standard errors
+    assert rows.positive_in_pool.mean() == pytest.approx(left, abs=0.03)
+    together = np.concatenate([rows.X_train, rows.X_test])
     assert np.array_equal(np.sort(together[:, 0]), np.arange(4000))
 
 
 def test_at_most_the_declared_share_of_a_rare_class_is_labelled(monkeypatch):
     rows = rows_of(monkeypatch, positives=15, labelled_share=0.5)
-    assert len(rows.X_labelled) == 8
-    assert (rows.pool_y == 1).sum() + (rows.y_test == 1).sum() == 7
-    assert len(rows_of(monkeypatch, positives=500, labelled_share=0.5).X_labelled) == 100
+    assert rows.y_train.sum() == 8
+    assert rows.positive_in_pool.sum() + (rows.hidden.drawn() == 1).sum() == 7
+    assert rows_of(monkeypatch, positives=500, labelled_share=0.5).y_train.sum() == 100
 
 
 def test_f_is_undefined_without_a_positive_test_row(monkeypatch):
@@ -141,7 +141,7 @@ def test_f_is_undefined_without_a_positive_test_row(monkeypatch):
         "unlabeled": [50, 100],
         "method": {"name": "usmo", "version": 1, "params": {"kernel": "linear"}},
     }
-    result = usmo_curves.run_cell(cell_of(declared), Context())
+    result = usmo_curves.PROTOCOL.run_cell(cell_of(declared), Context())
     assert np.isnan(result.metrics["f1"]) and result.notes == ["no test row is positive: F is undefined"]
 
 
@@ -267,7 +267,7 @@ def test_heart_reproduces_its_published_row_by_the_published_scoring_alone():
     cells = [cell for cell in plan(experiment, datasets=["usmo-heart"]) if cell.method == "usmo-0.001"]
     published, aligned = [], []
     for cell in cells:
-        result = usmo.run_cell(cell, Context(mirror=str(SHARED / "data"), offline=True))
+        result = usmo.PROTOCOL.run_cell(cell, Context(mirror=str(SHARED / "data"), offline=True))
         published.append(result.metrics["f_published"])
         aligned.append(result.metrics["f_majority"])
         assert result.metrics["objective_difference_ppm"] <= 10

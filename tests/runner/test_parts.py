@@ -143,18 +143,18 @@ def test_a_limit_stops_the_run_and_the_next_run_continues(experiment, tmp_path):
 
 
 def test_only_failed_cells_run_again(experiment, tmp_path, monkeypatch):
-    from pucli.protocols.pu import protocol
+    from pucli.protocols.pu.protocol import PU
 
-    works = protocol.run_cell
+    works = PU.run_cell
 
-    def fails(cell, context):
+    def fails(self, cell, context):
         if cell.method == "gllc":
             raise ValueError("on purpose")
-        return works(cell, context)
+        return works(self, cell, context)
 
-    monkeypatch.setattr(protocol, "run_cell", fails)
+    monkeypatch.setattr(PU, "run_cell", fails)
     assert run(experiment, results_dir=tmp_path, max_cells=4).failed == 2
-    monkeypatch.setattr(protocol, "run_cell", works)
+    monkeypatch.setattr(PU, "run_cell", works)
     again = run(experiment, results_dir=tmp_path, only_failed=True)
     assert (again.ran, again.failed, again.left) == (2, 0, 4)
     assert run(experiment, results_dir=tmp_path, only_failed=True).ran == 0

@@ -96,8 +96,8 @@ def test_own_keys_precede_merged_ones(tmp_path):
 
 def test_messages_and_values_are_the_same_without_libyaml(tmp_path, monkeypatch):
     file, told = tmp_path / "e.yaml", []
-    for loader in (yaml_files._Loader, yaml_files._SlowLoader):
-        monkeypatch.setattr(yaml_files, "_Loader", loader)
+    for loader in (yaml_files._Parser, yaml_files.yaml.SafeLoader):
+        monkeypatch.setattr(yaml_files, "_Parser", loader)
         file.write_text("a: &x {b: 1e-4}\nc: {<<: *x, d: [.5, 010, 1:30, yes]}\n")
         told.append([read_yaml(file)])
         for text in ("a: b: c", "a: *b", "a: 'b", "a: \0", "- " * 2000, "a: 1\na: 2"):

@@ -5,31 +5,26 @@ Rows and splits are those of the protocol pu, parameters are those that a column
 
 import dataclasses
 
-from pucli.metrics import classification_scores
-from pucli.protocols.common import make, timed
-from pucli.protocols.pu import protocol as pu
-from pucli.runner.cells import CellResult
-
-# raise it when the protocol changes what a cell computes
-VERSION = 1
+from pucli.protocols.pu.protocol import PU
 
 
-def cells(experiment, scope):
-    """Return the cells of the protocol pu under a key of their own."""
-    return [
-        dataclasses.replace(
-            cell, declared={**cell.declared, "protocol": ["transductive", VERSION, pu.VERSION]}, n_fits=1
-        )
-        for cell in pu.cells(experiment, scope)
-    ]
+class Transductive(PU):
+    """The protocol pu without tuning."""
+
+    name = "transductive"
+    version = 1  # raise it when the protocol changes what a cell computes
+
+    def plan(self, planner):
+        """Plan the cells of the protocol pu, each with one fit."""
+        return [dataclasses.replace(cell, n_fits=1) for cell in super().plan(planner)]
+
+    def parameters(self, run):
+        """Return the parameters of the column."""
+        return dict(run.method["params"])
+
+    def score(self, run, model, predictions):
+        """Return the metrics of the predicted classes; the true labels stay in `run.rows.hidden`."""
+        return run.rows.hidden.classification(predictions)
 
 
-def run_cell(cell, context):
-    """Fit once; the one place where true labels are read is the call of `classification_scores`."""
-    rows = pu.prepared(cell, context)
-    result = CellResult(params=dict(cell.declared["method"]["params"]))
-    with timed(result.seconds, "fit"):
-        model = make(cell.declared["method"], result.params).fit(rows.X_train, rows.s)
-    result.predictions = pu.predicted_classes(model, rows.X_test)
-    result.metrics = classification_scores(rows.y_test, result.predictions, positive=1)
-    return result
+PROTOCOL = Transductive()

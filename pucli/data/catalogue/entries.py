@@ -156,7 +156,8 @@ def dataset_entry(name: str, catalogue: str | Path | None = None) -> Entry:
     The name may also be the display name in the tables of a publication ("SSMCR"). The error for an unknown name
     suggests the nearest names.
     """
-    return load_catalogue(catalogue)[dataset_key(name, catalogue)]
+    entries = load_catalogue(catalogue)
+    return entries[name if name in entries else dataset_key(name, catalogue)]
 
 
 def dataset_key(name: str, catalogue: str | Path | None = None) -> str:

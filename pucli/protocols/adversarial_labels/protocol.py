@@ -8,6 +8,7 @@ where the orthogonality condition (4.34) holds to 1e-4, the posterior at u is th
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,13 @@ from pydantic import Field
 
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.seeding import stream
-from pucli.protocols.common import Planner, check_unscaled, declared_method, make, timed
-from pucli.protocols.options import read_options
+from pucli.data import load_dataset
+from pucli.protocols.common import Planner, make
+from pucli.protocols.steps import ProtocolSteps, RunningCell, SplitRows
 from pucli.runner.cells import Cell, CellResult, Context
-from pucli.runner.experiment import Experiment, Strict
-from pucli.runner.profiles import Scope, data_settings
+from pucli.runner.experiment import Strict
+from pucli.runner.profiles import data_settings
 
-# Raise it when the protocol changes what a cell computes.
-VERSION = 1
 ORTHOGONAL = 1e-4  # bound of the thesis on the difference of the two sides of (4.34)
 
 
@@ -36,69 +36,70 @@ class Options(Strict):
     grid: int = Field(default=41, ge=2, description="values of u1 and of u2 with two unlabeled points")
 
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return one cell per example and method fitted to it."""
-    check_unscaled(experiment)
-    options = read_options(Options, experiment, scope.profile.options)
-    planner = Planner(experiment, "adversarial_labels", VERSION)
-    columns = {column: declared_method(experiment, column) for column in scope.methods}
-    planned = []
-    for dataset in scope.datasets:
-        for parameters in data_settings(scope.parameters):
-            example = parameters.get("example")
-            grid = {
-                "span": options.span,
-                "points": options.points,
-                "pairs": options.grid if example in options.two_points else 0,
+class AdversarialLabels(ProtocolSteps):
+    """The protocol."""
+
+    name = "adversarial_labels"
+    version = 1
+    options = Options
+    scales = seeds = repeated = False
+
+    def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
+        """Yield a condition for each example."""
+        options = planner.options
+        for parameters in data_settings(planner.scope.parameters):
+            pairs = options.grid if parameters.get("example") in options.two_points else 0
+            yield {
+                "setting": parameters,
+                "data": {"parameters": parameters},
+                "grid": {"span": options.span, "points": options.points, "pairs": pairs},
+                "shares": ("data", "grid", "method"),
             }
-            planned += [
-                planner.cell(
-                    dataset,
-                    column,
-                    0,
-                    method,
-                    setting=parameters,
-                    data={"parameters": parameters},
-                    grid=grid,
-                    shares=("data", "grid", "method"),
-                )
-                for column, method in columns.items()
-                if example in options.examples.get(column, [])
-            ]
-    return planned
+
+    def parts(
+        self, planner: Planner, condition: Mapping[str, Any], column: str, method: Mapping[str, Any], repeat: int
+    ) -> Mapping[str, Any] | None:
+        """Leave out examples that the method is not fitted to."""
+        fitted = condition["setting"].get("example") in planner.options.examples.get(column, [])
+        return condition if fitted else None
+
+    def rows(self, cell: Cell, context: Context) -> SplitRows:
+        """Return the labelled points of the example."""
+        parameters = dict(cell.declared["data"]["parameters"])
+        drawn = load_dataset(cell.dataset, rng=stream(0, "points"), parameters=parameters)
+        return SplitRows(drawn.X, drawn.y)
+
+    def fit(self, run: RunningCell) -> None:
+        """Fit the method for every u and every pair."""
+        X, y, grid, result = run.rows.X_train, run.rows.y_train, run.cell.declared["grid"], run.result
+        with run.timed("fit"):
+            single = np.linspace(-grid["span"], grid["span"], grid["points"])
+            one = _fits(run.cell, X, y, single[:, None])
+            holds, change = one["spread"] < ORTHOGONAL, np.abs(one["posterior"] - one["supervised"])
+            result.details = {
+                "labelled": X[:, 0].tolist(),
+                "classes": y.tolist(),
+                "u": single.tolist(),
+                "one": {name: (values[:, 0] if values.ndim == 3 else values).tolist() for name, values in one.items()},
+            }
+            result.metrics = {
+                "least_improvement": float(one["improvement"].min()),
+                "orthogonal_share": float(np.mean(holds)),
+                # under the orthogonality condition
+                "largest_posterior_change": float(np.max(change[holds])) if holds.any() else math.nan,
+                "least_soft_label": float(one["soft_labels"].min()),
+                "largest_gap": float(one["gap"].max()),
+                "orthogonal_share_of_two": math.nan,
+            }
+            if grid["pairs"]:
+                _add_pairs(run.cell, X, y, result)
+
+    def conclude(self, run: RunningCell, model: None, seen: Mapping[str, Any]) -> None:
+        """Keep the largest gap of all fits."""
+        run.result.certificate = {"dual_gap": run.result.metrics["largest_gap"], "converged": True}
 
 
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit the method for every u and every pair."""
-    from pucli.data import load_dataset
-
-    parameters = dict(cell.declared["data"]["parameters"])
-    drawn = load_dataset(cell.dataset, rng=stream(0, "points"), parameters=parameters)
-    grid = cell.declared["grid"]
-    result = CellResult(params=dict(cell.declared["method"]["params"]), seconds={"tune": 0.0})
-    with timed(result.seconds, "fit"):
-        single = np.linspace(-grid["span"], grid["span"], grid["points"])
-        one = _fits(cell, drawn.X, drawn.y, single[:, None])
-        holds, change = one["spread"] < ORTHOGONAL, np.abs(one["posterior"] - one["supervised"])
-        result.details = {
-            "labelled": drawn.X[:, 0].tolist(),
-            "classes": drawn.y.tolist(),
-            "u": single.tolist(),
-            "one": {name: (values[:, 0] if values.ndim == 3 else values).tolist() for name, values in one.items()},
-        }
-        result.metrics = {
-            "least_improvement": float(one["improvement"].min()),
-            "orthogonal_share": float(np.mean(holds)),
-            # under the orthogonality condition
-            "largest_posterior_change": float(np.max(change[holds])) if holds.any() else math.nan,
-            "least_soft_label": float(one["soft_labels"].min()),
-            "largest_gap": float(one["gap"].max()),
-            "orthogonal_share_of_two": math.nan,
-        }
-        if grid["pairs"]:
-            _add_pairs(cell, drawn.X, drawn.y, result)
-    result.certificate = {"dual_gap": result.metrics["largest_gap"], "converged": True}
-    return result
+PROTOCOL = AdversarialLabels()
 
 
 def _add_pairs(cell: Cell, X: Floats, y: AnyArray, result: CellResult) -> None:

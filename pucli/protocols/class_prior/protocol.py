@@ -17,34 +17,20 @@ A method is fitted with its defaults and asked for its `prior_`; the metric is t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.arrays import AnyArray, Bools, Ints
 from pucli.core.errors import UsageError
-from pucli.models.certificates import certificate, watched
-from pucli.models.fitting import seeded
-from pucli.protocols.common import (
-    Planner,
-    check_two_classes,
-    declared_method,
-    make,
-    read_dataset,
-    seed_of,
-    standardised,
-    timed,
-)
-from pucli.protocols.options import read_options
-from pucli.runner.cells import Cell, CellResult, Context
-from pucli.runner.experiment import Experiment, Strict
-from pucli.runner.profiles import Scope
-
-# Raise it when the protocol changes what a cell computes.
-VERSION = 1
+from pucli.protocols.common import Planner, check_two_classes, read_dataset
+from pucli.protocols.hidden_labels import HiddenLabels
+from pucli.protocols.steps import ProtocolSteps, RunningCell, SplitRows
+from pucli.runner.cells import Cell, Context
+from pucli.runner.experiment import Strict
 
 Weight = Annotated[tuple[int | str, int], Field(strict=False)]
 
@@ -76,86 +62,81 @@ class Options(Strict):
     )
 
 
-class Rows(NamedTuple):
-    """Rows of a cell: features, 1 for labelled rows, and the share of positives among the others."""
+class ClassPrior(ProtocolSteps):
+    """The protocol."""
 
-    X: Floats
-    s: Ints
-    share: float
+    name = "class_prior"
+    version = 1
+    options = Options
+    tunes = False
 
+    def check(self, planner: Planner) -> None:
+        """Raise UsageError for shares outside of (0, 1) and names that do not exist."""
+        experiment, options = planner.experiment, planner.options
+        if experiment.split.label_frequencies:
+            raise UsageError(
+                f"{experiment.name}: the protocol class_prior takes options.shares, not label frequencies."
+            )
+        for shares in (options.shares, *options.shares_of.values()):
+            if outside := [share for share in shares if not 0 < share < 1]:
+                raise UsageError(f"{experiment.name}: options.shares: {outside[0]} is not between 0 and 1.")
+        for key in ("shares_of", "labelling", "drawn"):
+            for name in getattr(options, key):
+                if name not in experiment.dataset_names:
+                    where = f"{experiment.name}: options.{key}.{name}"
+                    raise UsageError(f"{where}: the data sets are {', '.join(experiment.dataset_names)}.")
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells in the order data set, share, method, repeat."""
-    options = read_options(Options, experiment, scope.profile.options)
-    if experiment.split.label_frequencies:
-        raise UsageError(f"{experiment.name}: the protocol class_prior takes options.shares, not label frequencies.")
-    for shares in (options.shares, *options.shares_of.values()):
-        if outside := [share for share in shares if not 0 < share < 1]:
-            raise UsageError(f"{experiment.name}: options.shares: {outside[0]} is not between 0 and 1.")
-    for key in ("shares_of", "labelling", "drawn"):
-        for name in getattr(options, key):
-            if name not in experiment.dataset_names:
-                where = f"{experiment.name}: options.{key}.{name}"
-                raise UsageError(f"{where}: the data sets are {', '.join(experiment.dataset_names)}.")
-    given = options.model_dump(mode="json")
-    planner = Planner(experiment, "class_prior", VERSION)
-    columns = {column: declared_method(experiment, column) for column in scope.methods}
-    for column, method in columns.items():
-        if experiment.methods[column].grid:
-            raise UsageError(f"{experiment.name}: methods.{column}.grid: the protocol class_prior does not tune.")
+    def method(self, planner: Planner, column: str, dataset: str) -> dict[str, Any]:
+        """Return the declared method, which needs an estimator of the prior."""
+        method = super().method(planner, column, dataset)
         if "prior_estimator" not in method["params"]:
-            raise UsageError(f"{experiment.name}: methods.{column}: give a method and its prior_estimator.")
-    return [
-        planner.cell(
-            dataset,
-            column,
-            repeat,
-            method,
-            setting={"share": share},
-            data={"standardise": experiment.data.standardise},
-            split={
-                "share": share,
-                "labelling": given["labelling"].get(dataset, "scar"),
-                **({"drawn": given["drawn"][dataset]} if dataset in options.drawn else {}),
-            },
+            raise UsageError(f"{planner.experiment.name}: methods.{column}: give a method and its prior_estimator.")
+        return method
+
+    def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
+        """Yield a condition for each share."""
+        options = planner.options
+        given = options.model_dump(mode="json")
+        how: dict[str, Any] = {"labelling": given["labelling"].get(dataset, "scar")}
+        if dataset in options.drawn:
+            how["drawn"] = given["drawn"][dataset]
+        for share in options.shares_of.get(dataset, options.shares):
+            yield {"setting": {"share": share}, "split": {"share": share, **how}}
+
+    def rows(self, cell: Cell, context: Context) -> SplitRows:
+        """Return the rows of a share and repeat; the hidden labels are those of the unlabeled rows."""
+        dataset = read_dataset(cell.dataset, context)
+        check_two_classes(cell.dataset, dataset.y)
+        split = cell.declared["split"]
+        positive = dataset.y == 1
+        ratio, classes = split["labelling"], np.asarray(dataset.classes)
+        if ratio == "classes":
+            ratio = doubling(classes[positive])
+        parts = (
+            [(positive, 1)] if ratio == "scar" else [(positive & (classes == name), weight) for name, weight in ratio]
         )
-        for dataset in scope.datasets
-        for share in options.shares_of.get(dataset, options.shares)
-        for column, method in columns.items()
-        for repeat in range(scope.repeats)
-    ]
+        if "drawn" in split:
+            s = drawn_rows(positive, split["share"], split["drawn"], parts)
+        else:
+            s = (positive & ~hidden_positives(positive, split["share"], split["repeat"], parts)).astype(np.int64)
+        return SplitRows(dataset.X[s >= 0], s[s >= 0], hidden=HiddenLabels(dataset.y[s == 0]))
+
+    def score(self, run: RunningCell, model: Any, predictions: None) -> dict[str, float]:
+        """Compare the estimate with the share of positives among the unlabeled rows."""
+        prior = float(model.prior_)
+        return {"prior_error": run.rows.hidden.score(_error_of_prior, prior), "prior": prior}
+
+    def conclude(self, run: RunningCell, model: Any, seen: Mapping[str, Any]) -> None:
+        """Add certificate and notes, and no flag, as the prior is no solution of an optimisation problem."""
+        super().conclude(run, model, seen)
+        run.result.flags = []
 
 
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit the method, and compare its estimate with the share of positives among the unlabeled rows."""
-    rows = context.shared(cell, prepare)
-    method = cell.declared["method"]
-    params = seeded(method["name"], method["params"], seed_of(cell, "fit"))
-    result = CellResult(params=params, seconds={"tune": 0.0})
-    with watched() as seen, timed(result.seconds, "fit"):
-        model = make(method, params).fit(rows.X, rows.s)
-    result.notes += seen["texts"]
-    result.certificate = certificate(model)
-    result.metrics = {"prior_error": abs(float(model.prior_) - rows.share), "prior": float(model.prior_)}
-    return result
+PROTOCOL = ClassPrior()
 
 
-def prepare(cell: Cell, context: Context) -> Rows:
-    """Return the standardised rows of a share and repeat."""
-    dataset = read_dataset(cell.dataset, context)
-    check_two_classes(cell.dataset, dataset.y)
-    split = cell.declared["split"]
-    positive = dataset.y == 1
-    ratio, classes = split["labelling"], np.asarray(dataset.classes)
-    if ratio == "classes":
-        ratio = doubling(classes[positive])
-    parts = [(positive, 1)] if ratio == "scar" else [(positive & (classes == name), weight) for name, weight in ratio]
-    if "drawn" in split:
-        s = drawn_rows(positive, split["share"], split["drawn"], parts)
-    else:
-        s = (positive & ~hidden_positives(positive, split["share"], split["repeat"], parts)).astype(np.int64)
-    (X,) = standardised(cell.declared["data"]["standardise"], dataset.X[s >= 0])
-    return Rows(X, s[s >= 0], float(np.mean(positive[s == 0])))
+def _error_of_prior(y: AnyArray, prior: float) -> float:
+    return abs(prior - float(np.mean(y == 1)))
 
 
 def doubling(classes: AnyArray) -> list[tuple[int | str, int]]:

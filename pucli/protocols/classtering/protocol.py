@@ -13,9 +13,7 @@ The experiment's `options` are those of `Options`.
 from __future__ import annotations
 
 import functools
-import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -24,17 +22,19 @@ from pydantic import Field
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.errors import UsageError
 from pucli.core.seeding import seed_words, stream
-from pucli.models.certificates import certificate
+from pucli.metrics.classification import error_rate
+from pucli.metrics.clustering import nmi
+from pucli.models.certificates import certificate, watched
 from pucli.models.fitting import seeded
-from pucli.protocols.common import Planner, declared_method, make, read_rows, seed_of, standardised, timed
+from pucli.protocols.common import Planner, declared_method, make, read_rows, seed_of
+from pucli.protocols.hidden_labels import HiddenLabels
 from pucli.protocols.options import read_options
-from pucli.runner.cells import Cell, CellResult, Context
+from pucli.protocols.steps import NOT_CONVERGED, ProtocolSteps, RunningCell, SplitRows
+from pucli.runner.cells import Cell, Context
 from pucli.runner.experiment import Experiment, Strict
 from pucli.runner.profiles import Scope, resolved_grid
 from pucli.tuning.grids import expand
 
-# Raise it when the protocol changes what a cell computes.
-VERSION = 1
 _SHOWN_ROWS = 1000  # rows of a data set in two or three dimensions kept for the figure of predictions
 
 
@@ -58,16 +58,6 @@ class Options(Strict):
     )
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Rows of a data set, setting and repeat. Classes are coded from 0; in `visible`, -1 marks unlabeled rows."""
-
-    X: Floats
-    visible: Ints
-    X_test: Floats
-    y_test: Ints
-
-
 def options_of(experiment: Experiment, scope: Scope) -> Options:
     """Return the options of the experiment under a profile; errors name a wrong key."""
     options = read_options(Options, experiment, scope.profile.options)
@@ -85,97 +75,126 @@ def options_of(experiment: Experiment, scope: Scope) -> Options:
     return options
 
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells in the order data set, number of labels, repeat, method."""
-    options = options_of(experiment, scope)
-    planner = Planner(experiment, "classtering", VERSION)
-    planned = []
-    for dataset in scope.datasets if scope.narrowed else [*options.generated, *scope.datasets]:
-        methods = {column: _method(experiment, column, scope, options, dataset) for column in scope.methods}
+class ClassteringProtocol(ProtocolSteps):
+    """The protocol. Classes are coded from 0, and -1 marks unlabeled rows."""
+
+    name = "classtering"
+    version = 1
+    options = Options
+
+    by_repeat = True
+
+    def datasets(self, planner: Planner) -> list[str]:
+        """Return the generated data sets of the options and the declared ones."""
+        options, scope = options_of(planner.experiment, planner.scope), planner.scope
+        return scope.datasets if scope.narrowed else [*options.generated, *scope.datasets]
+
+    def method(self, planner: Planner, column: str, dataset: str) -> dict[str, Any]:
+        """Return the declared method of a column on a data set, with its grid."""
+        entry, options = planner.experiment.methods[column], planner.options
+        return declared_method(
+            planner.experiment,
+            column,
+            changes=options.per_dataset.get(dataset, {}).get(column, {}),
+            grid=resolved_grid(entry, planner.scope.profile) if entry.grid else {},
+            inner_folds=options.inner_folds,
+        )
+
+    def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
+        """Yield a condition for each number of labels."""
+        options = planner.options
         data = {
-            "standardise": experiment.data.standardise,
             "classes": options.classes.get(dataset, []),
             "rows": options.rows.get(dataset, 0),
             "embed": options.embed.get(dataset, 0),
         }
         for labels in options.labels_of.get(dataset, options.labels):
             split = {"task": options.task, "labels": labels, "folds": options.folds}
-            planned += [
-                planner.cell(dataset, column, repeat, method, setting={"labels": labels}, data=data, split=split)
-                for repeat in range(scope.repeats)
-                for column, method in methods.items()
-                if labels > 0 or column in options.unsupervised
-            ]
-    return planned
+            yield {"setting": {"labels": labels}, "data": data, "split": split}
+
+    def parts(
+        self, planner: Planner, condition: Mapping[str, Any], column: str, method: Mapping[str, Any], repeat: int
+    ) -> Mapping[str, Any] | None:
+        """Leave out methods that need labelled rows where there are none."""
+        fits = condition["setting"]["labels"] > 0 or column in planner.options.unsupervised
+        return condition if fits else None
+
+    def rows(self, cell: Cell, context: Context) -> SplitRows:
+        """Return all rows, or a fold of them for testing, with the same labelled rows for every method."""
+        from sklearn.model_selection import StratifiedKFold
+
+        data, split = cell.declared["data"], cell.declared["split"]
+        classification = split["task"] == "classification"
+        round_number, fold = divmod(cell.repeat, split["folds"]) if classification else (cell.repeat, 0)
+        X, y = _load(data, split["seed"], round_number, context)
+        train = test = np.arange(len(X))
+        if classification:
+            seed = seed_words(split["seed"], "folds", cell.dataset, round_number)[0]
+            folds = StratifiedKFold(split["folds"], shuffle=True, random_state=seed)
+            train, test = list(folds.split(X, y))[fold]
+        # the same order for every number of labels, so that the labelled rows are nested
+        rng = stream(split["seed"], "labels", cell.dataset, cell.repeat)
+        visible = np.full(len(train), -1)
+        for label in np.unique(y):
+            own = rng.permutation(np.flatnonzero(y[train] == label))
+            visible[own[: split["labels"]]] = label
+        return SplitRows(X[train], visible, X[test], HiddenLabels(y[test]))
+
+    def parameters(self, run: RunningCell) -> dict[str, Any]:
+        """Return those of the column, with the best point of its grid."""
+        if not run.method["grid"]:
+            return dict(run.method["params"])
+        with run.timed("tune"):
+            return {**run.method["params"], **_searched(run.method, run.rows)}
+
+    def fit(self, run: RunningCell) -> Any:
+        """Fit with a seed that the repeat determines."""
+        with run.timed("fit"):
+            return _fit(run.method, run.result.params, run.rows.X_train, run.rows.y_train, seed_of(run.cell, "fit"))
+
+    def predict(self, run: RunningCell, model: Any) -> AnyArray:
+        """Return classes, or clusters if no row is labelled and the model has clusters."""
+        clusters = (run.rows.y_train < 0).all() and hasattr(model, "predict_cluster")
+        # label spreading divides 0 by 0 for rows not connected to a labelled row
+        with np.errstate(invalid="ignore"):
+            predictions: AnyArray = (model.predict_cluster if clusters else model.predict)(run.rows.X_test)
+        return predictions
+
+    def score(self, run: RunningCell, model: Any, predictions: AnyArray) -> dict[str, float]:
+        """Return NMI, for a classification also the error rate, and for a mixture what its components are worth."""
+        hidden, X = run.rows.hidden, run.rows.X_test
+        metrics = {"nmi": hidden.score(nmi, predictions)}
+        if run.cell.declared["split"]["task"] == "classification":
+            metrics["error"] = hidden.score(error_rate, predictions)
+        if hasattr(model, "predict_cluster"):
+            metrics["nmi_clusters"] = hidden.score(nmi, model.predict_cluster(X))
+            metrics["n_components"] = float(model.n_components_)
+        if run.cell.repeat == 0 and X.shape[1] in (2, 3):
+            shown = np.linspace(0, len(X) - 1, min(len(X), _SHOWN_ROWS)).astype(int)
+            run.result.details = {
+                "X": np.round(X[shown], 3).tolist(),
+                "truth": hidden.drawn(shown).tolist(),
+                # the name used in committed results
+                "answers": np.unique(predictions, return_inverse=True)[1][shown].tolist(),
+            }
+        return metrics
+
+    def conclude(self, run: RunningCell, model: Any, seen: Mapping[str, Any]) -> None:
+        """Add the certificate; warnings of scikit-learn's methods are no notes."""
+        run.result.certificate = certificate(model)
+        if run.result.certificate.get("converged") is False:
+            run.result.flags.append(NOT_CONVERGED)
 
 
-def _method(experiment: Experiment, column: str, scope: Scope, options: Options, dataset: str) -> dict[str, Any]:
-    """Return the declared method of a column on a data set, with its grid."""
-    entry = experiment.methods[column]
-    return declared_method(
-        experiment,
-        column,
-        changes=options.per_dataset.get(dataset, {}).get(column, {}),
-        grid=resolved_grid(entry, scope.profile) if entry.grid else {},
-        inner_folds=options.inner_folds,
-    )
-
-
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit a method with a choice of labelled rows and score its predictions."""
-    from pucli.metrics.classification import error_rate
-    from pucli.metrics.clustering import nmi
-
-    rows = context.shared(cell, _prepare)
-    method = cell.declared["method"]
-    result = CellResult(seconds={"tune": 0.0})
-    result.params = dict(method["params"])
-    if method["grid"]:
-        with timed(result.seconds, "tune"):
-            result.params |= _searched(method, rows)
-    with timed(result.seconds, "fit"):
-        model = _fit(method, result.params, rows.X, rows.visible, seed_of(cell, "fit"))
-    with timed(result.seconds, "predict"):
-        predictions = _predictions(model, rows.X_test, labelled=bool((rows.visible >= 0).any()))
-    result.predictions = predictions
-    result.metrics["nmi"] = nmi(rows.y_test, predictions)
-    if cell.declared["split"]["task"] == "classification":
-        result.metrics["error"] = error_rate(rows.y_test, predictions)
-    if hasattr(model, "predict_cluster"):
-        result.metrics["nmi_clusters"] = nmi(rows.y_test, model.predict_cluster(rows.X_test))
-        result.metrics["n_components"] = float(model.n_components_)
-    result.certificate = certificate(model)
-    if result.certificate.get("converged") is False:
-        result.flags.append("not converged")
-    if cell.repeat == 0 and rows.X_test.shape[1] in (2, 3):
-        n = len(rows.X_test)
-        shown = np.linspace(0, n - 1, min(n, _SHOWN_ROWS)).astype(int)
-        result.details = {
-            "X": np.round(rows.X_test[shown], 3).tolist(),
-            "truth": rows.y_test[shown].tolist(),
-            # the name used in committed results
-            "answers": np.unique(predictions, return_inverse=True)[1][shown].tolist(),
-        }
-    return result
-
-
-def _predictions(model: Any, X: Floats, *, labelled: bool) -> AnyArray:
-    """Return classes, or clusters if no row is labelled and the model has clusters."""
-    clusters = not labelled and hasattr(model, "predict_cluster")
-    # label spreading divides 0 by 0 for rows not connected to a labelled row
-    with np.errstate(invalid="ignore"):
-        predictions: AnyArray = model.predict_cluster(X) if clusters else model.predict(X)
-    return predictions
+PROTOCOL = ClassteringProtocol()
 
 
 def _fit(method: Mapping[str, Any], params: Mapping[str, Any], X: Floats, visible: Ints, seed: int) -> Any:
-    from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning), np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):
         return make(method, seeded(method["name"], params, seed)).fit(X, visible)
 
 
-def _searched(method: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
+def _searched(method: Mapping[str, Any], rows: SplitRows) -> dict[str, Any]:
     """Return the first point of the grid with the fewest errors on held-out labelled rows.
 
     Held-out rows stay in the training set as unlabeled rows. If a class has fewer labelled rows than there are folds,
@@ -184,8 +203,8 @@ def _searched(method: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
     from sklearn.model_selection import StratifiedKFold
 
     points = expand(method["grid"])
-    labelled = np.flatnonzero(rows.visible >= 0)
-    y = rows.visible[labelled]
+    labelled = np.flatnonzero(rows.y_train >= 0)
+    y = rows.y_train[labelled]
     folds = method["inner_folds"]
     if np.bincount(y).min() < folds:
         return points[0]
@@ -194,34 +213,12 @@ def _searched(method: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
     # a point on all folds in turn: what the methods keep of the rows depends on the point, not on the labels
     for number, point in enumerate(points):
         for held in parts:
-            visible = rows.visible.copy()
+            visible = rows.y_train.copy()
             visible[labelled[held]] = -1
-            model = _fit(method, {**method["params"], **point}, rows.X, visible, 0)
-            errors[number] += np.sum(model.predict(rows.X[labelled[held]]) != y[held])
+            with watched():
+                model = _fit(method, {**method["params"], **point}, rows.X_train, visible, 0)
+            errors[number] += np.sum(model.predict(rows.X_train[labelled[held]]) != y[held])
     return points[int(np.argmin(errors))]
-
-
-def _prepare(cell: Cell, context: Context) -> Rows:
-    """Load, split and label the rows. Test rows in classification are not labelled and not used in training."""
-    from sklearn.model_selection import StratifiedKFold
-
-    data, split = cell.declared["data"], cell.declared["split"]
-    classification = split["task"] == "classification"
-    round_number, fold = divmod(cell.repeat, split["folds"]) if classification else (cell.repeat, 0)
-    X, y = _load(data, split["seed"], round_number, context)
-    train = test = np.arange(len(X))
-    if classification:
-        seed = seed_words(split["seed"], "folds", cell.dataset, round_number)[0]
-        folds = StratifiedKFold(split["folds"], shuffle=True, random_state=seed)
-        train, test = list(folds.split(X, y))[fold]
-    X_train, X_test = standardised(data["standardise"], X[train], X[test])
-    # the same order for every number of labels, so that the labelled rows are nested
-    rng = stream(split["seed"], "labels", cell.dataset, cell.repeat)
-    visible = np.full(len(train), -1)
-    for label in np.unique(y):
-        own = rng.permutation(np.flatnonzero(y[train] == label))
-        visible[own[: split["labels"]]] = label
-    return Rows(X_train, visible, X_test, y[test])
 
 
 def _load(data: Mapping[str, Any], seed: int, number: int, context: Context) -> tuple[Floats, Ints]:

@@ -29,16 +29,14 @@ from pydantic import Field
 from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import UsageError
 from pucli.core.seeding import seed_words, stream
+from pucli.data import dataset_entry, load_dataset
 from pucli.metrics.density import mean_log_likelihood, modes_found, nearest_centres, share_near
-from pucli.protocols.common import Planner, check_unscaled, declared_method, read_rows, timed
+from pucli.protocols.common import Planner, declared_method, read_rows
 from pucli.protocols.deep.training import Training, place_of
-from pucli.protocols.options import read_options
+from pucli.protocols.steps import ProtocolSteps, RunningCell, SplitRows
 from pucli.runner.cells import Cell, CellResult, Context
-from pucli.runner.experiment import Experiment, Strict
-from pucli.runner.profiles import Scope
+from pucli.runner.experiment import Strict
 
-# Raise it when the protocol changes what a cell computes.
-VERSION = 1
 _OF_A_RUN = ("block", "checkpoint", "report", "device", "precision")  # parameters that are set for each fit
 _SHOWN = 1000  # generated rows in two dimensions kept for the figure
 _SHOWN_IMAGES = 8
@@ -59,67 +57,126 @@ class Options(Strict):
     looks: list[int] = Field(default=[], description="iterations after which the likelihood is also measured")
 
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells in the order data set, repeat, method."""
-    from pucli.data import dataset_entry
+@dataclass(frozen=True, kw_only=True)
+class DrawnRows(SplitRows):
+    """Rows of a repeat, without labels, and the references for generated rows.
 
-    check_unscaled(experiment)
-    options = read_options(Options, experiment, scope.profile.options)
-    if options.looks and not (options.generate and options.likelihood):
-        raise UsageError(f"{experiment.name}: options.looks measures the likelihood; it needs generate and likelihood.")
-    for dataset in scope.datasets:
-        if bool(dataset_entry(dataset).generator) == options.stack:
-            wanted = "a set of images (options.stack)" if options.stack else "a generated set"
-            raise UsageError(f"{experiment.name}: data.names: {dataset} is not {wanted}.")
-    planner = Planner(experiment, "deep", VERSION)
-    changes: dict[str, Any] = {"n_iterations": options.iterations}
-    if options.hidden is not None:
-        changes["hidden"] = options.hidden
-    columns = {
-        column: declared_method(experiment, column, changes=changes, given=_OF_A_RUN) for column in scope.methods
-    }
-    return [
-        planner.cell(
-            dataset,
-            column,
-            repeat,
-            method,
-            split={},
-            options=options.model_dump(exclude=None if options.looks else {"looks"}),
-            shares=("data", "split", "options"),
+    These are the centres (n, d) of the components and their standard deviation `sd`, or the training images (m, p) that
+    were stacked, with their `digits` (m,).
+    """
+
+    centres: Floats | None = None
+    sd: float = 0.0
+    images: Floats | None = None
+    digits: Ints | None = None
+
+
+class Deep(ProtocolSteps):
+    """The protocol."""
+
+    name = "deep"
+    version = 1
+    options = Options
+    scales = seeds = False
+    by_repeat = True
+
+    def check(self, planner: Planner) -> None:
+        """Raise UsageError for looks without a likelihood and for other data than those of the task."""
+        experiment, options = planner.experiment, planner.options
+        if options.looks and not (options.generate and options.likelihood):
+            raise UsageError(
+                f"{experiment.name}: options.looks measures the likelihood; it needs generate and likelihood."
+            )
+        for dataset in planner.scope.datasets:
+            if bool(dataset_entry(dataset).generator) == options.stack:
+                wanted = "a set of images (options.stack)" if options.stack else "a generated set"
+                raise UsageError(f"{experiment.name}: data.names: {dataset} is not {wanted}.")
+
+    def method(self, planner: Planner, column: str, dataset: str) -> dict[str, Any]:
+        """Return the declared method with the number of iterations."""
+        changes = {"n_iterations": planner.options.iterations}
+        if planner.options.hidden is not None:
+            changes["hidden"] = planner.options.hidden
+        return declared_method(planner.experiment, column, changes=changes, given=_OF_A_RUN)
+
+    def conditions(self, planner: Planner, dataset: str) -> list[dict[str, Any]]:
+        """Return the one condition of a data set."""
+        options = planner.options.model_dump(exclude=None if planner.options.looks else {"looks"})
+        return [{"split": {}, "options": options, "shares": ("data", "split", "options")}]
+
+    def rows(self, cell: Cell, context: Context) -> DrawnRows:
+        """Draw training and test rows, or stack images of digits."""
+        from pucli.data.catalogue.mixtures import embedding, grid_centres, stacked
+
+        name, seed, options = cell.dataset, cell.declared["split"]["seed"], cell.declared["options"]
+        streams = [stream(seed, purpose, name, cell.repeat) for purpose in ("train", "test")]
+        if options["stack"]:
+            X, y = read_rows(name, context, multiclass=True)
+            pixels, digits = X / X.max(), y.astype(int)
+            # a third of the images is for testing
+            order = stream(seed, "images", name).permutation(len(pixels))
+            held = len(order) // 3
+            test, train = order[:held], order[held:]
+            X = stacked(pixels[train], digits[train], streams[0], options["rows"])[0]
+            X_test = stacked(pixels[test], digits[test], streams[1], options["test_rows"])[0]
+            return DrawnRows(X, X_test=X_test, images=pixels[train], digits=digits[train])
+        entry = dataset_entry(name)
+        X, X_test = (
+            load_dataset(name, rng=rng, parameters={"rows": rows}).X
+            for rng, rows in zip(streams, (options["rows"], options["test_rows"]), strict=True)
         )
-        for dataset in scope.datasets
-        for repeat in range(scope.repeats)
-        for column, method in columns.items()
-    ]
+        if entry.generator == "gaussian-grid":
+            centres = grid_centres(entry.parameters["spacing"])
+        elif entry.generator == "embedded-gaussians":
+            means, basis = embedding(entry.parameters["spread"])
+            centres = means @ basis
+        else:
+            raise UsageError(
+                f"{name}: the protocol deep knows the centres of gaussian-grid and embedded-gaussians only."
+            )
+        return DrawnRows(X, X_test=X_test, centres=centres, sd=float(entry.parameters["sd"]))
 
+    def fit(self, run: RunningCell) -> Any:
+        """Train the model, measuring it at the looks, and judge the rows that it generates."""
+        rows, options, result = run.rows, run.cell.declared["options"], run.result
+        seed = fit_seed(run.cell)
 
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Train a model on a draw and evaluate the rows it generates."""
-    drawn = context.shared(cell, _prepare)
-    method, options = cell.declared["method"], cell.declared["options"]
-    result = CellResult(params=dict(method["params"]))
-    seed = fit_seed(cell)
+        def look(model: Any) -> dict[str, float]:
+            generated = model.sample(options["generated"], random_state=seed)
+            return {"log_likelihood": _likelihood(generated, rows)[0]}
 
-    def look(model: Any) -> dict[str, float]:
-        generated = model.sample(options["generated"], random_state=seed)
-        return {"log_likelihood": _likelihood(generated, drawn)[0]}
+        with place_of(run.cell, run.context) as folder:
+            training = Training.of(folder)
+            iterations = options["iterations"]
+            model = training.run(run.method, rows.X_train, seed, iterations, options.get("looks", []), look)
+            result.metrics["iterations_per_second"] = training.iterations_per_second
+            result.seconds |= training.seconds
+            if options["generate"]:
+                with run.timed("predict"):
+                    _judge(model, rows, options, seed, result, shown=run.cell.repeat == 0)
+        if training.curve:
+            last = {"iterations": iterations, "log_likelihood": result.metrics["log_likelihood"]}
+            result.details["curve"] = [*training.curve, last]
+        return model
 
-    with place_of(cell, context) as folder:
-        training = Training.of(folder)
-        model = training.run(method, drawn.X, seed, options["iterations"], options.get("looks", []), look)
-        result.metrics["iterations_per_second"] = training.iterations_per_second
-        result.seconds = {"tune": 0.0, **training.seconds}
+    def predict(self, run: RunningCell, model: Any) -> None:
+        """Predict no row."""
+
+    def conclude(self, run: RunningCell, model: Any, seen: Mapping[str, Any]) -> None:
+        """Keep what the training says of itself."""
         if model.precision_ != "float32":  # on a GPU
-            result.params["precision"] = model.precision_
-        result.certificate = {"objective": model.objective_, "residual": model.residual_, "converged": model.converged_}
-        if options["generate"]:
-            with timed(result.seconds, "predict"):
-                _judge(model, drawn, options, seed, result, shown=cell.repeat == 0)
-    if training.curve:
-        last = {"iterations": options["iterations"], "log_likelihood": result.metrics["log_likelihood"]}
-        result.details["curve"] = [*training.curve, last]
-    return result
+            run.result.params["precision"] = model.precision_
+        names = ("objective", "residual", "converged")
+        run.result.certificate = {name: getattr(model, f"{name}_") for name in names}
+
+    def warm_up(self, cell: Cell) -> None:
+        """Import torch and limit it to one thread."""
+        from pucli.solvers.deep import require_torch
+
+        require_torch().set_num_threads(1)
+
+
+PROTOCOL = Deep()
 
 
 def fit_seed(cell: Cell) -> int:
@@ -127,108 +184,56 @@ def fit_seed(cell: Cell) -> int:
     return seed_words(cell.declared["split"]["seed"], "fit", cell.dataset, cell.repeat)[0] % 2**31
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """Rows of a repeat: training rows X (rows, d), test rows X_test, and the references for generated rows.
-
-    These are the centres (n, d) of the components and their standard deviation `sd`, or the training images (m, p) that
-    were stacked, with their `digits` (m,).
-    """
-
-    X: Floats
-    X_test: Floats
-    centres: Floats | None = None
-    sd: float = 0.0
-    images: Floats | None = None
-    digits: Ints | None = None
-
-
-def warm_up(cell: Cell) -> None:
-    """Import torch and limit it to one thread."""
-    from pucli.solvers.deep import require_torch
-
-    require_torch().set_num_threads(1)
-
-
-def _judge(model: Any, drawn: Drawn, options: Mapping[str, Any], seed: int, result: CellResult, *, shown: bool) -> None:
+def _judge(
+    model: Any, rows: DrawnRows, options: Mapping[str, Any], seed: int, result: CellResult, *, shown: bool
+) -> None:
     """Generate rows and add their metrics to `result`."""
     generated = model.sample(options["generated"], random_state=seed)
     if options["likelihood"]:
-        result.metrics["log_likelihood"], result.details["bandwidth"] = _likelihood(generated, drawn)
-    if drawn.centres is not None:
-        nearest, _ = nearest_centres(generated, drawn.centres)
-        counts = np.bincount(nearest, minlength=len(drawn.centres))
-        result.metrics["near"] = share_near(generated, drawn.centres, drawn.sd)
+        result.metrics["log_likelihood"], result.details["bandwidth"] = _likelihood(generated, rows)
+    if rows.centres is not None:
+        nearest, _ = nearest_centres(generated, rows.centres)
+        counts = np.bincount(nearest, minlength=len(rows.centres))
+        result.metrics["near"] = share_near(generated, rows.centres, rows.sd)
         result.details["counts"] = counts.astype(int).tolist()
     else:
-        counts = _stacked_counts(generated, drawn)
+        counts = _stacked_counts(generated, rows)
     result.metrics["modes"] = modes_found(counts)
     if shown:
-        result.details |= _shown(model, drawn, generated, seed)
+        result.details |= _shown(model, rows, generated, seed)
 
 
-def _likelihood(generated: Floats, drawn: Drawn) -> tuple[float, float]:
+def _likelihood(generated: Floats, rows: DrawnRows) -> tuple[float, float]:
     from pucli.solvers.deep.likelihood import kernel_log_likelihood
 
-    scores, bandwidth = kernel_log_likelihood(generated, drawn.X, drawn.X_test)
+    scores, bandwidth = kernel_log_likelihood(generated, rows.X_train, rows.X_test)
     return mean_log_likelihood(scores), bandwidth
 
 
-def _stacked_counts(generated: Floats, drawn: Drawn) -> Ints:
+def _stacked_counts(generated: Floats, rows: DrawnRows) -> Ints:
     """Return generated rows per stacked class: each channel has the digit of the nearest training image."""
     from sklearn.neighbors import KNeighborsClassifier
 
-    assert drawn.images is not None  # rows without centres are stacked images
-    p = drawn.images.shape[1]
-    nearest = KNeighborsClassifier(1).fit(drawn.images, drawn.digits)
+    assert rows.images is not None  # rows without centres are stacked images
+    p = rows.images.shape[1]
+    nearest = KNeighborsClassifier(1).fit(rows.images, rows.digits)
     classes = np.zeros(len(generated), dtype=np.int64)
     for channel, place in enumerate((100, 10, 1)):
         classes += place * nearest.predict(generated[:, channel * p : (channel + 1) * p])
     return np.bincount(classes, minlength=1000)
 
 
-def _shown(model: Any, drawn: Drawn, generated: Floats, seed: int) -> dict[str, Any]:
+def _shown(model: Any, rows: DrawnRows, generated: Floats, seed: int) -> dict[str, Any]:
     """Return the data of the figures: rows in two dimensions, or images and their neighbours in the latent space."""
-    if drawn.images is None:
-        if drawn.X.shape[1] != 2:
+    if rows.images is None:
+        if rows.X_train.shape[1] != 2:
             return {}
-        return {"true": np.round(drawn.X, 3).tolist(), "generated": np.round(generated[:_SHOWN], 3).tolist()}
-    images = {"images": [drawn.X[:_SHOWN_IMAGES], *generated[: 4 * _SHOWN_IMAGES].reshape(4, _SHOWN_IMAGES, -1)]}
+        return {"true": np.round(rows.X_train, 3).tolist(), "generated": np.round(generated[:_SHOWN], 3).tolist()}
+    images = {"images": [rows.X_train[:_SHOWN_IMAGES], *generated[: 4 * _SHOWN_IMAGES].reshape(4, _SHOWN_IMAGES, -1)]}
     if hasattr(model, "transform"):
         rng = np.random.default_rng(seed)
-        true = drawn.X_test[:_SHOWN_IMAGES]
+        true = rows.X_test[:_SHOWN_IMAGES]
         codes = model.transform(true)
         near = [model.inverse_transform(codes + _NOISE * rng.standard_normal(codes.shape)) for _ in range(5)]
         images["neighbours"] = [true, *near]
     return {name: np.round(np.array(rows), 2).tolist() for name, rows in images.items()}
-
-
-def _prepare(cell: Cell, context: Context) -> Drawn:
-    from pucli.data import dataset_entry, load_dataset
-    from pucli.data.catalogue.mixtures import embedding, grid_centres, stacked
-
-    name, seed, options = cell.dataset, cell.declared["split"]["seed"], cell.declared["options"]
-    streams = [stream(seed, purpose, name, cell.repeat) for purpose in ("train", "test")]
-    if options["stack"]:
-        X, y = read_rows(name, context, multiclass=True)
-        pixels, digits = X / X.max(), y.astype(int)
-        # a third of the images is for testing
-        order = stream(seed, "images", name).permutation(len(pixels))
-        held = len(order) // 3
-        test, train = order[:held], order[held:]
-        X = stacked(pixels[train], digits[train], streams[0], options["rows"])[0]
-        X_test = stacked(pixels[test], digits[test], streams[1], options["test_rows"])[0]
-        return Drawn(X, X_test, images=pixels[train], digits=digits[train])
-    entry = dataset_entry(name)
-    X, X_test = (
-        load_dataset(name, rng=rng, parameters={"rows": rows}).X
-        for rng, rows in zip(streams, (options["rows"], options["test_rows"]), strict=True)
-    )
-    if entry.generator == "gaussian-grid":
-        centres = grid_centres(entry.parameters["spacing"])
-    elif entry.generator == "embedded-gaussians":
-        means, basis = embedding(entry.parameters["spread"])
-        centres = means @ basis
-    else:
-        raise UsageError(f"{name}: the protocol deep knows the centres of gaussian-grid and embedded-gaussians only.")
-    return Drawn(X, X_test, centres=centres, sd=float(entry.parameters["sd"]))

@@ -21,27 +21,23 @@ Nothing is tuned. The survey is read only to compute the metrics.
 from __future__ import annotations
 
 import dataclasses
-import inspect
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from pucli.core.arrays import Floats, Ints
+from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.data import data_sha256
 from pucli.data.catalogue.datasets import Dataset
-from pucli.metrics import classification_scores
-from pucli.models.certificates import certificate, watched
-from pucli.models.fitting import seeded
-from pucli.protocols.common import Planner, declared_method, make, read_dataset, seed_of, standardised, timed
-from pucli.protocols.options import read_options
-from pucli.runner.cells import Cell, CellResult, Context
-from pucli.runner.experiment import Experiment, Strict
-from pucli.runner.profiles import Scope
+from pucli.protocols.common import Planner, read_dataset, scaling, seed_of
+from pucli.protocols.hidden_labels import HiddenLabels
+from pucli.protocols.pu.protocol import predicted_classes
+from pucli.protocols.steps import NOT_CONVERGED, ProtocolSteps, RunningCell, SplitRows, fitted
+from pucli.runner.cells import Cell, Context
+from pucli.runner.experiment import Strict
 
-# Raise it when the protocol changes what a cell computes.
-VERSION = 1
 EVERYWHERE, ELSEWHERE = "everywhere", "in-other-blocks"
 # Endings of the names of the two tables of the survey.
 TABLES = ("sites", "survey")
@@ -60,108 +56,114 @@ class Options(Strict):
     )
 
 
-class Rows(NamedTuple):
-    """Rows of a species: records and background, their blocks, the sites, and the rows and sites of each fold."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SurveyRows(SplitRows):
+    """Records and background with their blocks, the sites, and the rows and sites of each fold."""
 
-    X: Floats
-    s: Ints
-    blocks: Ints
-    X_test: Floats
-    y_test: Ints
     folds: list[tuple[Ints, Ints]]
 
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells in the order data set, species, setting, method."""
-    options = read_options(Options, experiment, scope.profile.options)
-    if experiment.split.label_frequencies or scope.repeats > 1:
-        raise UsageError(
-            f"{experiment.name}: the protocol presence_only has no label frequencies and one repeat: the records are "
-            "the labelled rows."
-        )
-    for column in scope.methods:
-        if experiment.methods[column].grid:
-            raise UsageError(f"{experiment.name}: methods.{column}.grid: the protocol presence_only does not tune.")
-    planner = Planner(experiment, "presence_only", VERSION)
-    columns = {column: declared_method(experiment, column) for column in scope.methods}
-    place = {
-        "standardise": experiment.data.standardise,
-        "background": options.background,
-        "coordinates": options.coordinates,
-        "block_width": options.block_width,
-    }
-    planned = [
-        planner.cell(
-            dataset,
-            column,
-            0,
-            method,
-            setting={"species": species, "tested": tested},
-            data={**place, "species": species, **{part: data_sha256(f"{dataset}-{part}") for part in TABLES}},
-            split={"tested": tested, "folds": options.folds if tested == ELSEWHERE else 1},
-            metrics=experiment.metrics,
-        )
-        for dataset in scope.datasets
-        for species in options.species
-        for tested in options.tested
-        for column, method in columns.items()
-    ]
-    return [dataclasses.replace(cell, n_fits=cell.declared["split"]["folds"]) for cell in planned]
+class PresenceOnly(ProtocolSteps):
+    """The protocol."""
+
+    name = "presence_only"
+    version = 1
+    options = Options
+    tunes = False
+
+    def check(self, planner: Planner) -> None:
+        """Raise UsageError for label frequencies or repeats."""
+        if planner.experiment.split.label_frequencies or planner.scope.repeats > 1:
+            raise UsageError(
+                f"{planner.experiment.name}: the protocol presence_only has no label frequencies and one repeat: the "
+                "records are the labelled rows."
+            )
+
+    def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
+        """Yield a condition for each species and use of the survey."""
+        options = planner.options
+        place = options.model_dump(include={"background", "coordinates", "block_width"})
+        place |= {part: data_sha256(f"{dataset}-{part}") for part in TABLES}
+        for species in options.species:
+            for tested in options.tested:
+                folds = options.folds if tested == ELSEWHERE else 1
+                yield {
+                    "setting": {"species": species, "tested": tested},
+                    "data": {**place, "species": species},
+                    "split": {"tested": tested, "folds": folds},
+                    "metrics": planner.experiment.metrics,
+                    "n_fits": folds,
+                }
+
+    def rows(self, cell: Cell, context: Context) -> SurveyRows:
+        """Return the rows of a species, divided into folds by their blocks."""
+        from pucli.tuning.folds import pu_folds
+
+        data, split = cell.declared["data"], cell.declared["split"]
+        names = [cell.dataset, *(f"{cell.dataset}-{part}" for part in TABLES)]
+        records, sites, survey = (read_dataset(name, context, multiclass=True) for name in names)
+        if not np.array_equal(sites.y, survey.y) or sites.feature_names != records.feature_names:
+            raise UsageError(
+                f"{cell.dataset}-sites needs the rows of {cell.dataset}-survey and the features of {cell.dataset}."
+            )
+        chosen = np.concatenate([_of_class(records, data["species"]), _of_class(records, data["background"])])
+        s = (records.y[chosen] == data["species"]).astype(np.int64)
+        present = np.where(survey.X[:, _place(survey, data["species"])] == 1, 1, -1)
+        where = [_place(records, name) for name in data["coordinates"]]
+        blocks = square_blocks(np.vstack([records.X[chosen], sites.X])[:, where], data["block_width"])
+        features = np.setdiff1d(np.arange(records.X.shape[1]), where)
+        X, X_test = records.X[np.ix_(chosen, features)], sites.X[:, features]
+        blocks, of_sites = blocks[: len(s)], blocks[len(s) :]
+        folds = [(np.arange(len(s)), np.arange(len(X_test)))]
+        if split["tested"] == ELSEWHERE:
+            folds = []
+            for train, held in pu_folds(s, split["folds"], seed_of(cell, "folds"), groups=blocks)[0]:
+                folds.append((train, np.flatnonzero(np.isin(of_sites, blocks[held]))))
+            empty = np.flatnonzero(~np.isin(of_sites, blocks))  # blocks without a training row, unseen by any model
+            folds[0] = (folds[0][0], np.sort(np.concatenate([folds[0][1], empty])))
+        return SurveyRows(X, s, X_test, HiddenLabels(present), folds=folds, groups=blocks)
+
+    def prepare(self, cell: Cell, context: Context) -> SurveyRows:
+        """Return the rows as they are; each fold is standardised by its own training rows."""
+        return self.rows(cell, context)
+
+    def fit(self, run: RunningCell) -> list[tuple[Any, Floats]]:
+        """Return the model of each fold with its sites, standardised by the rows of the fold."""
+        rows, how, models = run.rows, run.cell.declared["data"]["standardise"], []
+        for train, test in rows.folds:
+            scaled = scaling(how, rows.X_train[train])
+            X = scaled(rows.X_train[train])
+            with run.timed("fit"):
+                model = fitted(run.make(), X, rows.y_train[train], rows.groups[train])
+            models.append((model, scaled(rows.X_test[test])))
+        return models
+
+    def predict(self, run: RunningCell, model: list[tuple[Any, Floats]]) -> Ints:
+        """Return the classes of all sites."""
+        return _of_all_sites(run.rows, [predicted_classes(one, X) for one, X in model])
+
+    def score(self, run: RunningCell, model: list[tuple[Any, Floats]], predictions: Ints) -> dict[str, float]:
+        """Compare classes and scores with the survey."""
+        scores = _of_all_sites(run.rows, [one.decision_function(X) for one, X in model])
+        hidden: HiddenLabels = run.rows.hidden
+        return hidden.classification(predictions, scores, also=run.cell.declared["metrics"])
+
+    def conclude(self, run: RunningCell, model: list[tuple[Any, Floats]], seen: Mapping[str, Any]) -> None:
+        """Keep the certificate of the last fold, and flag a cell with a fold that did not converge."""
+        super().conclude(run, model[-1][0], seen)
+        if any(getattr(one, "converged_", None) is False for one, _ in model):
+            run.result.flags = [NOT_CONVERGED]
 
 
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit the method to the rows of each fold, and score its predictions for the sites of all folds."""
-    rows = context.shared(cell, prepare)
-    method = cell.declared["method"]
-    params = seeded(method["name"], method["params"], seed_of(cell, "fit"))
-    result = CellResult(params=params, seconds={"tune": 0.0})
-    scores, signs = np.empty(len(rows.y_test)), np.empty(len(rows.y_test), dtype=np.int64)
-    for train, test in rows.folds:
-        X, X_test = standardised(cell.declared["data"]["standardise"], rows.X[train], rows.X_test[test])
-        with watched() as seen, timed(result.seconds, "fit"):
-            model = make(method, params)
-            grouped = "groups" in inspect.signature(model.fit).parameters
-            model.fit(X, rows.s[train], **({"groups": rows.blocks[train]} if grouped else {}))
-        with timed(result.seconds, "predict"):
-            scores[test] = model.decision_function(X_test)
-            signs[test] = np.where(np.asarray(model.predict(X_test)) == model.classes_[1], 1, -1)
-        result.notes += [text for text in seen["texts"] if text not in result.notes]
-        result.certificate = certificate(model)
-        if seen["not converged"] or result.certificate.get("converged") is False:
-            result.flags = ["not converged"]
-    result.predictions = signs
-    # the survey is read only here
-    result.metrics = classification_scores(rows.y_test, signs, scores, positive=1, also=cell.declared["metrics"])
-    return result
+PROTOCOL = PresenceOnly()
 
 
-def prepare(cell: Cell, context: Context) -> Rows:
-    """Return the rows of a species, divided into folds by their blocks."""
-    from pucli.tuning.folds import pu_folds
-
-    data, split = cell.declared["data"], cell.declared["split"]
-    names = [cell.dataset, *(f"{cell.dataset}-{part}" for part in TABLES)]
-    records, sites, survey = (read_dataset(name, context, multiclass=True) for name in names)
-    if not np.array_equal(sites.y, survey.y) or sites.feature_names != records.feature_names:
-        raise UsageError(
-            f"{cell.dataset}-sites needs the rows of {cell.dataset}-survey and the features of {cell.dataset}."
-        )
-    chosen = np.concatenate([_of_class(records, data["species"]), _of_class(records, data["background"])])
-    s = (records.y[chosen] == data["species"]).astype(np.int64)
-    y_test = np.where(survey.X[:, _place(survey, data["species"])] == 1, 1, -1)
-    where = [_place(records, name) for name in data["coordinates"]]
-    blocks = square_blocks(np.vstack([records.X[chosen], sites.X])[:, where], data["block_width"])
-    features = np.setdiff1d(np.arange(records.X.shape[1]), where)
-    X, X_test = records.X[np.ix_(chosen, features)], sites.X[:, features]
-    blocks, of_sites = blocks[: len(s)], blocks[len(s) :]
-    folds = [(np.arange(len(s)), np.arange(len(y_test)))]
-    if split["tested"] == ELSEWHERE:
-        folds = []
-        for train, held in pu_folds(s, split["folds"], seed_of(cell, "folds"), groups=blocks)[0]:
-            folds.append((train, np.flatnonzero(np.isin(of_sites, blocks[held]))))
-        empty = np.flatnonzero(~np.isin(of_sites, blocks))  # blocks without a training row, unseen by any model
-        folds[0] = (folds[0][0], np.sort(np.concatenate([folds[0][1], empty])))
-    return Rows(X, s, blocks, X_test, y_test, folds)
+def _of_all_sites(rows: SurveyRows, values: list[AnyArray]) -> AnyArray:
+    """Return the values of each fold at the places of its sites."""
+    found = np.empty(len(rows.X_test), dtype=values[0].dtype)
+    for (_, test), of_fold in zip(rows.folds, values, strict=True):
+        found[test] = of_fold
+    return found
 
 
 def square_blocks(places: Floats, width: float) -> Ints:

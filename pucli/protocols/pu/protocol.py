@@ -12,33 +12,30 @@ in `options.cut_at_prior` is moved, after tuning, to where that share of the unl
 from __future__ import annotations
 
 import functools
-import inspect
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from pydantic import Field
 
-from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.data.catalogue.entries import dataset_entry
 from pucli.data.splits.labelling import LABELLINGS
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import make_estimator
-from pucli.metrics import all_metrics, classification_scores, pu_counts, puf
-from pucli.models.certificates import certificate, watched
+from pucli.metrics import all_metrics, pu_counts, puf
+from pucli.models.certificates import watched
 from pucli.models.fitting import seeded
-from pucli.protocols.common import Planner, declared_method, make, seed_of, timed
-from pucli.protocols.options import read_options
-from pucli.protocols.pu.rows import SCENARIOS
-from pucli.protocols.pu.rows import Prepared as Prepared
-from pucli.protocols.pu.rows import prepare as prepare_rows
-from pucli.runner.cells import Cell, CellResult, Context
-from pucli.runner.experiment import TRUE_ODDS, TRUE_PRIOR, Experiment, Strict
-from pucli.runner.profiles import Scope, data_settings, resolved_grid, tuning_settings
+from pucli.protocols.common import Planner, declared_method, seed_of
+from pucli.protocols.pu.rows import SCENARIOS, PURows, divided
+from pucli.protocols.steps import ProtocolSteps, RunningCell
+from pucli.runner.cells import Cell, Context
+from pucli.runner.experiment import TRUE_ODDS, TRUE_PRIOR, Strict
+from pucli.runner.profiles import data_settings, resolved_grid, tuning_settings
 from pucli.tuning import Trials, tune
 
 # Raise it when the protocol changes what a cell computes.
@@ -66,66 +63,128 @@ class Options(Strict):
     )
 
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells of an experiment in the order data set, setting, method, repeat."""
-    options = _checked(experiment, scope)
-    split = experiment.split
-    planner = Planner(experiment, "pu", VERSION)
-    columns = {column: _method(experiment, column, scope, options) for column in scope.methods}
-    fraction = getattr(split, SCENARIOS[split.scenario])
-    planned = []
-    for dataset in scope.datasets:
-        for parameters in data_settings(scope.parameters):
-            data = {
-                "parameters": parameters,
-                "standardise": experiment.data.standardise,
-                # unused options do not change the key
-                **options.model_dump(exclude_defaults=True, exclude={"cut_at_prior", "labelled_as_unlabeled"}),
-            }
-            for frequency in scope.label_frequencies:
-                division = {"scenario": split.scenario, "label_frequency": frequency, "fraction": fraction}
+class PU(ProtocolSteps):
+    """The protocol; those of other samplings, diagnoses and figures are subclasses."""
+
+    name = "pu"
+    version = VERSION
+    options: type[Strict] = Options
+    keeps_groups = True
+
+    def identity(self) -> list[Any]:
+        """Return name and version, in a subclass those of this protocol as well."""
+        return [*super().identity(), *([] if self.name == PU.name else [PU.version])]
+
+    def check(self, planner: Planner) -> None:
+        """Raise UsageError for a declaration that the protocol cannot run."""
+        _check(planner, self.shared_options(planner))
+
+    def shared_options(self, planner: Planner) -> Options:
+        """Return the options of this protocol, which are the default ones in a subclass with others."""
+        return planner.options if isinstance(planner.options, Options) else Options()
+
+    def method(self, planner: Planner, column: str, dataset: str) -> dict[str, Any]:
+        """Return the declared method of a column with its grid, its tuning, and what options say of it."""
+        options, entry = self.shared_options(planner), planner.experiment.methods[column]
+        grid = resolved_grid(entry, planner.scope.profile)
+        tuning = tuning_settings(planner.experiment, entry, planner.scope.profile, grid) if grid else None
+        more: dict[str, Any] = {"cut": "prior"} if column in options.cut_at_prior else {}
+        if column in options.labelled_as_unlabeled:
+            more["copies"] = True
+        return declared_method(planner.experiment, column, grid=grid, tuning=tuning, **more)
+
+    def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
+        """Yield the conditions of the scenario parameters and label frequencies."""
+        split = planner.experiment.split
+        # unused options do not change the key
+        used = self.shared_options(planner).model_dump(
+            exclude_defaults=True, include={"irrelevant_per_feature", "scaled"}
+        )
+        own = [name for name in planner.experiment.metrics if name not in all_metrics()]
+        for parameters in data_settings(planner.scope.parameters):
+            for frequency in planner.scope.label_frequencies:
+                division = {
+                    "scenario": split.scenario,
+                    "label_frequency": frequency,
+                    "fraction": getattr(split, SCENARIOS[split.scenario]),
+                }
                 if split.labelling != "scar":  # the default is not in the key
                     division["labelling"] = split.labelling
                 if together := dataset_entry(dataset).group_columns:
                     division["groups"] = together
                 if split.labelled != "training":
                     division["labelled"] = split.labelled
-                for column, method in columns.items():
-                    tuning = method["tuning"]
-                    planned += [
-                        replace(
-                            planner.cell(
-                                dataset,
-                                column,
-                                repeat,
-                                method,
-                                setting={**parameters, "label_frequency": frequency},
-                                data=data,
-                                split=division,
-                                **_places(experiment),
-                            ),
-                            n_fits=1 + _tuning_fits(method),
-                            open_ended=bool(tuning and tuning["greedy_step"]),
-                        )
-                        for repeat in range(scope.repeats)
-                    ]
-    return planned
+                yield {
+                    "setting": {**parameters, "label_frequency": frequency},
+                    "data": {"parameters": parameters, **used},
+                    "split": division,
+                    # metrics at other places than those of the list, which every cell has
+                    **({"metrics": own} if own else {}),
+                }
+
+    def parts(
+        self, planner: Planner, condition: Mapping[str, Any], column: str, method: Mapping[str, Any], repeat: int
+    ) -> Mapping[str, Any] | None:
+        """Return the condition with the number of fits."""
+        tuning = method["tuning"]
+        if not tuning:
+            return condition
+        points = math.prod(map(len, method["grid"].values()))
+        fits = 1 + points * tuning["folds"] * tuning["cv_repeats"]
+        return {**condition, "n_fits": fits, "open_ended": bool(tuning["greedy_step"])}
+
+    def rows(self, cell: Cell, context: Context) -> PURows:
+        """Return the rows of the split that the cell declares."""
+        return divided(cell, context)
+
+    def parameters(self, run: RunningCell) -> dict[str, Any]:
+        """Tune on the training rows if the method has a grid."""
+        if "copies" in run.method:
+            run.rows = _with_copies(run.rows)
+        params = {**run.method["params"], **true_prior(run.method["params"], run.rows)}
+        params = seeded(run.method["name"], params, seed_of(run.cell, "fit"))
+        return _tuned(run, params) if run.method["tuning"] else params
+
+    def predict(self, run: RunningCell, model: Any) -> Ints:
+        """Return the classes of the test rows, -1 or +1."""
+        rows = run.rows
+        if "cut" in run.method:
+            return _called_at(rows.prior, model, rows.X_train[rows.y_train == 0], rows.X_test)
+        return predicted_classes(model, rows.X_test)
+
+    def score(self, run: RunningCell, model: Any, predictions: Ints) -> dict[str, float]:
+        """Return all metrics of predictions, scores and probabilities."""
+        rows, also = run.rows, run.cell.declared.get("metrics", ())
+        decision = model.decision_function(rows.X_test) if hasattr(model, "decision_function") else None
+        probability = np.asarray(model.predict_proba(rows.X_test))[:, 1] if has_own_probabilities(model) else None
+        metrics: dict[str, float] = rows.hidden.classification(
+            predictions, decision, probability=probability, also=also
+        )
+        metrics["puf"] = rows.hidden.score(_puf, predictions)
+        used = _used_features(model)
+        if used is not None and rows.relevant < len(used):
+            metrics["irrelevant_zeroed"] = float(np.mean(~used[rows.relevant :]))
+        return metrics
+
+    def warm_up(self, cell: Cell) -> None:
+        """Compile the method of a cell, or load it from the cache, by tuning and fitting on 40 random rows."""
+        method = cell.declared["method"]
+        grid = {key: values[:2] for key, values in method["grid"].items()}
+        _warm_up(method["name"], json.dumps([method["params"], grid, method["tuning"]], sort_keys=True))
 
 
-def _places(experiment: Experiment) -> dict[str, Any]:
-    """Return the metrics at other places than those of the list, which every cell has; part of the key if any."""
-    own = [name for name in experiment.metrics if name not in all_metrics()]
-    return {"metrics": own} if own else {}
+PROTOCOL = PU()
 
 
-def _checked(experiment: Experiment, scope: Scope) -> Options:
-    """Return the options; raise UsageError for a declaration that the protocol cannot run."""
-    split = experiment.split
+def _check(planner: Planner, options: Options) -> None:
+    """Raise UsageError for a declaration that the protocol cannot run."""
+    experiment, split = planner.experiment, planner.experiment.split
     if split.scenario not in SCENARIOS:
         raise unknown("scenario", split.scenario, SCENARIOS)
-    if not scope.label_frequencies:
-        raise UsageError(f"{experiment.name}: the protocol pu needs split.label_frequencies; give at least one.")
-    options = read_options(Options, experiment, scope.profile.options)
+    if not planner.scope.label_frequencies:
+        raise UsageError(
+            f"{experiment.name}: the protocol {planner.steps.name} needs split.label_frequencies; give at least one."
+        )
     if options.irrelevant_per_feature and experiment.data.generate:
         raise UsageError(
             f"{experiment.name}: options.irrelevant_per_feature is for declared data sets; the generator "
@@ -142,72 +201,9 @@ def _checked(experiment: Experiment, scope: Scope) -> Options:
     for scenario, key in SCENARIOS.items():
         if getattr(split, key) is not None and scenario != split.scenario:
             raise UsageError(f"{experiment.name}: split.{key} belongs to the scenario {scenario}; remove it.")
-    return options
 
 
-def _method(experiment: Experiment, column: str, scope: Scope, options: Options) -> dict[str, Any]:
-    """Return the declared method of a column with its grid, its tuning, and what options say of it."""
-    entry = experiment.methods[column]
-    grid = resolved_grid(entry, scope.profile)
-    tuning = tuning_settings(experiment, entry, scope.profile, grid) if grid else None
-    more: dict[str, Any] = {"cut": "prior"} if column in options.cut_at_prior else {}
-    if column in options.labelled_as_unlabeled:
-        more["copies"] = True
-    return declared_method(experiment, column, grid=grid, tuning=tuning, **more)
-
-
-def _tuning_fits(method: Mapping[str, Any]) -> int:
-    tuning = method["tuning"]
-    if not tuning:
-        return 0
-    points = math.prod(map(len, method["grid"].values()))
-    return int(points * tuning["folds"] * tuning["cv_repeats"])
-
-
-def run_cell(cell: Cell, context: Context, prepare: Callable[[Cell, Context], Prepared] | None = None) -> CellResult:
-    """Tune, fit and score a method on a split.
-
-    Parameters
-    ----------
-    cell : Cell
-        The cell.
-    context : Context
-        What the cells of a group share.
-    prepare : callable, optional
-        Function from the cell and the context to the rows; by default those of the split that the cell declares.
-    """
-    rows = context.shared(cell, prepare or prepare_rows)
-    method = cell.declared["method"]
-    if "copies" in method:
-        rows = _with_copies(rows)
-    params = seeded(method["name"], {**method["params"], **true_prior(method["params"], rows)}, seed_of(cell, "fit"))
-    result = CellResult(notes=list(rows.notes), seconds={"tune": 0.0})
-    result.params = _tuned(cell, params, rows, result) if method["tuning"] else params
-
-    with watched() as seen:
-        with timed(result.seconds, "fit"):
-            model = make(method, result.params)
-            takes = rows.groups is not None and "groups" in inspect.signature(model.fit).parameters
-            model.fit(rows.X_train, rows.s, **({"groups": rows.groups} if takes else {}))
-        with timed(result.seconds, "predict"):
-            predictions = predicted_classes(model, rows.X_test)
-            if "cut" in method:
-                predictions = _called_at(rows.prior, model, rows.X_train[rows.s == 0], rows.X_test)
-        decision = model.decision_function(rows.X_test) if hasattr(model, "decision_function") else None
-    result.notes += seen["texts"]
-    result.certificate = certificate(model)
-    if seen["not converged"] or result.certificate.get("converged") is False:
-        result.flags.append("not converged")
-    result.predictions = predictions
-    probability = np.asarray(model.predict_proba(rows.X_test))[:, 1] if has_own_probabilities(model) else None
-    result.metrics = _scored(rows, predictions, decision, probability, cell.declared.get("metrics", ()))
-    used = _used_features(model)
-    if used is not None and rows.relevant < len(used):
-        result.metrics["irrelevant_zeroed"] = float(np.mean(~used[rows.relevant :]))
-    return result
-
-
-def true_prior(params: Mapping[str, Any], rows: Prepared) -> dict[str, float]:
+def true_prior(params: Mapping[str, Any], rows: PURows) -> dict[str, float]:
     """Return the class prior of a method that is declared to be given the true one, else nothing."""
     given = params.get("prior")
     if given == TRUE_ODDS and rows.prior >= 0.5:
@@ -216,25 +212,18 @@ def true_prior(params: Mapping[str, Any], rows: Prepared) -> dict[str, float]:
     return {"prior": values[given]} if given in (TRUE_PRIOR, TRUE_ODDS) else {}
 
 
-def _with_copies(rows: Prepared) -> Prepared:
+def _with_copies(rows: PURows) -> PURows:
     """Return rows in which the labelled ones are among the unlabeled ones as well."""
-    labelled = rows.X_train[np.asarray(rows.s) == 1]
-    s = np.concatenate([rows.s, np.zeros(len(labelled), dtype=np.int8)])
-    return replace(rows, X_train=np.vstack([rows.X_train, labelled]), s=s, prior=rows.prior_with_copies, shared={})
+    labelled = rows.X_train[np.asarray(rows.y_train) == 1]
+    s = np.concatenate([rows.y_train, np.zeros(len(labelled), dtype=np.int8)])
+    return replace(
+        rows, X_train=np.vstack([rows.X_train, labelled]), y_train=s, prior=rows.prior_with_copies, shared={}
+    )
 
 
-def _scored(
-    rows: Prepared, predictions: Ints, decision: Floats | None, probability: Floats | None, also: Sequence[str]
-) -> dict[str, float]:
-    metrics = classification_scores(rows.y_test, predictions, decision, positive=1, probability=probability, also=also)
-    # with the recall of all positives, which the recall on labelled rows estimates
-    metrics["puf"] = float(puf(pu_counts(rows.y_test == 1, predictions, 1), "all"))
-    return metrics
-
-
-def prepared(cell: Cell, context: Context) -> Prepared:
-    """Return the rows of a cell, prepared once for its group; for protocols of plug-ins."""
-    return context.shared(cell, prepare_rows)
+def _puf(y: AnyArray, predictions: Ints) -> float:
+    """Return PUF with the recall of all positives, which the recall on labelled rows estimates."""
+    return float(puf(pu_counts(y == 1, predictions, 1), "all"))
 
 
 def predicted_classes(model: Any, X: Floats) -> Ints:
@@ -249,16 +238,16 @@ def _called_at(share: float, model: Any, unlabeled: Floats, X: Floats) -> Ints:
     return np.where(model.decision_function(X) > cut, 1, -1)
 
 
-def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellResult) -> dict[str, Any]:
-    """Return `params` updated by tuning on the training rows, and record the tuning in `result`."""
-    method = cell.declared["method"]
+def _tuned(run: RunningCell, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `params` updated by tuning on the training rows, and record the tuning in the result."""
+    method, rows, result = run.method, run.rows, run.result
     grid, tuning = method["grid"], method["tuning"]
     fixed = {key: value for key, value in params.items() if key not in grid}
-    with watched() as seen, timed(result.seconds, "tune"):
+    with watched() as seen, run.timed("tune"):
         tuned = tune(
             method["name"],
             rows.X_train,
-            rows.s,
+            rows.y_train,
             params=fixed,
             grid=grid,
             folds=tuning["folds"],
@@ -268,7 +257,7 @@ def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellRe
             greedy_step=tuning["greedy_step"],
             stay_on_grid=tuning.get("stay_on_grid"),
             score_error=tuning.get("score_error", 0.0),
-            seed=seed_of(cell, "folds"),
+            seed=seed_of(run.cell, "folds"),
             route=tuning["route"],
             cache=rows.shared,
             groups=rows.groups,  # copies are no groups: cells keep the published folds
@@ -284,13 +273,6 @@ def _tuned(cell: Cell, params: Mapping[str, Any], rows: Prepared, result: CellRe
     if _on_edge(chosen, grid):
         result.flags.append("edge of the grid")
     return chosen
-
-
-def warm_up(cell: Cell) -> None:
-    """Compile the method of a cell, or load it from the cache, by tuning and fitting on 40 random rows."""
-    method = cell.declared["method"]
-    grid = {key: values[:2] for key, values in method["grid"].items()}
-    _warm_up(method["name"], json.dumps([method["params"], grid, method["tuning"]], sort_keys=True))
 
 
 @functools.lru_cache(maxsize=64)

@@ -12,45 +12,39 @@ from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.seeding import stream
 from pucli.data.splits.labelling import labelling_tilt
 from pucli.data.splits.scenarios import Split
-from pucli.protocols.common import check_two_classes, read_groups, read_rows, standardised
+from pucli.protocols.common import check_two_classes, read_groups, read_rows
+from pucli.protocols.hidden_labels import HiddenLabels
+from pucli.protocols.steps import SplitRows
 from pucli.runner.cells import Cell, Context, canonical_json
 
 # The share of rows that each scenario needs.
 SCENARIOS = {"case-control": "unlabeled_train", "single-training-set": "train"}
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """Rows of a data set, setting and repeat. `y_test` is used only for the metrics.
+@dataclass(frozen=True, kw_only=True)
+class PURows(SplitRows):
+    """Labelled and unlabeled training rows, and test rows.
 
     relevant : number of features before those that are known to be irrelevant.
     prior : share of positives among the unlabeled rows, for methods declared to use it.
     prior_with_copies : the same where the labelled rows count as unlabeled rows as well.
+    hidden_train : true labels of the training rows, for figures.
     """
 
-    X_train: Floats
-    s: AnyArray
-    X_test: Floats
-    y_test: AnyArray
     relevant: int
     prior: float
-    notes: list[str]
-    shared: dict[Any, Any]
     prior_with_copies: float = math.nan
-    groups: Ints | None = None
+    hidden_train: HiddenLabels | None = None
 
 
-def prepare(cell: Cell, context: Context) -> Prepared:
-    """Load, split and standardise the rows. Each step has its own random stream."""
+def divided(cell: Cell, context: Context) -> PURows:
+    """Load and split the rows. Each step has its own random stream."""
     from pucli.data.encode.duplicates import is_constant
 
     X, y, relevant = _load(cell, context)
     groups = read_groups(cell.dataset, context)
     chosen = split_of(cell, X, y, groups)
-    X_train, X_test = X[chosen.train], X[chosen.test]
-    constant = int(np.count_nonzero(is_constant(X_train)))
-    notes = [f"{constant} of {X.shape[1]} features are constant in the training rows"] if constant else []
-    X_train, X_test = standardised(cell.declared["data"]["standardise"], X_train, X_test)
+    constant = int(np.count_nonzero(is_constant(X[chosen.train])))
     s = np.asarray(chosen.s)
     unlabeled = chosen.train[s == 0]
     if "labelled" not in cell.declared["split"]:  # there the test rows have another share of positives
@@ -58,8 +52,18 @@ def prepare(cell: Cell, context: Context) -> Prepared:
     prior, with_copies = (
         float(np.mean(y[rows] == 1)) for rows in (unlabeled, np.concatenate([unlabeled, chosen.train[s == 1]]))
     )
-    together = None if groups is None else groups[chosen.train]
-    return Prepared(X_train, s, X_test, y[chosen.test], relevant, prior, notes, {}, with_copies, together)
+    return PURows(
+        X[chosen.train],
+        s,
+        X[chosen.test],
+        HiddenLabels(y[chosen.test]),
+        relevant=relevant,
+        prior=prior,
+        prior_with_copies=with_copies,
+        hidden_train=HiddenLabels(y[chosen.train]),
+        notes=[f"{constant} of {X.shape[1]} features are constant in the training rows"] if constant else [],
+        groups=None if groups is None else groups[chosen.train],
+    )
 
 
 def split_of(cell: Cell, X: Floats, y: AnyArray, groups: Ints | None = None) -> Split:

@@ -18,6 +18,7 @@ published tasks. With rows in the order of its files, pu-bench has the repositor
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,12 +31,13 @@ from pucli.metrics import pu_counts
 from pucli.metrics.pu import proxy_accuracy
 from pucli.models.certificates import watched
 from pucli.models.fitting import seeded
-from pucli.protocols.common import check_two_classes, make, read_rows, seed_of, standardised
-from pucli.protocols.options import read_options
+from pucli.protocols.common import Planner, check_two_classes, read_rows, seed_of
+from pucli.protocols.hidden_labels import HiddenLabels
 from pucli.protocols.pu import protocol as pu
-from pucli.runner.cells import Cell, CellResult, Context
-from pucli.runner.experiment import Experiment, Strict
-from pucli.runner.profiles import Scope
+from pucli.protocols.pu.rows import PURows
+from pucli.protocols.steps import RunningCell
+from pucli.runner.cells import Cell, Context
+from pucli.runner.experiment import Strict
 from pucli.tuning.grids import expand
 
 # Raise it when the protocol changes what a cell of the sampling computes.
@@ -73,51 +75,95 @@ class Sampled(NamedTuple):
     validation_labelled: AnyArray | None = None
 
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells in the order data set, setting, method, repeat."""
-    options = read_options(Options, experiment, scope.profile.options)
-    sampling = options.sampling
-    if experiment.data.generate or experiment.split.unlabeled_train or experiment.split.train:
-        raise UsageError(f"{experiment.name}: the protocol pu_benchmarks takes declared data sets and its own shares.")
-    if sampling == "pu-bench":
-        _check_pu_bench(options, experiment, scope)
-    labellings = options.labellings or {"scar": experiment.split.label_frequencies}
-    planned = []
-    for labelling, frequencies in labellings.items():
-        for cell in _plain_cells(experiment, scope, labelling):
-            if cell.setting["label_frequency"] not in frequencies:
-                continue
-            division = {**cell.declared["split"], "sampling": sampling}
-            setting, method, n_fits = dict(cell.setting), dict(cell.declared["method"]), cell.n_fits
-            if sampling == "puicl":
-                if cell.dataset not in options.sets:
-                    raise UsageError(
-                        f"{experiment.name}: options.sets lacks {cell.dataset}; add it. Its place determines its seed."
-                    )
-                division["place"] = options.sets.index(cell.dataset)
-            else:
-                division["seed"] = options.seeds[cell.repeat] if options.seeds else division["seed"] + cell.repeat
-                n_fits = 1
-                if method["tuning"]:
-                    method |= {"tuning": {"score": PROXY}}
-                    n_fits += len(expand(method["grid"]))
-                if len(labellings) > 1:
-                    setting["labelling"] = labelling
-            how = ["pu_benchmarks", VERSION[sampling], pu.VERSION]
-            declared = {**cell.declared, "method": method, "split": division, "protocol": how}
-            new: dict[str, Any] = {"declared": declared, "setting": setting, "group": f"{sampling} {cell.group}"}
-            planned.append(dataclasses.replace(cell, **new, n_fits=n_fits, open_ended=False))
-    return planned
+class PUBenchmarks(pu.PU):
+    """The protocol pu with other samplings, and another selection for pu-bench."""
+
+    name = "pu_benchmarks"
+    options = Options
+
+    def plan(self, planner: Planner) -> Iterator[Cell]:
+        """Plan the cells in the order labelling, data set, setting, method, repeat."""
+        options, experiment = planner.options, planner.experiment
+        sampling = options.sampling
+        if experiment.data.generate or experiment.split.unlabeled_train or experiment.split.train:
+            raise UsageError(
+                f"{experiment.name}: the protocol pu_benchmarks takes declared data sets and its own shares."
+            )
+        if sampling == "pu-bench":
+            _check_pu_bench(planner)
+        labellings = options.labellings or {"scar": experiment.split.label_frequencies}
+        for labelling, frequencies in labellings.items():
+            labelled = experiment.model_copy(
+                update={"split": experiment.split.model_copy(update={"labelling": labelling})}
+            )
+            for cell in super().plan(dataclasses.replace(planner, experiment=labelled)):
+                if cell.setting["label_frequency"] not in frequencies:
+                    continue
+                division = {**cell.declared["split"], "sampling": sampling}
+                setting, method, n_fits = dict(cell.setting), dict(cell.declared["method"]), cell.n_fits
+                if sampling == "puicl":
+                    if cell.dataset not in options.sets:
+                        raise UsageError(
+                            f"{experiment.name}: options.sets lacks {cell.dataset}; add it. Its place determines its "
+                            "seed."
+                        )
+                    division["place"] = options.sets.index(cell.dataset)
+                else:
+                    division["seed"] = options.seeds[cell.repeat] if options.seeds else division["seed"] + cell.repeat
+                    n_fits = 1
+                    if method["tuning"]:
+                        method |= {"tuning": {"score": PROXY}}
+                        n_fits += len(expand(method["grid"]))
+                    if len(labellings) > 1:
+                        setting["labelling"] = labelling
+                identity = [self.name, VERSION[sampling], pu.VERSION]
+                declared = {**cell.declared, "method": method, "split": division, "protocol": identity}
+                new: dict[str, Any] = {"declared": declared, "setting": setting, "group": f"{sampling} {cell.group}"}
+                yield dataclasses.replace(cell, **new, n_fits=n_fits, open_ended=False)
+
+    def rows(self, cell: Cell, context: Context) -> PURows:
+        """Return the rows of a sampled task."""
+        X, y = read_rows(cell.dataset, context)
+        check_two_classes(cell.dataset, y)
+        split = cell.declared["split"]
+        if split["sampling"] == "pu-bench":
+            rows = pu_bench(X, y, split["label_frequency"], split["seed"], split.get("labelling", "scar"))
+        else:
+            rng = puicl_stream(split["seed"], split["place"])
+            rows = [puicl(y, split["label_frequency"], rng) for _ in range(cell.repeat + 1)][-1]
+        truth = np.where(y == rows.positive, 1, -1)
+        return PURows(
+            X[rows.train],
+            rows.labelled,
+            X[rows.test],
+            HiddenLabels(truth[rows.test]),
+            relevant=X.shape[1],
+            prior=float(np.mean(truth[rows.train][rows.labelled == 0] == 1)),
+            more=() if rows.validation is None else (X[rows.validation],),
+            shared={"validation": rows.validation_labelled},
+        )
+
+    def parameters(self, run: RunningCell) -> dict[str, Any]:
+        """Tune as the protocol pu does, but for pu-bench, which selects on its validation rows."""
+        if run.cell.declared["split"]["sampling"] != "pu-bench" or not run.method["tuning"]:
+            return super().parameters(run)
+        run.result.n_fits = run.cell.n_fits
+        params = {**run.method["params"], **pu.true_prior(run.method["params"], run.rows)}
+        return _selected(run, seeded(run.method["name"], params, seed_of(run.cell, "fit")))
+
+    def warm_up(self, cell: Cell) -> None:
+        """Compile the method of a cell, or load it from the cache."""
+        if cell.declared["split"]["sampling"] == "pu-bench":
+            plain = {**cell.declared["method"], "tuning": None}
+            cell = dataclasses.replace(cell, declared={**cell.declared, "method": plain})
+        super().warm_up(cell)
 
 
-def _plain_cells(experiment: Experiment, scope: Scope, labelling: str) -> list[Cell]:
-    """Return the cells of the protocol pu with a labelling, without the options of this protocol."""
-    split = experiment.split.model_copy(update={"labelling": labelling})
-    bare = dataclasses.replace(scope, profile=scope.profile.model_copy(update={"options": {}}))
-    return pu.cells(experiment.model_copy(update={"options": {}, "split": split}), bare)
+PROTOCOL = PUBenchmarks()
 
 
-def _check_pu_bench(options: Options, experiment: Experiment, scope: Scope) -> None:
+def _check_pu_bench(planner: Planner) -> None:
+    options, experiment, scope = planner.options, planner.experiment, planner.scope
     if options.seeds and scope.repeats > len(options.seeds):
         raise UsageError(
             f"{experiment.name}: {scope.repeats} repeats, and options.seeds has {len(options.seeds)}; add seeds."
@@ -132,59 +178,21 @@ def _check_pu_bench(options: Options, experiment: Experiment, scope: Scope) -> N
             )
 
 
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Tune, fit and score a method on a sampled task."""
-    method = cell.declared["method"]
-    if cell.declared["split"]["sampling"] != "pu-bench" or not method["tuning"]:
-        return pu.run_cell(cell, context, _prepare)
-    found = _select(cell, context)
-    chosen = {**method, "params": {**method["params"], **found}, "tuning": None}
-    result = pu.run_cell(dataclasses.replace(cell, declared={**cell.declared, "method": chosen}), context, _prepare)
-    result.n_fits = cell.n_fits
-    return result
+def _selected(run: RunningCell, params: dict[str, Any]) -> dict[str, Any]:
+    """Return `params` with the point of the grid with the largest proxy accuracy on the validation rows.
 
-
-def warm_up(cell: Cell) -> None:
-    """Compile the method of a cell, or load it from the cache."""
-    plain = {**cell.declared["method"], "tuning": None}
-    if cell.declared["split"]["sampling"] == "pu-bench":
-        cell = dataclasses.replace(cell, declared={**cell.declared, "method": plain})
-    pu.warm_up(cell)
-
-
-def _select(cell: Cell, context: Context) -> dict[str, Any]:
-    """Return the point of the grid with the largest proxy accuracy on the validation rows, the first of equal ones."""
-    rows, method = context.shared(cell, _prepare), cell.declared["method"]
-    X, s = rows.shared["validation"]
-    params = {**method["params"], **pu.true_prior(method["params"], rows)}
-    params = seeded(method["name"], params, seed_of(cell, "fit"))
-    points = expand(method["grid"])
+    It is the first of equal ones.
+    """
+    rows, points = run.rows, expand(run.method["grid"])
     best, chosen = -np.inf, points[0]
     for point in points:
         with watched():
-            model = make(method, {**params, **point}).fit(rows.X_train, rows.s)
-        counts = pu_counts(s == 1, pu.predicted_classes(model, X), 1)
+            model = run.make({**params, **point}).fit(rows.X_train, rows.y_train)
+        counts = pu_counts(rows.shared["validation"] == 1, pu.predicted_classes(model, rows.more[0]), 1)
         found = float(proxy_accuracy(counts, "unlabeled", rows.prior))
         if found > best:  # not if no validation row is labelled
             best, chosen = found, point
-    return chosen
-
-
-def _prepare(cell: Cell, context: Context) -> pu.Prepared:
-    X, y = read_rows(cell.dataset, context)
-    check_two_classes(cell.dataset, y)
-    split = cell.declared["split"]
-    if split["sampling"] == "pu-bench":
-        rows = pu_bench(X, y, split["label_frequency"], split["seed"], split.get("labelling", "scar"))
-    else:
-        rng = puicl_stream(split["seed"], split["place"])
-        rows = [puicl(y, split["label_frequency"], rng) for _ in range(cell.repeat + 1)][-1]
-    truth = np.where(y == rows.positive, 1, -1)
-    also = [] if rows.validation is None else [X[rows.validation]]
-    X_train, X_test, *others = standardised(cell.declared["data"]["standardise"], X[rows.train], X[rows.test], *also)
-    prior = float(np.mean(truth[rows.train][rows.labelled == 0] == 1))
-    shared = {"validation": (others[0], rows.validation_labelled)} if others else {}
-    return pu.Prepared(X_train, rows.labelled, X_test, truth[rows.test], X.shape[1], prior, [], shared)
+    return {**params, **chosen}
 
 
 def pu_bench(X: Floats, y: AnyArray, label_frequency: float, seed: int, labelling: str = "scar") -> Sampled:

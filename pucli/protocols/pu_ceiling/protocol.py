@@ -24,80 +24,80 @@ from pucli.core.arrays import AnyArray
 from pucli.core.errors import UsageError
 from pucli.methods import get_method
 from pucli.metrics.classification import f1
-from pucli.models.certificates import watched
 from pucli.models.fitting import seeded
-from pucli.protocols.common import make, seed_of, timed
-from pucli.protocols.pu import protocol as pu
-from pucli.protocols.pu.rows import prepare
-from pucli.runner.cells import Cell, CellResult, Context
-from pucli.runner.experiment import Experiment
-from pucli.runner.profiles import Scope
+from pucli.protocols.common import Planner, seed_of
+from pucli.protocols.pu.protocol import PU, predicted_classes, true_prior
+from pucli.protocols.steps import NOT_CONVERGED, RunningCell
+from pucli.runner.cells import Cell
 from pucli.tuning.grids import expand
 from pucli.tuning.routes import FoldedRows, Point, make_route
 
-# Raise it when the protocol changes what a cell computes.
-VERSION = 1
-warm_up = pu.warm_up
+
+class PUCeiling(PU):
+    """The protocol pu with a fit of every grid point in place of tuning."""
+
+    name = "pu_ceiling"
+    version = 1
+
+    def plan(self, planner: Planner) -> Iterator[Cell]:
+        """Plan the cells of the protocol pu; every column needs a grid."""
+        for cell in super().plan(planner):
+            if not cell.declared["method"]["grid"]:
+                where = f"{planner.experiment.name}: methods.{cell.method}.grid"
+                raise UsageError(f"{where}: the protocol pu_ceiling needs a grid.")
+            yield dataclasses.replace(cell, n_fits=0, open_ended=False)
+
+    def parameters(self, run: RunningCell) -> dict[str, Any]:
+        """Return the parameters that all points share."""
+        params = {**run.method["params"], **true_prior(run.method["params"], run.rows)}
+        return seeded(run.method["name"], params, seed_of(run.cell, "fit"))
+
+    def fit(self, run: RunningCell) -> list[float]:
+        """Fit every point of the grid once, and return its scores on the test rows."""
+        points = expand(run.method["grid"])
+        fits = _path_wise if run.method["tuning"]["route"] == "path" else _one_by_one
+        with run.timed("fit"):
+            scores = [run.rows.hidden.score(f1, predicted, 1) for predicted in fits(run, points)]
+        best = int(np.argmax(scores))
+        run.result.params |= points[best]
+        run.result.metrics = {"f1_ceiling": scores[best], "f1_median": float(np.median(scores))}
+        run.result.details = {"points": points, "f1": scores}
+        run.result.n_fits = len(points)
+        return scores
+
+    def predict(self, run: RunningCell, model: list[float]) -> Any:
+        """Return nothing, as the scores of all points are known."""
+
+    def score(self, run: RunningCell, model: list[float], predictions: Any) -> dict[str, float]:
+        """Return nothing more."""
+        return {}
+
+    def conclude(self, run: RunningCell, model: list[float], seen: Mapping[str, Any]) -> None:
+        """Count the fits that did not converge."""
+        if seen[NOT_CONVERGED]:
+            run.result.notes.append(f"{seen[NOT_CONVERGED]} of {len(model)} fits did not converge")
 
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells of the protocol pu with separate keys.
-
-    Raises
-    ------
-    UsageError
-        A column has no grid.
-    """
-    planned = []
-    for cell in pu.cells(experiment, scope):
-        if not cell.declared["method"]["grid"]:
-            raise UsageError(f"{experiment.name}: methods.{cell.method}.grid: the protocol pu_ceiling needs a grid.")
-        declared = {**cell.declared, "protocol": ["pu_ceiling", VERSION, pu.VERSION]}
-        planned.append(dataclasses.replace(cell, declared=declared, n_fits=0, open_ended=False))
-    return planned
+PROTOCOL = PUCeiling()
 
 
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit every point of the grid once and score it on the test rows."""
-    rows = context.shared(cell, prepare)
-    method = cell.declared["method"]
-    fixed = {**method["params"], **pu.true_prior(method["params"], rows)}
-    fixed = seeded(method["name"], fixed, seed_of(cell, "fit"))
-    result = CellResult(notes=list(rows.notes))
-    points = expand(method["grid"])
-    fits = _path_wise if method["tuning"]["route"] == "path" else _one_by_one
-    with watched() as seen, timed(result.seconds, "fit"):
-        # test labels are used for the diagnosis of this protocol
-        scores = [f1(rows.y_test, predicted, 1) for predicted in fits(method, rows, fixed, points)]
-    best = int(np.argmax(scores))
-    result.params = {**fixed, **points[best]}
-    result.metrics = {"f1_ceiling": scores[best], "f1_median": float(np.median(scores))}
-    result.details = {"points": points, "f1": scores}
-    result.n_fits = len(points)
-    if seen["not converged"]:
-        result.notes.append(f"{seen['not converged']} of {len(points)} fits did not converge")
-    return result
-
-
-def _one_by_one(
-    method: Mapping[str, Any], rows: pu.Prepared, fixed: Point, points: Sequence[Point]
-) -> Iterator[AnyArray]:
+def _one_by_one(run: RunningCell, points: Sequence[Point]) -> Iterator[AnyArray]:
     """Yield the classes of the test rows by each point."""
+    fixed, rows = run.result.params, run.rows
     for point in points:
-        model: Any = make(method, {**fixed, **point}).fit(rows.X_train, rows.s)
-        yield pu.predicted_classes(model, rows.X_test)
+        model = run.make({**fixed, **point}).fit(rows.X_train, rows.y_train)
+        yield predicted_classes(model, rows.X_test)
 
 
-def _path_wise(
-    method: Mapping[str, Any], rows: pu.Prepared, fixed: Point, points: Sequence[Point]
-) -> Iterator[AnyArray]:
+def _path_wise(run: RunningCell, points: Sequence[Point]) -> Iterator[AnyArray]:
     """Yield them from the path-wise route of the method, with the test rows as the one held-out fold."""
+    method, rows = run.method, run.rows
     n = len(rows.X_train)
     X = np.vstack([rows.X_train, rows.X_test])
-    s = np.append(rows.s, np.zeros(len(rows.X_test), dtype=rows.s.dtype))
+    s = np.append(rows.y_train, np.zeros(len(rows.X_test), dtype=rows.y_train.dtype))
     fold = np.arange(n), np.arange(n, len(X))
     error = method["tuning"].get("score_error", 0.0)
     folded, entry = FoldedRows(X, s, [[fold]]), get_method(method["name"])
-    route = make_route("path", entry, folded, fixed, None, scores=True, score_error=error)
+    route = make_route("path", entry, folded, run.result.params, None, scores=True, score_error=error)
     for scores in route.outcomes(points)[:, 0, n:]:
         yield (scores > 0.0).astype(int)

@@ -8,28 +8,23 @@ judges by eye: whether the positives form two parts with negatives between, and 
 
 from __future__ import annotations
 
-import dataclasses
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from pydantic import Field
 
-from pucli.core.arrays import AnyArray
+from pucli.core.arrays import Ints
 from pucli.core.errors import UsageError
 from pucli.core.seeding import seed_words
-from pucli.protocols.common import make, read_rows
+from pucli.protocols.common import Planner
 from pucli.protocols.options import read_options
 from pucli.protocols.pu import protocol as pu
-from pucli.protocols.pu.protocol import warm_up as warm_up  # same methods and tuning
-from pucli.protocols.pu.rows import split_of
-from pucli.runner.cells import Cell, CellResult, Context, canonical_json
+from pucli.protocols.pu.rows import PURows
+from pucli.protocols.steps import RunningCell
+from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, Strict
-from pucli.runner.profiles import Scope
 
-# Raise it when the protocol changes what a cell computes.
-VERSION = 1
 NEIGHBOURS = 10  # number of neighbours on the map for the share of the same class
 
 
@@ -59,7 +54,7 @@ class FieldFigure(Strict):
     )
 
 
-class Options(Strict):
+class Options(pu.Options):
     """Options of the protocol, in addition to those of pu."""
 
     maps: dict[str, MapFigure] = Field(default={}, description="file name without ending -> maps")
@@ -87,46 +82,46 @@ def options_of(experiment: Experiment, changes: Mapping[str, Any] | None = None)
     return options
 
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells of the protocol pu that a figure needs, each with the data to store."""
-    options = options_of(experiment, scope.profile.options)
-    plain = dataclasses.replace(scope, profile=scope.profile.model_copy(update={"options": {}}))
-    needed = {
-        (panel.data, panel.label_frequency): panel.perplexity
-        for figure in options.maps.values()
-        for panel in figure.panels
-    }
-    windows = sorted({tuple(figure.window) for figure in options.fields.values() if figure.window})
-    planned = []
-    for cell in pu.cells(experiment.model_copy(update={"options": {}}), plain):
-        rows = (cell.dataset, cell.setting["label_frequency"])
-        if options.maps and rows not in needed:
-            continue
-        picture = {"perplexity": needed[rows]} if options.maps else {"windows": windows, "grid": options.grid}
-        declared = {**cell.declared, "protocol": ["pu_figures", VERSION, pu.VERSION], "picture": picture}
-        group = canonical_json([cell.group, picture])
-        planned.append(dataclasses.replace(cell, declared=declared, group=group))
-    return planned
+class PUFigures(pu.PU):
+    """The protocol pu with the data of a figure."""
+
+    name = "pu_figures"
+    version = 1
+    options = Options
+
+    def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
+        """Yield the conditions of the protocol pu that a figure needs, each with the data to store."""
+        options = options_of(planner.experiment, planner.scope.profile.options)
+        windows = sorted({tuple(figure.window) for figure in options.fields.values() if figure.window})
+        picture: dict[str, Any] = {"windows": windows, "grid": options.grid}
+        for condition in super().conditions(planner, dataset):
+            if options.maps:
+                rows = (dataset, condition["setting"]["label_frequency"])
+                panels = [panel for figure in options.maps.values() for panel in figure.panels]
+                found = [panel.perplexity for panel in panels if (panel.data, panel.label_frequency) == rows]
+                if not found:
+                    continue
+                picture = {"perplexity": found[-1]}
+            yield {**condition, "picture": picture, "shares": ("data", "split", "picture")}
+
+    def score(self, run: RunningCell, model: Any, predictions: Ints) -> dict[str, float]:
+        """Return the metrics of the protocol pu, and store the data of the figure."""
+        metrics, rows, cache = super().score(run, model, predictions), run.rows, run.context.cache
+        if "windows" in run.cell.declared["picture"]:
+            run.result.details, metrics["crossing"] = _fields(run.cell, model, rows)
+            return metrics
+        key = "map", run.cell.group
+        if key not in cache:
+            cache[key] = _map(run.cell, rows)
+        wrong = predictions != rows.hidden.drawn()
+        run.result.details = {**cache[key], "wrong": wrong.astype(int).tolist()}
+        return metrics
 
 
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Run the protocol pu, fit the chosen parameters again, and store the data of the figure."""
-    result = pu.run_cell(cell, context)
-    rows: pu.Prepared = context.cache[cell.group]
-    with warnings.catch_warnings(action="ignore"):
-        model = make(cell.declared["method"], result.params).fit(rows.X_train, rows.s)
-    picture = cell.declared["picture"]
-    if "windows" in picture:
-        result.details, result.metrics["crossing"] = _fields(cell, model, rows)
-        return result
-    if ("map", cell.group) not in context.cache:
-        context.cache["map", cell.group] = _map(cell, context, rows)
-    wrong = pu.predicted_classes(model, rows.X_test) != rows.y_test
-    result.details = {**context.cache["map", cell.group], "wrong": wrong.astype(int).tolist()}
-    return result
+PROTOCOL = PUFigures()
 
 
-def _fields(cell: Cell, model: Any, rows: pu.Prepared) -> tuple[dict[str, Any], float]:
+def _fields(cell: Cell, model: Any, rows: PURows) -> tuple[dict[str, Any], float]:
     """Return the test rows with the negative region in each window, and the crossing of boundary and diagonal.
 
     The crossing is the first t >= 0 with f(t, t) > 0, up to the farthest test row. The negatives lie around (0, 0) and
@@ -147,11 +142,11 @@ def _fields(cell: Cell, model: Any, rows: pu.Prepared) -> tuple[dict[str, Any], 
     along = np.linspace(0.0, high, 4001)
     above = np.flatnonzero(model.decision_function(np.column_stack([along, along])) > 0)
     crossing = float(along[above[0]]) if len(above) else float("nan")
-    details = {"test": rows.X_test.round(4).tolist(), "classes": rows.y_test.tolist(), "fields": fields}
+    details = {"test": rows.X_test.round(4).tolist(), "classes": rows.hidden.drawn().tolist(), "fields": fields}
     return details, crossing
 
 
-def _map(cell: Cell, context: Context, rows: pu.Prepared) -> dict[str, Any]:
+def _map(cell: Cell, rows: PURows) -> dict[str, Any]:
     """Return the map of training and test rows, in this order, with its measures."""
     from sklearn.manifold import TSNE
     from sklearn.neighbors import NearestNeighbors
@@ -159,18 +154,19 @@ def _map(cell: Cell, context: Context, rows: pu.Prepared) -> dict[str, Any]:
     from pucli.models.advice import advise, two_parts
 
     X = np.vstack([rows.X_train, rows.X_test])
-    y = np.concatenate([_training_classes(cell, context), rows.y_test])
+    assert rows.hidden_train is not None  # in the splits of the protocol pu
+    y = np.concatenate([rows.hidden_train.drawn(), rows.hidden.drawn()])
     seed = seed_words(cell.declared["split"]["seed"], "t-sne", cell.dataset)[0] % 2**32
     perplexity = min(float(cell.declared["picture"]["perplexity"]), 0.99 * (len(X) - 1))
     tsne = TSNE(perplexity=perplexity, init="pca", random_state=seed)
     points = tsne.fit_transform(X).astype(np.float64)
     near = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(X) - 1)).fit(points).kneighbors(return_distance=False)
     silhouette, between = two_parts(points[y == 1], points[y == -1], seed)
-    advised = advise(rows.X_train, rows.s == 1, random_state=0)
+    advised = advise(rows.X_train, rows.y_train == 1, random_state=0)
     return {
         "points": points.round(3).tolist(),
         "classes": y.tolist(),
-        "labelled": np.flatnonzero(rows.s == 1).tolist(),
+        "labelled": np.flatnonzero(rows.y_train == 1).tolist(),
         "perplexity": perplexity,
         "kl_divergence": float(tsne.kl_divergence_),
         "same_class_neighbours": float(np.mean(y[near] == y[:, None])),
@@ -178,9 +174,3 @@ def _map(cell: Cell, context: Context, rows: pu.Prepared) -> dict[str, Any]:
         "between": between,
         "advised": {"trifurcated": advised.trifurcated, "silhouette": advised.silhouette, "between": advised.between},
     }
-
-
-def _training_classes(cell: Cell, context: Context) -> AnyArray:
-    """Return the true classes of the training rows, which are used only in the figure."""
-    X, y = read_rows(cell.dataset, context)
-    return y[split_of(cell, X, y).train]

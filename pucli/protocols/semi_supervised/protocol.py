@@ -12,30 +12,25 @@ own loss; the error rate is also computed on the test rows.
 
 from __future__ import annotations
 
-import functools
-import json
 import math
-import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from pydantic import Field
-from sklearn.exceptions import ConvergenceWarning
 
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
+from pucli.metrics.classification import error_rate
 from pucli.models.fitting import seeded
-from pucli.protocols.common import Planner, check_two_classes, declared_method, make, read_rows, standardised, timed
-from pucli.protocols.options import read_options
-from pucli.runner.cells import Cell, CellResult, Context, canonical_json
-from pucli.runner.experiment import Experiment, Strict, base_name, variant_name
-from pucli.runner.profiles import Scope
+from pucli.protocols.common import Planner, check_two_classes, declared_method, make, read_rows
+from pucli.protocols.hidden_labels import HiddenLabels
+from pucli.protocols.steps import NOT_CONVERGED, ProtocolSteps, RunningCell, SplitRows
+from pucli.runner.cells import Cell, Context
+from pucli.runner.experiment import Strict, base_name, variant_name
 
-# Raise it when the protocol changes what a cell computes.
-VERSION = 1
 SUPERVISED, ORACLE = "supervised", "oracle"
 SCENARIO = "learning-curve"
 _PER_CLASS = 2  # minimum number of labelled rows of every class
@@ -51,117 +46,122 @@ class Options(Strict):
     test_rows: int = Field(default=1000, ge=1)
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Rows of a data set and repeat; the first `n_labelled` rows of X are labelled. y in {0, 1}."""
+@dataclass(frozen=True, kw_only=True)
+class CurveRows(SplitRows):
+    """Rows whose first `n_labelled` are labelled; `true_classes`, 0 and 1, are those of all training rows."""
 
-    X: Floats
-    y: AnyArray
     n_labelled: int
-    X_test: Floats
-    y_test: AnyArray
+    true_classes: AnyArray
 
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells in the order data set, method, repeat; a cell computes a whole curve."""
-    options = read_options(Options, experiment, scope.profile.options)
-    if experiment.split.scenario != SCENARIO:
-        raise UsageError(f"{experiment.name}: split.scenario must be {SCENARIO} for the protocol semi_supervised.")
-    for column in experiment.methods:
-        if f"{base_name(column)}/{SUPERVISED}" not in experiment.methods or not variant_name(column):
-            raise UsageError(
-                f"{experiment.name}: methods.{column}: columns are named family/role, and every family needs "
-                f"{base_name(column)}/{SUPERVISED}, with which its roles are compared."
-            )
-    planner = Planner(experiment, "semi_supervised", VERSION)
-    low, high = options.labelled
-    split = options.model_dump(include={"unlabeled", "test", "test_rows"})
-    columns = {
-        column: (
-            declared_method(experiment, column, role=variant_name(column)),
-            declared_method(experiment, f"{base_name(column)}/{SUPERVISED}"),
+class SemiSupervised(ProtocolSteps):
+    """The protocol."""
+
+    name = "semi_supervised"
+    version = 1
+    options = Options
+    example = (0, 1, -1) * 10
+    seeds = False
+
+    def check(self, planner: Planner) -> None:
+        """Raise UsageError for columns without a supervised one of their family."""
+        experiment = planner.experiment
+        if experiment.split.scenario != SCENARIO:
+            raise UsageError(f"{experiment.name}: split.scenario must be {SCENARIO} for the protocol semi_supervised.")
+        for column in experiment.methods:
+            if f"{base_name(column)}/{SUPERVISED}" not in experiment.methods or not variant_name(column):
+                raise UsageError(
+                    f"{experiment.name}: methods.{column}: columns are named family/role, and every family needs "
+                    f"{base_name(column)}/{SUPERVISED}, with which its roles are compared."
+                )
+
+    def method(self, planner: Planner, column: str, dataset: str) -> dict[str, Any]:
+        """Return the declared method with its role."""
+        return declared_method(planner.experiment, column, role=variant_name(column))
+
+    def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
+        """Yield the one condition of a data set; a cell computes a whole curve."""
+        options = planner.options
+        split = options.model_dump(include={"unlabeled", "test", "test_rows"})
+        yield {"split": split, "n_fits": len(options.unlabeled)}
+
+    def parts(
+        self, planner: Planner, condition: Mapping[str, Any], column: str, method: Mapping[str, Any], repeat: int
+    ) -> Mapping[str, Any] | None:
+        """Return the condition with the number of labelled rows, and the supervised method of the family."""
+        low, high = planner.options.labelled
+        split = {**condition["split"], "labelled": low + repeat % (high - low + 1)}
+        reference = declared_method(planner.experiment, f"{base_name(column)}/{SUPERVISED}")
+        return {**condition, "split": split, "reference": reference}
+
+    def rows(self, cell: Cell, context: Context) -> CurveRows:
+        """Return labelled rows, some of each class, and then the unlabeled ones."""
+        split = cell.declared["split"]
+        X, y = read_rows(cell.dataset, context)
+        check_two_classes(cell.dataset, y)
+        y = (y + 1) // 2
+        rng = stream(split["seed"], "learning-curve", cell.dataset, cell.repeat)
+        order = rng.permutation(len(X))
+        first = np.concatenate([order[y[order] == label][:_PER_CLASS] for label in (0, 1)])
+        rest = rng.permutation(np.setdiff1d(order, first, assume_unique=True))
+        n_more = split["labelled"] - len(first)
+        n_test = min(split["test_rows"], round(split["test"] * len(X)))
+        if n_more + n_test >= len(rest):
+            raise UsageError(f"{cell.dataset} has only {len(X)} rows: none is left to be unlabeled.")
+        test = rest[n_more : n_more + n_test]
+        train = np.concatenate([first, rest[:n_more], rest[n_more + n_test :][: max(split["unlabeled"])]])
+        visible = np.where(np.arange(len(train)) < split["labelled"], y[train], -1)
+        return CurveRows(
+            X[train],
+            visible,
+            X[test],
+            HiddenLabels(y[test]),
+            n_labelled=split["labelled"],
+            true_classes=y[train],
         )
-        for column in scope.methods
-    }
-    return [
-        replace(
-            planner.cell(
-                dataset,
-                column,
-                repeat,
-                method,
-                data={"standardise": experiment.data.standardise},
-                split={**split, "labelled": low + repeat % (high - low + 1)},
-                reference=reference,
-            ),
-            n_fits=len(options.unlabeled),
-        )
-        for dataset in scope.datasets
-        for column, (method, reference) in columns.items()
-        for repeat in range(scope.repeats)
-    ]
+
+    def fit(self, run: RunningCell) -> Any:
+        """Fit for every number of unlabeled rows, compare with the supervised fit, and return the last model."""
+        rows, role, result = run.rows, run.method["role"], run.result
+        n_labelled = rows.n_labelled
+        reference = model = _fit(run.cell.declared["reference"], rows.X_train[:n_labelled], rows.y_train[:n_labelled])
+        classes = rows.true_classes if role == ORACLE else rows.y_train
+        points: list[dict[str, float]] = []
+        converged = True
+        for wanted in run.cell.declared["split"]["unlabeled"]:
+            n = min(n_labelled + wanted, len(rows.X_train))
+            if points and points[-1]["n_unlabeled"] == n - n_labelled:
+                break
+            if role != SUPERVISED:
+                with run.timed("fit"):
+                    model = _fit(run.method, rows.X_train[:n], classes[:n])
+                converged &= bool(getattr(model, "converged_", True))
+            points.append(_measure(model, reference, rows, n))
+        curve = {name: [point[name] for point in points] for name in points[0]}
+        result.details = {"n_labelled": n_labelled, "curve": curve}
+        result.metrics = {**points[-1], "n_labelled": float(n_labelled)}
+        for name in ("objective", "dual_gap"):
+            if hasattr(model, f"{name}_"):
+                result.certificate[name] = float(getattr(model, f"{name}_"))
+        result.certificate["converged"] = converged
+        return model
+
+    def conclude(self, run: RunningCell, model: Any, seen: Mapping[str, Any]) -> None:
+        """Flag a curve with a fit that did not converge."""
+        if not run.result.certificate["converged"]:
+            run.result.flags.append(NOT_CONVERGED)
 
 
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit a method for every number of unlabeled rows, and compare it with the supervised fit of its family."""
-    rows = context.shared(cell, _prepare)
-    role = cell.declared["method"]["role"]
-    reference = _fit(cell.declared["reference"], rows.X[: rows.n_labelled], rows.y[: rows.n_labelled])
-    result = CellResult(params=dict(cell.declared["method"]["params"]), seconds={"tune": 0.0, "fit": 0.0})
-    points: list[dict[str, float]] = []
-    not_converged = 0
-    available = len(rows.X) - rows.n_labelled
-    model = reference
-    for wanted in cell.declared["split"]["unlabeled"]:
-        n = rows.n_labelled + min(wanted, available)
-        if points and points[-1]["n_unlabeled"] == n - rows.n_labelled:
-            break
-        if role != SUPERVISED:
-            with timed(result.seconds, "fit"):
-                model = _fit(cell.declared["method"], rows.X[:n], _visible_classes(rows, n, role))
-            not_converged += not getattr(model, "converged_", True)
-        points.append(_measure(model, reference, rows, n))
-    result.details = {
-        "n_labelled": rows.n_labelled,
-        "curve": {name: [point[name] for point in points] for name in points[0]},
-    }
-    result.predictions = model.predict(rows.X_test)
-    result.metrics = {**points[-1], "n_labelled": float(rows.n_labelled)}
-    result.certificate = {
-        name: float(getattr(model, f"{name}_")) for name in ("objective", "dual_gap") if hasattr(model, f"{name}_")
-    }
-    result.certificate["converged"] = not not_converged
-    if not_converged:
-        result.flags.append("not converged")
-    return result
+PROTOCOL = SemiSupervised()
 
 
-def _visible_classes(rows: Rows, n: int, role: str) -> AnyArray:
-    """Return the classes of the first n training rows as the method sees them, with -1 for hidden ones."""
-    visible = rows.y[:n].copy()
-    if role != ORACLE:
-        visible[rows.n_labelled :] = -1
-    return visible
-
-
-def warm_up(cell: Cell) -> None:
-    """Compile, or load from the cache, what the cell's method needs."""
-    _warm_up(canonical_json(cell.declared["method"]))
-
-
-@functools.lru_cache(maxsize=64)
-def _warm_up(content: str) -> None:
-    rng = np.random.default_rng(0)
-    _fit(json.loads(content), rng.normal(size=(30, 3)), np.repeat([0, 1, -1], 10))
-
-
-def _measure(model: Any, reference: Any, rows: Rows, n: int) -> dict[str, float]:
+def _measure(model: Any, reference: Any, rows: CurveRows, n: int) -> dict[str, float]:
     """Return the measures of `model` on the first n training rows and on the test rows; losses are per row."""
-    X, y = rows.X[:n], rows.y[:n]
+    X, y = rows.X_train[:n], rows.true_classes[:n]
     loss, loss_of_supervised = model.own_loss(X, y) / n, reference.own_loss(X, y) / n
     error, error_of_supervised = (float(np.mean(fitted.predict(X) != y)) for fitted in (model, reference))
     test_error, test_error_of_supervised = (
-        float(np.mean(fitted.predict(rows.X_test) != rows.y_test)) for fitted in (model, reference)
+        rows.hidden.score(error_rate, fitted.predict(rows.X_test)) for fitted in (model, reference)
     )
     improvement = getattr(model, "improvement_", math.nan) if model is not reference else 0.0
     return {
@@ -178,28 +178,5 @@ def _measure(model: Any, reference: Any, rows: Rows, n: int) -> dict[str, float]
 
 
 def _fit(method: Mapping[str, Any], X: Floats, y: AnyArray) -> Any:
-    """Fit to classes 0 and 1, -1 for an unlabeled row; `run_cell` counts the fits that did not converge."""
-    params = seeded(method["name"], method["params"], 0)
-    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-        return make(method, params).fit(X, y)
-
-
-def _prepare(cell: Cell, context: Context) -> Rows:
-    """Load, split and standardise the rows (by all training rows, without their classes)."""
-    data, split = cell.declared["data"], cell.declared["split"]
-    X, y = read_rows(cell.dataset, context)
-    check_two_classes(cell.dataset, y)
-    y = (y + 1) // 2
-    rng = stream(split["seed"], "learning-curve", cell.dataset, cell.repeat)
-    order = rng.permutation(len(X))
-    first = np.concatenate([order[y[order] == label][:_PER_CLASS] for label in (0, 1)])
-    rest = rng.permutation(np.setdiff1d(order, first, assume_unique=True))
-    n_more = split["labelled"] - len(first)
-    n_test = min(split["test_rows"], round(split["test"] * len(X)))
-    if n_more + n_test >= len(rest):
-        raise UsageError(f"{cell.dataset} has only {len(X)} rows: none is left to be unlabeled.")
-    labelled, test = np.concatenate([first, rest[:n_more]]), rest[n_more : n_more + n_test]
-    unlabeled = rest[n_more + n_test :][: max(split["unlabeled"])]
-    train = np.concatenate([labelled, unlabeled])
-    X_train, X_test = standardised(data["standardise"], X[train], X[test])
-    return Rows(X_train, y[train], split["labelled"], X_test, y[test])
+    """Fit to classes 0 and 1, -1 for an unlabeled row."""
+    return make(method, seeded(method["name"], method["params"], 0)).fit(X, y)

@@ -6,20 +6,21 @@ u. It measures the most adversarial label of u, and what the fit gains over the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 import numpy as np
 from pydantic import Field
 
 from pucli.core.arrays import Floats
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
-from pucli.protocols.common import Planner, check_unscaled, declared_method, make, timed
-from pucli.protocols.options import read_options
-from pucli.runner.cells import Cell, CellResult, Context
-from pucli.runner.experiment import Experiment, Strict
-from pucli.runner.profiles import Scope, data_settings
-
-# Raise it when the protocol changes what a cell computes.
-VERSION = 1
+from pucli.data import load_dataset
+from pucli.protocols.common import Planner
+from pucli.protocols.steps import ProtocolSteps, RunningCell, SplitRows
+from pucli.runner.cells import Cell, Context
+from pucli.runner.experiment import Strict
+from pucli.runner.profiles import data_settings
 
 
 class Options(Strict):
@@ -28,68 +29,74 @@ class Options(Strict):
     positions: list[float] = Field(min_length=1, description="values of the unlabeled point u")
 
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return one cell per example, position of u and method."""
-    check_unscaled(experiment)
-    options = read_options(Options, experiment, scope.profile.options)
-    planner = Planner(experiment, "strict_improvement", VERSION)
-    columns = {column: declared_method(experiment, column) for column in scope.methods}
-    for column, method in columns.items():
+class StrictImprovement(ProtocolSteps):
+    """The protocol."""
+
+    name = "strict_improvement"
+    version = 1
+    options = Options
+    scales = seeds = repeated = False
+
+    def method(self, planner: Planner, column: str, dataset: str) -> dict[str, Any]:
+        """Return the declared method, which must have no intercept."""
+        method = super().method(planner, column, dataset)
         if method["params"].get("fit_intercept", True):
             raise UsageError(
-                f"{experiment.name}: methods.{column}: Theorem 3.8 is about a line through the origin; add "
+                f"{planner.experiment.name}: methods.{column}: Theorem 3.8 is about a line through the origin; add "
                 "fit_intercept: false."
             )
-    return [
-        planner.cell(
-            dataset,
-            column,
-            0,
-            method,
-            setting={**parameters, "u": u},
-            data={"parameters": parameters},
-            u=u,
-            shares=("data", "u"),
-        )
-        for dataset in scope.datasets
-        for parameters in data_settings(scope.parameters)
-        for u in options.positions
-        for column, method in columns.items()
-    ]
+        return method
+
+    def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
+        """Yield a condition for each example and position of u."""
+        for parameters in data_settings(planner.scope.parameters):
+            for u in planner.options.positions:
+                setting = {**parameters, "u": u}
+                yield {"setting": setting, "data": {"parameters": parameters}, "u": u, "shares": ("data", "u")}
+
+    def rows(self, cell: Cell, context: Context) -> SplitRows:
+        """Return the labelled points of the example, and u as the unlabeled one."""
+        parameters = dict(cell.declared["data"]["parameters"])
+        drawn = load_dataset(cell.dataset, rng=stream(0, "points"), parameters=parameters)
+        X = np.vstack([drawn.X, [[float(cell.declared["u"])]]])
+        return SplitRows(X, np.append(drawn.y, -1))
+
+    def fit(self, run: RunningCell) -> tuple[Any, Any]:
+        """Return the supervised line of the labelled points alone, and the model of all."""
+        X, y = run.rows.X_train, run.rows.y_train
+        with run.timed("fit"):
+            return run.make().fit(X[:-1], y[:-1]), run.make().fit(X, y)
+
+    def score(self, run: RunningCell, model: tuple[Any, Any], predictions: None) -> dict[str, float]:
+        """Return the adversarial label, and the gains for either label of u."""
+        X, y = run.rows.X_train, run.rows.y_train
+        supervised, fitted = model
+        before, after = float(supervised.coef_[0]), float(fitted.coef_[0])
+        gains = []
+        for label in (0, 1):
+            labels = np.append(y[:-1], label)
+            gains.append(supervised.squared_error(X, labels) - fitted.squared_error(X, labels))
+        run.result.details = {
+            "labelled": X[:-1, 0].tolist(),
+            "classes": y[:-1].tolist(),
+            "supervised_slope": before,
+            "slope": after,
+        }
+        return {
+            "condition_holds": float(improves_strictly(before, X[-1])),
+            "adversarial_label": float(fitted.soft_labels_[0]),
+            "slope_change": after - before,
+            "guaranteed_gain": fitted.improvement_,
+            "gain_if_0": gains[0],
+            "gain_if_1": gains[1],
+        }
+
+    def conclude(self, run: RunningCell, model: tuple[Any, Any], seen: Mapping[str, Any]) -> None:
+        """Keep the certificate of the fit with u."""
+        run.result.certificate = {"dual_gap": model[1].gap_, "converged": model[1].converged_}
 
 
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit the method to the labelled points and u, and the supervised line to the labelled points alone."""
-    from pucli.data import load_dataset
-
-    method, u = cell.declared["method"], float(cell.declared["u"])
-    drawn = load_dataset(cell.dataset, rng=stream(0, "points"), parameters=dict(cell.declared["data"]["parameters"]))
-    rows = np.vstack([drawn.X, [[u]]])
-    result = CellResult(params=dict(method["params"]), seconds={"tune": 0.0})
-    with timed(result.seconds, "fit"):
-        supervised = make(method).fit(drawn.X, drawn.y)
-        model = make(method).fit(rows, np.append(drawn.y, -1))
-    before, after = float(supervised.coef_[0]), float(model.coef_[0])
-    gains = []
-    for label in (0, 1):
-        labels = np.append(drawn.y, label)
-        gains.append(supervised.squared_error(rows, labels) - model.squared_error(rows, labels))
-    result.details = {
-        "labelled": drawn.X[:, 0].tolist(),
-        "classes": drawn.y.tolist(),
-        "supervised_slope": before,
-        "slope": after,
-    }
-    result.metrics = {
-        "condition_holds": float(improves_strictly(before, rows[-1])),
-        "adversarial_label": float(model.soft_labels_[0]),
-        "slope_change": after - before,
-        "guaranteed_gain": model.improvement_,
-        "gain_if_0": gains[0],
-        "gain_if_1": gains[1],
-    }
-    result.certificate = {"dual_gap": model.gap_, "converged": model.converged_}
-    return result
+PROTOCOL = StrictImprovement()
 
 
 def improves_strictly(slope: float, u: Floats) -> bool:

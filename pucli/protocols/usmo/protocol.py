@@ -13,28 +13,25 @@ labels of the unlabeled rows, so that the two are misaligned after the first lab
 
 from __future__ import annotations
 
-import functools
-import warnings
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from pydantic import Field
 
-from pucli.core.arrays import AnyArray, Bools, Floats
+from pucli.core.arrays import AnyArray
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
-from pucli.metrics import compute
-from pucli.metrics.classification import f_of_class
+from pucli.data import dataset_entry
+from pucli.metrics.classification import f_majority, f_of_class, f_published
+from pucli.models.certificates import certificate
 from pucli.models.fitting import seeded
-from pucli.protocols.common import Planner, check_two_classes, check_unscaled, declared_method, make, read_rows, timed
-from pucli.protocols.options import read_options
-from pucli.runner.cells import Cell, CellResult, Context, canonical_json
-from pucli.runner.experiment import Experiment, Strict
-from pucli.runner.profiles import Scope
-
-# Raise it when the protocol changes what a cell computes.
-VERSION = 1
+from pucli.protocols.common import Planner, check_two_classes, declared_method, make, read_rows, timed
+from pucli.protocols.hidden_labels import HiddenLabels
+from pucli.protocols.steps import NOT_CONVERGED, ProtocolSteps, RunningCell, SplitRows
+from pucli.runner.cells import Cell, Context, canonical_json
+from pucli.runner.experiment import Strict
 
 
 class Options(Strict):
@@ -43,120 +40,105 @@ class Options(Strict):
     reference: str | None = Field(default=None, description="solver with whose objective that of USMO is compared")
 
 
-class Rows(NamedTuple):
-    """A labelling: X (n, m) and y (n,) in {-1, +1} in the order of the file, labelled (n,) bool."""
+class USMOProtocol(ProtocolSteps):
+    """The protocol."""
 
-    X: Floats
-    y: AnyArray
-    labelled: Bools
+    name = "usmo"
+    version = 1
+    options: type[Strict] = Options
+    scales = seeds = False
+    by_repeat = True
+    example = (1,) * 10 + (0,) * 30
 
+    def check(self, planner: Planner) -> None:
+        """Raise UsageError without label frequencies."""
+        if not planner.scope.label_frequencies:
+            where = planner.experiment.name
+            raise UsageError(f"{where}: the protocol usmo needs split.label_frequencies; give at least one.")
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells in the order data set, label frequency, repeat, method; a group shares its reference fits."""
-    check_unscaled(experiment)
-    options = read_options(Options, experiment, scope.profile.options)
-    if not scope.label_frequencies:
-        raise UsageError(f"{experiment.name}: the protocol usmo needs split.label_frequencies; give at least one.")
-    planner = Planner(experiment, "usmo", VERSION)
-    planned = []
-    for dataset in scope.datasets:
-        prior = _prior(experiment, dataset)
-        methods = {column: declared_method(experiment, column, changes={"prior": prior}) for column in scope.methods}
-        for frequency in scope.label_frequencies:
-            planned += [
-                planner.cell(
-                    dataset,
-                    column,
-                    repeat,
-                    method,
-                    setting={"label_frequency": frequency},
-                    split={"label_frequency": frequency},
-                    reference=options.reference if _compared(method["name"], method["params"]) else None,
-                )
-                for repeat in range(scope.repeats)
-                for column, method in methods.items()
-            ]
-    return planned
+    def method(self, planner: Planner, column: str, dataset: str) -> dict[str, Any]:
+        """Return the declared method with the prior of the data set."""
+        prior = dataset_entry(dataset).prior
+        if prior is None:
+            where = planner.experiment.name
+            raise UsageError(f"{where}: the protocol usmo needs a prior; give {dataset} one in datasets.yaml.")
+        return declared_method(planner.experiment, column, changes={"prior": float(prior)})
 
+    def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
+        """Yield a condition for each label frequency."""
+        for frequency in planner.scope.label_frequencies:
+            yield {"setting": {"label_frequency": frequency}, "split": {"label_frequency": frequency}}
 
-def _prior(experiment: Experiment, dataset: str) -> float:
-    from pucli.data import dataset_entry
+    def parts(
+        self, planner: Planner, condition: Mapping[str, Any], column: str, method: Mapping[str, Any], repeat: int
+    ) -> Mapping[str, Any] | None:
+        """Return the condition with the reference, whose objective USMO run to convergence should have."""
+        params = method["params"]
+        converges = params.get("solver", "usmo") == "usmo" and params.get("max_iter") != 0
+        compared = method["name"] == "usmo" and converges
+        return {**condition, "reference": planner.options.reference if compared else None}
 
-    prior = dataset_entry(dataset).prior
-    if prior is None:
-        raise UsageError(f"{experiment.name}: the protocol usmo needs a prior; give {dataset} one in datasets.yaml.")
-    return float(prior)
+    def rows(self, cell: Cell, context: Context) -> SplitRows:
+        """Return all rows in the order of the file, some of them labelled; the unlabeled ones are scored."""
+        split = cell.declared["split"]
+        X, y = read_rows(cell.dataset, context)
+        check_two_classes(cell.dataset, y)
+        frequency = split["label_frequency"]
+        count = int(np.floor(frequency * len(y) * cell.declared["method"]["params"]["prior"]))
+        rng = stream(split["seed"], "usmo labels", cell.dataset, frequency, split["repeat"])
+        labelled = np.zeros(len(y), bool)
+        labelled[rng.choice(np.flatnonzero(y == 1), count, replace=False)] = True
+        return SplitRows(X, labelled, X, HiddenLabels(y[~labelled]))
 
+    def fit(self, run: RunningCell) -> Any:
+        """Fit once for all cells of the group that have these parameters."""
+        model, run.result.seconds["fit"] = _fitted(run, run.result.params)
+        return model
 
-def _compared(name: str, params: dict[str, Any]) -> bool:
-    """Return whether the objective should equal that of the reference, which holds for USMO run to convergence."""
-    return name == "usmo" and params.get("solver", "usmo") == "usmo" and params.get("max_iter") != 0
+    def predict(self, run: RunningCell, model: Any) -> AnyArray:
+        """Return the signs of all rows."""
+        signs: AnyArray = np.sign(model.decision_function(run.rows.X_test))
+        return signs
 
+    def score(self, run: RunningCell, model: Any, predictions: AnyArray) -> dict[str, float]:
+        """Return F in three ways, and the objective beside that of the reference."""
+        hidden, params = run.rows.hidden, run.result.params
+        run.result.predictions = of_unlabeled = predictions[~run.rows.y_train]
+        metrics = {
+            "f_published": hidden.score(f_published, predictions),
+            "f_majority": hidden.score(f_majority, of_unlabeled),
+            "f1": hidden.score(f_of_class, of_unlabeled, 1),
+            "objective": model.objective_,
+        }
+        if run.cell.declared["reference"]:
+            other, _ = _fitted(run, {**params, "solver": run.cell.declared["reference"]})
+            scale = max(abs(model.objective_), abs(other.objective_))
+            metrics["objective_difference_ppm"] = 1e6 * abs(model.objective_ - other.objective_) / scale
+        return metrics
 
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit and predict all rows, and score the unlabeled rows in three ways."""
-    rows = context.shared(cell, _rows)
-    method = cell.declared["method"]
-    params = dict(method["params"])
-    model, seconds = _fit(method, params, rows, context)
-    result = CellResult(params=params, seconds={"tune": 0.0, "fit": seconds})
-    with timed(result.seconds, "predict"):
-        decision = model.decision_function(rows.X)
-    certificate = {name: getattr(model, f"{name}_", None) for name in ("objective", "dual_gap", "residual", "n_iter")}
-    result.certificate = {name: float(value) for name, value in certificate.items() if value is not None}
-    result.certificate["converged"] = model.converged_
-    if not model.converged_ and params.get("max_iter") != 0:
-        result.flags.append("not converged")
+    def conclude(self, run: RunningCell, model: Any, seen: Mapping[str, Any]) -> None:
+        """Add the certificate; a run without iterations is not meant to converge."""
+        run.result.certificate = certificate(model)
+        if not model.converged_ and run.result.params.get("max_iter") != 0:
+            run.result.flags.append(NOT_CONVERGED)
 
-    signs, truth = np.sign(decision), rows.y[~rows.labelled]
-    result.predictions = unlabeled_signs = signs[~rows.labelled]
-    result.metrics = {
-        **compute({"unlabeled_truth": truth, "signs": signs, "unlabeled_signs": unlabeled_signs}),
-        "f1": f_of_class(truth, unlabeled_signs, 1),
-        "objective": model.objective_,
-    }
-    if cell.declared["reference"]:
-        other, _ = _fit(method, {**params, "solver": cell.declared["reference"]}, rows, context)
-        scale = max(abs(model.objective_), abs(other.objective_))
-        result.metrics["objective_difference_ppm"] = 1e6 * abs(model.objective_ - other.objective_) / scale
-    return result
-
-
-def warm_up(cell: Cell) -> None:
-    """Compile the method of a cell, or load it from the cache."""
-    method = cell.declared["method"]
-    _warm_up(method["name"], method["params"].get("kernel", "rbf"), method["params"].get("solver", "usmo"))
-
-
-@functools.cache
-def _warm_up(name: str, kernel: str, solver: str) -> None:
-    from pucli.methods import make_estimator
-
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    more = {"solver": solver} if name == "usmo" else {}
-    with warnings.catch_warnings(action="ignore"):
-        make_estimator(name, prior=0.3, kernel=kernel, **more).fit(X, np.arange(40) < 10)
+    def warm_up(self, cell: Cell) -> None:
+        """Compile the method of a cell, with any prior where each fit has its own."""
+        method = cell.declared["method"]
+        params = {"prior": 0.3, **method["params"]}
+        super().warm_up(replace(cell, declared={**cell.declared, "method": {**method, "params": params}}))
 
 
-def _rows(cell: Cell, context: Context) -> Rows:
-    split = cell.declared["split"]
-    X, y = read_rows(cell.dataset, context)
-    check_two_classes(cell.dataset, y)
-    frequency = split["label_frequency"]
-    count = int(np.floor(frequency * len(y) * cell.declared["method"]["params"]["prior"]))
-    rng = stream(split["seed"], "usmo labels", cell.dataset, frequency, split["repeat"])
-    labelled = np.zeros(len(y), bool)
-    labelled[rng.choice(np.flatnonzero(y == 1), count, replace=False)] = True
-    return Rows(X, y, labelled)
+PROTOCOL = USMOProtocol()
 
 
-def _fit(method: Mapping[str, Any], params: dict[str, Any], rows: Rows, context: Context) -> tuple[Any, float]:
+def _fitted(run: RunningCell, params: Mapping[str, Any]) -> tuple[Any, float]:
     """Return the fitted model and its seconds, computed once per method and parameters in a group."""
-    key = canonical_json([method["name"], params])
-    if key not in context.cache:
+    key = canonical_json([run.method["name"], params])
+    if key not in run.context.cache:
         seconds: dict[str, float] = {}
-        with timed(seconds, "fit"), warnings.catch_warnings(action="ignore"):
-            model = make(method, seeded(method["name"], params, 0)).fit(rows.X, rows.labelled)
-        context.cache[key] = model, seconds["fit"]
-    fitted: tuple[Any, float] = context.cache[key]
+        with timed(seconds, "fit"):
+            model = make(run.method, seeded(run.method["name"], params, 0)).fit(run.rows.X_train, run.rows.y_train)
+        run.context.cache[key] = model, seconds["fit"]
+    fitted: tuple[Any, float] = run.context.cache[key]
     return fitted

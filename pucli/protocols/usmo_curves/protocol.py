@@ -15,32 +15,28 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import itertools
 import math
 import time
-import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from pydantic import Field
 
-from pucli.core.arrays import AnyArray, Floats
+from pucli.core.arrays import AnyArray
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.metrics.classification import f_of_class
 from pucli.models.fitting import seeded
-from pucli.protocols.common import Planner, check_two_classes, declared_method, make, read_rows, standardised
-from pucli.protocols.options import read_options
-from pucli.protocols.usmo.protocol import warm_up as warm_up  # same methods, same compiled functions
-from pucli.runner.cells import Cell, CellResult, Context
-from pucli.runner.experiment import Experiment, Strict
-from pucli.runner.profiles import Scope
+from pucli.protocols.common import Planner, check_two_classes, declared_method, make, read_rows
+from pucli.protocols.hidden_labels import HiddenLabels
+from pucli.protocols.steps import NOT_CONVERGED, RunningCell, SplitRows
+from pucli.protocols.usmo.protocol import USMOProtocol
+from pucli.runner.cells import Cell, Context
+from pucli.runner.experiment import Strict
 
-# Raise it when the protocol changes what a cell computes.
-VERSION = 3
 # The exponent is estimated from fits with at least this number of unlabeled rows, so that fixed costs do not matter.
 ASYMPTOTIC = 1000
 
@@ -63,112 +59,137 @@ class Options(Strict):
     test_rows: int = Field(default=2000, ge=1)
 
 
-class Rows(NamedTuple):
-    """X_labelled (n, m), the pool of unlabeled rows and the test rows, both with classes y in {-1, +1}."""
+@dataclass(frozen=True, kw_only=True)
+class PoolRows(SplitRows):
+    """Labelled rows and then the pool of unlabeled rows, whose classes give the prior of each fit."""
 
-    X_labelled: Floats
-    pool: Floats
-    pool_y: AnyArray
-    X_test: Floats
-    y_test: AnyArray
+    positive_in_pool: AnyArray
 
 
-def cells(experiment: Experiment, scope: Scope) -> list[Cell]:
-    """Return the cells in the order data set, class, repeat, method."""
-    options = _checked(experiment, scope)
-    planner = Planner(experiment, "usmo_curves", VERSION)
-    # the prior is the share of positives among the unlabeled rows of each fit
-    methods = {column: declared_method(experiment, column, given={"prior"}) for column in scope.methods}
-    planned = []
-    for dataset in scope.datasets:
-        split = {name: getattr(options, name) for name in ("labelled", "labelled_share", "test_rows")}
-        for setting, positive in _panels(options, dataset):
-            data = {"standardise": experiment.data.standardise, "positive": positive}
-            for repeat, (column, method) in itertools.product(range(scope.repeats), methods.items()):
-                most = options.largest.get(column, max(options.unlabeled))
-                unlabeled = [n for n in options.unlabeled if n <= most]
-                cell = planner.cell(
-                    dataset, column, repeat, method, setting=setting, data=data, split=split, unlabeled=unlabeled
-                )
-                planned.append(replace(cell, n_fits=len(unlabeled)))
-    return planned
+class USMOCurves(USMOProtocol):
+    """The protocol; methods and warm-up are those of usmo."""
 
+    name = "usmo_curves"
+    version = 3
+    options = Options
+    scales = True
 
-def _panels(options: Options, dataset: str) -> list[tuple[dict[str, str], list[int | str]]]:
-    """Return the setting, which names the data set and a class of it, and the positive classes of each panel."""
-    if dataset in options.panels:
-        return [({"panel": f"{dataset} {positive}"}, [positive]) for positive in options.panels[dataset]]
-    return [({}, options.positive.get(dataset, []))]
-
-
-def _checked(experiment: Experiment, scope: Scope) -> Options:
-    """Return the options; raise UsageError for a name that is not in the experiment."""
-    options = read_options(Options, experiment, scope.profile.options)
-    for kind, names, known in (
-        ("largest", list(options.largest), list(experiment.methods)),
-        ("positive", list(options.positive), experiment.dataset_names),
-        ("panels", list(options.panels), experiment.dataset_names),
-    ):
-        for name in names:
-            if name not in known:
-                raise UsageError(f"{experiment.name}: options.{kind}.{name}: there are {', '.join(known)}.")
-    if both := sorted(options.panels.keys() & options.positive):
-        raise UsageError(f"{experiment.name}: options.panels.{both[0]}: also in options.positive; remove one of them.")
-    for column, entry in experiment.methods.items():
-        if "prior" in entry.params:
+    def check(self, planner: Planner) -> None:
+        """Raise UsageError for a name that is not in the experiment."""
+        experiment, options = planner.experiment, planner.options
+        for kind, names, known in (
+            ("largest", list(options.largest), list(experiment.methods)),
+            ("positive", list(options.positive), experiment.dataset_names),
+            ("panels", list(options.panels), experiment.dataset_names),
+        ):
+            for name in names:
+                if name not in known:
+                    raise UsageError(f"{experiment.name}: options.{kind}.{name}: there are {', '.join(known)}.")
+        if both := sorted(options.panels.keys() & options.positive):
             raise UsageError(
-                f"{experiment.name}: methods.{column}.prior: each fit uses the prior of its unlabeled rows; remove it."
+                f"{experiment.name}: options.panels.{both[0]}: also in options.positive; remove one of them."
             )
-    return options
+        for column, entry in experiment.methods.items():
+            if "prior" in entry.params:
+                where = f"{experiment.name}: methods.{column}.prior"
+                raise UsageError(f"{where}: each fit uses the prior of its unlabeled rows; remove it.")
 
+    def method(self, planner: Planner, column: str, dataset: str) -> dict[str, Any]:
+        """Return the declared method; its prior is the share of positives among the unlabeled rows of each fit."""
+        return declared_method(planner.experiment, column, given={"prior"})
 
-def run_cell(cell: Cell, context: Context) -> CellResult:
-    """Fit with each number of unlabeled rows available in the pool, and score each fit on the test rows."""
-    rows = context.shared(cell, _rows)
-    method = cell.declared["method"]
-    result = CellResult(params=dict(method["params"]))
-    points: list[dict[str, float]] = []
-    model: Any = None
-    for n in cell.declared["unlabeled"]:
-        if n > len(rows.pool):
-            result.notes.append(f"the pool has {len(rows.pool)} rows: the curve ends there")
-            break
-        model, point = _point(method, rows, n)
-        if not model.converged_:
-            result.flags.append("not converged")
-        points.append(point)
-    if not points:
-        raise UsageError(
-            f"{cell.dataset} has {len(rows.pool)} rows for the pool, fewer than the smallest number declared."
+    def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
+        """Yield a condition for each panel, which has a class of its own and is named after it."""
+        options = planner.options
+        split = options.model_dump(include={"labelled", "labelled_share", "test_rows"})
+        panels = [({"panel": f"{dataset} {name}"}, [name]) for name in options.panels.get(dataset, [])]
+        for setting, positive in panels or [({}, options.positive.get(dataset, []))]:
+            yield {"setting": setting, "data": {"positive": positive}, "split": split}
+
+    def parts(
+        self, planner: Planner, condition: Mapping[str, Any], column: str, method: Mapping[str, Any], repeat: int
+    ) -> Mapping[str, Any] | None:
+        """Return the condition with the numbers of unlabeled rows of the method."""
+        options = planner.options
+        unlabeled = [n for n in options.unlabeled if n <= options.largest.get(column, max(options.unlabeled))]
+        return {**condition, "unlabeled": unlabeled, "n_fits": len(unlabeled)}
+
+    def rows(self, cell: Cell, context: Context) -> PoolRows:
+        """Divide the rows into labelled positives, pool and test rows."""
+        data, split = cell.declared["data"], cell.declared["split"]
+        positive = data["positive"]
+        X, classes = read_rows(cell.dataset, context, multiclass=bool(positive))
+        wanted = np.isin(classes.astype(str), [str(item) for item in positive]) if positive else classes == 1
+        y = np.where(wanted, 1, -1)
+        check_two_classes(
+            cell.dataset, y if positive else classes, "name classes that it has in options.positive or panels"
         )
-    if not (rows.y_test == 1).any():
-        result.notes.append("no test row is positive: F is undefined")
-    curve = {name: [point[name] for point in points] for name in points[0]}
-    last = points[-1]
-    result.predictions = _predictions(model, rows)
-    result.details = {"curve": curve, "trace": np.asarray(getattr(model, "trace_", np.empty((0, 3)))).tolist()}
-    result.metrics = {name: last[name] for name in ("f1", "seconds", "peak_mb")} | {"exponent": _exponent(curve)}
-    result.certificate = {name: last[name] for name in ("objective", "dual_gap")} | {"converged": model.converged_}
-    result.seconds = {"tune": 0.0, "fit": float(sum(curve["seconds"])), "predict": 0.0}
-    return result
+        rng = stream(split["seed"], "usmo curves", cell.dataset, split["repeat"])
+        order = rng.permutation(len(y))
+        positives = order[y[order] == 1]
+        labelled = positives[: min(split["labelled"], math.ceil(split["labelled_share"] * len(positives)))]
+        # in another order: the first rows of this one have lost their positives
+        rest = rng.permutation(order[~np.isin(order, labelled)])
+        test, pool = rest[: split["test_rows"]], rest[split["test_rows"] :]
+        train = np.concatenate([labelled, pool])
+        s = np.arange(len(train)) < len(labelled)
+        return PoolRows(X[train], s, X[test], HiddenLabels(y[test]), positive_in_pool=y[pool] == 1)
+
+    def fit(self, run: RunningCell) -> Any:
+        """Fit with each number of unlabeled rows that the pool has, score each fit, and return the last."""
+        points: list[dict[str, float]] = []
+        available = len(run.rows.positive_in_pool)
+        for n in run.cell.declared["unlabeled"]:
+            if n > available:
+                run.result.notes.append(f"the pool has {available} rows: the curve ends there")
+                break
+            model, point = self._point(run, n)
+            if not model.converged_:
+                run.result.flags.append(NOT_CONVERGED)
+            points.append(point)
+        if not points:
+            raise UsageError(
+                f"{run.cell.dataset} has {available} rows for the pool, fewer than the smallest number declared."
+            )
+        curve = {name: [point[name] for point in points] for name in points[0]}
+        run.result.details = {"curve": curve, "trace": np.asarray(getattr(model, "trace_", np.empty((0, 3)))).tolist()}
+        run.result.seconds["fit"] = float(sum(curve["seconds"]))
+        return model
+
+    def _point(self, run: RunningCell, n: int) -> tuple[Any, dict[str, float]]:
+        """Return the model fitted to the first `n` rows of the pool, and its point of the curve."""
+        rows, name = run.rows, run.method["name"]
+        # the classes of these rows are used only for the prior; those of other rows are not used
+        prior = float(np.clip(rows.positive_in_pool[:n].mean(), 0.5 / n, 1.0 - 0.5 / n))
+        model = make(run.method, seeded(name, run.method["params"], 0), prior=prior)
+        seen = len(rows.X_train) - len(rows.positive_in_pool) + n
+        seconds, peak = measured(functools.partial(model.fit, rows.X_train[:seen], rows.y_train[:seen]))
+        f1 = rows.hidden.score(_f1, self.predict(run, model))
+        point = {"unlabeled": n, "seconds": seconds, "peak_mb": peak, "f1": f1}
+        return model, {**point, "objective": model.objective_, "dual_gap": model.dual_gap_}
+
+    def predict(self, run: RunningCell, model: Any) -> AnyArray:
+        """Return the classes of the test rows."""
+        return np.where(model.decision_function(run.rows.X_test) > 0, 1, -1)
+
+    def score(self, run: RunningCell, model: Any, predictions: AnyArray) -> dict[str, float]:
+        """Return the last point of the curve, and its exponent."""
+        curve = run.result.details["curve"]
+        if math.isnan(curve["f1"][-1]):
+            run.result.notes.append("no test row is positive: F is undefined")
+        return {name: curve[name][-1] for name in ("f1", "seconds", "peak_mb")} | {"exponent": _exponent(curve)}
+
+    def conclude(self, run: RunningCell, model: Any, seen: Mapping[str, Any]) -> None:
+        """Keep the certificate of the last fit."""
+        names = ("objective", "dual_gap", "converged")
+        run.result.certificate = {name: getattr(model, f"{name}_") for name in names}
 
 
-def _point(method: Mapping[str, Any], rows: Rows, n: int) -> tuple[Any, dict[str, float]]:
-    """Return the model fitted to the first `n` rows of the pool, and its point of the curve."""
-    # the classes of these rows are used only for the prior; those of other rows are not used
-    prior = float(np.clip((rows.pool_y[:n] == 1).mean(), 0.5 / n, 1.0 - 0.5 / n))
-    model = make(method, seeded(method["name"], method["params"], 0), prior=prior)
-    labelled = len(rows.X_labelled)
-    X, s = np.concatenate([rows.X_labelled, rows.pool[:n]]), np.arange(labelled + n) < labelled
-    with warnings.catch_warnings(action="ignore"):
-        seconds, peak = measured(functools.partial(model.fit, X, s))
-    f1 = f_of_class(rows.y_test, _predictions(model, rows), 1) if (rows.y_test == 1).any() else math.nan
-    point = {"unlabeled": n, "seconds": seconds, "peak_mb": peak, "f1": f1}
-    return model, {**point, "objective": model.objective_, "dual_gap": model.dual_gap_}
+PROTOCOL = USMOCurves()
 
 
-def _predictions(model: Any, rows: Rows) -> AnyArray:
-    return np.where(model.decision_function(rows.X_test) > 0, 1, -1)
+def _f1(y: AnyArray, predictions: AnyArray) -> float:
+    return f_of_class(y, predictions, 1) if (y == 1).any() else math.nan
 
 
 def measured(call: Callable[[], Any]) -> tuple[float, float]:
@@ -200,24 +221,3 @@ def _exponent(curve: dict[str, list[float]]) -> float:
     n, seconds = np.array(curve["unlabeled"]), np.array(curve["seconds"])
     large = n >= ASYMPTOTIC
     return float(np.polyfit(np.log(n[large]), np.log(seconds[large]), 1)[0]) if large.sum() > 1 else math.nan
-
-
-def _rows(cell: Cell, context: Context) -> Rows:
-    """Split the rows and standardise them by the labelled rows and the pool."""
-    data, split = cell.declared["data"], cell.declared["split"]
-    positive = data["positive"]
-    X, classes = read_rows(cell.dataset, context, multiclass=bool(positive))
-    wanted = np.isin(classes.astype(str), [str(item) for item in positive]) if positive else classes == 1
-    y = np.where(wanted, 1, -1)
-    check_two_classes(
-        cell.dataset, y if positive else classes, "name classes that it has in options.positive or panels"
-    )
-    rng = stream(split["seed"], "usmo curves", cell.dataset, split["repeat"])
-    order = rng.permutation(len(y))
-    positives = order[y[order] == 1]
-    labelled = positives[: min(split["labelled"], math.ceil(split["labelled_share"] * len(positives)))]
-    # in another order: the first rows of this one have lost their positives
-    rest = rng.permutation(order[~np.isin(order, labelled)])
-    test, pool = rest[: split["test_rows"]], rest[split["test_rows"] :]
-    X_train, X_test = standardised(data["standardise"], X[np.concatenate([labelled, pool])], X[test])
-    return Rows(X_train[: len(labelled)], X_train[len(labelled) :], y[pool], X_test, y[test])
