@@ -38,10 +38,8 @@ class PriorInObjective(GroupedPU):
     prior_estimator: str
 
     def _resolved_prior(self, X: Floats, labelled: Bools, random_state: RandomState) -> float:
-        """Return the prior, given or estimated from the rows X (n, m) that are no known negatives."""
-        kept = slice(None) if self._negative is None else ~self._negative
-        groups = None if self._groups is None else self._groups[kept]
-        return resolve_prior(self.prior, X[kept], labelled[kept], random_state, self.prior_estimator, groups)
+        """Return the prior, given or estimated from the rows X (n, m)."""
+        return resolve_prior(self.prior, X, labelled, random_state, self.prior_estimator, self._groups)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -44,7 +44,6 @@ class Scaled:
         "lam1_": AT_LEAST_ZERO,
         "lam2_": AT_LEAST_ZERO,
         "c_u_": AT_LEAST_ZERO,
-        "c_n_": AT_LEAST_ZERO,
         "width_": Scalar(0.0, finite=False),  # NaN with the linear kernel
         "graph_recall_": ANY_PORTION,
     }
@@ -117,21 +116,16 @@ def _weighted_median(distances: Floats, weights: Floats) -> float:
     return float(values[places].mean())
 
 
-def counts(estimator: Any, labelled: Bools) -> tuple[float, float, float]:
-    """Return the numbers of labelled rows, unlabeled rows and known negatives, or the sums of their weights."""
+def counts(estimator: Any, labelled: Bools) -> tuple[float, float]:
+    """Return the numbers of labelled and of unlabeled rows, by weight if the estimator has weights of rows."""
     weights = getattr(estimator, "_row_weights", None)
-    negative = getattr(estimator, "_negative", None)
-    if negative is None:
-        negative = np.zeros(len(labelled), dtype=bool)
-    kinds = labelled, ~(labelled | negative), negative
+    kinds = labelled, ~labelled
     found = [int(np.count_nonzero(kind)) if weights is None else float(weights[kind].sum()) for kind in kinds]
-    return found[0], found[1], found[2]
+    return found[0], found[1]
 
 
 def balanced(estimator: Any, X: Floats, labelled: Bools) -> float:
     """Return the c_u at which zero is the best constant f, if labelled and unlabeled rows have the same loss.
-
-    Known negatives take half of the weight of the unlabeled rows.
 
     Parameters
     ----------
@@ -142,8 +136,8 @@ def balanced(estimator: Any, X: Floats, labelled: Bools) -> float:
     labelled : ndarray of bool of shape (n,)
         True for labelled positives.
     """
-    n_p, n_u, n_n = counts(estimator, labelled)
-    return float(estimator.c_p * n_p / n_u) * (0.5 if n_n else 1.0)
+    n_p, n_u = counts(estimator, labelled)
+    return float(estimator.c_p * n_p / n_u)
 
 
 def balanced_hinge_and_square(estimator: Any, X: Floats, labelled: Bools) -> float:
@@ -259,14 +253,9 @@ def l1_of_groups(estimator: Any, X: Floats, labelled: Bools) -> float:
 
 def _gradient_at_constant(estimator: Any, Z: Floats, labelled: Bools) -> Floats:
     """Return the gradient (m,) of hinges on labelled and squares on unlabeled rows Z (n, m) at the best constant f."""
-    n_p, n_u, n_n = counts(estimator, labelled)
+    n_p, n_u = counts(estimator, labelled)
     c_u = balanced_hinge_and_square(estimator, Z, labelled) if isinstance(estimator.c_u, str) else estimator.c_u
     middle = Z[~labelled].mean(axis=0)
-    if n_n:
-        c_n = c_u * n_u / n_n if isinstance(estimator.c_n, str) else estimator.c_n
-        negative, total = estimator._negative, n_u + c_n / c_u * n_n
-        middle = ((Z[~(labelled | negative)]).sum(axis=0) + c_n / c_u * Z[negative].sum(axis=0)) / total
-        n_u = total
     constant = min(1.0, estimator.c_p * n_p / (2.0 * c_u * n_u) - 1.0)
     gradient: Floats = 2.0 * c_u * (1.0 + constant) * n_u * (middle - Z[labelled].mean(axis=0))
     return gradient

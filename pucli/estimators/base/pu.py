@@ -113,8 +113,8 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         X : array-like of shape (n, m)
             Rows, labelled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. Methods with `neg_label`
-            take a third one, which marks known negatives; a y without it means the same as without `neg_label`.
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. With `neg_label`, AutoPU
+            takes a third one, which marks known negatives; a y without it means the same as without `neg_label`.
 
         Returns
         -------
@@ -178,7 +178,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
                 f"Only binary classification is supported: y has {len(classes)} labels; PU learning takes two, "
                 "one for labelled positives and one for unlabeled rows. For several positive classes, fit one model "
                 "for each, with y = (labels == that class), and take the class of the largest probability "
-                "(pucli.CalibratedPU); known negatives need neg_label, which pucli.AutoPU and others take."
+                "(pucli.CalibratedPU); known negatives need pucli.AutoPU with neg_label."
             )
         positive = positive_label(classes, pos_label)
         check_order(classes, positive, pos_label)
@@ -366,8 +366,8 @@ class GroupedPU(PUClassifier):
         X : array-like of shape (n, m)
             Rows, labelled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. Methods with `neg_label`
-            take a third one, which marks known negatives; a y without it means the same as without `neg_label`.
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. With `neg_label`, AutoPU
+            takes a third one, which marks known negatives; a y without it means the same as without `neg_label`.
         groups : array-like of shape (n,), optional
             Group of each row, such as the person of a visit: where the fit makes folds, as it does to estimate the
             class prior, the rows of a group are in one.

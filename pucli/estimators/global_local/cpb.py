@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +17,6 @@ from pucli.estimators.base.parameters import (
     POSITIVE,
     Constraints,
     Label,
-    NumberIn,
     RandomState,
     one_of,
 )
@@ -26,7 +24,7 @@ from pucli.estimators.global_local.feature_model import FeatureModel
 from pucli.estimators.global_local.forms import THESIS_ITERATIONS, THESIS_MU, check_form
 from pucli.solvers.cpb.admm import solve_cpb_admm, solve_cpb_thesis
 from pucli.solvers.cpb.dc import solve_cpb
-from pucli.solvers.cpb.problem import CPBProblem, pnu_weights
+from pucli.solvers.cpb.problem import CPBProblem
 from pucli.solvers.kernels.graph import mutual_knn, squared_distances
 from pucli.solvers.kernels.low_rank import rbf_from_distances
 from pucli.solvers.result import Certificate
@@ -82,16 +80,6 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
-    neg_label : label or None, default=None
-        The label of y that marks known negatives; y then has up to three labels. The two middle terms become the risk
-        (1 - eta) R_PN + eta R_PU of Sakai et al. (2017), which takes them for a random sample of the negatives:
-
-            pi/n_p sum_p ([1 - f_i]_+ - eta |1 + f_i|) + eta/n_u sum_u |1 + f_i|
-            + (1 - eta) (1 - pi)/n_n sum_n |1 + f_i|
-
-        Not with ``form="thesis"``.
-    eta : float above 0 and up to 1, default=0.5
-        Weight of the unlabeled rows in that risk.
 
     Attributes
     ----------
@@ -119,7 +107,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     References
     ----------
     Wang (2024), eq. (5.8)-(5.43). Slips in print are corrected as derived: the thresholds of (5.23), (5.27), (5.39),
-    (5.40), and the sign in (5.33). Sakai, du Plessis, Niu, Sugiyama (2017) for known negatives.
+    (5.40), and the sign in (5.33).
 
     Examples
     --------
@@ -149,7 +137,6 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         "max_iter": [FROM_ONE, None],
         "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
-        "eta": [NumberIn(Real, 0.0, 1.0, closed="right")],
     }
 
     def __init__(  # noqa: PLR0913
@@ -170,8 +157,6 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        eta: float = 0.5,
     ) -> None:
         self.prior = prior
         self.lam = lam
@@ -189,14 +174,10 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         self.random_state = random_state
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.eta = eta
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
         check_form(self.form, self.kernel)
         if self.form == "thesis":
-            if self._negative is not None:
-                raise ValueError("form='thesis' is as printed, without known negatives; use form='rkhs'.")
             mutual_knn(X, self.n_neighbors)  # raises as the other form does where there are too few rows
             self.prior_ = self._resolved_prior(X, labelled, check_random_state(self.random_state))
             self._fit_thesis(X, labelled)
@@ -205,9 +186,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
         self.prior_ = self._resolved_prior(X, labelled, check_random_state(self.random_state))
-        known = self._negative
-        weights = None if known is None else pnu_weights(labelled, known, self.prior_, self.eta)
-        problem = CPBProblem(self._rows(X), labelled, edges, self.prior_, self.lam_, weights)
+        problem = CPBProblem(self._rows(X), labelled, edges, self.prior_, self.lam_)
         if self.solver == "admm":
             result = solve_cpb_admm(problem, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
         else:

@@ -17,7 +17,6 @@ from pucli.estimators.base.data_defaults import (
     ridge_of_sums,
 )
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, one_of
-from pucli.estimators.base.sample_weight import C_N, KnownNegatives
 from pucli.estimators.global_local.feature_model import FeatureModel
 from pucli.estimators.global_local.forms import THESIS_ITERATIONS, THESIS_MU, check_form
 from pucli.solvers.glpual.admm import solve_glpual_admm
@@ -35,7 +34,7 @@ ADMM_ITERATIONS = 20_000
 SWEEPS = 1000
 
 
-class _GlobalLocal(KnownNegatives, FeatureModel):
+class _GlobalLocal(FeatureModel):
     """Base of GLPUAL and GLLC: the similarity graph and the forms of the model."""
 
     _squared: bool
@@ -54,7 +53,6 @@ class _GlobalLocal(KnownNegatives, FeatureModel):
         "lam": [POSITIVE, one_of("scale")],
         "c_p": [POSITIVE],
         "c_u": [POSITIVE, one_of("balanced")],
-        "c_n": C_N,
         "sigma": [POSITIVE],
         "n_neighbors": [FROM_ONE],
         "form": [one_of("rkhs", "thesis")],
@@ -63,7 +61,6 @@ class _GlobalLocal(KnownNegatives, FeatureModel):
     def _fit(self, X: Floats, labelled: Bools) -> None:
         check_form(self.form, self.kernel)
         if self.form == "thesis":
-            self._refuse_negatives("form='thesis'", "form='rkhs'")
             self._fit_thesis(X, labelled)
             return
         in_blocks = self._in_blocks(X) and getattr(self, "solver", "dual") == "dual"
@@ -73,11 +70,9 @@ class _GlobalLocal(KnownNegatives, FeatureModel):
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
         if in_blocks:
-            factors = None if self._negative is None else np.asarray(self._u_weights(labelled)) / self.c_u_
-            result = self._solve_sums(*self._block_sums(X, labelled, edges, factors))
+            result = self._solve_sums(*self._block_sums(X, labelled, edges))
         else:
-            weights = self._u_weights(labelled)
-            problem = GlobalLocalProblem(self._rows(X), labelled, edges, self.lam_, self.c_p, weights)
+            problem = GlobalLocalProblem(self._rows(X), labelled, edges, self.lam_, self.c_p, self.c_u_)
             result = self._solve(problem)
         self._keep_coef(result.coef)
         self._keep_certificate(result)
@@ -156,12 +151,6 @@ class GLPUAL(_GlobalLocal):
         positive one ("yes" of "no" and "yes") if it is also the last in sorted order; other words need it.
     cut : float or None, default=None
         Threshold above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
-    neg_label : label or None, default=None
-        The label of y that marks known negatives, which y may have beside the two others. They add c_n sum_n k(f_i),
-        with k the loss of the unlabeled rows, and are not unlabeled. Not with ``form="thesis"``.
-    c_n : float or "balanced", default="balanced"
-        Weight of each known negative; "balanced" is c_u n_u / n_n, so that known negatives weigh as much as unlabeled
-        rows together. The "balanced" c_u is then half of the above.
 
     Attributes
     ----------
@@ -180,8 +169,8 @@ class GLPUAL(_GlobalLocal):
         Whether the gap is within the tolerance. A thesis-form fit counts as converged when it is finite.
     classes_ : ndarray of shape (2,)
         The label of unlabeled rows and the label of labelled positives, in this order.
-    lam_, c_u_, c_n_, width_ : float
-        The values used, computed from the data if the parameter is a word; c_n_ only with known negatives.
+    lam_, c_u_, width_ : float
+        The values used, computed from the data if the parameter is a word.
     positive_share_, labelled_recall_ : float
         Shares of the unlabeled and of the labelled training rows that the model calls positive.
     landmarks_, landmark_factor_, kernel_residual_ : ndarray, ndarray, float
@@ -238,8 +227,6 @@ class GLPUAL(_GlobalLocal):
         max_iter: int | None = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        c_n: float | str = "balanced",
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -256,8 +243,6 @@ class GLPUAL(_GlobalLocal):
         self.max_iter = max_iter
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.c_n = c_n
 
     def _solve(self, problem: GlobalLocalProblem) -> Solution:
         if self.solver == "admm":
@@ -300,9 +285,6 @@ class GLLC(_GlobalLocal):
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
-    neg_label : label or None, default=None
-    c_n : float or "balanced", default="balanced"
-        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -344,8 +326,6 @@ class GLLC(_GlobalLocal):
         max_rank: int | None = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        c_n: float | str = "balanced",
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -358,8 +338,6 @@ class GLLC(_GlobalLocal):
         self.max_rank = max_rank
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.c_n = c_n
 
     def _solve(self, problem: GlobalLocalProblem) -> Solution:
         return solve_gllc(problem)

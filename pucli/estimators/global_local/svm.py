@@ -13,7 +13,7 @@ from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.data_defaults import Rule, balanced, median_distance, ridge_of_sums
 from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, Label, one_of
-from pucli.estimators.base.sample_weight import C_N, WeightedPU
+from pucli.estimators.base.sample_weight import WeightedPU
 from pucli.estimators.global_local.feature_model import FeatureModel
 from pucli.estimators.global_local.libsvm import solve_by_libsvm
 from pucli.solvers.glpual.gllc import solve_gllc
@@ -66,9 +66,6 @@ class BSVM(WeightedPU):
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
-    neg_label : label or None, default=None
-    c_n : float or "balanced", default="balanced"
-        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -104,7 +101,6 @@ class BSVM(WeightedPU):
         "lam": [POSITIVE, one_of("scale")],
         "c_p": [POSITIVE],
         "c_u": [POSITIVE, one_of("balanced")],
-        "c_n": C_N,
         "kernel": [one_of("linear", "rbf")],
         "width": [POSITIVE, one_of("median")],
         "tol": [POSITIVE],
@@ -130,8 +126,6 @@ class BSVM(WeightedPU):
         max_iter: int = 1_000_000,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        c_n: float | str = "balanced",
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -142,8 +136,6 @@ class BSVM(WeightedPU):
         self.max_iter = max_iter
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.c_n = c_n
 
     lam_: float
     c_u_: float
@@ -295,9 +287,6 @@ class BLSSVM(WeightedPU, FeatureModel):
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
-    neg_label : label or None, default=None
-    c_n : float or "balanced", default="balanced"
-        As in `GLPUAL`.
 
     Attributes
     ----------
@@ -330,10 +319,9 @@ class BLSSVM(WeightedPU, FeatureModel):
         "lam": [POSITIVE, one_of("scale")],
         "c_p": [POSITIVE],
         "c_u": [POSITIVE, one_of("balanced")],
-        "c_n": C_N,
     }
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         lam: float | str = "scale",
         c_p: float = 1.0,
@@ -343,8 +331,6 @@ class BLSSVM(WeightedPU, FeatureModel):
         max_rank: int | None = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        c_n: float | str = "balanced",
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -354,8 +340,6 @@ class BLSSVM(WeightedPU, FeatureModel):
         self.max_rank = max_rank
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.c_n = c_n
 
     lam_: float
     c_u_: float
@@ -372,10 +356,7 @@ class BLSSVM(WeightedPU, FeatureModel):
             result = solve_blssvm_sparse(csr_array(X), labelled, self.lam_, self.c_p, self.c_u_, weights=given)
         elif given is not None:
             if self._in_blocks(X):
-                raise ValueError(
-                    "sample_weight and known negatives with the RBF kernel take at most 10,000 rows; use the linear "
-                    "kernel."
-                )
+                raise ValueError("sample_weight with the RBF kernel takes at most 10,000 rows; use the linear kernel.")
             weights = given * np.where(labelled, self.c_p, self.c_u_)
             result = solve_weighted_squares(self._rows(X), np.where(labelled, 1.0, -1.0), weights, self.lam_)
         elif self._in_blocks(X):

@@ -50,7 +50,7 @@ class NetworkPU(PriorInObjective):
     }
 
     def _train(self, X: Floats, labelled: Bools, non_negative: bool, **rule: float) -> None:
-        """Train the network and keep it; `rule` holds beta, gamma and eta of the non-negative risk."""
+        """Train the network and keep it; `rule` holds beta and gamma of the non-negative risk."""
         random = check_random_state(self.random_state)
         self.prior_ = self._resolved_prior(X, labelled, random)
         self.n_epochs_ = self.n_epochs or max(1, round(STEPS / np.ceil(len(X) / self.batch_size)))
@@ -63,8 +63,7 @@ class NetworkPU(PriorInObjective):
             batch_size=self.batch_size,
         )
         train = train_until_learned if self.n_epochs is None else train_network
-        marks = labelled if self._negative is None else labelled.astype(np.int64) - self._negative
-        result = train(X, marks, Risk(self.prior_, non_negative, **rule), rng, training)
+        result = train(X, labelled, Risk(self.prior_, non_negative, **rule), rng, training)
         self.network_ = tuple(result.network)  # plain, so that a model file can hold it
         self.negative_risk_ = result.risks.negative
         self._keep_certificate(result)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +19,6 @@ from pucli.estimators.base.parameters import (
     SHARE,
     Constraints,
     Label,
-    NumberIn,
     RandomState,
     one_of,
 )
@@ -28,7 +26,7 @@ from pucli.estimators.global_local.feature_model import FeatureModel
 from pucli.estimators.unbiased.network import NetworkPU
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.row_losses.losses import Scale
-from pucli.solvers.upu.squared import solve_squared_pnu, solve_squared_upu
+from pucli.solvers.upu.squared import solve_squared_upu
 from pucli.solvers.usmo.problem import double_hinge_losses
 
 
@@ -68,12 +66,6 @@ class NNPU(NetworkPU):
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
-    neg_label : label or None, default=None
-        The label of y that marks known negatives; y then has up to three labels. The risk is that of Sakai et al.
-        (2017) with max(R_n, 0), R_p + (1 - eta) (1 - prior)/n_n sum_n l(-f_i) + eta max(R_n, 0), which takes them for a
-        random sample of the negatives. A step that corrects R_n descends on -gamma eta R_n.
-    eta : float from 0 to 1, default=0.5
-        Weight of the unlabeled rows in that risk.
 
     Attributes
     ----------
@@ -82,7 +74,7 @@ class NNPU(NetworkPU):
     prior_ : float
         The prior used.
     objective_ : float
-        R_p + max(R_n, 0) on the training rows, or the risk with known negatives.
+        R_p + max(R_n, 0) on the training rows.
     negative_risk_ : float
         R_n on the training rows.
     residual_ : float
@@ -101,7 +93,7 @@ class NNPU(NetworkPU):
 
     References
     ----------
-    Kiryo, Niu, du Plessis, Sugiyama (2017), algorithm 1; Sakai et al. (2017); Wang (2024), eq. (2.14).
+    Kiryo, Niu, du Plessis, Sugiyama (2017), algorithm 1; Wang (2024), eq. (2.14).
 
     Examples
     --------
@@ -119,7 +111,6 @@ class NNPU(NetworkPU):
         **NetworkPU._parameter_constraints,
         "beta": [NOT_NEGATIVE],
         "gamma": [SHARE],
-        "eta": [SHARE],
     }
 
     def __init__(  # noqa: PLR0913
@@ -136,8 +127,6 @@ class NNPU(NetworkPU):
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        eta: float = 0.5,
     ) -> None:
         self.prior = prior
         self.hidden = hidden
@@ -151,12 +140,9 @@ class NNPU(NetworkPU):
         self.random_state = random_state
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.eta = eta
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        eta = 1.0 if self._negative is None else self.eta
-        self._train(X, labelled, True, beta=self.beta, gamma=self.gamma, eta=eta)
+        self._train(X, labelled, True, beta=self.beta, gamma=self.gamma)
 
     def _score(self, X: Floats) -> Floats:
         return self._network_score(X)
@@ -203,11 +189,6 @@ class UPU(NetworkPU, FeatureModel):
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
-    neg_label : label or None, default=None
-        The label of y that marks known negatives (squared loss only); y then has up to three labels. The risk is that
-        of Sakai et al. (2017), which takes them for a random sample of the negatives.
-    eta : float from -1 to 1, default=0.5
-        Weight of the unlabeled rows in that risk: (1 - eta) R_PN + eta R_PU, below zero (1 + eta) R_PN - eta R_NU.
 
     Attributes
     ----------
@@ -230,7 +211,7 @@ class UPU(NetworkPU, FeatureModel):
 
     References
     ----------
-    du Plessis, Niu, Sugiyama (2014, 2015); Kiryo et al. (2017); Sakai et al. (2017); Wang (2024), eq. (2.13).
+    du Plessis, Niu, Sugiyama (2014, 2015); Kiryo et al. (2017); Wang (2024), eq. (2.13).
 
     Examples
     --------
@@ -256,7 +237,6 @@ class UPU(NetworkPU, FeatureModel):
         "lam": [POSITIVE, one_of("scale")],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
-        "eta": [NumberIn(Real, -1.0, 1.0, closed="both")],
     }
 
     def __init__(  # noqa: PLR0913
@@ -278,8 +258,6 @@ class UPU(NetworkPU, FeatureModel):
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        eta: float = 0.5,
     ) -> None:
         self.prior = prior
         self.loss = loss
@@ -298,16 +276,12 @@ class UPU(NetworkPU, FeatureModel):
         self.random_state = random_state
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.eta = eta
 
     @property
     def _sparse_format(self) -> str | bool:
         return "csr" if self.loss == "double-hinge" and self.kernel == "linear" else False
 
     def _fit(self, X: Floats, labelled: Bools) -> None:
-        if self._negative is not None and self.loss != "squared":
-            raise ValueError(f"known negatives need loss='squared', not {self.loss!r}; only its risk has them.")
         if self.loss == "sigmoid":
             self._train(X, labelled, False)
             return
@@ -318,11 +292,7 @@ class UPU(NetworkPU, FeatureModel):
             return
         Z = self._rows(X)
         if self.loss == "squared":
-            if self._negative is None:
-                result = solve_squared_upu(Z, labelled, self.prior_, self.lam_)
-            else:
-                three = labelled.astype(np.int64) - self._negative
-                result = solve_squared_pnu(Z, three, self.prior_, self.lam_, self.eta)
+            result = solve_squared_upu(Z, labelled, self.prior_, self.lam_)
             self._keep_coef(result.coef)
             self._keep_certificate(result)
         else:
