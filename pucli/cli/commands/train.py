@@ -171,9 +171,10 @@ def _tuned(
 
 def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, standardise: bool) -> Fitted:
     """Fit the method and show its progress; on Ctrl-C, name the checkpoint if there is one."""
-    from pucli.models.fitting import estimator_of, fit
+    from pucli.methods import constructor_defaults, get_method
+    from pucli.models.fitting import fit
 
-    known = estimator_of(method)(**params).get_params()
+    known = {**constructor_defaults(get_method(method)), **params}
     total, checkpoint = known.get("n_iterations"), known.get("checkpoint")
 
     def name_checkpoint() -> None:

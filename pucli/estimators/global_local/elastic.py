@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import Array, Scalar, State
@@ -177,21 +178,51 @@ class ElasticGLPUAL(PUClassifier):
         self.pos_label = pos_label
         self.cut = cut
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        self._set_defaults(X, labelled)
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
         problem = GlobalLocalProblem(with_intercept(X), labelled, edges, self.lam2_, self.c_p, self.c_u_)
-        if self.solver == "admm":
-            result = solve_elastic_admm(problem, self.lam1_, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
-        else:
+        if self.solver == "dual":
             result = solve_elastic(problem, self.lam1_, self.tol, self.max_iter or SWEEPS)
+        else:
+            result = solve_elastic_admm(problem, self.lam1_, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
         self.coef_, self.intercept_ = result.coef[:-1], float(result.coef[-1])
         self._keep_certificate(result)
         near, centre = problem.near_origin()
         w = at_offset(result.coef, centre)
         value = near.objective(w)
         self._add_cost(value + 0.5 * self.lam1_ * float(np.abs(w[:-1]).sum()) - self.objective_, self.tol)
+        return self._finish(X, labelled)
 
     def _score(self, X: Floats) -> Floats:
         return X @ self.coef_ + self.intercept_
@@ -338,7 +369,36 @@ class EKFGLPUAL(PUClassifier):
     def _check_memory(self, X: Any) -> None:
         check_memory(*X.shape)
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        self._set_defaults(X, labelled)
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
@@ -359,6 +419,7 @@ class EKFGLPUAL(PUClassifier):
         self._keep_certificate(result)
         if self.solver != "author":
             self._add_cost(self._objective_at(X, labelled, edges) - self.objective_, self.tol)
+        return self._finish(X, labelled)
 
     def _objective_at(self, X: Floats, labelled: Bools, edges: Edges) -> float:
         """Return the objective by scores of the rows, which keeps digits that sums of fourth powers lose."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
-import numpy as np
+from numpy.typing import ArrayLike
 
-from pucli.core.arrays import Bools, Floats
-from pucli.core.memory import check_memory
 from pucli.estimators.base.data_defaults import (
     Rule,
     balanced,
@@ -17,92 +15,27 @@ from pucli.estimators.base.data_defaults import (
     ridge_of_sums,
 )
 from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, one_of
-from pucli.estimators.global_local.feature_model import FeatureModel
-from pucli.estimators.global_local.forms import THESIS_ITERATIONS, THESIS_MU, check_form
+from pucli.estimators.global_local.feature_model import LANDMARKS, FeatureModel
+from pucli.estimators.global_local.forms import (
+    THESIS_ITERATIONS,
+    THESIS_MU,
+    check_form,
+    keep_thesis,
+    thesis_kernel,
+)
 from pucli.solvers.glpual.admm import solve_glpual_admm
 from pucli.solvers.glpual.dual import solve_glpual
 from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.problem import GlobalLocalProblem
-from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums
 from pucli.solvers.glpual.thesis import solve_thesis
-from pucli.solvers.kernels.graph import mutual_knn, squared_distances
-from pucli.solvers.kernels.low_rank import rbf_from_distances
-from pucli.solvers.result import Certificate, Solution
+from pucli.solvers.kernels.graph import mutual_knn
 
 ADMM_MU = 1.0
 ADMM_ITERATIONS = 20_000
 SWEEPS = 1000
 
 
-class _GlobalLocal(FeatureModel):
-    """Base of GLPUAL and GLLC: the similarity graph and the forms of the model."""
-
-    _squared: bool
-
-    lam: float | str
-    c_p: float
-    c_u: float | str
-    lam_: float
-    c_u_: float
-    sigma: float
-    n_neighbors: int
-    form: str
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FeatureModel._parameter_constraints,
-        "lam": [POSITIVE, one_of("scale")],
-        "c_p": [POSITIVE],
-        "c_u": [POSITIVE, one_of("balanced")],
-        "sigma": [POSITIVE],
-        "n_neighbors": [FROM_ONE],
-        "form": [one_of("rkhs", "thesis")],
-    }
-
-    def _fit(self, X: Floats, labelled: Bools) -> None:
-        check_form(self.form, self.kernel)
-        if self.form == "thesis":
-            self._fit_thesis(X, labelled)
-            return
-        in_blocks = self._in_blocks(X) and getattr(self, "solver", "dual") == "dual"
-        if in_blocks:
-            self._check_blocks(X, labelled)
-        graph = mutual_knn(X, self.n_neighbors)
-        self.graph_recall_ = graph.recall
-        edges = graph.edges(self.sigma)
-        if in_blocks:
-            result = self._solve_sums(*self._block_sums(X, labelled, edges))
-        else:
-            problem = GlobalLocalProblem(self._rows(X), labelled, edges, self.lam_, self.c_p, self.c_u_)
-            result = self._solve(problem)
-        self._keep_coef(result.coef)
-        self._keep_certificate(result)
-
-    def _solve(self, problem: GlobalLocalProblem) -> Solution:
-        """Solve for the coefficients."""
-        raise NotImplementedError
-
-    def _solve_sums(self, sums: RowSums, Zp: Floats) -> Solution:
-        """Solve for the coefficients from sums over all rows and the labelled rows Zp (n_p, r + 1)."""
-        raise NotImplementedError
-
-    def _fit_thesis(self, X: Floats, labelled: Bools) -> None:
-        check_memory(
-            24 * len(X) ** 2, f"the kernel matrix of {len(X)} rows", "leave form=thesis out, or use fewer rows"
-        )
-        mutual_knn(X, self.n_neighbors)  # raises as the other form does where there are too few rows
-        K = rbf_from_distances(squared_distances(X), self.width_)
-        mu = getattr(self, "mu", None) or THESIS_MU
-        n_iter = getattr(self, "max_iter", None) or THESIS_ITERATIONS
-        result = solve_thesis(K, labelled, self.c_p, self.c_u_, mu, n_iter, squared=self._squared)
-        self.landmarks_ = np.vstack([X[labelled], X[~labelled]])
-        self.coef_ = np.concatenate([result.coef, np.full(np.count_nonzero(~labelled), result.omega_u)])
-        self.intercept_ = float(result.intercept)
-        self._keep_certificate(
-            Certificate(objective=np.nan, residual=result.residual, n_iter=result.n_iter, converged=result.converged)
-        )
-
-
-class GLPUAL(_GlobalLocal):
+class GLPUAL(FeatureModel):
     """Global and local PU learning with asymmetric loss.
 
     Minimises over f(x) = g(x) + beta_0
@@ -140,7 +73,7 @@ class GLPUAL(_GlobalLocal):
         solver.
     max_rank : int or None, default=None
         Largest rank of the kernel features (Nystrom). None is no limit up to 4000 rows, 2000 up to 10,000 rows, and 500
-        above, where features are computed in blocks and not stored.
+        above.
     tol : float, default=1e-6
         Relative duality gap to reach. Not used by ``form="thesis"``.
     max_iter : int or None, default=None
@@ -196,14 +129,22 @@ class GLPUAL(_GlobalLocal):
     True
     """
 
-    _squared = False
+    lam_: float
+    c_u_: float
+
     _rules: ClassVar[Mapping[str, Rule]] = {
         "lam": ridge_of_sums,
         "c_u": balanced_hinge_and_square,
         "width": median_distance,
     }
     _parameter_constraints: ClassVar[Constraints] = {
-        **_GlobalLocal._parameter_constraints,
+        **FeatureModel._parameter_constraints,
+        "lam": [POSITIVE, one_of("scale")],
+        "c_p": [POSITIVE],
+        "c_u": [POSITIVE, one_of("balanced")],
+        "sigma": [POSITIVE],
+        "n_neighbors": [FROM_ONE],
+        "form": [one_of("rkhs", "thesis")],
         "solver": [one_of("dual", "admm")],
         "mu": [POSITIVE, None],
         "tol": [POSITIVE],
@@ -244,18 +185,56 @@ class GLPUAL(_GlobalLocal):
         self.pos_label = pos_label
         self.cut = cut
 
-    def _solve(self, problem: GlobalLocalProblem) -> Solution:
-        if self.solver == "admm":
-            mu, max_iter = self.mu or ADMM_MU, self.max_iter or ADMM_ITERATIONS
-            return solve_glpual_admm(problem, mu, self.tol, max_iter)
-        return solve_glpual(problem, self.tol, self.max_iter or SWEEPS)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
 
-    def _solve_sums(self, sums: RowSums, Zp: Floats) -> Solution:
-        sweeps = self.max_iter or SWEEPS
-        return solve_hinge_from_sums(sums, Zp, self.lam_, self.c_p, self.c_u_, self.tol, sweeps)
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        check_form(self.form, self.kernel)
+        self._set_defaults(X, labelled)
+        if self.form == "thesis":
+            K = thesis_kernel(X, self.width_, self.n_neighbors)
+            mu, n_iter = self.mu or THESIS_MU, self.max_iter or THESIS_ITERATIONS
+            keep_thesis(self, X, labelled, solve_thesis(K, labelled, self.c_p, self.c_u_, mu, n_iter, squared=False))
+            return self._finish(X, labelled)
+        features = self._features(X, LANDMARKS if self.solver == "dual" else None)
+        graph = mutual_knn(X, self.n_neighbors)
+        self.graph_recall_ = graph.recall
+        problem = GlobalLocalProblem(features, labelled, graph.edges(self.sigma), self.lam_, self.c_p, self.c_u_)
+        if self.solver == "dual":
+            result = solve_glpual(problem, self.tol, self.max_iter or SWEEPS)
+        else:
+            result = solve_glpual_admm(problem, self.mu or ADMM_MU, self.tol, self.max_iter or ADMM_ITERATIONS)
+        self._keep_coef(result.coef)
+        self._keep_certificate(result)
+        return self._finish(X, labelled)
 
 
-class GLLC(_GlobalLocal):
+class GLLC(FeatureModel):
     """Global and local learning classifier: GLPUAL with the squared loss on the labelled rows too.
 
     Minimises lam/2 |g|^2 + c_p sum_p (1 - f_i)^2 + c_u sum_u (1 + f_i)^2 + f'Rf, in closed form.
@@ -280,7 +259,7 @@ class GLLC(_GlobalLocal):
         "thesis" (RBF only) is the closed form that the printed kernel trick gives for this loss.
     max_rank : int or None, default=None
         Largest rank of the kernel features (Nystrom). None is no limit up to 4000 rows, 2000 up to 10,000 rows, and 500
-        above, where features are computed in blocks and not stored.
+        above.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
@@ -310,8 +289,19 @@ class GLLC(_GlobalLocal):
     True
     """
 
-    _squared = True
+    lam_: float
+    c_u_: float
+
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FeatureModel._parameter_constraints,
+        "lam": [POSITIVE, one_of("scale")],
+        "c_p": [POSITIVE],
+        "c_u": [POSITIVE, one_of("balanced")],
+        "sigma": [POSITIVE],
+        "n_neighbors": [FROM_ONE],
+        "form": [one_of("rkhs", "thesis")],
+    }
 
     def __init__(  # noqa: PLR0913
         self,
@@ -339,8 +329,47 @@ class GLLC(_GlobalLocal):
         self.pos_label = pos_label
         self.cut = cut
 
-    def _solve(self, problem: GlobalLocalProblem) -> Solution:
-        return solve_gllc(problem)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
 
-    def _solve_sums(self, sums: RowSums, Zp: Floats) -> Solution:
-        return solve_squares_from_sums(sums, self.lam_, self.c_p, self.c_u_)
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        check_form(self.form, self.kernel)
+        self._set_defaults(X, labelled)
+        if self.form == "thesis":
+            K = thesis_kernel(X, self.width_, self.n_neighbors)
+            found = solve_thesis(K, labelled, self.c_p, self.c_u_, THESIS_MU, THESIS_ITERATIONS, squared=True)
+            keep_thesis(self, X, labelled, found)
+            return self._finish(X, labelled)
+        features = self._features(X, LANDMARKS)
+        graph = mutual_knn(X, self.n_neighbors)
+        self.graph_recall_ = graph.recall
+        problem = GlobalLocalProblem(features, labelled, graph.edges(self.sigma), self.lam_, self.c_p, self.c_u_)
+        result = solve_gllc(problem)
+        self._keep_coef(result.coef)
+        self._keep_certificate(result)
+        return self._finish(X, labelled)

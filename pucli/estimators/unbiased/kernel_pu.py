@@ -9,7 +9,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.core.saved_state import Array, Scalar, State
-from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective
+from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR
 from pucli.estimators.base.data_defaults import Rule, half_ridge_of_means, median_distance
 from pucli.estimators.base.parameters import (
     CUT,
@@ -21,6 +21,7 @@ from pucli.estimators.base.parameters import (
     RandomState,
     one_of,
 )
+from pucli.estimators.base.pu import PUClassifier
 from pucli.solvers.kernels.functions import Kernel
 
 # Terms of the objective above this may overflow during the solution.
@@ -31,7 +32,7 @@ FAR = 1e3
 _CENTRE_ROWS = 1000
 
 
-class KernelPU(PriorInObjective):
+class KernelPU(PUClassifier):
     """Base of the PU classifiers with a prior and any kernel, f = sum_i weights_i k(x_i, .) + intercept.
 
     Attributes
@@ -76,6 +77,7 @@ class KernelPU(PriorInObjective):
         "random_state": ["random_state"],
         "cut": CUT,
     }
+    _prior_in_objective = True
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": half_ridge_of_means, "width": median_distance}
 
     saved_state: ClassVar[State] = {
