@@ -11,14 +11,7 @@ from sklearn.utils.validation import check_random_state
 from pucli.core.memory import check_fit
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, resolve_prior
 from pucli.estimators.base.data_defaults import Rule, median_distance, ridge_of_means
-from pucli.estimators.base.parameters import (
-    FROM_ONE,
-    POSITIVE,
-    Constraints,
-    Label,
-    RandomState,
-    one_of,
-)
+from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, RIDGE, Constraints, Label, RandomState, one_of
 from pucli.estimators.global_local.feature_model import FeatureModel
 from pucli.estimators.global_local.forms import THESIS_ITERATIONS, THESIS_MU, check_form, without_objective
 from pucli.solvers.cpb.admm import solve_cpb_admm, solve_cpb_thesis
@@ -126,7 +119,7 @@ class CPBGLPUAL(FeatureModel):
     _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
         "prior": PRIOR,
-        "lam": [POSITIVE, one_of("scale")],
+        "lam": RIDGE,
         "sigma": [POSITIVE],
         "n_neighbors": [FROM_ONE],
         "form": [one_of("rkhs", "thesis")],

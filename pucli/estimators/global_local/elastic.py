@@ -18,7 +18,17 @@ from pucli.estimators.base.data_defaults import (
     ridge_of_gradients,
     ridge_of_sums,
 )
-from pucli.estimators.base.parameters import CUT, FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, Label, one_of
+from pucli.estimators.base.parameters import (
+    CUT,
+    FROM_ONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RIDGE,
+    WEIGHT,
+    Constraints,
+    Label,
+    one_of,
+)
 from pucli.estimators.base.pu import PUClassifier
 from pucli.solvers.elastic.admm import solve_elastic_admm
 from pucli.solvers.elastic.dual import solve_elastic
@@ -133,9 +143,9 @@ class ElasticGLPUAL(PUClassifier):
     }
     _parameter_constraints: ClassVar[Constraints] = {
         "lam1": [NOT_NEGATIVE, one_of("scale")],
-        "lam2": [POSITIVE, one_of("scale")],
+        "lam2": RIDGE,
         "c_p": [POSITIVE],
-        "c_u": [POSITIVE, one_of("balanced")],
+        "c_u": WEIGHT,
         "sigma": [POSITIVE],
         "n_neighbors": [FROM_ONE],
         "solver": [one_of("dual", "admm")],
@@ -327,7 +337,7 @@ class EKFGLPUAL(PUClassifier):
     }
     _parameter_constraints: ClassVar[Constraints] = {
         **ElasticGLPUAL._parameter_constraints,
-        "lam1": [POSITIVE, one_of("scale")],
+        "lam1": RIDGE,
         "solver": [one_of("working-set", "admm", "author")],
     }
 

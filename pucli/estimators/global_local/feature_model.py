@@ -9,7 +9,7 @@ from pucli.core.arrays import Floats
 from pucli.core.memory import check_memory
 from pucli.core.saved_state import STATEMENT, Array, Scalar, State
 from pucli.estimators.base.data_defaults import Rule, median_distance
-from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, one_of
+from pucli.estimators.base.parameters import CUT, FROM_ONE, WIDTH, Constraints, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.solvers.kernels.few_rows import coordinates_of_rows, is_wide
 from pucli.solvers.kernels.graph import squared_distances_between
@@ -52,7 +52,7 @@ class FeatureModel(PUClassifier):
 
     _parameter_constraints: ClassVar[Constraints] = {
         "kernel": [one_of("linear", "rbf")],
-        "width": [POSITIVE, one_of("median")],
+        "width": WIDTH,
         "max_rank": [FROM_ONE, None],
         "cut": CUT,
     }

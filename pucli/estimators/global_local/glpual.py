@@ -14,7 +14,7 @@ from pucli.estimators.base.data_defaults import (
     median_distance,
     ridge_of_sums,
 )
-from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, one_of
+from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, RIDGE, WEIGHT, Constraints, Label, one_of
 from pucli.estimators.global_local.feature_model import LANDMARKS, FeatureModel
 from pucli.estimators.global_local.forms import (
     THESIS_ITERATIONS,
@@ -139,9 +139,9 @@ class GLPUAL(FeatureModel):
     }
     _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
-        "lam": [POSITIVE, one_of("scale")],
+        "lam": RIDGE,
         "c_p": [POSITIVE],
-        "c_u": [POSITIVE, one_of("balanced")],
+        "c_u": WEIGHT,
         "sigma": [POSITIVE],
         "n_neighbors": [FROM_ONE],
         "form": [one_of("rkhs", "thesis")],
@@ -295,9 +295,9 @@ class GLLC(FeatureModel):
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
     _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
-        "lam": [POSITIVE, one_of("scale")],
+        "lam": RIDGE,
         "c_p": [POSITIVE],
-        "c_u": [POSITIVE, one_of("balanced")],
+        "c_u": WEIGHT,
         "sigma": [POSITIVE],
         "n_neighbors": [FROM_ONE],
         "form": [one_of("rkhs", "thesis")],

@@ -13,7 +13,7 @@ from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.data_defaults import Rule, balanced, median_distance, ridge_of_sums
-from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, Label, one_of
+from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, RIDGE, WEIGHT, WIDTH, Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.base.sample_weight import rows_of_weight
 from pucli.estimators.global_local.feature_model import LANDMARKS, FeatureModel
@@ -99,11 +99,11 @@ class BSVM(PUClassifier):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "lam": [POSITIVE, one_of("scale")],
+        "lam": RIDGE,
         "c_p": [POSITIVE],
-        "c_u": [POSITIVE, one_of("balanced")],
+        "c_u": WEIGHT,
         "kernel": [one_of("linear", "rbf")],
-        "width": [POSITIVE, one_of("median")],
+        "width": WIDTH,
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
         "cut": CUT,
@@ -351,9 +351,9 @@ class BLSSVM(FeatureModel):
 
     _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
-        "lam": [POSITIVE, one_of("scale")],
+        "lam": RIDGE,
         "c_p": [POSITIVE],
-        "c_u": [POSITIVE, one_of("balanced")],
+        "c_u": WEIGHT,
     }
 
     def __init__(

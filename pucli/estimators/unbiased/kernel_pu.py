@@ -17,6 +17,8 @@ from pucli.estimators.base.parameters import (
     FROM_ZERO,
     NOT_NEGATIVE,
     POSITIVE,
+    RIDGE,
+    WIDTH,
     Constraints,
     RandomState,
     one_of,
@@ -65,9 +67,9 @@ class KernelPU(PUClassifier):
 
     _parameter_constraints: ClassVar[Constraints] = {
         "prior": PRIOR,
-        "lam": [POSITIVE, one_of("scale")],
+        "lam": RIDGE,
         "kernel": [one_of("rbf", "linear", "polynomial")],
-        "width": [POSITIVE, one_of("median")],
+        "width": WIDTH,
         "degree": [FROM_ONE],
         "coef0": [NOT_NEGATIVE],
         "cache_size": [POSITIVE],

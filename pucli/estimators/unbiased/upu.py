@@ -18,6 +18,7 @@ from pucli.estimators.base.parameters import (
     FROM_ONE,
     NOT_NEGATIVE,
     POSITIVE,
+    RIDGE,
     SHARE,
     Constraints,
     Label,
@@ -284,7 +285,7 @@ class UPU(FeatureModel):
         **FeatureModel._parameter_constraints,
         **NETWORK_PARAMETERS,
         "loss": [one_of("sigmoid", "squared", "double-hinge")],
-        "lam": [POSITIVE, one_of("scale")],
+        "lam": RIDGE,
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
     }
