@@ -271,6 +271,13 @@ def test_the_example_of_the_documentation_runs(name: str) -> None:
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 
 
+@pytest.mark.parametrize("name", [*OURS, "auto"])
+def test_fit_is_written_in_the_class_over_at_most_three_others(name: str) -> None:
+    cls = estimator_class(METHODS[name])
+    assert len([base for base in cls.__mro__[1:] if base.__module__.startswith("pucli.")]) <= 3
+    assert "fit" in vars(cls) or name in DEEP  # the networks differ only in what is trained
+
+
 @pytest.mark.parametrize("name", EACH)
 def test_clones_are_equal(name: str) -> None:
     estimator = quick(name)

@@ -6,9 +6,6 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from pucli.methods import constructor_defaults, get_method
-from pucli.methods.entry import GIVEN
-
-_OPTION = {"neg_label": "--negative"}  # parameters that the command line sets by an option of its own
 
 
 def without_effect(method: str, given: Collection[str], params: Mapping[str, Any]) -> list[str]:
@@ -41,8 +38,7 @@ def without_effect(method: str, given: Collection[str], params: Mapping[str, Any
                 other for condition in conditions for other in condition if not _meets(condition, other, values)
             )
             present = ", ".join(
-                f"{_OPTION.get(other, other)} is {'not given' if values[other] is None else values[other]}"
-                for other in others
+                f"{other} is {'not given' if values[other] is None else values[other]}" for other in others
             )
             found.append(f"{name} has no effect: {method} uses it only with {needed}, and {present}.")
     return found
@@ -53,8 +49,6 @@ def _meets(condition: Mapping[str, tuple[Any, ...]], other: str, values: Mapping
     if other not in values:  # a method of a family that lacks it
         return True
     value = values[other]
-    if condition[other] == GIVEN:
-        return value is not None
     return any(one in condition[other] for one in (value if isinstance(value, list) else [value]))
 
 
@@ -62,6 +56,5 @@ def _words(condition: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) 
     parts = []
     for other, allowed in condition.items():
         if other in values:
-            words = {(None,): f"no {other}", GIVEN: _OPTION.get(other, f"a {other}")}
-            parts.append(words.get(allowed) or f"{other}={' or '.join(map(str, allowed))}")
+            parts.append(f"no {other}" if allowed == (None,) else f"{other}={' or '.join(map(str, allowed))}")
     return " and ".join(parts)

@@ -8,8 +8,6 @@ from typing import Any
 
 # Parameter -> conditions, one of which must hold; a condition holds if each of its parameters has one of the values.
 Conditions = Mapping[str, tuple[Mapping[str, tuple[Any, ...]], ...]]
-# In place of allowed values: any but None.
-GIVEN = ("given",)
 
 KINDS = ("pu", "semi-supervised", "clustering", "density")
 # The names of the colours of figures (`pucli.report.figures.style`), which colour-blind readers can distinguish.

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pucli.methods.entry import GIVEN, Conditions, Method
+from pucli.methods.entry import Conditions, Method
 
 _RBF: Conditions = {"width": ({"kernel": ("rbf",)},)}
 _MAPPED: Conditions = {**_RBF, "max_rank": ({"kernel": ("rbf",), "form": ("rkhs",)},)}
-# Conditions of methods that have a separate sum for known negatives.
-_THIRD_SUM: Conditions = {"c_n": ({"neg_label": GIVEN},)}
 _WITHOUT_PRIOR: Conditions = {"prior_estimator": ({"prior": (None,)},)}
 _GLOBAL_LOCAL: Conditions = {
     **_MAPPED,
@@ -49,8 +47,7 @@ DECLARED = [
         refine=("lam", "sigma", "width", "c_p", "c_u"),
         path="pucli.tuning.paths.glpual:GLPUALPath",
         on_features=True,
-        needs={**_GLOBAL_LOCAL, **_THIRD_SUM},
-        without_negatives="",
+        needs=_GLOBAL_LOCAL,
         colour="blue",
         when=(
             "The positives fall into parts on both sides of the unlabeled negatives, or you want a proven bound on "
@@ -73,8 +70,7 @@ DECLARED = [
         path="pucli.tuning.paths.glpual:GLLCPath",
         tried="1,000, bench glpual",
         on_features=True,
-        needs={**{name: _GLOBAL_LOCAL[name] for name in ("width", "max_rank", "lam", "sigma")}, **_THIRD_SUM},
-        without_negatives="",
+        needs={name: _GLOBAL_LOCAL[name] for name in ("width", "max_rank", "lam", "sigma")},
         colour="orange",
         when="As glpual, where the squared loss on the labelled rows is fine; it is the cheaper of the two.",
         when_not="Labelled rows lie far from the boundary, where the squared loss pulls it towards them.",
@@ -91,8 +87,7 @@ DECLARED = [
         on_features=True,
         features_path="pucli.tuning.paths.hinges:BSVMPath",
         cubic=True,
-        needs={**_RBF, **_THIRD_SUM},
-        without_negatives="",
+        needs=_RBF,
         when=(
             "Unlabeled rows are mostly negative, and you want a support vector machine with a weight of its own for "
             "them."
@@ -109,8 +104,7 @@ DECLARED = [
         refine=("lam", "width", "c_p", "c_u"),
         on_features=True,
         features_path="pucli.tuning.paths.landmarks:NoGraphPath",
-        needs={**_RBF, **_THIRD_SUM, "max_rank": ({"kernel": ("rbf",)},)},
-        without_negatives="",
+        needs={**_RBF, "max_rank": ({"kernel": ("rbf",)},)},
         sparse={},
         when=(
             "The table is large or sparse and a model in closed form is wanted; it takes wide sparse rows as they are."
@@ -142,8 +136,7 @@ DECLARED = [
         ridge="lam2",
         refine=("lam1", "lam2", "sigma", "c_p", "c_u"),
         path="pucli.tuning.paths.elastic:ElasticPath",
-        needs={**_ADMM, **_THIRD_SUM},
-        without_negatives="",
+        needs=_ADMM,
         colour="green",
         when=(
             "Many features are irrelevant and a linear boundary is enough; the features that are left are the "
@@ -163,8 +156,7 @@ DECLARED = [
         path="pucli.tuning.paths.surface:SurfacePath",
         version=2,
         tried="600, bench glpual_family",
-        needs={**_THIRD_SUM, "mu": ({"solver": ("admm", "author")},)},
-        without_negatives="",
+        needs={"mu": ({"solver": ("admm", "author")},)},
         colour="red",
         when="Many features are irrelevant and the boundary is a quadratic surface.",
         when_not="There are many features that matter; the surface has their square in coefficients.",
@@ -180,8 +172,7 @@ DECLARED = [
         regularisation={"lam": -1, "width": -1, "sigma": -1, "n_neighbors": -1},
         refine=("lam", "sigma", "width", "mu"),
         path="pucli.tuning.paths.cpb:CPBPath",
-        needs={**_GLOBAL_LOCAL, **_WITHOUT_PRIOR, "eta": ({"neg_label": GIVEN},)},
-        without_negatives="",
+        needs={**_GLOBAL_LOCAL, **_WITHOUT_PRIOR},
         colour="wine",
         when="The class prior is known, or can be estimated well, and glpual's neighbourhood term suits the data.",
         when_not="The class prior is a guess; an error in it moves the boundary.",
@@ -197,7 +188,6 @@ DECLARED = [
         refine=("lam", "width", "learning_rate", "weight_decay"),
         needs={
             **_WITHOUT_PRIOR,
-            "eta": ({"loss": ("squared",), "neg_label": GIVEN},),
             **dict.fromkeys(("lam", "kernel"), ({"loss": _CONVEX},)),
             **dict.fromkeys(("width", "max_rank"), ({"loss": _CONVEX, "kernel": ("rbf",)},)),
             **dict.fromkeys(("tol", "max_iter"), ({"loss": ("double-hinge",)},)),
@@ -206,7 +196,6 @@ DECLARED = [
             ),
         },
         sparse={"loss": "double-hinge", "prior": "SHARE"},
-        without_negatives="",
         colour="purple",
         when=(
             "The class prior is known and a linear or kernel model is enough; the risk is unbiased and convex for the "
@@ -223,8 +212,7 @@ DECLARED = [
         version=2,
         regularisation={"weight_decay": -1, "gamma": 1},
         refine=("learning_rate", "weight_decay", "beta", "gamma"),
-        needs={**_WITHOUT_PRIOR, "eta": ({"neg_label": GIVEN},)},
-        without_negatives="",
+        needs=_WITHOUT_PRIOR,
         colour="sky",
         when="The class prior is known, there are many rows, and a network is wanted.",
         when_not="There are a few hundred rows, or the class prior is unknown.",
@@ -243,9 +231,6 @@ DECLARED = [
         cubic=True,
         needs=_SUPPORT,
         sparse={"kernel": "linear", "prior": "SHARE"},
-        without_negatives=(
-            "usmo's multipliers belong to unlabeled rows, and its algorithm has no case for a third kind of rows"
-        ),
         colour="blue",
         when=(
             "The class prior is known, the double hinge loss and a kernel are wanted, and memory must stay linear in "

@@ -33,7 +33,7 @@ MOST_ROWS = 5000
 MOST_LABELLED, MOST_UNLABELED = 1000, 4000
 SAMPLE = "held-out rows"  # name of its random numbers
 # Parameters that weigh sums over all rows, and would mean something else on a sample.
-WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "c_n", "C", "gamma_a", "gamma_i")
+WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "C", "gamma_a", "gamma_i")
 
 
 @dataclass(frozen=True)

@@ -56,32 +56,13 @@ def test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them(pucli)
     refused(pucli(*GLLC, "--negative", "no"), "no unlabeled row then", "--unlabeled no")
     wrote(["yes"] * 12 + ["no"] * 8 + [""] * 20)
     three = (*GLLC, "--positive", "yes")
-    naive = ("train", "--method", "svc-naive", *three[3:], "--negative", "no")
-    refused(pucli(*naive), "cannot learn from known negatives", "auto", "--unlabeled no")
+    refused(pucli(*three, "--negative", "no"), "cannot learn from known negatives", "auto", "--unlabeled no")
     refused(pucli(*three, "--negative", "maybe"), "no such class", "'no' (8 rows)")
     refused(pucli(*three, "--negative", "yes"), "another meaning")
     assert "8 rows with another class ('no') count as unlabeled" in pucli(*three).err
     assert "another class" not in pucli(*three, "--unlabeled", "no").err
     refused(pucli("train", "--method", "gllc", "--dataset", "wine", "--negative", "no"), "--negative", "--data")
     assert pd.read_csv("rows.csv")["label"].notna().sum() == 20
-
-
-@pytest.mark.slow  # two fits of the whole ensemble
-@pytest.mark.parametrize("method", ["gllc", "bsvm"])
-def test_a_third_sum_is_trained_saved_and_applied(pucli, method):
-    wrote(["yes"] * 12 + ["no"] * 8 + [""] * 20)
-    train = ("train", "--method", method, *GLLC[3:], "--positive", "yes", "--negative", "no", "--model", "a.model")
-    done = pucli(*train, "--param", "c_n=0.5", "--json")
-    told = done.document
-    assert (told["labelled"], told["unlabeled"], told["known_negatives"]) == (12, 20, 8)
-    assert "no effect" not in done.err and told["params"]["c_n"] == 0.5
-    assert "8 known negative" in pucli(*train).out
-    assert pucli("predict", "--model", "a.model", "--data", "rows.csv").code == 0
-    refused(pucli(*train, "--tune"), "--tune does not use known negatives")
-    assert (
-        "c_n has no effect: gllc uses it only with --negative, and"
-        in pucli(*GLLC, "--positive", "yes", "--param", "c_n=0.5").err
-    )
 
 
 @pytest.mark.slow
@@ -98,13 +79,3 @@ def test_auto_learns_from_known_negatives(pucli):
     shown = pucli(*words)
     assert "20 known negative (biased)" in " ".join(shown.out.split())
     refused(pucli(*words[:-2], "--negatives-are", "random"), "--negative VALUE")
-
-
-def test_upu_learns_from_known_negatives(pucli):
-    small_table(120).assign(label=["yes"] * 20 + ["no"] * 20 + [""] * 80).to_csv("rows.csv", index=False)
-    words = ("train", "--method", "upu", *GLLC[3:], "--positive", "yes", "--param", "prior=0.3", "--negative", "no")
-    done = pucli(*words, "--param", "loss=squared", "--model", "m.model", "--json")
-    assert done.document["held_out"]["unlabeled"] == 80
-    assert pucli("predict", "--model", "m.model", "--data", "rows.csv").code == 0
-    refused(pucli(*words), "loss='squared'")
-    refused(pucli("train", "--method", "usmo", *words[3:9], "--negative", "no"), "no case for a third kind")

@@ -48,7 +48,7 @@ def folder(tmp_path):
 def test_fitting_in_blocks_gives_the_model_of_one_machine(folder, params, standardise, monkeypatch, tmp_path):
     path, frame = folder
     monkeypatch.setattr(feature_model, "WHOLE_KERNEL_ROWS", 500)
-    monkeypatch.setattr(feature_model, "LANDMARKS", 60)
+    monkeypatch.setattr("pucli.estimators.global_local.svm.LANDMARKS", 60)
     monkeypatch.setattr("pucli.distributed.training.LANDMARKS", 60)
     X, y = frame.drop(columns="bought").to_numpy(dtype=float), frame["bought"].to_numpy()
     rows = Standardiser().fit_transform(X) if standardise else X

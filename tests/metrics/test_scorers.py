@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pucli.core.errors import UsageError
-from pucli.estimators import BLSSVM, GLPUAL
+from pucli.estimators import BLSSVM, AutoPU
 from pucli.metrics import pu_auc_scorer, pu_counts, puf, puf_score, puf_scorer
 from pucli.metrics.ranking import pu_auc
 
@@ -80,7 +80,7 @@ def test_known_negatives_count_as_unlabeled(rows):
     X, y = rows
     y = np.where(y == "yes", 1, 0)
     y[-3:] = -1
-    model = make_pipeline(StandardScaler(), GLPUAL(neg_label=-1)).fit(X, y)
+    model = make_pipeline(StandardScaler(), AutoPU(neg_label=-1)).fit(X, y)
     assert puf_scorer(model, X, y) == puf_scorer(model, X, np.maximum(y, 0))
 
 

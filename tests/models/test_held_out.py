@@ -60,13 +60,13 @@ def test_every_fold_takes_the_prior_of_the_model(monkeypatch) -> None:
     X, labelled = clouds(400, apart=1.5)
     model = make_pipeline(UPU(loss="squared", random_state=0), standardise=True).fit(X, labelled.astype(int))
     priors = []
-    fit = UPU._fit
+    fit = UPU.fit
 
-    def noted(self, X, labelled):
-        fit(self, X, labelled)
-        priors.append(self.prior_)
+    def noted(self, X, y, groups=None):
+        priors.append(fit(self, X, y, groups).prior_)
+        return self
 
-    monkeypatch.setattr(UPU, "_fit", noted)
+    monkeypatch.setattr(UPU, "fit", noted)
     found = held_out(model, X, labelled, seed=0)
     assert found is not None and found.prior == model[-1].prior_
     assert priors == [model[-1].prior_] * FOLDS

@@ -46,7 +46,7 @@ def test_known_negatives_are_counted_with_unlabeled_rows_only_in_a_single_traini
     X[negative] += 9.0
     encoder = TableEncoder.of_numbers(["f0", "f1", "f2"])
     rows = replace(pu_rows(X, s), encoder=encoder, negative=negative, denominator=denominator)
-    saved = fit("gllc", {"neg_label": -1}, rows, standardise=True).to_save()
+    saved = fit("auto", {}, rows, standardise=True).to_save()
     kept = np.arange(60) < 20 + counted
     assert saved.metadata["unlabeled"] == counted
     for found, expected in zip(encoder.usual_, Usual.of(X[kept], s[kept] == 0), strict=True):

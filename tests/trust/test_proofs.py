@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pucli.estimators import BSVM, MCPL
+from pucli.estimators import BSVM
+from pucli.estimators.safe import mcpl
 from tests.trust import likelihoods, proofs
 from tests.trust.problems import Problem
 
@@ -72,13 +73,13 @@ def test_no_guarantee_is_wrong(method):
 
 @pytest.mark.parametrize("name", ["mcpl-lda", "mcpl (bernoulli)", "mcpl (poisson)"])
 def test_a_wrong_guarantee_is_found(monkeypatch, name):
-    fit = MCPL._fit
+    fit = mcpl.fit_contrastive
 
-    def lie(self, X, codes):
-        fit(self, X, codes)
-        self.improvement_ += 1e-3
+    def lie(model, X, codes):
+        fit(model, X, codes)
+        model.improvement_ += 1e-3
 
-    monkeypatch.setattr(MCPL, "_fit", lie)
+    monkeypatch.setattr(mcpl, "fit_contrastive", lie)
     found = []
     for number in range(8):
         _, X, y = likelihoods.generated(number)
@@ -87,12 +88,15 @@ def test_a_wrong_guarantee_is_found(monkeypatch, name):
 
 
 def test_a_wrong_gap_is_found(monkeypatch):
-    def lie(self, X, labelled):
+    def lie(self, X, y, sample_weight=None):
+        X, labelled = self._check_rows(X, y)
+        self._set_defaults(X, labelled)
         self.coef_, self.intercept_ = np.zeros(X.shape[1]), 0.0
         self.objective_, self.dual_gap_, self.n_iter_ = float(np.where(labelled, 1.0, 1.0).sum()), 1e-9, 1
         self.converged_, self.residual_ = True, float("nan")
+        return self
 
-    monkeypatch.setattr(BSVM, "_fit", lie)
+    monkeypatch.setattr(BSVM, "fit", lie)
     X = np.random.default_rng(0).normal(size=(30, 2)) + 3.0 * (np.arange(30) < 15)[:, None]
     task = Problem("plain", X, np.arange(30) < 15, {"lam": 0.1, "c_p": 1.0, "c_u": 1.0})
     found = proofs.judged(proofs.FAMILIES[0], task)

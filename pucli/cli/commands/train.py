@@ -37,7 +37,7 @@ pucli train --method blssvm --data 'folder/*.parquet' --label bought --backend d
 """
 
 
-def command(  # noqa: PLR0913, PLR0915
+def command(  # noqa: PLR0913
     out: Output,
     method: opt.MethodName,
     where: SplitRows,
@@ -80,8 +80,7 @@ def command(  # noqa: PLR0913, PLR0915
             f"--scenario {where.scenario} does not change how {method} is trained, only the estimated class prior, the "
             "probabilities, and the scores by which `pucli tune` chooses."
         )
-    of_y = {} if where.negative is None else {"neg_label": where.negative}
-    for line in without_effect(method, given, {**entry.params, **given, **of_y}):
+    for line in without_effect(method, given, {**entry.params, **given}):
         out.warn(line)
     params = seeded(method, {**entry.params, **given}, where.seed)
     checkpoint = params.get("checkpoint")
@@ -140,7 +139,7 @@ def _rows(out: Output, entry: Method, where: SplitRows, *, sparse: bool) -> Trai
 
     if entry.kind == "density":
         return density_rows(entry.name, where.source, allow_missing=takes_missing(entry.name))
-    why = "--tune does not use known negatives" if not sparse else entry.without_negatives
+    why = entry.without_negatives or ("" if sparse else "--tune does not use known negatives")
     return rows_to_learn_from(out, entry.kind, where.source, sparse=sparse, without_negatives=why)
 
 
@@ -181,9 +180,10 @@ def _tuned(
 
 def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, standardise: bool) -> Fitted:
     """Fit the method and show its progress; on Ctrl-C, name the checkpoint if there is one."""
-    from pucli.models.fitting import estimator_of, fit
+    from pucli.methods import constructor_defaults, get_method
+    from pucli.models.fitting import fit
 
-    known = estimator_of(method)(**params).get_params()
+    known = {**constructor_defaults(get_method(method)), **params}
     total, checkpoint = known.get("n_iterations"), known.get("checkpoint")
 
     def name_checkpoint() -> None:
@@ -214,13 +214,12 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
     if entry.kind != "pu":
         found = held_out_classes(fitted.pipeline, rows.X, rows.y, rows.labelled, seed, rows.groups)
         return fitted if found is None else replace(fitted, probability=class_curve(*found).record()), None
-    scores = held_out_scores(fitted.pipeline, rows.X, rows.y == 1, seed, rows.groups, rows.negative)
+    scores = held_out_scores(fitted.pipeline, rows.X, rows.y == 1, seed, rows.groups)
     if scores is None:
         return fitted, None
     checked, given = judged(scores), None if prior_estimated else fitted.params.get("prior")
     one_sample = (rows.n_labelled, len(rows.y) - rows.n_labelled) if rows.denominator == "all" else None
-    not_unlabeled = rows.labelled if rows.negative is None else rows.labelled | rows.negative
-    scores = in_its_scale(scores, fitted.pipeline, rows.X, not_unlabeled, seed)
+    scores = in_its_scale(scores, fitted.pipeline, rows.X, rows.labelled, seed)
     curve = probability_curve(scores, rows.X, number_given(given), one_sample, seed)
     known = {**curve.record(), "ranks": checked.ranks}
     return replace(fitted, doubt=rows.repeated or checked.warning, probability=known), checked

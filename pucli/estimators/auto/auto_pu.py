@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
@@ -32,10 +33,12 @@ from pucli.core.saved_state import (
     check_ascending,
 )
 from pucli.core.seeding import stream
+from pucli.data.splits.groups import group_numbers
 from pucli.estimators.auto import baseline
 from pucli.estimators.auto.decision import PUDecision
 from pucli.estimators.auto.leaderboard import leaderboard
 from pucli.estimators.auto.member_list import SavedTypes, all_members
+from pucli.estimators.base.labels import without_negatives
 from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.solvers.ensemble.class_prior import HeldOut, hidden_share_of
 from pucli.solvers.ensemble.first_fit import first_fit
@@ -255,7 +258,7 @@ class AutoPU(PUDecision):
         for scores in (self._positive, self._population, self.calibration_.scores):
             check_ascending(scores, np.array([0, len(scores)]), f"{where}: scores")
 
-    def _check_counts(self, labelled: Bools) -> None:
+    def _check_counts(self, labelled: Bools, groups: Ints | None) -> None:
         """Raise ValueError where folds need more rows or groups, and UsageError for a goal that cannot be reached."""
         for what, count in (("labelled", np.count_nonzero(labelled)), ("unlabeled", np.count_nonzero(~labelled))):
             if count < 2:
@@ -263,20 +266,51 @@ class AutoPU(PUDecision):
                     f"there is {count} {what} row; at least 2 are needed, so that one can be held out while the "
                     "others train."
                 )
-        if self._groups is not None and number_of_folds(labelled, self._groups) < 2:
+        if groups is not None and number_of_folds(labelled, groups) < 2:
             raise ValueError("groups must have labelled rows in at least 2 groups, and unlabeled rows too.")
         unlabeled = int(np.count_nonzero(~labelled))
         check_wanted(self.goal, self.wanted, unlabeled if self.scenario == "case-control" else len(labelled))
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
-        """Fit to rows X (n, m) of which `labelled` (n,) are labelled positives."""
-        self._check_counts(labelled)
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. With `neg_label`, a third
+            one marks known negatives; a y without it means the same as without `neg_label`.
+        groups : array-like of shape (n,), optional
+            Group of each row, such as the person of a visit: folds do not divide one.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, there are too
+            few rows or groups, or there is not one group for each row.
+        """
+        negative: Bools | None = None
+        if self.neg_label is not None:
+            y, negative = without_negatives(y, self.neg_label, self.pos_label)
+        rows, labelled = self._check_rows(X, y)
+        together = None if groups is None else group_numbers(groups, len(labelled))
+        self._fit(rows, labelled, negative, together)
+        self._measure(rows, labelled)
+        return self
+
+    def _fit(self, X: Floats, labelled: Bools, negative: Bools | None, groups: Ints | None) -> None:
+        """Fit to checked rows X (n, m), of which `labelled` are labelled positives and `negative` known negatives."""
+        self._check_counts(labelled, groups)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         members = all_members() if self.members is None else tuple(self.members)
         with threadpool_limits(1):
-            first = first_fit(
-                X, labelled, self.scenario, members, seed, self.n_jobs, self.callback, self._groups, self._negative
-            )
+            first = first_fit(X, labelled, self.scenario, members, seed, self.n_jobs, self.callback, groups, negative)
             _, self._columns, X, labelled, population, folds, ensemble, _, copies, weights, negative = first
             held_out = first.held_out
             self.n_negative_ = 0 if negative is None else int(negative.sum())
@@ -332,9 +366,6 @@ class AutoPU(PUDecision):
     @property
     def _asks_for_rows(self) -> bool:
         return self.goal in ("share", "top")
-
-    def _warn_unless_converged(self) -> None:
-        """Do nothing: no member has a convergence tolerance."""
 
     def score_rows(self, X: Any) -> Floats:
         """Return the ensemble's score of each row of X (n, m), shape (n,), without the threshold."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from pucli.core.arrays import Floats
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
-from pucli.estimators.base.pu import GroupedPU
+from pucli.estimators.base.pu import PUClassifier
 from pucli.metrics.ranking import auc, chance_limit, true_auc
 from pucli.solvers.ensemble.calibration import least_end, make_calibration
 from pucli.solvers.ensemble.class_prior import HeldOut, class_priors
@@ -25,7 +25,7 @@ from pucli.solvers.prior.known_negatives import FEWEST
 from pucli.solvers.prior.labelling_odds import not_excluded
 
 
-class PUDecision(GroupedPU):
+class PUDecision(PUClassifier):
     """Base of `AutoPU`: all that follows from held-out scores of labelled rows and of the population."""
 
     scenario: str

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pucli.core.errors import warn_user
 from pucli.core.memory import check_fit
 from pucli.core.saved_state import STATEMENT, Flag, State, Whole
+from pucli.estimators.base.input_rows import explained_errors
 
 # Rounding that costs more than this share of the objective is added to the gap.
 ROUNDING = 1e-11
@@ -36,7 +37,7 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Certified:
-    """Base of all estimators.
+    """Base of all estimators: the certificate, and a `fit` that fails as a whole and with a way out.
 
     Attributes
     ----------
@@ -74,7 +75,7 @@ class Certified:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "fit" in vars(cls):
-            cls.fit = whole_fit(cls.fit)  # type: ignore[attr-defined]
+            cls.fit = whole_fit(explained_errors(cls.fit))  # type: ignore[attr-defined]
 
     @property
     def _sparse_format(self) -> str | bool:

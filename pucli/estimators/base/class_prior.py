@@ -6,13 +6,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import EstimatedPriorWarning, warn_user
 from pucli.core.memory import check_memory
+from pucli.data.splits.groups import group_numbers
 from pucli.estimators.base.parameters import PROPORTION, RandomState, one_of
-from pucli.estimators.base.pu import GroupedPU
 from pucli.methods import estimator_class, get_method
 from pucli.solvers.prior.estimate import estimate_prior
 
@@ -22,33 +23,6 @@ PRIOR_ESTIMATOR = [one_of("auto", "bbe", "km2")]
 MARGIN = 0.01
 # The most sparse rows of each kind that are made dense for an estimate.
 SPARSE_ROWS = 800
-
-
-class PriorInObjective(GroupedPU):
-    """Base of PU classifiers with the class prior of the unlabeled rows in their objective.
-
-    Attributes
-    ----------
-    prior_ : float
-        The prior used.
-    """
-
-    prior: float | None
-    prior_: float
-    prior_estimator: str
-
-    def _resolved_prior(self, X: Floats, labelled: Bools, random_state: RandomState) -> float:
-        """Return the prior, given or estimated from the rows X (n, m) that are no known negatives."""
-        kept = slice(None) if self._negative is None else ~self._negative
-        groups = None if self._groups is None else self._groups[kept]
-        return resolve_prior(self.prior, X[kept], labelled[kept], random_state, self.prior_estimator, groups)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # Such a model does not fit labels taken as classes (no positive among the unlabeled rows), so the accuracy
-        # that scikit-learn's checks require does not apply.
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 def _some_rows(X: Any, labelled: Bools) -> Ints:
@@ -67,7 +41,7 @@ def resolve_prior(
     labelled: Bools,
     random_state: RandomState,
     estimator: str,
-    groups: Ints | None = None,
+    groups: ArrayLike | None = None,
 ) -> float:
     """Return the share of positives among the unlabeled rows, as given or estimated.
 
@@ -84,7 +58,7 @@ def resolve_prior(
     estimator : {"auto", "bbe", "km2"}
         Estimate of `AutoPU`, best bin estimation, or kernel mean embedding. "auto" is "bbe" with a single row of a
         kind, which an ensemble cannot hold out, or with more than 1,000 features.
-    groups : ndarray of int of shape (n,), optional
+    groups : array-like of shape (n,), optional
         Group of each row, which the estimate keeps in one fold.
 
     Returns
@@ -92,13 +66,14 @@ def resolve_prior(
     float
         Strictly between 0 and 1; an estimate is kept 0.01 away from them.
     """
+    numbers = None if groups is None else group_numbers(groups, len(labelled))
     if prior is not None:
         return float(prior)
     if issparse(X):
         rows = _some_rows(X, labelled)
-        X, labelled, groups = X[rows].toarray(), labelled[rows], None if groups is None else groups[rows]
+        X, labelled, numbers = X[rows].toarray(), labelled[rows], None if numbers is None else numbers[rows]
     of = _of_auto if estimator == "auto" else partial(_of_one_method, name=estimator)
-    found, how = of(X, labelled, random_state, groups)
+    found, how = of(X, labelled, random_state, numbers)
     found = float(np.clip(found, MARGIN, 1.0 - MARGIN))
     warn_user(
         f"no class prior is given: the estimate {round(found, 2):g} of {how}. Set prior if the share is known.",

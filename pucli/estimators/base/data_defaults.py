@@ -13,83 +13,62 @@ labelled and unlabeled rows:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.spatial.distance import pdist
 
 from pucli.core.arrays import Bools, Floats
-from pucli.core.saved_state import ANY_PORTION, AT_LEAST_ZERO, Scalar, State
 from pucli.solvers.kernels.quadratic_surface import surface_features
 from pucli.solvers.surface.problem import shared
 
-# (estimator, X, labelled) -> number
-Rule: TypeAlias = Callable[[Any, Floats, Bools], float]
+# (estimator, X, labelled, weights of the rows) -> number
+Rule: TypeAlias = Callable[[Any, Floats, Bools, Floats | None], float]
 # Number of rows between which distances are measured, evenly spaced over the training rows.
 MEASURED_ROWS = 1000
 # Share of the smallest L1 penalty that removes all features.
 L1_SHARE = 0.05
 
 
-class Scaled:
-    """Base of estimators with parameters that may be a number or a word.
+def number_for_words(
+    estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None, names: Collection[str] | None = None
+) -> dict[str, float]:
+    """Return the number of each parameter in the `_rules` of an estimator: the given one, or that for the word.
 
-    For each parameter `name` in `_rules`, `_set_scales` sets ``name_``: the given number, or the number for the word.
+    Parameters
+    ----------
+    estimator : estimator
+        Has `_rules`, the rule of each parameter that may be a word.
+    X : ndarray of shape (n, m)
+        Training rows.
+    labelled : ndarray of bool, shape (n,)
+        True for labelled positives.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows.
+    names : collection of str or None, default=None
+        Parameters to return; None means all.
     """
-
-    _rules: ClassVar[Mapping[str, Rule]] = {}
-
-    saved_state: ClassVar[State] = {
-        "lam_": AT_LEAST_ZERO,
-        "lam1_": AT_LEAST_ZERO,
-        "lam2_": AT_LEAST_ZERO,
-        "c_u_": AT_LEAST_ZERO,
-        "c_n_": AT_LEAST_ZERO,
-        "width_": Scalar(0.0, finite=False),  # NaN with the linear kernel
-        "graph_recall_": ANY_PORTION,
-    }
-
-    def _set_scales(self, X: Floats, labelled: Bools) -> None:
-        for name, value in self.scales(X, labelled).items():
-            setattr(self, f"{name}_", value)
-
-    def scales(self, X: Floats, labelled: Bools, names: Collection[str] | None = None) -> dict[str, float]:
-        """Return the number of each parameter that may be a word.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, m)
-            Training rows.
-        labelled : ndarray of bool, shape (n,)
-            True for labelled positives.
-        names : collection of str or None, default=None
-            Parameters to return; None means all.
-
-        Returns
-        -------
-        dict of str to float
-            The given number or the number for the word, by parameter.
-        """
-        found: dict[str, float] = {}
-        for name, rule in self._rules.items():
-            if names is not None and name not in names:
-                continue
-            value = getattr(self, name)
-            found[name] = rule(self, X, labelled) if isinstance(value, str) else float(value)
-        return found
+    found: dict[str, float] = {}
+    for name, rule in estimator._rules.items():
+        if names is None or name in names:
+            value = getattr(estimator, name)
+            found[name] = rule(estimator, X, labelled, weights) if isinstance(value, str) else float(value)
+    return found
 
 
-def median_distance(estimator: Any, X: Floats, labelled: Bools) -> float:
+def median_distance(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
     """Return the median distance between two rows, 1 if most rows coincide, or NaN if the kernel has no width.
 
     Parameters
     ----------
     estimator : estimator
-        Has `kernel`, and `_row_weights` if it is fitted with row weights.
+        Has `kernel`.
     X : ndarray of shape (n, m)
         Training rows; of more than `MEASURED_ROWS`, evenly spaced ones are used.
     labelled : ndarray of bool of shape (n,)
-        Not used; all defaults share one signature.
+        Not used.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows.
     """
     if estimator.kernel != "rbf":
         return np.nan
@@ -97,7 +76,6 @@ def median_distance(estimator: Any, X: Floats, labelled: Bools) -> float:
     if X.shape[0] > MEASURED_ROWS:
         chosen = np.linspace(0, X.shape[0] - 1, MEASURED_ROWS).astype(int)
     distances = pdist(X[chosen])
-    weights = getattr(estimator, "_row_weights", None)
     if weights is not None:
         median = _weighted_median(distances, weights[chosen])
     else:
@@ -117,36 +95,32 @@ def _weighted_median(distances: Floats, weights: Floats) -> float:
     return float(values[places].mean())
 
 
-def counts(estimator: Any, labelled: Bools) -> tuple[float, float, float]:
-    """Return the numbers of labelled rows, unlabeled rows and known negatives, or the sums of their weights."""
-    weights = getattr(estimator, "_row_weights", None)
-    negative = getattr(estimator, "_negative", None)
-    if negative is None:
-        negative = np.zeros(len(labelled), dtype=bool)
-    kinds = labelled, ~(labelled | negative), negative
+def counts(labelled: Bools, weights: Floats | None = None) -> tuple[float, float]:
+    """Return the numbers of labelled and of unlabeled rows, or the sums of their weights."""
+    kinds = labelled, ~labelled
     found = [int(np.count_nonzero(kind)) if weights is None else float(weights[kind].sum()) for kind in kinds]
-    return found[0], found[1], found[2]
+    return found[0], found[1]
 
 
-def balanced(estimator: Any, X: Floats, labelled: Bools) -> float:
+def balanced(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
     """Return the c_u at which zero is the best constant f, if labelled and unlabeled rows have the same loss.
-
-    Known negatives take half of the weight of the unlabeled rows.
 
     Parameters
     ----------
     estimator : estimator
         Has `c_p`, the weight of a labelled row.
     X : ndarray of shape (n, m)
-        Not used; all defaults share one signature.
+        Not used.
     labelled : ndarray of bool of shape (n,)
         True for labelled positives.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows.
     """
-    n_p, n_u, n_n = counts(estimator, labelled)
-    return float(estimator.c_p * n_p / n_u) * (0.5 if n_n else 1.0)
+    n_p, n_u = counts(labelled, weights)
+    return float(estimator.c_p * n_p / n_u)
 
 
-def balanced_hinge_and_square(estimator: Any, X: Floats, labelled: Bools) -> float:
+def balanced_hinge_and_square(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
     """Return the c_u at which zero is the best constant f; the slope at zero is 1 for the hinge, 2 for the square.
 
     Parameters
@@ -154,14 +128,16 @@ def balanced_hinge_and_square(estimator: Any, X: Floats, labelled: Bools) -> flo
     estimator : estimator
         Has `c_p`, the weight of the hinge of a labelled row.
     X : ndarray of shape (n, m)
-        Not used; all defaults share one signature.
+        Not used.
     labelled : ndarray of bool of shape (n,)
         True for labelled positives.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows.
     """
-    return 0.5 * balanced(estimator, X, labelled)
+    return 0.5 * balanced(estimator, X, labelled, weights)
 
 
-def ridge_of_sums(estimator: Any, X: Floats, labelled: Bools) -> float:
+def ridge_of_sums(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
     """Return the weight of |g|^2 / 2 if losses are summed with weight c_p: 2 c_p n_p / n.
 
     Parameters
@@ -169,47 +145,53 @@ def ridge_of_sums(estimator: Any, X: Floats, labelled: Bools) -> float:
     estimator : estimator
         Has `c_p`, the weight of the loss of a labelled row.
     X : ndarray of shape (n, m)
-        Not used; all defaults share one signature.
+        Not used.
     labelled : ndarray of bool of shape (n,)
         True for labelled positives.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows.
     """
-    numbers = counts(estimator, labelled)
+    numbers = counts(labelled, weights)
     return float(2.0 * estimator.c_p * numbers[0] / sum(numbers))
 
 
-def ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:
+def ridge_of_means(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
     """Return the weight of |g|^2 / 2 if losses are averaged: 1 / n.
 
     Parameters
     ----------
     estimator : estimator
-        Not used; all defaults share one signature.
+        Not used.
     X : ndarray of shape (n, m)
         Training rows.
     labelled : ndarray of bool of shape (n,)
+        Not used.
+    weights : ndarray of shape (n,), optional
         Not used.
     """
     result: float = 1.0 / X.shape[0]
     return result
 
 
-def half_ridge_of_means(estimator: Any, X: Floats, labelled: Bools) -> float:
+def half_ridge_of_means(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
     """Return the weight of |g|^2 if losses are averaged: 1 / (2 n).
 
     Parameters
     ----------
     estimator : estimator
-        Not used; all defaults share one signature.
+        Not used.
     X : ndarray of shape (n, m)
         Training rows.
     labelled : ndarray of bool of shape (n,)
+        Not used.
+    weights : ndarray of shape (n,), optional
         Not used.
     """
     result: float = 0.5 / X.shape[0]
     return result
 
 
-def ridge_of_gradients(estimator: Any, X: Floats, labelled: Bools) -> float:
+def ridge_of_gradients(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
     """Return the weight of half a sum over the rows of squared gradients of f: `ridge_of_sums` over n.
 
     Parameters
@@ -220,12 +202,14 @@ def ridge_of_gradients(estimator: Any, X: Floats, labelled: Bools) -> float:
         Training rows.
     labelled : ndarray of bool of shape (n,)
         True for labelled positives.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows.
     """
-    result: float = ridge_of_sums(estimator, X, labelled) / X.shape[0]
+    result: float = ridge_of_sums(estimator, X, labelled, weights) / X.shape[0]
     return result
 
 
-def l1_of_features(estimator: Any, X: Floats, labelled: Bools) -> float:
+def l1_of_features(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
     """Return a twentieth of the smallest lam1 at which all coefficients are zero.
 
     Parameters
@@ -236,12 +220,14 @@ def l1_of_features(estimator: Any, X: Floats, labelled: Bools) -> float:
         Features that the penalty applies to.
     labelled : ndarray of bool of shape (n,)
         True for labelled positives.
+    weights : ndarray of shape (n,), optional
+        Not used.
     """
     gradient = _gradient_at_constant(estimator, X, labelled)
     return _share(2.0 * float(np.abs(gradient).max(initial=0.0)))
 
 
-def l1_of_groups(estimator: Any, X: Floats, labelled: Bools) -> float:
+def l1_of_groups(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
     """Return a twentieth of the smallest lam1 at which all groups of the quadratic surface are zero.
 
     Parameters
@@ -252,6 +238,8 @@ def l1_of_groups(estimator: Any, X: Floats, labelled: Bools) -> float:
         Training rows; the features of the surface are computed from them.
     labelled : ndarray of bool of shape (n,)
         True for labelled positives.
+    weights : ndarray of shape (n,), optional
+        Not used.
     """
     gradient = _gradient_at_constant(estimator, surface_features(X), labelled)
     return _share(2.0 * float(np.linalg.norm(shared(gradient, X.shape[1]), axis=1).max(initial=0.0)))
@@ -259,14 +247,9 @@ def l1_of_groups(estimator: Any, X: Floats, labelled: Bools) -> float:
 
 def _gradient_at_constant(estimator: Any, Z: Floats, labelled: Bools) -> Floats:
     """Return the gradient (m,) of hinges on labelled and squares on unlabeled rows Z (n, m) at the best constant f."""
-    n_p, n_u, n_n = counts(estimator, labelled)
+    n_p, n_u = counts(labelled)
     c_u = balanced_hinge_and_square(estimator, Z, labelled) if isinstance(estimator.c_u, str) else estimator.c_u
     middle = Z[~labelled].mean(axis=0)
-    if n_n:
-        c_n = c_u * n_u / n_n if isinstance(estimator.c_n, str) else estimator.c_n
-        negative, total = estimator._negative, n_u + c_n / c_u * n_n
-        middle = ((Z[~(labelled | negative)]).sum(axis=0) + c_n / c_u * Z[negative].sum(axis=0)) / total
-        n_u = total
     constant = min(1.0, estimator.c_p * n_p / (2.0 * c_u * n_u) - 1.0)
     gradient: Floats = 2.0 * c_u * (1.0 + constant) * n_u * (middle - Z[labelled].mean(axis=0))
     return gradient
@@ -299,9 +282,9 @@ def in_numbers(
     dict
         `params` itself for estimators without such parameters.
     """
-    if not issubclass(estimator, Scaled):
+    if not getattr(estimator, "_rules", None):
         return dict(params)
     unfitted: Any = estimator(**params)
     words = [name for name in unfitted._rules if name not in tuned and isinstance(getattr(unfitted, name), str)]
-    numbers = unfitted.scales(X, labelled, words)
+    numbers = number_for_words(unfitted, X, labelled, names=words)
     return {**params, **{name: number for name, number in numbers.items() if not np.isnan(number)}}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -112,32 +112,34 @@ def _first(rows: Any, bad: Callable[[Floats], Bools]) -> str:
     return f"row {row}, {named}"
 
 
-@contextmanager
-def told_of_singular_system(estimator: Any, may_diverge: bool = False) -> Iterator[None]:
-    """Replace the messages about a matrix that is singular or not positive definite, and about numbers out of range.
+def explained_errors(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method `fit` with clear messages about singular matrices and numbers out of range."""
 
-    A hyperplane with coefficients that are not finite is such a number, too, unless a solver that `may_diverge` says
-    that it did not converge.
-    """
-    try:
-        yield
-        found = vars(estimator)
-        finite = all(np.isfinite(found.get(name, 0.0)).all() for name in ("coef_", "intercept_"))
-        if not finite and not (may_diverge and not found.get("converged_", True)):
-            raise np.linalg.LinAlgError("the coefficients overflow")
-    except (ZeroDivisionError, OverflowError) as error:
-        raise ValueError(
-            f"{type(estimator).__name__} cannot be fitted with these parameters: one is so small or so large that its "
-            "square leaves double precision. Choose a width, a sigma or a weight nearer to 1."
-        ) from error
-    except ValueError as error:  # NumPy's LinAlgError, or libsvm's
-        if not isinstance(error, np.linalg.LinAlgError) and not str(error).startswith("The dual coefficients"):
-            raise
-        raise ValueError(
-            f"{type(estimator).__name__} cannot be fitted to these rows: its linear system is singular in double "
-            "precision, because features are very large, very small or of very different size. Scale the features "
-            "(for example to unit variance), or change the weights of the objective."
-        ) from error
+    @functools.wraps(fit)
+    def explained(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return fit(self, *args, **kwargs)
+        except (ZeroDivisionError, OverflowError) as error:
+            raise ValueError(
+                f"{type(self).__name__} cannot be fitted with these parameters: one is so small or so large that its "
+                "square leaves double precision. Choose a width, a sigma or a weight nearer to 1."
+            ) from error
+        except ValueError as error:  # NumPy's LinAlgError, or libsvm's
+            if not isinstance(error, np.linalg.LinAlgError) and not str(error).startswith("The dual coefficients"):
+                raise
+            raise ValueError(
+                f"{type(self).__name__} cannot be fitted to these rows: its linear system is singular in double "
+                "precision, because features are very large, very small or of very different size. Scale the features "
+                "(for example to unit variance), or change the weights of the objective."
+            ) from error
+
+    return explained
+
+
+def check_finite(estimator: Any) -> None:
+    """Raise LinAlgError, which `explained_errors` turns into a clear message, if a hyperplane is not finite."""
+    if not all(np.isfinite(vars(estimator).get(name, 0.0)).all() for name in ("coef_", "intercept_")):
+        raise np.linalg.LinAlgError("the coefficients overflow")
 
 
 def warn_of_sizes(estimator: Any, X: Floats, compared: str = "rows by their distances") -> None:

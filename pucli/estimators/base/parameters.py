@@ -44,3 +44,9 @@ def number_given(value: object) -> float | None:
 def one_of(*names: str) -> StrOptions:
     """Return the constraint of a parameter that must be one of these words."""
     return StrOptions(set(names))
+
+
+# A number, or the word for one that is computed from the rows (`pucli.estimators.base.data_defaults`).
+RIDGE = [POSITIVE, one_of("scale")]
+WEIGHT = [POSITIVE, one_of("balanced")]
+WIDTH = [POSITIVE, one_of("median")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,22 +11,20 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import DegenerateModelWarning, by_interface, warn_user
-from pucli.core.saved_state import ANY_PORTION, PORTION, Array, Labels, Optional, State
-from pucli.data.splits.groups import group_numbers
+from pucli.core.saved_state import ANY_PORTION, AT_LEAST_ZERO, PORTION, Array, Labels, Optional, Scalar, State
 from pucli.estimators.base.certificate import Certified
-from pucli.estimators.base.data_defaults import Scaled
-from pucli.estimators.base.input_rows import dense_rows, refuse_large, told_of_singular_system, validated, warn_of_sizes
+from pucli.estimators.base.data_defaults import Rule, number_for_words
+from pucli.estimators.base.input_rows import check_finite, dense_rows, refuse_large, validated, warn_of_sizes
 from pucli.estimators.base.labels import (
     check_order,
     plain_labels,
     positive_label,
     refuse_missing_labels,
     refuse_mixed_labels,
-    without_negatives,
 )
 from pucli.estimators.base.parameters import Label, number_given
 
@@ -50,8 +49,10 @@ def _keeps_scores(model: Any) -> bool:
     return True
 
 
-class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
-    """Base of the PU classifiers.
+class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
+    """Base of the PU classifiers: what `y` means, defaults by words, and predictions by the sign of f.
+
+    A method writes `fit`, which begins with `_check_rows` and `_set_defaults` and ends with `_finish`, and `_score`.
 
     Parameters
     ----------
@@ -80,13 +81,20 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     unlabeled_scores_: Floats
     classes_: AnyArray
     n_features_in_: int
-    _negative: Bools | None = None  # mask of the known negatives, only during `fit`
 
+    # The rule of each parameter that may be a word; `_set_defaults` sets the number, ``name_``.
+    _rules: ClassVar[Mapping[str, Rule]] = {}
     saved_state: ClassVar[State] = {
         "classes_": Labels(2),
         "positive_share_": ANY_PORTION,
         "labelled_recall_": ANY_PORTION,
         "prior_": Optional(PORTION),
+        "lam_": AT_LEAST_ZERO,
+        "lam1_": AT_LEAST_ZERO,
+        "lam2_": AT_LEAST_ZERO,
+        "c_u_": AT_LEAST_ZERO,
+        "width_": Scalar(0.0, finite=False),  # NaN with the linear kernel
+        "graph_recall_": ANY_PORTION,
         "labelled_scores_": Array("labelled scores"),
         "unlabeled_scores_": Array("unlabeled scores"),
     }
@@ -94,64 +102,24 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     _by_training_scores: ClassVar[bool] = True
     # What a method without a kernel compares, if features of very different size change it.
     _compared: ClassVar[str] = ""
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
-        y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. Methods with `neg_label`
-            take a third one, which marks known negatives; a y without it means the same as without `neg_label`.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
-            too few rows.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the tolerance is not reached.
-        DegenerateModelWarning
-            If nearly no training row or nearly every one is predicted positive.
-        """
-        self._validate_params()
-        try:
-            rows, labelled = self._validate_fit(X, y)
-            self._set_scales(rows, labelled)
-            with told_of_singular_system(self, may_diverge=True):
-                self._fit(rows, labelled)
-        finally:
-            self.__dict__.pop("_negative", None)
-        self._warn_unless_converged()
-        self._measure(rows, labelled)
-        return self
+    # Whether the class prior is in the objective: such a model does not fit labels taken as classes (no positive among
+    # the unlabeled rows), so the accuracy that scikit-learn's checks require does not apply.
+    _prior_in_objective: ClassVar[bool] = False
 
     @property
     def _way_out(self) -> str:
         """Advice on a degenerate model."""
         return WAY_OUT
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
-        """Fit to rows X (n, m), of which `labelled` (n,) are labelled positives, and set the attributes."""
-        raise NotImplementedError
+    def _check_rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Bools]:
+        """Check parameters, rows and labels; return X (n, m) as float64 and which rows (n,) are labelled positives.
 
-    def _validate_fit(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Bools]:
-        """Return X (n, m) as float64 and the labelling indicator (n,) as bool; set `classes_`."""
+        Sets `classes_`. Sparse rows stay sparse only for a method that computes with them.
+        """
+        self._validate_params()
         rows: Floats
         labels: AnyArray
-        pos_label, neg_label = getattr(self, "pos_label", None), getattr(self, "neg_label", None)
-        if neg_label is not None:
-            y, self._negative = without_negatives(y, neg_label, pos_label)
+        pos_label = getattr(self, "pos_label", None)
         y = plain_labels(y)
         refuse_missing_labels(y)
         refuse_mixed_labels(y)
@@ -168,7 +136,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
                 f"Only binary classification is supported: y has {len(classes)} labels; PU learning takes two, "
                 "one for labelled positives and one for unlabeled rows. For several positive classes, fit one model "
                 "for each, with y = (labels == that class), and take the class of the largest probability "
-                "(pucli.CalibratedPU); known negatives need neg_label, which pucli.AutoPU and others take."
+                "(pucli.CalibratedPU); known negatives need pucli.AutoPU with neg_label."
             )
         positive = positive_label(classes, pos_label)
         check_order(classes, positive, pos_label)
@@ -179,6 +147,19 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
         if compared and not issparse(rows):
             warn_of_sizes(self, rows, compared)
         return rows, np.asarray(labels == positive)
+
+    def _set_defaults(self, X: Floats, labelled: Bools, weights: Floats | None = None) -> None:
+        """Set ``name_`` for each parameter that may be a word: the given number, or that for the word."""
+        for name, value in number_for_words(self, X, labelled, weights).items():
+            setattr(self, f"{name}_", value)
+
+    def _finish(self, X: Floats, labelled: Bools) -> Self:
+        """Warn unless the fit converged and the model is of use, and return it."""
+        if self.converged_:
+            check_finite(self)
+        self._warn_unless_converged()
+        self._measure(X, labelled)
+        return self
 
     def _computed_with(self, X: Any) -> Floats:
         """Return rows X (n, m) in the form that the solver takes: dense, unless the method takes sparse rows."""
@@ -291,6 +272,7 @@ class PUClassifier(Scaled, Certified, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = self._prior_in_objective
         return tags
 
 
@@ -345,40 +327,3 @@ def degeneracy(
         share = f"{100 * positive_share:.4g} % of the unlabeled training rows"
         return f"predicts nearly every row positive: {share}. {way_out}"
     return ""
-
-
-class GroupedPU(PUClassifier):
-    """Base of the PU classifiers whose fit makes folds, for the class prior, a threshold or held-out scores."""
-
-    _groups: Ints | None = None  # only during `fit`
-
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
-        y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. Methods with `neg_label`
-            take a third one, which marks known negatives; a y without it means the same as without `neg_label`.
-        groups : array-like of shape (n,), optional
-            Group of each row, such as the person of a visit: where the fit makes folds, as it does to estimate the
-            class prior, the rows of a group are in one.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            As `PUClassifier.fit`, or if there is not one group for each row.
-        """
-        if groups is not None:
-            self._groups = group_numbers(groups, _num_samples(y))
-        try:
-            return super().fit(X, y)
-        finally:
-            self.__dict__.pop("_groups", None)

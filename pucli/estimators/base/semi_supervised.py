@@ -16,7 +16,7 @@ from pucli.core.errors import DegenerateModelWarning, warn_user
 from pucli.core.saved_state import STATEMENT, Flag, Labels, Plain, State
 from pucli.data.labels import says_not_labelled, says_plainly_not_labelled
 from pucli.estimators.base.certificate import Certified
-from pucli.estimators.base.input_rows import dense_rows, told_of_singular_system, validated
+from pucli.estimators.base.input_rows import check_finite, dense_rows, validated
 from pucli.estimators.base.labels import plain_labels, refuse_missing_labels, refuse_mixed_labels
 
 # Number of labelled rows whose predictions are compared.
@@ -128,8 +128,9 @@ def warn_if_one_class(estimator: Any, rows: Floats, codes: Ints, predict: Callab
 class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     """Base of the semi-supervised classifiers.
 
-    `fit(X, y)` takes integer or string labels; `-1` (or "-1" or "unlabeled" among strings) marks an unlabeled row.
-    Without unlabeled rows, every method is its supervised version, and `supervised_only_` is True. None, NaN, empty
+    A method writes `fit`, which begins with `_check_rows` and ends with `_finish`, and `decision_function`. `y` has
+    integer or string labels; `-1` (or "-1" or "unlabeled" among strings) marks an unlabeled row. Without unlabeled
+    rows, every method is its supervised version, and `supervised_only_` is True. None, NaN, empty
     strings and words such as "unknown" are not accepted as labels.
 
     Attributes
@@ -144,6 +145,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
     """
 
     _unit = ""  # unit of `improvement_`, for `guarantee_`
+    _safe: ClassVar[bool] = False  # whether the method falls back to the supervised fit, so that it is never worse
 
     classes_: AnyArray
     supervised_only_: bool
@@ -159,40 +161,6 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         "soft_labels_": Plain(),
     }
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
-        y : array-like of shape (n,)
-            Labels, -1 for unlabeled rows.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
-            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the tolerance is not reached.
-        """
-        self._validate_params()
-        rows, codes = self._validate_fit(X, y)
-        with told_of_singular_system(self):
-            self._fit(rows, codes)
-        self._warn_unless_converged()
-        warn_if_one_class(self, rows, codes, self._predicted)
-        return self
-
     def _predicted(self, X: Floats) -> AnyArray:
         """Return the class of validated rows X (n, D), which have lost the names of their features."""
         names = self.__dict__.pop("feature_names_in_", None)
@@ -202,12 +170,12 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
             if names is not None:
                 self.feature_names_in_ = names
 
-    def _fit(self, X: Floats, codes: Ints) -> None:
-        """Fit to rows X (n, D) with positions in `classes_` (n,), -1 for unlabeled rows, and set the attributes."""
-        raise NotImplementedError
+    def _check_rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Ints]:
+        """Check parameters, rows and labels; return X (n, D) as float64 and the position in `classes_` of each label.
 
-    def _validate_fit(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Ints]:
-        """Return X (n, D) as float64 and codes (n,): position in `classes_`, -1 for an unlabeled row."""
+        Codes (n,) are -1 for unlabeled rows. Sets `classes_` and `supervised_only_`.
+        """
+        self._validate_params()
         rows: Floats
         labels: AnyArray
         rows, labels = validated(self, X, class_labels(y))
@@ -222,6 +190,13 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         self.supervised_only_ = bool((codes >= 0).all())
         self._check_memory(rows)
         return rows, codes
+
+    def _finish(self, X: Floats, codes: Ints) -> Self:
+        """Warn unless the fit converged and the model has learned, and return it."""
+        check_finite(self)
+        self._warn_unless_converged()
+        warn_if_one_class(self, X, codes, self._predicted)
+        return self
 
     def _validate_predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
@@ -248,7 +223,7 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
 
     def _fell_back(self) -> bool:
         """Return whether a safe method returned the supervised fit because no improvement is guaranteed."""
-        return False
+        return self._safe and self.improvement_ == 0.0 and not self.supervised_only_
 
     def _advice(self) -> str:
         fell_back = "it fell back to the supervised fit; " if self._fell_back() else ""

@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_random_state
 
-from pucli.core.arrays import Bools, Floats
 from pucli.core.memory import check_fit
-from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective
+from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, resolve_prior
 from pucli.estimators.base.data_defaults import Rule, median_distance, ridge_of_means
-from pucli.estimators.base.parameters import (
-    FROM_ONE,
-    POSITIVE,
-    Constraints,
-    Label,
-    NumberIn,
-    RandomState,
-    one_of,
-)
+from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, RIDGE, Constraints, Label, RandomState, one_of
 from pucli.estimators.global_local.feature_model import FeatureModel
-from pucli.estimators.global_local.forms import THESIS_ITERATIONS, THESIS_MU, check_form
+from pucli.estimators.global_local.forms import THESIS_ITERATIONS, THESIS_MU, check_form, without_objective
 from pucli.solvers.cpb.admm import solve_cpb_admm, solve_cpb_thesis
 from pucli.solvers.cpb.dc import solve_cpb
-from pucli.solvers.cpb.problem import CPBProblem, pnu_weights
+from pucli.solvers.cpb.problem import CPBProblem
 from pucli.solvers.kernels.graph import mutual_knn, squared_distances
 from pucli.solvers.kernels.low_rank import rbf_from_distances
-from pucli.solvers.result import Certificate
 
 DC_STEPS = 100
 ADMM_ITERATIONS = 5000
 
 
-class CPBGLPUAL(PriorInObjective, FeatureModel):
+class CPBGLPUAL(FeatureModel):
     """GLPUAL with an unbiased estimate of the PN risk in place of weighted losses (CPB-GLPUAL).
 
     Minimises over f = g + beta_0, with pi the class prior,
@@ -82,16 +71,6 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
-    neg_label : label or None, default=None
-        The label of y that marks known negatives; y then has up to three labels. The two middle terms become the risk
-        (1 - eta) R_PN + eta R_PU of Sakai et al. (2017), which takes them for a random sample of the negatives:
-
-            pi/n_p sum_p ([1 - f_i]_+ - eta |1 + f_i|) + eta/n_u sum_u |1 + f_i|
-            + (1 - eta) (1 - pi)/n_n sum_n |1 + f_i|
-
-        Not with ``form="thesis"``.
-    eta : float above 0 and up to 1, default=0.5
-        Weight of the unlabeled rows in that risk.
 
     Attributes
     ----------
@@ -119,7 +98,7 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
     References
     ----------
     Wang (2024), eq. (5.8)-(5.43). Slips in print are corrected as derived: the thresholds of (5.23), (5.27), (5.39),
-    (5.40), and the sign in (5.33). Sakai, du Plessis, Niu, Sugiyama (2017) for known negatives.
+    (5.40), and the sign in (5.33).
 
     Examples
     --------
@@ -135,11 +114,12 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
 
     lam_: float
 
+    _prior_in_objective = True
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": ridge_of_means, "width": median_distance}
     _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
         "prior": PRIOR,
-        "lam": [POSITIVE, one_of("scale")],
+        "lam": RIDGE,
         "sigma": [POSITIVE],
         "n_neighbors": [FROM_ONE],
         "form": [one_of("rkhs", "thesis")],
@@ -149,7 +129,6 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         "max_iter": [FROM_ONE, None],
         "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
-        "eta": [NumberIn(Real, 0.0, 1.0, closed="right")],
     }
 
     def __init__(  # noqa: PLR0913
@@ -170,8 +149,6 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        eta: float = 0.5,
     ) -> None:
         self.prior = prior
         self.lam = lam
@@ -189,42 +166,62 @@ class CPBGLPUAL(PriorInObjective, FeatureModel):
         self.random_state = random_state
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.eta = eta
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+        groups : array-like of shape (n,), optional
+            Group of each row, such as the person of a visit: the folds that estimate the class prior do not divide one.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
         check_form(self.form, self.kernel)
-        if self.form == "thesis":
-            if self._negative is not None:
-                raise ValueError("form='thesis' is as printed, without known negatives; use form='rkhs'.")
-            mutual_knn(X, self.n_neighbors)  # raises as the other form does where there are too few rows
-            self.prior_ = self._resolved_prior(X, labelled, check_random_state(self.random_state))
-            self._fit_thesis(X, labelled)
-            return
+        self._set_defaults(X, labelled)
         graph = mutual_knn(X, self.n_neighbors)
+        random = check_random_state(self.random_state)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator, groups)
+        if self.form == "thesis":
+            K = rbf_from_distances(squared_distances(X), self.width_)
+            mu, n_iter = self.mu or THESIS_MU, self.max_iter or THESIS_ITERATIONS
+            found = solve_cpb_thesis(K, labelled, self.prior_, mu, n_iter)
+            self.landmarks_ = X
+            self.coef_, self.intercept_ = found.coef, float(found.intercept)
+            self._keep_certificate(without_objective(found))
+            return self._finish(X, labelled)
         self.graph_recall_ = graph.recall
-        edges = graph.edges(self.sigma)
-        self.prior_ = self._resolved_prior(X, labelled, check_random_state(self.random_state))
-        known = self._negative
-        weights = None if known is None else pnu_weights(labelled, known, self.prior_, self.eta)
-        problem = CPBProblem(self._rows(X), labelled, edges, self.prior_, self.lam_, weights)
-        if self.solver == "admm":
-            result = solve_cpb_admm(problem, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
-        else:
+        problem = CPBProblem(self._features(X), labelled, graph.edges(self.sigma), self.prior_, self.lam_)
+        if self.solver == "dc":
             result = solve_cpb(problem, self.tol, self.max_iter or DC_STEPS)
+        else:
+            result = solve_cpb_admm(problem, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
         self._keep_coef(result.coef)
         self._keep_certificate(result)
+        return self._finish(X, labelled)
 
     def _check_memory(self, X: Any) -> None:
         n, m = X.shape
         if self.form == "thesis":
             check_fit(self, n, m, 24.0 * n * n, "leave form=thesis out, or use fewer rows")
-
-    def _fit_thesis(self, X: Floats, labelled: Bools) -> None:
-        K = rbf_from_distances(squared_distances(X), self.width_)
-        result = solve_cpb_thesis(K, labelled, self.prior_, self.mu or THESIS_MU, self.max_iter or THESIS_ITERATIONS)
-        self.landmarks_ = X
-        self.coef_, self.intercept_ = result.coef, float(result.intercept)
-        self._keep_certificate(
-            Certificate(objective=np.nan, residual=result.residual, n_iter=result.n_iter, converged=result.converged)
-        )

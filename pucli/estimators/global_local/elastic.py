@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import Array, Scalar, State
@@ -17,8 +18,18 @@ from pucli.estimators.base.data_defaults import (
     ridge_of_gradients,
     ridge_of_sums,
 )
-from pucli.estimators.base.parameters import CUT, FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, Label, one_of
-from pucli.estimators.base.sample_weight import C_N, KnownNegatives
+from pucli.estimators.base.parameters import (
+    CUT,
+    FROM_ONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RIDGE,
+    WEIGHT,
+    Constraints,
+    Label,
+    one_of,
+)
+from pucli.estimators.base.pu import PUClassifier
 from pucli.solvers.elastic.admm import solve_elastic_admm
 from pucli.solvers.elastic.dual import solve_elastic
 from pucli.solvers.glpual.problem import GlobalLocalProblem
@@ -45,7 +56,7 @@ SURFACE_ADMM_ITERATIONS = 20_000
 AUTHOR_UPDATES = 300
 
 
-class ElasticGLPUAL(KnownNegatives):
+class ElasticGLPUAL(PUClassifier):
     """Linear GLPUAL with an elastic-net penalty (E-GLPUAL).
 
     Minimises over f(x) = x'beta + beta_0
@@ -81,9 +92,6 @@ class ElasticGLPUAL(KnownNegatives):
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
-        As in `GLPUAL`.
-    neg_label : label or None, default=None
-    c_n : float or "balanced", default="balanced"
         As in `GLPUAL`.
 
     Attributes
@@ -135,10 +143,9 @@ class ElasticGLPUAL(KnownNegatives):
     }
     _parameter_constraints: ClassVar[Constraints] = {
         "lam1": [NOT_NEGATIVE, one_of("scale")],
-        "lam2": [POSITIVE, one_of("scale")],
+        "lam2": RIDGE,
         "c_p": [POSITIVE],
-        "c_u": [POSITIVE, one_of("balanced")],
-        "c_n": C_N,
+        "c_u": WEIGHT,
         "sigma": [POSITIVE],
         "n_neighbors": [FROM_ONE],
         "solver": [one_of("dual", "admm")],
@@ -167,8 +174,6 @@ class ElasticGLPUAL(KnownNegatives):
         max_iter: int | None = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        c_n: float | str = "balanced",
     ) -> None:
         self.lam1 = lam1
         self.lam2 = lam2
@@ -182,31 +187,58 @@ class ElasticGLPUAL(KnownNegatives):
         self.max_iter = max_iter
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.c_n = c_n
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        self._set_defaults(X, labelled)
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
-        weights = self._u_weights(labelled)
-        problem = GlobalLocalProblem(with_intercept(X), labelled, edges, self.lam2_, self.c_p, weights)
-        if self.solver == "admm":
-            result = solve_elastic_admm(problem, self.lam1_, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
-        else:
+        problem = GlobalLocalProblem(with_intercept(X), labelled, edges, self.lam2_, self.c_p, self.c_u_)
+        if self.solver == "dual":
             result = solve_elastic(problem, self.lam1_, self.tol, self.max_iter or SWEEPS)
+        else:
+            result = solve_elastic_admm(problem, self.lam1_, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
         self.coef_, self.intercept_ = result.coef[:-1], float(result.coef[-1])
         self._keep_certificate(result)
         near, centre = problem.near_origin()
         w = at_offset(result.coef, centre)
         value = near.objective(w)
         self._add_cost(value + 0.5 * self.lam1_ * float(np.abs(w[:-1]).sum()) - self.objective_, self.tol)
+        return self._finish(X, labelled)
 
     def _score(self, X: Floats) -> Floats:
         return X @ self.coef_ + self.intercept_
 
 
-class EKFGLPUAL(KnownNegatives):
+class EKFGLPUAL(PUClassifier):
     """GLPUAL on a quadratic surface, with a group lasso that drops whole features (EKF-GLPUAL).
 
     Minimises over f(x) = x'Ax/2 + x'beta + beta_0, A symmetric,
@@ -247,9 +279,6 @@ class EKFGLPUAL(KnownNegatives):
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
-        As in `GLPUAL`.
-    neg_label : label or None, default=None
-    c_n : float or "balanced", default="balanced"
         As in `GLPUAL`.
 
     Attributes
@@ -308,7 +337,7 @@ class EKFGLPUAL(KnownNegatives):
     }
     _parameter_constraints: ClassVar[Constraints] = {
         **ElasticGLPUAL._parameter_constraints,
-        "lam1": [POSITIVE, one_of("scale")],
+        "lam1": RIDGE,
         "solver": [one_of("working-set", "admm", "author")],
     }
 
@@ -333,8 +362,6 @@ class EKFGLPUAL(KnownNegatives):
         max_iter: int | None = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        c_n: float | str = "balanced",
     ) -> None:
         self.lam1 = lam1
         self.lam2 = lam2
@@ -348,21 +375,47 @@ class EKFGLPUAL(KnownNegatives):
         self.max_iter = max_iter
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.c_n = c_n
 
     def _check_memory(self, X: Any) -> None:
         check_memory(*X.shape)
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        self._set_defaults(X, labelled)
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
         Z, G = with_intercept(surface_features(X)), surface_ridge(X)
-        rows = GlobalLocalProblem(Z, labelled, edges, self.lam2_, self.c_p, self._u_weights(labelled))
+        rows = GlobalLocalProblem(Z, labelled, edges, self.lam2_, self.c_p, self.c_u_)
         result: Solution
         if self.solver == "author":
-            self._refuse_negatives("solver='author'", "another solver")
             R = full_laplacian(X, self.sigma)
             result = solve_surface_author(rows, G, R, self.lam1_, self.mu, self.max_iter or AUTHOR_UPDATES)
         elif self.solver == "admm":
@@ -376,13 +429,12 @@ class EKFGLPUAL(KnownNegatives):
         self._keep_certificate(result)
         if self.solver != "author":
             self._add_cost(self._objective_at(X, labelled, edges) - self.objective_, self.tol)
+        return self._finish(X, labelled)
 
     def _objective_at(self, X: Floats, labelled: Bools, edges: Edges) -> float:
         """Return the objective by scores of the rows, which keeps digits that sums of fourth powers lose."""
         f, (i, j, weight) = self._score(X), edges
         losses = self.c_p * np.maximum(1.0 - f[labelled], 0.0).sum() + self.c_u_ * ((1.0 + f[~labelled]) ** 2).sum()
-        if self._negative is not None:
-            losses += (self.c_n_ - self.c_u_) * ((1.0 + f[self._negative]) ** 2).sum()
         groups = np.sqrt((self.quadratic_**2).sum(axis=1) + self.coef_**2).sum()
         slopes = ((X @ self.quadratic_ + self.coef_) ** 2).sum()
         graph = (weight * (f[i] - f[j]) ** 2).sum()

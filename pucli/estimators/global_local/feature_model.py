@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-
-from pucli.core.arrays import Bools, Floats
+from pucli.core.arrays import Floats
 from pucli.core.errors import by_interface
 from pucli.core.memory import check_memory
 from pucli.core.saved_state import STATEMENT, Array, Scalar, State
 from pucli.estimators.base.data_defaults import Rule, median_distance
-from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, one_of
-from pucli.estimators.base.pu import MEASURED_ROWS, PUClassifier
-from pucli.solvers.glpual.sums import BLOCK_ROWS, RowSums, sums_in_blocks
+from pucli.estimators.base.parameters import CUT, FROM_ONE, WIDTH, Constraints, one_of
+from pucli.estimators.base.pu import PUClassifier
 from pucli.solvers.kernels.few_rows import coordinates_of_rows, is_wide
-from pucli.solvers.kernels.graph import Edges, squared_distances_between
+from pucli.solvers.kernels.graph import squared_distances_between
 from pucli.solvers.kernels.intercept import with_intercept
-from pucli.solvers.kernels.low_rank import landmarks_of, rbf_features, rbf_from_distances, rbf_map
+from pucli.solvers.kernels.low_rank import landmark_map, rbf_features, rbf_from_distances, rbf_map
 
-# Above so many rows the kernel's features are had block by block, from so many landmarks unless `max_rank` says more.
+# Above so many rows GLPUAL, GLLC and BLSSVM take so many landmarks of the kernel, unless `max_rank` says otherwise.
 WHOLE_KERNEL_ROWS = 10_000
 LANDMARKS = 500
+# A fit makes about so many copies of the features.
+FEATURE_COPIES = 5
 
 
 class FeatureModel(PUClassifier):
@@ -54,7 +53,7 @@ class FeatureModel(PUClassifier):
 
     _parameter_constraints: ClassVar[Constraints] = {
         "kernel": [one_of("linear", "rbf")],
-        "width": [POSITIVE, one_of("median")],
+        "width": WIDTH,
         "max_rank": [FROM_ONE, None],
         "cut": CUT,
     }
@@ -69,49 +68,25 @@ class FeatureModel(PUClassifier):
         "kernel_residual_": STATEMENT,
     }
 
-    def _rows(self, X: Floats) -> Floats:
-        """Return the features (phi(x_i), 1) of the training rows; keep what new rows need."""
+    def _features(self, X: Floats, landmarks: int | None = None) -> Floats:
+        """Return the features (phi(x_i), 1) of the training rows; keep what new rows need.
+
+        With `landmarks`, more than `WHOLE_KERNEL_ROWS` rows get features of so many landmarks, or of `max_rank`.
+        """
         self._basis: Floats | None = None
         if self.kernel == "linear":
             if is_wide(X):
                 X, self._basis = coordinates_of_rows(X)
             return with_intercept(X)
-        features = rbf_map(X, self.width_, self.max_rank)
+        if landmarks is None or len(X) <= WHOLE_KERNEL_ROWS:
+            features = rbf_map(X, self.width_, self.max_rank)
+        else:
+            check_landmarks(X, self.max_rank or landmarks)
+            features = landmark_map(X, self.width_, self.max_rank or landmarks)
         self.landmarks_ = X[features.pivots]
         self.landmark_factor_ = features.factor
         self.kernel_residual_ = features.residual
         return with_intercept(features.L)
-
-    def _in_blocks(self, X: Floats) -> bool:
-        """Return whether the kernel features are computed in blocks because there are many rows."""
-        return self.kernel == "rbf" and len(X) > WHOLE_KERNEL_ROWS
-
-    def _check_blocks(self, X: Floats, labelled: Bools) -> None:
-        """Raise ValueError if the landmarks need more memory than there is."""
-        rank = self.max_rank or LANDMARKS
-        needed = 8 * (4 * rank * int(np.count_nonzero(labelled)) + 12 * rank * rank + 6 * BLOCK_ROWS * rank)
-        smaller = by_interface("max_rank or fewer rows", "--param max_rank or fewer --rows")
-        check_memory(needed, f"{rank} landmarks for {len(X)} rows", f"give a smaller {smaller}")
-
-    def _block_sums(
-        self, X: Floats, labelled: Bools, edges: Edges | None = None, weights: Floats | None = None
-    ) -> tuple[RowSums, Floats]:
-        """Return sums over all rows of the kernel features, and the features of labelled rows; keep the landmarks.
-
-        `weights` are factors of the losses of the rows that are not labelled.
-        """
-        self._check_blocks(X, labelled)
-        found = landmarks_of(X, self.width_, self.max_rank or LANDMARKS)
-        self.landmarks_, self.landmark_factor_ = X[found.pivots], found.factor
-
-        def features(rows: Floats) -> Floats:
-            return with_intercept(rbf_features(rows, self.landmarks_, found.factor, self.width_))
-
-        sums, Zp = sums_in_blocks(features, X, labelled, edges, weights)
-        some = X[np.linspace(0, len(X) - 1, MEASURED_ROWS).astype(int)]
-        left = 1.0 - (features(some)[:, :-1] ** 2).sum(axis=1)
-        self.kernel_residual_ = max(float(left.max()), 0.0)
-        return sums, Zp
 
     def _keep_coef(self, coef: Floats) -> None:
         """Keep coefficients, the last of which is the intercept."""
@@ -126,3 +101,10 @@ class FeatureModel(PUClassifier):
         elif self.kernel == "rbf":
             X = rbf_features(X, self.landmarks_, self.landmark_factor_, self.width_)
         return X @ self.coef_ + self.intercept_
+
+
+def check_landmarks(X: Floats, rank: int) -> None:
+    """Raise ValueError if the features of rows X (n, m) from `rank` landmarks need more memory than there is."""
+    needed = 8.0 * rank * (FEATURE_COPIES * len(X) + 12 * rank)
+    smaller = by_interface("max_rank or fewer rows", "--param max_rank or fewer --rows")
+    check_memory(needed, f"{rank} landmarks for {len(X)} rows", f"give a smaller {smaller}")

@@ -1,6 +1,17 @@
-"""Shared by the GLPUAL family: valid pairs of form and kernel, and defaults of the printed updates."""
+"""The printed kernel forms of the GLPUAL family: their kernel matrix, their defaults, and the model that they leave."""
 
 from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pucli.core.arrays import Bools, Floats
+from pucli.core.memory import check_memory
+from pucli.solvers.glpual.thesis import ThesisSolution
+from pucli.solvers.kernels.graph import mutual_knn, squared_distances
+from pucli.solvers.kernels.low_rank import rbf_from_distances
+from pucli.solvers.result import Certificate
 
 # Default number of updates of the printed kernel forms, and their default penalty.
 THESIS_ITERATIONS = 150
@@ -11,3 +22,42 @@ def check_form(form: str, kernel: str) -> None:
     """Raise ValueError for the thesis form with a linear kernel."""
     if form == "thesis" and kernel == "linear":
         raise ValueError("form='thesis' is a kernel form: set kernel='rbf', or form='rkhs' for the linear model.")
+
+
+def thesis_kernel(X: Floats, width: float, n_neighbors: int) -> Floats:
+    """Return the RBF kernel matrix (n, n); refuse too many rows, and too few for a graph.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    width : float
+        Width of the kernel.
+    n_neighbors : int
+        K of the graph of the other form.
+    """
+    check_memory(24 * len(X) ** 2, f"the kernel matrix of {len(X)} rows", "leave form=thesis out, or use fewer rows")
+    mutual_knn(X, n_neighbors)  # raises as the other form does where there are too few rows
+    return rbf_from_distances(squared_distances(X), width)
+
+
+def keep_thesis(model: Any, X: Floats, labelled: Bools, found: ThesisSolution) -> None:
+    """Keep the solution of the printed updates: coefficients of the kernel at all training rows.
+
+    Parameters
+    ----------
+    model : GLPUAL or GLLC
+    X, labelled : ndarray of shape (n, m) and (n,)
+        Training rows, and marks of the labelled positives.
+    found : ThesisSolution
+        What the updates reached.
+    """
+    model.landmarks_ = np.vstack([X[labelled], X[~labelled]])
+    model.coef_ = np.concatenate([found.coef, np.full(np.count_nonzero(~labelled), found.omega_u)])
+    model.intercept_ = float(found.intercept)
+    model._keep_certificate(without_objective(found))
+
+
+def without_objective(found: Any) -> Certificate:
+    """Return the certificate of updates that minimise no fixed objective."""
+    return Certificate(objective=np.nan, residual=found.residual, n_iter=found.n_iter, converged=found.converged)

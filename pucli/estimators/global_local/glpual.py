@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
-import numpy as np
+from numpy.typing import ArrayLike
 
-from pucli.core.arrays import Bools, Floats
-from pucli.core.memory import check_memory
 from pucli.estimators.base.data_defaults import (
     Rule,
     balanced,
@@ -16,98 +14,28 @@ from pucli.estimators.base.data_defaults import (
     median_distance,
     ridge_of_sums,
 )
-from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, Constraints, Label, one_of
-from pucli.estimators.base.sample_weight import C_N, KnownNegatives
-from pucli.estimators.global_local.feature_model import FeatureModel
-from pucli.estimators.global_local.forms import THESIS_ITERATIONS, THESIS_MU, check_form
+from pucli.estimators.base.parameters import FROM_ONE, POSITIVE, RIDGE, WEIGHT, Constraints, Label, one_of
+from pucli.estimators.global_local.feature_model import LANDMARKS, FeatureModel
+from pucli.estimators.global_local.forms import (
+    THESIS_ITERATIONS,
+    THESIS_MU,
+    check_form,
+    keep_thesis,
+    thesis_kernel,
+)
 from pucli.solvers.glpual.admm import solve_glpual_admm
 from pucli.solvers.glpual.dual import solve_glpual
 from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.problem import GlobalLocalProblem
-from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums
 from pucli.solvers.glpual.thesis import solve_thesis
-from pucli.solvers.kernels.graph import mutual_knn, squared_distances
-from pucli.solvers.kernels.low_rank import rbf_from_distances
-from pucli.solvers.result import Certificate, Solution
+from pucli.solvers.kernels.graph import mutual_knn
 
 ADMM_MU = 1.0
 ADMM_ITERATIONS = 20_000
 SWEEPS = 1000
 
 
-class _GlobalLocal(KnownNegatives, FeatureModel):
-    """Base of GLPUAL and GLLC: the similarity graph and the forms of the model."""
-
-    _squared: bool
-
-    lam: float | str
-    c_p: float
-    c_u: float | str
-    lam_: float
-    c_u_: float
-    sigma: float
-    n_neighbors: int
-    form: str
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FeatureModel._parameter_constraints,
-        "lam": [POSITIVE, one_of("scale")],
-        "c_p": [POSITIVE],
-        "c_u": [POSITIVE, one_of("balanced")],
-        "c_n": C_N,
-        "sigma": [POSITIVE],
-        "n_neighbors": [FROM_ONE],
-        "form": [one_of("rkhs", "thesis")],
-    }
-
-    def _fit(self, X: Floats, labelled: Bools) -> None:
-        check_form(self.form, self.kernel)
-        if self.form == "thesis":
-            self._refuse_negatives("form='thesis'", "form='rkhs'")
-            self._fit_thesis(X, labelled)
-            return
-        in_blocks = self._in_blocks(X) and getattr(self, "solver", "dual") == "dual"
-        if in_blocks:
-            self._check_blocks(X, labelled)
-        graph = mutual_knn(X, self.n_neighbors)
-        self.graph_recall_ = graph.recall
-        edges = graph.edges(self.sigma)
-        if in_blocks:
-            factors = None if self._negative is None else np.asarray(self._u_weights(labelled)) / self.c_u_
-            result = self._solve_sums(*self._block_sums(X, labelled, edges, factors))
-        else:
-            weights = self._u_weights(labelled)
-            problem = GlobalLocalProblem(self._rows(X), labelled, edges, self.lam_, self.c_p, weights)
-            result = self._solve(problem)
-        self._keep_coef(result.coef)
-        self._keep_certificate(result)
-
-    def _solve(self, problem: GlobalLocalProblem) -> Solution:
-        """Solve for the coefficients."""
-        raise NotImplementedError
-
-    def _solve_sums(self, sums: RowSums, Zp: Floats) -> Solution:
-        """Solve for the coefficients from sums over all rows and the labelled rows Zp (n_p, r + 1)."""
-        raise NotImplementedError
-
-    def _fit_thesis(self, X: Floats, labelled: Bools) -> None:
-        check_memory(
-            24 * len(X) ** 2, f"the kernel matrix of {len(X)} rows", "leave form=thesis out, or use fewer rows"
-        )
-        mutual_knn(X, self.n_neighbors)  # raises as the other form does where there are too few rows
-        K = rbf_from_distances(squared_distances(X), self.width_)
-        mu = getattr(self, "mu", None) or THESIS_MU
-        n_iter = getattr(self, "max_iter", None) or THESIS_ITERATIONS
-        result = solve_thesis(K, labelled, self.c_p, self.c_u_, mu, n_iter, squared=self._squared)
-        self.landmarks_ = np.vstack([X[labelled], X[~labelled]])
-        self.coef_ = np.concatenate([result.coef, np.full(np.count_nonzero(~labelled), result.omega_u)])
-        self.intercept_ = float(result.intercept)
-        self._keep_certificate(
-            Certificate(objective=np.nan, residual=result.residual, n_iter=result.n_iter, converged=result.converged)
-        )
-
-
-class GLPUAL(_GlobalLocal):
+class GLPUAL(FeatureModel):
     """Global and local PU learning with asymmetric loss.
 
     Minimises over f(x) = g(x) + beta_0
@@ -145,7 +73,7 @@ class GLPUAL(_GlobalLocal):
         solver.
     max_rank : int or None, default=None
         Largest rank of the kernel features (Nystrom). None is no limit up to 4000 rows, 2000 up to 10,000 rows, and 500
-        above, where features are computed in blocks and not stored.
+        above.
     tol : float, default=1e-6
         Relative duality gap to reach. Not used by ``form="thesis"``.
     max_iter : int or None, default=None
@@ -156,12 +84,6 @@ class GLPUAL(_GlobalLocal):
         positive one ("yes" of "no" and "yes") if it is also the last in sorted order; other words need it.
     cut : float or None, default=None
         Threshold above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
-    neg_label : label or None, default=None
-        The label of y that marks known negatives, which y may have beside the two others. They add c_n sum_n k(f_i),
-        with k the loss of the unlabeled rows, and are not unlabeled. Not with ``form="thesis"``.
-    c_n : float or "balanced", default="balanced"
-        Weight of each known negative; "balanced" is c_u n_u / n_n, so that known negatives weigh as much as unlabeled
-        rows together. The "balanced" c_u is then half of the above.
 
     Attributes
     ----------
@@ -180,8 +102,8 @@ class GLPUAL(_GlobalLocal):
         Whether the gap is within the tolerance. A thesis-form fit counts as converged when it is finite.
     classes_ : ndarray of shape (2,)
         The label of unlabeled rows and the label of labelled positives, in this order.
-    lam_, c_u_, c_n_, width_ : float
-        The values used, computed from the data if the parameter is a word; c_n_ only with known negatives.
+    lam_, c_u_, width_ : float
+        The values used, computed from the data if the parameter is a word.
     positive_share_, labelled_recall_ : float
         Shares of the unlabeled and of the labelled training rows that the model calls positive.
     landmarks_, landmark_factor_, kernel_residual_ : ndarray, ndarray, float
@@ -207,14 +129,22 @@ class GLPUAL(_GlobalLocal):
     True
     """
 
-    _squared = False
+    lam_: float
+    c_u_: float
+
     _rules: ClassVar[Mapping[str, Rule]] = {
         "lam": ridge_of_sums,
         "c_u": balanced_hinge_and_square,
         "width": median_distance,
     }
     _parameter_constraints: ClassVar[Constraints] = {
-        **_GlobalLocal._parameter_constraints,
+        **FeatureModel._parameter_constraints,
+        "lam": RIDGE,
+        "c_p": [POSITIVE],
+        "c_u": WEIGHT,
+        "sigma": [POSITIVE],
+        "n_neighbors": [FROM_ONE],
+        "form": [one_of("rkhs", "thesis")],
         "solver": [one_of("dual", "admm")],
         "mu": [POSITIVE, None],
         "tol": [POSITIVE],
@@ -238,8 +168,6 @@ class GLPUAL(_GlobalLocal):
         max_iter: int | None = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        c_n: float | str = "balanced",
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -256,21 +184,57 @@ class GLPUAL(_GlobalLocal):
         self.max_iter = max_iter
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.c_n = c_n
 
-    def _solve(self, problem: GlobalLocalProblem) -> Solution:
-        if self.solver == "admm":
-            mu, max_iter = self.mu or ADMM_MU, self.max_iter or ADMM_ITERATIONS
-            return solve_glpual_admm(problem, mu, self.tol, max_iter)
-        return solve_glpual(problem, self.tol, self.max_iter or SWEEPS)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
 
-    def _solve_sums(self, sums: RowSums, Zp: Floats) -> Solution:
-        sweeps = self.max_iter or SWEEPS
-        return solve_hinge_from_sums(sums, Zp, self.lam_, self.c_p, self.c_u_, self.tol, sweeps)
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        check_form(self.form, self.kernel)
+        self._set_defaults(X, labelled)
+        if self.form == "thesis":
+            K = thesis_kernel(X, self.width_, self.n_neighbors)
+            mu, n_iter = self.mu or THESIS_MU, self.max_iter or THESIS_ITERATIONS
+            keep_thesis(self, X, labelled, solve_thesis(K, labelled, self.c_p, self.c_u_, mu, n_iter, squared=False))
+            return self._finish(X, labelled)
+        features = self._features(X, LANDMARKS if self.solver == "dual" else None)
+        graph = mutual_knn(X, self.n_neighbors)
+        self.graph_recall_ = graph.recall
+        problem = GlobalLocalProblem(features, labelled, graph.edges(self.sigma), self.lam_, self.c_p, self.c_u_)
+        if self.solver == "dual":
+            result = solve_glpual(problem, self.tol, self.max_iter or SWEEPS)
+        else:
+            result = solve_glpual_admm(problem, self.mu or ADMM_MU, self.tol, self.max_iter or ADMM_ITERATIONS)
+        self._keep_coef(result.coef)
+        self._keep_certificate(result)
+        return self._finish(X, labelled)
 
 
-class GLLC(_GlobalLocal):
+class GLLC(FeatureModel):
     """Global and local learning classifier: GLPUAL with the squared loss on the labelled rows too.
 
     Minimises lam/2 |g|^2 + c_p sum_p (1 - f_i)^2 + c_u sum_u (1 + f_i)^2 + f'Rf, in closed form.
@@ -295,13 +259,10 @@ class GLLC(_GlobalLocal):
         "thesis" (RBF only) is the closed form that the printed kernel trick gives for this loss.
     max_rank : int or None, default=None
         Largest rank of the kernel features (Nystrom). None is no limit up to 4000 rows, 2000 up to 10,000 rows, and 500
-        above, where features are computed in blocks and not stored.
+        above.
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
-        As in `GLPUAL`.
-    neg_label : label or None, default=None
-    c_n : float or "balanced", default="balanced"
         As in `GLPUAL`.
 
     Attributes
@@ -328,8 +289,19 @@ class GLLC(_GlobalLocal):
     True
     """
 
-    _squared = True
+    lam_: float
+    c_u_: float
+
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FeatureModel._parameter_constraints,
+        "lam": RIDGE,
+        "c_p": [POSITIVE],
+        "c_u": WEIGHT,
+        "sigma": [POSITIVE],
+        "n_neighbors": [FROM_ONE],
+        "form": [one_of("rkhs", "thesis")],
+    }
 
     def __init__(  # noqa: PLR0913
         self,
@@ -344,8 +316,6 @@ class GLLC(_GlobalLocal):
         max_rank: int | None = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        c_n: float | str = "balanced",
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -358,11 +328,48 @@ class GLLC(_GlobalLocal):
         self.max_rank = max_rank
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.c_n = c_n
 
-    def _solve(self, problem: GlobalLocalProblem) -> Solution:
-        return solve_gllc(problem)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
 
-    def _solve_sums(self, sums: RowSums, Zp: Floats) -> Solution:
-        return solve_squares_from_sums(sums, self.lam_, self.c_p, self.c_u_)
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        check_form(self.form, self.kernel)
+        self._set_defaults(X, labelled)
+        if self.form == "thesis":
+            K = thesis_kernel(X, self.width_, self.n_neighbors)
+            found = solve_thesis(K, labelled, self.c_p, self.c_u_, THESIS_MU, THESIS_ITERATIONS, squared=True)
+            keep_thesis(self, X, labelled, found)
+            return self._finish(X, labelled)
+        features = self._features(X, LANDMARKS)
+        graph = mutual_knn(X, self.n_neighbors)
+        self.graph_recall_ = graph.recall
+        problem = GlobalLocalProblem(features, labelled, graph.edges(self.sigma), self.lam_, self.c_p, self.c_u_)
+        result = solve_gllc(problem)
+        self._keep_coef(result.coef)
+        self._keep_certificate(result)
+        return self._finish(X, labelled)

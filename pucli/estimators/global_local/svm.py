@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.data_defaults import Rule, balanced, median_distance, ridge_of_sums
-from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, Constraints, Label, one_of
-from pucli.estimators.base.sample_weight import C_N, WeightedPU
-from pucli.estimators.global_local.feature_model import FeatureModel
+from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, RIDGE, WEIGHT, WIDTH, Constraints, Label, one_of
+from pucli.estimators.base.pu import PUClassifier
+from pucli.estimators.base.sample_weight import rows_of_weight
+from pucli.estimators.global_local.feature_model import LANDMARKS, FeatureModel
 from pucli.estimators.global_local.libsvm import solve_by_libsvm
 from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.glpual.sparse import solve_blssvm_sparse
-from pucli.solvers.glpual.sums import solve_squares_from_sums
 from pucli.solvers.kernels.few_rows import is_wide
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.kernels.graph import NO_EDGES
@@ -38,7 +39,7 @@ NO_DIGITS = np.finfo(float).eps  # a gap below this share of the objective is ro
 _RULES: Mapping[str, Rule] = {"lam": ridge_of_sums, "c_u": balanced, "width": median_distance}
 
 
-class BSVM(WeightedPU):
+class BSVM(PUClassifier):
     """Biased SVM: hinge loss, with unlabeled rows as negatives of a separate weight.
 
     Minimises lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u [1 + f_i]_+ over f = g + beta_0. With the linear kernel
@@ -65,9 +66,6 @@ class BSVM(WeightedPU):
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
-        As in `GLPUAL`.
-    neg_label : label or None, default=None
-    c_n : float or "balanced", default="balanced"
         As in `GLPUAL`.
 
     Attributes
@@ -101,12 +99,11 @@ class BSVM(WeightedPU):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "lam": [POSITIVE, one_of("scale")],
+        "lam": RIDGE,
         "c_p": [POSITIVE],
-        "c_u": [POSITIVE, one_of("balanced")],
-        "c_n": C_N,
+        "c_u": WEIGHT,
         "kernel": [one_of("linear", "rbf")],
-        "width": [POSITIVE, one_of("median")],
+        "width": WIDTH,
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
         "cut": CUT,
@@ -130,8 +127,6 @@ class BSVM(WeightedPU):
         max_iter: int = 1_000_000,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        c_n: float | str = "balanced",
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -142,8 +137,6 @@ class BSVM(WeightedPU):
         self.max_iter = max_iter
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.c_n = c_n
 
     lam_: float
     c_u_: float
@@ -153,8 +146,41 @@ class BSVM(WeightedPU):
 
     _rules: ClassVar[Mapping[str, Rule]] = _RULES
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
-        weights = np.where(labelled, self.c_p, self.c_u_) * self._weights(labelled)
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative factors of the losses of rows. Weight 2 equals duplicating the row, weight 0 removing it.
+            Defaults given by words, such as "balanced", count rows by weight.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        X, labelled, given = rows_of_weight(X, labelled, sample_weight)
+        self._set_defaults(X, labelled, given)
+        weights = np.where(labelled, self.c_p, self.c_u_) * (1.0 if given is None else given)
         signs = np.where(labelled, 1.0, -1.0)
         # shifting all rows only changes the intercept of a linear model, and rounding is smallest about their mean
         centre = X.mean(axis=0) if self.kernel == "linear" else np.zeros(X.shape[1])
@@ -172,13 +198,14 @@ class BSVM(WeightedPU):
             self._move_intercept(rows, signs, weights, centre)
             sizes = np.abs(rows)
             # weights of rows may multiply the rounding of w in a score by 1e12
-            reach = np.abs(self.coef_) if self._row_weights is None else sizes.T @ np.abs(pull)
+            reach = np.abs(self.coef_) if given is None else sizes.T @ np.abs(pull)
             rounding = OF_SCORES * (sizes @ reach + intercept)
             self._add_cost(float(weights @ rounding), self.tol, known=False)
         else:
             scores = OF_SCORES * float(np.abs(pull).sum()) * float(weights.sum())
             self._add_cost(self.lam_ * Kernel("rbf", self.width_).rounding(X, pull) + scores, self.tol, known=False)
         self._prefer_constant(weights, labelled)
+        return self._finish(X, labelled)
 
     def _move_intercept(self, X: Floats, signs: Floats, weights: Floats, centre: Floats) -> None:
         """Set the intercept for rows from which `centre` is not subtracted, and add the cost of rounding to the gap."""
@@ -271,7 +298,7 @@ class BSVM(WeightedPU):
         return result
 
 
-class BLSSVM(WeightedPU, FeatureModel):
+class BLSSVM(FeatureModel):
     """Biased least-squares SVM: the squared loss on labelled and on unlabeled rows, in closed form.
 
     Minimises lam/2 |g|^2 + c_p sum_p (1 - f_i)^2 + c_u sum_u (1 + f_i)^2 over f = g + beta_0, which is GLLC without the
@@ -294,9 +321,6 @@ class BLSSVM(WeightedPU, FeatureModel):
     pos_label : label or None, default=None
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
-        As in `GLPUAL`.
-    neg_label : label or None, default=None
-    c_n : float or "balanced", default="balanced"
         As in `GLPUAL`.
 
     Attributes
@@ -327,13 +351,12 @@ class BLSSVM(WeightedPU, FeatureModel):
 
     _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
-        "lam": [POSITIVE, one_of("scale")],
+        "lam": RIDGE,
         "c_p": [POSITIVE],
-        "c_u": [POSITIVE, one_of("balanced")],
-        "c_n": C_N,
+        "c_u": WEIGHT,
     }
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         lam: float | str = "scale",
         c_p: float = 1.0,
@@ -343,8 +366,6 @@ class BLSSVM(WeightedPU, FeatureModel):
         max_rank: int | None = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        c_n: float | str = "balanced",
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -354,8 +375,6 @@ class BLSSVM(WeightedPU, FeatureModel):
         self.max_rank = max_rank
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.c_n = c_n
 
     lam_: float
     c_u_: float
@@ -366,21 +385,49 @@ class BLSSVM(WeightedPU, FeatureModel):
     def _sparse_format(self) -> str | bool:
         return "csr" if self.kernel == "linear" else False
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
-        given = self._row_weights
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative factors of the losses of rows. Weight 2 equals duplicating the row, weight 0 removing it.
+            Defaults given by words, such as "balanced", count rows by weight.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        X, labelled, given = rows_of_weight(X, labelled, sample_weight)
+        self._set_defaults(X, labelled, given)
         if issparse(X) or (self.kernel == "linear" and is_wide(X)):
             result = solve_blssvm_sparse(csr_array(X), labelled, self.lam_, self.c_p, self.c_u_, weights=given)
         elif given is not None:
-            if self._in_blocks(X):
-                raise ValueError(
-                    "sample_weight and known negatives with the RBF kernel take at most 10,000 rows; use the linear "
-                    "kernel."
-                )
             weights = given * np.where(labelled, self.c_p, self.c_u_)
-            result = solve_weighted_squares(self._rows(X), np.where(labelled, 1.0, -1.0), weights, self.lam_)
-        elif self._in_blocks(X):
-            result = solve_squares_from_sums(self._block_sums(X, labelled)[0], self.lam_, self.c_p, self.c_u_)
+            features = self._features(X, LANDMARKS)
+            result = solve_weighted_squares(features, np.where(labelled, 1.0, -1.0), weights, self.lam_)
         else:
-            result = solve_gllc(GlobalLocalProblem(self._rows(X), labelled, NO_EDGES, self.lam_, self.c_p, self.c_u_))
+            features = self._features(X, LANDMARKS)
+            result = solve_gllc(GlobalLocalProblem(features, labelled, NO_EDGES, self.lam_, self.c_p, self.c_u_))
         self._keep_coef(result.coef)
         self._keep_certificate(result)
+        return self._finish(X, labelled)

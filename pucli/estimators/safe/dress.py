@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from pucli.core.arrays import Floats, Ints
+from pucli.core.arrays import Floats
 from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, NumberIn, one_of
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
@@ -114,7 +114,33 @@ class DRESS(SemiSupervisedClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _fit(self, X: Floats, codes: Ints) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
         labelled = codes >= 0
         own = X[labelled]
         self.weights_, self.improvement_ = np.ones(len(own)), 0.0
@@ -125,6 +151,7 @@ class DRESS(SemiSupervisedClassifier):
         fit = weighted_logistic(own, y, self.weights_, lam=self.lam, tol=self.tol, max_iter=self.max_iter)
         self.coef_, self.intercept_ = fit.coef[:-1], float(fit.coef[-1])
         self._keep_certificate(fit)
+        return self._finish(X, codes)
 
     def _weights(self, own: Floats, other: Floats) -> Floats:
         """Return the weights (N,) of the labelled rows `own` (N, D), with g' fitted to the rows `other`."""

@@ -15,7 +15,7 @@ from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import warn_user
 from pucli.core.saved_state import STATEMENT, Array, Each, Flag, Plain, State, Whole, Word
 from pucli.estimators.base.certificate import ROUNDING, Certified
-from pucli.estimators.base.input_rows import dense_rows, told_of_singular_system, validated
+from pucli.estimators.base.input_rows import dense_rows, validated
 from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, RandomState, one_of
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.gaussian import (
@@ -181,13 +181,6 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         self._check_memory(rows)
         rows = self._monotone(rows)
         rows = rows[~np.isnan(rows).all(axis=1)]
-        with told_of_singular_system(self):
-            self._fit_rows(rows)
-        self._warn_unless_converged()
-        return self
-
-    def _fit_rows(self, rows: Floats) -> None:
-        """Fit to rows (n, D) with a monotone pattern, none of them empty, and set the attributes."""
         pattern = monotone_pattern(np.isnan(rows))
         self.n_complete_ = len(pattern.rows[-1]) if not np.isnan(rows).all(axis=0).any() else 0
         if self.n_complete_ == 0:
@@ -227,6 +220,8 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         certificate = Certificate(objective=float(np.sum(values)), gap=gap, n_iter=steps, converged=converged)
         self._keep_certificate(certificate)
         self.gap_ = self.dual_gap_
+        self._warn_unless_converged()
+        return self
 
     def _closed_forms(self, rows: Floats, pattern: Pattern, complete: Gaussian) -> _Candidate:
         """Return the estimate of those in closed form that `blocks` allows with the largest guaranteed gain."""

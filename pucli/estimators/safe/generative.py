@@ -35,6 +35,20 @@ def _covariance(model: Model, k: int, mean: Floats) -> Floats:
     return family.covariance(mean)
 
 
+def _check_positive_definite(given: Floats) -> None:
+    """Raise ValueError unless `given` (..., d, d) is finite, symmetric and positive definite."""
+    wanted = "the covariance of 'gaussian-fixed' must be symmetric and positive definite, in squared units of the data"
+    if not np.isfinite(given).all():
+        raise ValueError(f"{wanted}; the given one has NaN or infinite entries")
+    if np.abs(given - np.swapaxes(given, -1, -2)).max() > 1e-10 * np.abs(given).max():
+        raise ValueError(f"{wanted}; the given one is not symmetric: use (S + S') / 2")
+    smallest = np.linalg.eigvalsh(given)[..., 0].min()
+    try:
+        np.linalg.cholesky(given)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(f"{wanted}; the given one has the eigenvalue {smallest:.3g}") from error
+
+
 class _SingularCovarianceError(ValueError):
     """A covariance of labelled rows is singular in the standardised features."""
 
@@ -56,6 +70,7 @@ class GenerativeClassifier(SemiSupervisedClassifier):
     _unit = "nats of the log-likelihood of all rows"
 
     family: Any  # a name, or an object with the methods of an exponential family
+    covariance: str | AnyArray
     pseudo_rows: float
     ridge: float
     pseudo_mean_: Floats
@@ -118,7 +133,8 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         if by_all_rows and self._has_far_rows(inside, labelled):
             self.centre_ = X[labelled].mean(axis=0)
             inside = self._transform(X)
-        self._prepare(inside[labelled], codes[labelled])
+        if self._safe:
+            self._prepare(inside[labelled], codes[labelled])
         model = self._model(len(self.classes_), self._second_moment(inside[labelled]))
         try:
             supervised = self._supervised(model, inside[labelled], codes[labelled])
@@ -131,7 +147,29 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         return inside, model, supervised
 
     def _prepare(self, X: Floats, codes: Ints) -> None:
-        """Set what `_model` needs to know about the labelled rows."""
+        """Set `pseudo_mean_` (d,), and `fixed_covariance_` (K, d, d) for "gaussian-fixed"."""
+        mean = X.mean(axis=0) if self.family == "poisson" else 0.5
+        self.pseudo_mean_ = np.maximum(mean, 1.0 / len(X)) * np.ones(X.shape[1])
+        if self.family != "gaussian-fixed":
+            return
+        K, d = len(self.classes_), X.shape[1]
+        if isinstance(self.covariance, str) and self.covariance == "supervised":
+            covariances = np.array([np.cov(X[codes == k].T, bias=True).reshape(d, d) for k in range(K)])
+            covariances = covariances + self.jitter_
+            scale = spread(X + self.centre_, self.ridge)[1]
+            for k in range(K):
+                self._check_regular(
+                    covariances[k] / np.outer(scale, scale),
+                    f"class {self.classes_[k].item()!r}",
+                    int(np.sum(codes == k)),
+                )
+        else:
+            given = np.eye(d) if isinstance(self.covariance, str) else np.asarray(self.covariance, dtype=float)
+            if given.shape not in ((d, d), (K, d, d)):
+                raise ValueError(f"covariance has shape {given.shape}; it must be {(d, d)} or {(K, d, d)}")
+            _check_positive_definite(given)
+            covariances = np.broadcast_to(given, (K, d, d))
+        self.fixed_covariance_ = np.array(covariances)
 
     def _transform(self, X: Floats) -> Floats:
         return (X - self.centre_) @ self.transform_

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 
-from pucli.core.arrays import Floats, Ints
+from pucli.core.arrays import Floats
 from pucli.estimators.safe.generative import GenerativeClassifier
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.implicit_lda import implicitly_constrained
@@ -70,7 +73,33 @@ class ICLDA(GenerativeClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _fit(self, X: Floats, codes: Ints) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
         labelled = codes >= 0
         inside, supervised_model, parameters = self._fit_supervised(X, codes)
         own, own_codes, others = inside[labelled], codes[labelled], inside[~labelled]
@@ -87,3 +116,4 @@ class ICLDA(GenerativeClassifier):
         self._keep_certificate(certificate)
         self.objective_ += len(own) * float(np.linalg.slogdet(self.transform_)[1])
         self._keep(parameters, supervised_model)
+        return self._finish(X, codes)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from pucli.core.arrays import Floats, Ints
 from pucli.core.saved_state import Array, State
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints, NumberIn
 from pucli.estimators.safe.generative import GenerativeClassifier
@@ -69,17 +69,50 @@ class EMLDA(GenerativeClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _fit(self, X: Floats, codes: Ints) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
         labelled = codes >= 0
         K = len(self.classes_)
-        X, _, parameters = self._fit_supervised(X, codes)
-        model = self._model(K, self._second_moment(X))
+        inside, _, parameters = self._fit_supervised(X, codes)
+        model = self._model(K, self._second_moment(inside))
         fit = expectation_maximisation(
-            model, parameters, X[labelled], codes[labelled], X[~labelled], tol=self.tol, max_iter=self.max_iter
+            model,
+            parameters,
+            inside[labelled],
+            codes[labelled],
+            inside[~labelled],
+            tol=self.tol,
+            max_iter=self.max_iter,
         )
         self.soft_labels_, self.improvement_ = fit.soft_labels, np.nan
         self._keep_certificate(fit)
         self._keep(fit.parameters, model)
+        return self._finish(X, codes)
 
 
 class SelfTrainingLDA(GenerativeClassifier):
@@ -143,7 +176,33 @@ class SelfTrainingLDA(GenerativeClassifier):
         self.threshold = threshold
         self.max_iter = max_iter
 
-    def _fit(self, X: Floats, codes: Ints) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
         inner = MCPLLDA(ridge=self.ridge)
         if self.supervised_only_:
             inner.fit(X, codes)
@@ -157,6 +216,7 @@ class SelfTrainingLDA(GenerativeClassifier):
             setattr(self, name, getattr(inner, name))
         self.improvement_ = np.nan
         self._keep_certificate(Certificate(objective=np.nan, n_iter=rounds, converged=converged))
+        return self._finish(X, codes)
 
     def _warn_unless_converged(self) -> None:
         """Do not warn: the number of rounds is part of the method."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.arrays import Floats, Ints
 from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
@@ -23,6 +23,8 @@ from pucli.solvers.safe.least_squares import (
     safe_least_squares,
 )
 
+_STOPPING: Constraints = {"tol": [POSITIVE], "max_iter": [FROM_ONE]}
+
 
 class _LeastSquaresClassifier(SemiSupervisedClassifier):
     """Base: f(x) = x.coef_ + intercept_ is fitted to labels 0 and 1; the greater label is predicted if f(x) > 1/2."""
@@ -30,6 +32,8 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
     _unit = "squared error, summed over all rows,"
     lam: float
     fit_intercept: bool
+    tol: float
+    max_iter: int
     coef_: Floats
     intercept_: float
 
@@ -59,19 +63,12 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
         self._keep_certificate(Certificate(objective=objective, gap=gap, n_iter=1, converged=converged))
         return w
 
-    def _fit(self, X: Floats, codes: Ints) -> None:
-        if not is_wide(X):
-            self._fit_rows(X, codes)
-            return
-        rows, basis = coordinates_of_rows(X)
-        self._fit_rows(rows, codes)
-        for name in ("coef_", "supervised_coef_"):
-            if hasattr(self, name):
-                setattr(self, name, basis @ getattr(self, name))
-
-    def _fit_rows(self, X: Floats, codes: Ints) -> None:
-        """Fit to rows X (n, D) with codes (n,), -1 for unlabeled rows, and set the attributes."""
-        raise NotImplementedError
+    def _keep_coordinates(self, basis: Floats | None) -> None:
+        """Turn coefficients for the coordinates of `few_coordinates` into those of the columns."""
+        if basis is not None:
+            for name in ("coef_", "supervised_coef_"):
+                if hasattr(self, name):
+                    setattr(self, name, basis @ getattr(self, name))
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return f(x) - 1/2 for each row of X (n, D), shape (n,); above zero for the greater label."""
@@ -93,6 +90,11 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def few_coordinates(X: Floats) -> tuple[Floats, Floats | None]:
+    """Return coordinates of rows X (n, D) in their span and its basis, or X itself and None where D is not large."""
+    return coordinates_of_rows(X) if is_wide(X) else (X, None)
 
 
 class LeastSquares(_LeastSquaresClassifier):
@@ -140,69 +142,42 @@ class LeastSquares(_LeastSquaresClassifier):
         self.lam = lam
         self.fit_intercept = fit_intercept
 
-    def _fit_rows(self, X: Floats, codes: Ints) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
+        rows, basis = few_coordinates(X)
         labelled = codes >= 0
-        self._fit_supervised(X[labelled], codes[labelled].astype(float))
+        self._fit_supervised(rows[labelled], codes[labelled].astype(float))
         self.improvement_ = 0.0
+        self._keep_coordinates(basis)
+        return self._finish(X, codes)
 
 
-class _SafeLeastSquares(_LeastSquaresClassifier):
-    """Base of CPLS and ICLS, which find labels of the unlabeled rows together with the coefficients."""
-
-    _metric = ""
-    _parameter_constraints: ClassVar[Constraints] = {
-        **_LeastSquaresClassifier._parameter_constraints,
-        "tol": [POSITIVE],
-        "max_iter": [FROM_ONE],
-    }
-
-    def __init__(self, lam: float = 0.0, fit_intercept: bool = True, tol: float = 1e-8, max_iter: int = 2000) -> None:
-        self.lam = lam
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def _fit_rows(self, X: Floats, codes: Ints) -> None:
-        labelled = codes >= 0
-        X_labelled, y_labelled = X[labelled], codes[labelled].astype(float)
-        w = self._fit_supervised(X_labelled, y_labelled)
-        self.supervised_coef_, self.supervised_intercept_ = w[:-1].copy(), float(w[-1])
-        self.soft_labels_, self.improvement_ = np.empty(0), 0.0
-        if not self.supervised_only_:
-            fit = safe_least_squares(
-                X_labelled,
-                y_labelled,
-                X[~labelled],
-                metric=self._metric,
-                lam=self.lam,
-                fit_intercept=self.fit_intercept,
-                tol=self.tol,
-                max_iter=self.max_iter,
-            )
-            self.coef_, self.intercept_ = fit.coef[:-1], float(fit.coef[-1])
-            self.soft_labels_, self.improvement_ = fit.soft_labels, fit.improvement
-            self._keep_certificate(fit)
-            self._tell_rounding(X, labelled, y_labelled, w, fit.coef)
-        self.gap_ = self.dual_gap_
-
-    def _tell_rounding(self, X: Floats, labelled: Bools, y: Floats, w_supervised: Floats, w: Floats) -> None:
-        """State the objective of the rounded coefficients, and add to the gap what rounding them changes."""
-        error = rounding_of_values(X, np.maximum(np.abs(w), np.abs(w_supervised)))
-        if error == 0.0:
-            return
-        if self._metric == "all":
-            rows, labels = np.vstack([X[labelled], X[~labelled]]), np.append(y, self.soft_labels_)
-            objective = contrast(rows, labels, w, w_supervised, self.lam)
-        else:
-            objective = risk(X[labelled], y, w, self.lam)
-        # an `error` in a fitted value changes the risk by twice the error times the residual
-        reach = float(np.abs(fitted_values(X, w)).sum()) + len(X)
-        self.dual_gap_ += abs(objective - self.objective_) + 2.0 * error * reach + len(X) * error**2
-        self.objective_ = objective
-        self.converged_ = bool(self.converged_ and self.dual_gap_ <= self.tol * len(X))
-
-
-class CPLS(_SafeLeastSquares):
+class CPLS(_LeastSquaresClassifier):
     """Contrastive pessimistic least squares: never worse than supervised, for any labels of the unlabeled rows.
 
     Solves min over w, max over soft labels y_u in [0, 1]^M of risk(w) - risk(w_sup), with the risk ||y_e - X_e w||^2
@@ -260,13 +235,56 @@ class CPLS(_SafeLeastSquares):
     True
     """
 
-    _metric = "all"
+    _safe = True
 
-    def _fell_back(self) -> bool:
-        return self.improvement_ == 0.0 and not self.supervised_only_
+    _parameter_constraints: ClassVar[Constraints] = {**_LeastSquaresClassifier._parameter_constraints, **_STOPPING}
+
+    def __init__(self, lam: float = 0.0, fit_intercept: bool = True, tol: float = 1e-8, max_iter: int = 2000) -> None:
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
+        rows, basis = few_coordinates(X)
+        labelled = codes >= 0
+        w = self._fit_supervised(rows[labelled], codes[labelled].astype(float))
+        self.supervised_coef_, self.supervised_intercept_ = w[:-1].copy(), float(w[-1])
+        self.soft_labels_, self.improvement_ = np.empty(0), 0.0
+        if not self.supervised_only_:
+            fit_soft_labels(self, rows, codes, w, metric="all")
+        self.gap_ = self.dual_gap_
+        self._keep_coordinates(basis)
+        return self._finish(X, codes)
 
 
-class ICLS(_SafeLeastSquares):
+class ICLS(_LeastSquaresClassifier):
     """Implicitly constrained least squares: the best labelled risk among the solutions of all labellings, (3.11).
 
     Minimises ||y - X w||^2 (+ lam ||slopes||^2) over w in the constraint set (3.8). Often better than CPLS, but
@@ -310,4 +328,93 @@ class ICLS(_SafeLeastSquares):
     True
     """
 
-    _metric = "labelled"
+    _parameter_constraints: ClassVar[Constraints] = {**_LeastSquaresClassifier._parameter_constraints, **_STOPPING}
+
+    def __init__(self, lam: float = 0.0, fit_intercept: bool = True, tol: float = 1e-8, max_iter: int = 2000) -> None:
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
+        rows, basis = few_coordinates(X)
+        labelled = codes >= 0
+        w = self._fit_supervised(rows[labelled], codes[labelled].astype(float))
+        self.supervised_coef_, self.supervised_intercept_ = w[:-1].copy(), float(w[-1])
+        self.soft_labels_, self.improvement_ = np.empty(0), 0.0
+        if not self.supervised_only_:
+            fit_soft_labels(self, rows, codes, w, metric="labelled")
+        self.gap_ = self.dual_gap_
+        self._keep_coordinates(basis)
+        return self._finish(X, codes)
+
+
+def fit_soft_labels(model: CPLS | ICLS, X: Floats, codes: Ints, supervised: Floats, *, metric: str) -> None:
+    """Find the labels of the unlabeled rows together with the coefficients, and keep both.
+
+    Parameters
+    ----------
+    model : CPLS or ICLS
+    X, codes : ndarray of shape (n, D) and (n,)
+        Rows, and their codes, -1 for unlabeled rows.
+    supervised : ndarray of shape (D + 1,)
+        Coefficients of the supervised fit, the intercept last.
+    metric : {"all", "labelled"}
+        The rows whose risk is compared.
+    """
+    labelled = codes >= 0
+    own, y = X[labelled], codes[labelled].astype(float)
+    fit = safe_least_squares(
+        own,
+        y,
+        X[~labelled],
+        metric=metric,
+        lam=model.lam,
+        fit_intercept=model.fit_intercept,
+        tol=model.tol,
+        max_iter=model.max_iter,
+    )
+    w = fit.coef
+    model.coef_, model.intercept_ = w[:-1], float(w[-1])
+    model.soft_labels_, model.improvement_ = fit.soft_labels, fit.improvement
+    model._keep_certificate(fit)
+    # the objective of the rounded coefficients, and what rounding them changes
+    error = rounding_of_values(X, np.maximum(np.abs(w), np.abs(supervised)))
+    if error == 0.0:
+        return
+    if metric == "all":
+        rows, labels = np.vstack([own, X[~labelled]]), np.append(y, model.soft_labels_)
+        objective = contrast(rows, labels, w, supervised, model.lam)
+    else:
+        objective = risk(own, y, w, model.lam)
+    # an `error` in a fitted value changes the risk by twice the error times the residual
+    reach = float(np.abs(fitted_values(X, w)).sum()) + len(X)
+    model.dual_gap_ += abs(objective - model.objective_) + 2.0 * error * reach + len(X) * error**2
+    model.objective_ = objective
+    model.converged_ = bool(model.converged_ and model.dual_gap_ <= model.tol * len(X))

@@ -6,14 +6,15 @@ classification, for the LDA case.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import HasMethods
 
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, one_of
-from pucli.estimators.safe.generative import GenerativeClassifier, Model, spread
+from pucli.estimators.safe.generative import GenerativeClassifier, Model
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.mcpl import contrastive_pessimistic
 from pucli.solvers.safe.models import Parameters
@@ -24,20 +25,6 @@ _SHIFTED = 1e-10
 # The same for the condition number of stored correlations times the mean absolute log-likelihood of a row.
 _DEPENDENT = 1e11
 FAMILIES = ("gaussian-shared", "gaussian-full", "gaussian-diagonal", "gaussian-fixed", "bernoulli", "poisson")
-
-
-def _check_positive_definite(given: Floats) -> None:
-    """Raise ValueError unless `given` (..., d, d) is finite, symmetric and positive definite."""
-    wanted = "the covariance of 'gaussian-fixed' must be symmetric and positive definite, in squared units of the data"
-    if not np.isfinite(given).all():
-        raise ValueError(f"{wanted}; the given one has NaN or infinite entries")
-    if np.abs(given - np.swapaxes(given, -1, -2)).max() > 1e-10 * np.abs(given).max():
-        raise ValueError(f"{wanted}; the given one is not symmetric: use (S + S') / 2")
-    smallest = np.linalg.eigvalsh(given)[..., 0].min()
-    try:
-        np.linalg.cholesky(given)
-    except np.linalg.LinAlgError as error:
-        raise ValueError(f"{wanted}; the given one has the eigenvalue {smallest:.3g}") from error
 
 
 def _condition(covariance: Floats) -> float:
@@ -110,8 +97,7 @@ class MCPL(GenerativeClassifier):
     True
     """
 
-    soft_labels_: Floats
-
+    _safe = True
     _parameter_constraints: ClassVar[Constraints] = {
         **GenerativeClassifier._parameter_constraints,
         "family": [one_of(*FAMILIES), HasMethods(["statistics", "natural", "inverse_root", "log_carrier"])],
@@ -135,100 +121,39 @@ class MCPL(GenerativeClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _fit(self, X: Floats, codes: Ints) -> None:
-        self._check_range(X)
-        labelled = codes >= 0
-        K = len(self.classes_)
-        X, supervised_model, parameters = self._fit_supervised(X, codes)
-        self.soft_labels_ = np.empty((0, K))
-        self.improvement_ = 0.0
-        certificate: Any = Certificate(objective=0.0, gap=0.0, n_iter=1, converged=True)
-        if not self.supervised_only_:
-            size = (K - 1) * supervised_model.features(X[:1]).shape[1]
-            if size > _LARGEST:
-                raise ValueError(
-                    f"{K} classes with {size // (K - 1)} parameters each are too many for the Newton equations "
-                    f"({size} > {_LARGEST}): use family='gaussian-shared' or 'gaussian-diagonal', or fewer features."
-                )
-            fit = contrastive_pessimistic(
-                supervised_model,
-                self._model(K, self._second_moment(X)),
-                X[labelled],
-                codes[labelled],
-                X[~labelled],
-                tol=self.tol,
-                max_iter=self.max_iter,
-            )
-            parameters = fit.parameters
-            self.soft_labels_, self.improvement_ = fit.soft_labels, fit.improvement
-            certificate = fit
-        self._keep_certificate(certificate)
-        self._keep(parameters, supervised_model)
-        if self.improvement_ > 0.0 and str(self.family).startswith("gaussian"):
-            self._allow_for_storing(X, parameters, supervised_model, certificate.supervised)
-        self.gap_ = self.dual_gap_
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
 
-    def _allow_for_storing(self, X: Floats, parameters: Parameters, model: Model, supervised: Parameters) -> None:
-        """Lower the guarantee by what rounding `means_` and `covariance_` may cost.
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
 
-        X (n, d) and `parameters` are standardised. Means that are many deviations from zero are stored with few digits:
-        a class with a shifted mean has the density that it has without the shift at rows that are shifted back. Of a
-        covariance of nearly dependent features, the inverse has few digits.
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
         """
-        (n, d), lost = X.shape, 0.0
-        own = model.log_joint(parameters, X)
-        shift = (self.means_ - self.centre_) @ self.transform_ - parameters.mean[:, :d]
-        if np.abs(shift).max() >= _SHIFTED:
-            shifted = np.array([model.log_joint(parameters, X - step)[:, k] for k, step in enumerate(shift)]).T
-            lost += float(np.abs(own - shifted).max(axis=1).sum())
-        sizes = float(np.abs(own).max(axis=1).sum())
-        condition = 1.0 if self.family == "gaussian-diagonal" else _condition(self.covariance_)
-        if condition * sizes >= _DEPENDENT * n:
-            lost += float(np.finfo(float).eps) * condition * (sizes + n * d)
-        if lost == 0.0:
-            return
-        self.improvement_ -= lost
-        self.dual_gap_ += lost
-        if self.improvement_ <= 0.0:
-            self.improvement_, self.dual_gap_, self.objective_ = 0.0, max(self.objective_, 0.0) + lost, 0.0
-            self._keep(supervised, model)
-
-    def _fell_back(self) -> bool:
-        return self.improvement_ == 0.0 and not self.supervised_only_
-
-    def _check_range(self, X: Floats) -> None:
-        if self.family == "bernoulli" and not np.all((X == 0) | (X == 1)):
-            raise ValueError("family='bernoulli' needs features that are 0 or 1; X has other values")
-        if self.family == "poisson" and not np.all((X >= 0) & (np.floor(X) == X)):
-            raise ValueError("family='poisson' needs counts 0, 1, 2, ...; X has negative or fractional values")
-
-    def _prepare(self, X: Floats, codes: Ints) -> None:
-        """Set `pseudo_mean_` (d,), and `fixed_covariance_` (K, d, d) for "gaussian-fixed"."""
-        mean = X.mean(axis=0) if self.family == "poisson" else 0.5
-        self.pseudo_mean_ = np.maximum(mean, 1.0 / len(X)) * np.ones(X.shape[1])
-        if self.family != "gaussian-fixed":
-            return
-        K, d = len(self.classes_), X.shape[1]
-        if isinstance(self.covariance, str) and self.covariance == "supervised":
-            covariances = np.array([np.cov(X[codes == k].T, bias=True).reshape(d, d) for k in range(K)])
-            covariances = covariances + self.jitter_
-            scale = spread(X + self.centre_, self.ridge)[1]
-            for k in range(K):
-                self._check_regular(
-                    covariances[k] / np.outer(scale, scale),
-                    f"class {self.classes_[k].item()!r}",
-                    int(np.sum(codes == k)),
-                )
-        else:
-            given = np.eye(d) if isinstance(self.covariance, str) else np.asarray(self.covariance, dtype=float)
-            if given.shape not in ((d, d), (K, d, d)):
-                raise ValueError(f"covariance has shape {given.shape}; it must be {(d, d)} or {(K, d, d)}")
-            _check_positive_definite(given)
-            covariances = np.broadcast_to(given, (K, d, d))
-        self.fixed_covariance_ = np.array(covariances)
+        X, codes = self._check_rows(X, y)
+        _check_counts(self.family, X)
+        fit_contrastive(self, X, codes)
+        return self._finish(X, codes)
 
 
-class MCPLLDA(MCPL):
+class MCPLLDA(GenerativeClassifier):
     """Contrastive pessimistic linear discriminant analysis: `MCPL` with one covariance for all classes (5.2.2).
 
     Solves (4.8) with ``family="gaussian-shared"``: max over Psi, min over soft labels Q of L(Psi, Q) - L(Psi_sup, Q).
@@ -264,7 +189,7 @@ class MCPLLDA(MCPL):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = GenerativeClassifier._parameter_constraints
+    _safe = True
     family = "gaussian-shared"
     covariance = "identity"
     pseudo_rows = 0.0
@@ -274,8 +199,38 @@ class MCPLLDA(MCPL):
         self.tol = tol
         self.max_iter = max_iter
 
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
 
-class MCPLQDA(MCPL):
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
+        fit_contrastive(self, X, codes)
+        return self._finish(X, codes)
+
+
+class MCPLQDA(GenerativeClassifier):
     """Contrastive pessimistic quadratic discriminant analysis: `MCPL` with a covariance per class (5.2.1).
 
     Solves (4.8) with ``family="gaussian-full"``: max over Psi, min over soft labels Q of L(Psi, Q) - L(Psi_sup, Q).
@@ -313,7 +268,7 @@ class MCPLQDA(MCPL):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = GenerativeClassifier._parameter_constraints
+    _safe = True
     family = "gaussian-full"
     covariance = "identity"
     pseudo_rows = 0.0
@@ -322,3 +277,108 @@ class MCPLQDA(MCPL):
         self.ridge = ridge
         self.tol = tol
         self.max_iter = max_iter
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
+        fit_contrastive(self, X, codes)
+        return self._finish(X, codes)
+
+
+def fit_contrastive(model: MCPL | MCPLLDA | MCPLQDA, X: Floats, codes: Ints) -> None:
+    """Fit MCPL of any family and keep the result.
+
+    Parameters
+    ----------
+    model : MCPL, MCPLLDA or MCPLQDA
+    X, codes : ndarray of shape (n, d) and (n,)
+        Checked rows, and the position in `classes_` of their labels, -1 for unlabeled rows.
+    """
+    labelled = codes >= 0
+    K = len(model.classes_)
+    X, supervised_model, parameters = model._fit_supervised(X, codes)
+    model.soft_labels_ = np.empty((0, K))
+    model.improvement_ = 0.0
+    certificate: Any = Certificate(objective=0.0, gap=0.0, n_iter=1, converged=True)
+    if not model.supervised_only_:
+        size = (K - 1) * supervised_model.features(X[:1]).shape[1]
+        if size > _LARGEST:
+            raise ValueError(
+                f"{K} classes with {size // (K - 1)} parameters each are too many for the Newton equations "
+                f"({size} > {_LARGEST}): use family='gaussian-shared' or 'gaussian-diagonal', or fewer features."
+            )
+        fit = contrastive_pessimistic(
+            supervised_model,
+            model._model(K, model._second_moment(X)),
+            X[labelled],
+            codes[labelled],
+            X[~labelled],
+            tol=model.tol,
+            max_iter=model.max_iter,
+        )
+        parameters = fit.parameters
+        model.soft_labels_, model.improvement_ = fit.soft_labels, fit.improvement
+        certificate = fit
+    model._keep_certificate(certificate)
+    model._keep(parameters, supervised_model)
+    if model.improvement_ > 0.0 and str(model.family).startswith("gaussian"):
+        _allow_for_storing(model, X, parameters, supervised_model, certificate.supervised)
+    model.gap_ = model.dual_gap_
+
+
+def _allow_for_storing(fitted: Any, X: Floats, parameters: Parameters, model: Model, supervised: Parameters) -> None:
+    """Lower the guarantee by what rounding `means_` and `covariance_` may cost.
+
+    X (n, d) and `parameters` are standardised. Means that are many deviations from zero are stored with few digits:
+    a class with a shifted mean has the density that it has without the shift at rows that are shifted back. Of a
+    covariance of nearly dependent features, the inverse has few digits.
+    """
+    (n, d), lost = X.shape, 0.0
+    own = model.log_joint(parameters, X)
+    shift = (fitted.means_ - fitted.centre_) @ fitted.transform_ - parameters.mean[:, :d]
+    if np.abs(shift).max() >= _SHIFTED:
+        shifted = np.array([model.log_joint(parameters, X - step)[:, k] for k, step in enumerate(shift)]).T
+        lost += float(np.abs(own - shifted).max(axis=1).sum())
+    sizes = float(np.abs(own).max(axis=1).sum())
+    condition = 1.0 if fitted.family == "gaussian-diagonal" else _condition(fitted.covariance_)
+    if condition * sizes >= _DEPENDENT * n:
+        lost += float(np.finfo(float).eps) * condition * (sizes + n * d)
+    if lost == 0.0:
+        return
+    fitted.improvement_ -= lost
+    fitted.dual_gap_ += lost
+    if fitted.improvement_ <= 0.0:
+        fitted.improvement_, fitted.dual_gap_, fitted.objective_ = 0.0, max(fitted.objective_, 0.0) + lost, 0.0
+        fitted._keep(supervised, model)
+
+
+def _check_counts(family: Any, X: Floats) -> None:
+    """Raise ValueError unless rows X (n, d) are the zeros and ones, or the counts, that a discrete family describes."""
+    if family == "bernoulli" and not np.all((X == 0) | (X == 1)):
+        raise ValueError("family='bernoulli' needs features that are 0 or 1; X has other values")
+    if family == "poisson" and not np.all((X >= 0) & (np.floor(X) == X)):
+        raise ValueError("family='poisson' needs counts 0, 1, 2, ...; X has negative or fractional values")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import laplacian
 from sklearn.neighbors import kneighbors_graph
 
-from pucli.core.arrays import Floats, Ints
+from pucli.core.arrays import Floats
 from pucli.core.lru_cache import KEPT
 from pucli.core.saved_state import Array, State
 from pucli.estimators.base.input_rows import warn_of_sizes
@@ -116,7 +116,33 @@ class LaplacianSVM(SemiSupervisedClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _fit(self, X: Floats, codes: Ints) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
         warn_of_sizes(self, X)
         machines = signs_of_machines(codes, len(self.classes_))
         found = solve_laplacian_svms(self._graph(X), machines, self.gamma_a, self.tol, self.max_iter)
@@ -125,6 +151,7 @@ class LaplacianSVM(SemiSupervisedClassifier):
         self.intercept_ = np.array([one.offset for one in found])
         self.improvement_ = np.nan
         self._keep_certificate(certificate_of_machines(found))
+        return self._finish(X, codes)
 
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.width)

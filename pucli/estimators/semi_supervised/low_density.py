@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pucli.core.arrays import Floats, Ints
+from pucli.core.arrays import Floats
 from pucli.core.lru_cache import KEPT
 from pucli.core.saved_state import ABOVE_ZERO, Array, Parts, State
 from pucli.estimators.base.input_rows import warn_of_sizes
@@ -126,7 +126,33 @@ class LowDensitySeparation(SemiSupervisedClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _fit(self, X: Floats, codes: Ints) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
         warn_of_sizes(self, X)
         rho = median_stretch(X) if isinstance(self.rho, str) else float(self.rho)
         found_map = _map_of(X, rho, None if isinstance(self.sigma, str) else float(self.sigma))
@@ -140,6 +166,7 @@ class LowDensitySeparation(SemiSupervisedClassifier):
         self.intercept_ = np.array([one.offset for one in found])
         self.improvement_ = np.nan
         self._keep_certificate(certificate_of_machines(found))
+        return self._finish(X, codes)
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return f for each row of X: with two classes (n,), positive for the second class; otherwise (n, K)."""

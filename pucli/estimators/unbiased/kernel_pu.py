@@ -9,7 +9,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.core.saved_state import Array, Scalar, State
-from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, PriorInObjective
+from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR
 from pucli.estimators.base.data_defaults import Rule, half_ridge_of_means, median_distance
 from pucli.estimators.base.parameters import (
     CUT,
@@ -17,10 +17,13 @@ from pucli.estimators.base.parameters import (
     FROM_ZERO,
     NOT_NEGATIVE,
     POSITIVE,
+    RIDGE,
+    WIDTH,
     Constraints,
     RandomState,
     one_of,
 )
+from pucli.estimators.base.pu import PUClassifier
 from pucli.solvers.kernels.functions import Kernel
 
 # Terms of the objective above this may overflow during the solution.
@@ -31,7 +34,7 @@ FAR = 1e3
 _CENTRE_ROWS = 1000
 
 
-class KernelPU(PriorInObjective):
+class KernelPU(PUClassifier):
     """Base of the PU classifiers with a prior and any kernel, f = sum_i weights_i k(x_i, .) + intercept.
 
     Attributes
@@ -64,9 +67,9 @@ class KernelPU(PriorInObjective):
 
     _parameter_constraints: ClassVar[Constraints] = {
         "prior": PRIOR,
-        "lam": [POSITIVE, one_of("scale")],
+        "lam": RIDGE,
         "kernel": [one_of("rbf", "linear", "polynomial")],
-        "width": [POSITIVE, one_of("median")],
+        "width": WIDTH,
         "degree": [FROM_ONE],
         "coef0": [NOT_NEGATIVE],
         "cache_size": [POSITIVE],
@@ -76,6 +79,7 @@ class KernelPU(PriorInObjective):
         "random_state": ["random_state"],
         "cut": CUT,
     }
+    _prior_in_objective = True
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": half_ridge_of_means, "width": median_distance}
 
     saved_state: ClassVar[State] = {

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_random_state
 
-from pucli.core.arrays import Bools, Floats
+from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.saved_state import STATEMENT, Array, Held, Scalar, State
+from pucli.data.splits.groups import group_numbers
 from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, resolve_prior
 from pucli.estimators.base.parameters import CUT, POSITIVE, Constraints, Label, RandomState, one_of
-from pucli.estimators.base.pu import GroupedPU
+from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.global_local.libsvm import rbf_gamma
 from pucli.solvers.folds import number_of_folds, stratified_folds
 from pucli.solvers.kernels.functions import Kernel
@@ -42,7 +44,7 @@ FAR = 100.0
 LEAST_ROUNDING = 1e-9
 
 
-class NaiveSVC(GroupedPU):
+class NaiveSVC(PUClassifier):
     """The plain baseline: scikit-learn's SVC with unlabeled rows as negatives and balanced class weights.
 
     Minimises 1/2 |g|^2 + C sum_i w_i [1 - s_i f_i]_+ over f = g + beta_0, with s_i = 1 for labelled rows and -1 for
@@ -144,20 +146,57 @@ class NaiveSVC(GroupedPU):
     def _sparse_format(self) -> str | bool:
         return "csr" if self.kernel == "linear" else False
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+        groups : array-like of shape (n,), optional
+            Group of each row, such as the person of a visit: folds do not divide one.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        together = None if groups is None else group_numbers(groups, len(labelled))
+        self._fit_svc(X, labelled)
+        self.threshold_: float = 0.0
+        self.prior_: float | None = None
+        if self.prior is not None:
+            random = check_random_state(self.random_state)
+            given = None if isinstance(self.prior, str) else self.prior
+            self.prior_ = resolve_prior(given, X, labelled, random, self.prior_estimator, together)
+            unlabeled = self._held_out(X, labelled, random, together)[~labelled]
+            self.threshold_ = float(np.quantile(unlabeled, 1.0 - self.prior_))
+        return self._finish(X, labelled)
+
+    def _fit_svc(self, X: Floats, labelled: Bools) -> None:
+        """Fit the SVC by libsvm, or, of many or of sparse rows, on features."""
         self.__dict__.pop("svc_", None)  # of an earlier fit
         if X.shape[0] <= LIBSVM_ROWS and not issparse(X):
             self.svc_ = self._svc().fit(X, labelled)
             self._certify(X, labelled)
         else:
             self._fit_features(X, labelled)
-        self.threshold_: float = 0.0
-        self.prior_: float | None = None
-        if self.prior is not None:
-            random = check_random_state(self.random_state)
-            given = None if isinstance(self.prior, str) else self.prior
-            self.prior_ = resolve_prior(given, X, labelled, random, self.prior_estimator, self._groups)
-            self.threshold_ = float(np.quantile(self._held_out(X, labelled, random)[~labelled], 1.0 - self.prior_))
 
     def _svc(self) -> SVC:
         gamma = "scale" if self.width is None else rbf_gamma(self.width)
@@ -182,21 +221,22 @@ class NaiveSVC(GroupedPU):
         # the solver's objective leaves out the cost of a labelled row at f = 0
         self._keep_certificate(replace(result, objective=result.objective + 0.5 * self.C * n))
 
-    def _held_out(self, X: Floats, labelled: Bools, random: np.random.RandomState) -> Floats:
+    def _held_out(self, X: Floats, labelled: Bools, random: np.random.RandomState, groups: Ints | None) -> Floats:
         """Score each row by a model that was fitted without it, or by the model itself if folds are impossible."""
-        count = number_of_folds(labelled, self._groups)
+        count = number_of_folds(labelled, groups)
         if count < 2:
             return self._score(X)
-        if self._groups is None:
+        if groups is None:
             parts = [held for _, held in StratifiedKFold(count, shuffle=True, random_state=random).split(X, labelled)]
         else:
-            fold = stratified_folds(labelled, count, np.random.default_rng(random.randint(2**31)), self._groups)
+            fold = stratified_folds(labelled, count, np.random.default_rng(random.randint(2**31)), groups)
             parts = [np.flatnonzero(fold == k) for k in range(count)]
         f = np.empty(X.shape[0])
         for valid in parts:
             train = np.setdiff1d(np.arange(X.shape[0]), valid, assume_unique=True)
             part = NaiveSVC(self.C, self.kernel, self.width)
-            part._fit(X[train], labelled[train])
+            part._fit_svc(X[train], labelled[train])
+            part.threshold_ = 0.0
             f[valid] = part._score(X[valid])
         return f
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import Array, State
+from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.parameters import FROM_ONE, Constraints, Label, RandomState, one_of
 from pucli.estimators.unbiased.kernel_pu import KernelPU
 from pucli.estimators.unbiased.usmo import USMO
@@ -137,28 +139,59 @@ class RampPU(KernelPU):
         self.cut = cut
         self.init = init
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+        groups : array-like of shape (n,), optional
+            Group of each row, such as the person of a visit: the folds that estimate the class prior do not divide one.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        self._set_defaults(X, labelled)
         random = check_random_state(self.random_state)
-        self.prior_ = self._resolved_prior(X, labelled, random)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator, groups)
         kernel = self._kernel(X)
         centre = self._centre(X)
-        X = X if centre is None else X - centre
+        rows = X if centre is None else X - centre
         solution = solve_ramp(
-            RampProblem(X, labelled, kernel, self.prior_, self.lam_),
+            RampProblem(rows, labelled, kernel, self.prior_, self.lam_),
             tol=self.tol,
             max_iter=self.max_iter,
             cache_bytes=1e6 * self.cache_size,
-            start=self._start(X, labelled, random),
+            start=self._start(rows, labelled, random),
         )
-        shift = self._keep(X, solution.weights, solution.intercept, centre, solution.coef)
+        shift = self._keep(rows, solution.weights, solution.intercept, centre, solution.coef)
         self.objectives_ = solution.objectives
         # the residual includes the rounding of the kernel, and the shift of f by rounding of a large intercept
         rounding = abs(shift) * (0.5 * self.prior_ + 0.25) / self.lam_
         if solution.coef is None:
-            rounding += kernel.rounding(X, solution.weights)
+            rounding += kernel.rounding(rows, solution.weights)
         if self.kernel == "polynomial":
             share = np.where(labelled, self.prior_ / labelled.sum(), 0.5 / (~labelled).sum()) / (2.0 * self.lam_)
-            rounding += kernel.rounding_of_scores(X, solution.weights, share)
+            rounding += kernel.rounding_of_scores(rows, solution.weights, share)
         scale = relative_scale(solution.objective, 0.0, min(2.0 * self.prior_, 1.0) / (2.0 * self.lam_))
         self._keep_certificate(
             Certificate(
@@ -168,6 +201,7 @@ class RampPU(KernelPU):
                 converged=bool(solution.converged and rounding <= self.tol * scale),
             )
         )
+        return self._finish(X, labelled)
 
     def _start(self, X: Floats, labelled: Bools, random: np.random.RandomState) -> Floats | None:
         """Return the scores (n,) at which the procedure starts, None for zero; X : (n, m) as it is fitted."""

@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_random_state
 
 from pucli.core.arrays import Bools, Floats
 from pucli.estimators.base.certificate import ROUNDING
+from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.data_defaults import Rule, median_distance, ridge_of_means
 from pucli.estimators.base.parameters import (
     FROM_ONE,
     NOT_NEGATIVE,
     POSITIVE,
+    RIDGE,
     SHARE,
     Constraints,
     Label,
-    NumberIn,
     RandomState,
     one_of,
 )
+from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.global_local.feature_model import FeatureModel
-from pucli.estimators.unbiased.network import NetworkPU
+from pucli.estimators.unbiased.network import (
+    NETWORK_PARAMETERS,
+    NETWORK_STATE,
+    fit_network,
+    score_by_network,
+    warn_unless_learned,
+)
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.row_losses.losses import Scale
-from pucli.solvers.upu.squared import solve_squared_pnu, solve_squared_upu
+from pucli.solvers.upu.network import Risk
+from pucli.solvers.upu.squared import solve_squared_upu
 from pucli.solvers.usmo.problem import double_hinge_losses
 
 
-class NNPU(NetworkPU):
+class NNPU(PUClassifier):
     """Non-negative PU learning (nnPU): a network m - hidden - ReLU - 1 with the sigmoid loss, trained by Adam.
 
     Minimises the risk R_p + max(R_n, 0) with R_p = prior/n_p sum_p l(f_i) and
@@ -68,12 +77,6 @@ class NNPU(NetworkPU):
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
-    neg_label : label or None, default=None
-        The label of y that marks known negatives; y then has up to three labels. The risk is that of Sakai et al.
-        (2017) with max(R_n, 0), R_p + (1 - eta) (1 - prior)/n_n sum_n l(-f_i) + eta max(R_n, 0), which takes them for a
-        random sample of the negatives. A step that corrects R_n descends on -gamma eta R_n.
-    eta : float from 0 to 1, default=0.5
-        Weight of the unlabeled rows in that risk.
 
     Attributes
     ----------
@@ -82,7 +85,7 @@ class NNPU(NetworkPU):
     prior_ : float
         The prior used.
     objective_ : float
-        R_p + max(R_n, 0) on the training rows, or the risk with known negatives.
+        R_p + max(R_n, 0) on the training rows.
     negative_risk_ : float
         R_n on the training rows.
     residual_ : float
@@ -101,7 +104,7 @@ class NNPU(NetworkPU):
 
     References
     ----------
-    Kiryo, Niu, du Plessis, Sugiyama (2017), algorithm 1; Sakai et al. (2017); Wang (2024), eq. (2.14).
+    Kiryo, Niu, du Plessis, Sugiyama (2017), algorithm 1; Wang (2024), eq. (2.14).
 
     Examples
     --------
@@ -115,12 +118,13 @@ class NNPU(NetworkPU):
     True
     """
 
+    _prior_in_objective = True
     _parameter_constraints: ClassVar[Constraints] = {
-        **NetworkPU._parameter_constraints,
+        **NETWORK_PARAMETERS,
         "beta": [NOT_NEGATIVE],
         "gamma": [SHARE],
-        "eta": [SHARE],
     }
+    saved_state = NETWORK_STATE
 
     def __init__(  # noqa: PLR0913
         self,
@@ -136,8 +140,6 @@ class NNPU(NetworkPU):
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        eta: float = 0.5,
     ) -> None:
         self.prior = prior
         self.hidden = hidden
@@ -151,18 +153,52 @@ class NNPU(NetworkPU):
         self.random_state = random_state
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.eta = eta
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
-        eta = 1.0 if self._negative is None else self.eta
-        self._train(X, labelled, True, beta=self.beta, gamma=self.gamma, eta=eta)
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+        groups : array-like of shape (n,), optional
+            Group of each row, such as the person of a visit: the folds that estimate the class prior do not divide one.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        random = check_random_state(self.random_state)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator, groups)
+        risk = Risk(self.prior_, non_negative=True, beta=self.beta, gamma=self.gamma)
+        fit_network(self, X, labelled, risk, random)
+        return self._finish(X, labelled)
+
+    def _warn_unless_converged(self) -> None:
+        warn_unless_learned(self)
 
     def _score(self, X: Floats) -> Floats:
-        return self._network_score(X)
+        return score_by_network(self, X)
 
 
-class UPU(NetworkPU, FeatureModel):
+class UPU(FeatureModel):
     """Unbiased PU learning (uPU): minimises prior/n_p sum_p [l(f_i) - l(-f_i)] + 1/n_u sum_u l(-f_i).
 
     The loss determines the model. "sigmoid" trains the network of `NNPU` without its correction, as in the same paper.
@@ -203,11 +239,6 @@ class UPU(NetworkPU, FeatureModel):
         The label of y that marks labelled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
-    neg_label : label or None, default=None
-        The label of y that marks known negatives (squared loss only); y then has up to three labels. The risk is that
-        of Sakai et al. (2017), which takes them for a random sample of the negatives.
-    eta : float from -1 to 1, default=0.5
-        Weight of the unlabeled rows in that risk: (1 - eta) R_PN + eta R_PU, below zero (1 + eta) R_PN - eta R_NU.
 
     Attributes
     ----------
@@ -230,7 +261,7 @@ class UPU(NetworkPU, FeatureModel):
 
     References
     ----------
-    du Plessis, Niu, Sugiyama (2014, 2015); Kiryo et al. (2017); Sakai et al. (2017); Wang (2024), eq. (2.13).
+    du Plessis, Niu, Sugiyama (2014, 2015); Kiryo et al. (2017); Wang (2024), eq. (2.13).
 
     Examples
     --------
@@ -248,16 +279,17 @@ class UPU(NetworkPU, FeatureModel):
 
     lam_: float
 
+    _prior_in_objective = True
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": ridge_of_means, "width": median_distance}
     _parameter_constraints: ClassVar[Constraints] = {
         **FeatureModel._parameter_constraints,
-        **NetworkPU._parameter_constraints,
+        **NETWORK_PARAMETERS,
         "loss": [one_of("sigmoid", "squared", "double-hinge")],
-        "lam": [POSITIVE, one_of("scale")],
+        "lam": RIDGE,
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
-        "eta": [NumberIn(Real, -1.0, 1.0, closed="both")],
     }
+    saved_state = NETWORK_STATE
 
     def __init__(  # noqa: PLR0913
         self,
@@ -278,8 +310,6 @@ class UPU(NetworkPU, FeatureModel):
         random_state: RandomState = None,
         pos_label: Label | None = None,
         cut: float | None = None,
-        neg_label: Label | None = None,
-        eta: float = 0.5,
     ) -> None:
         self.prior = prior
         self.loss = loss
@@ -298,35 +328,54 @@ class UPU(NetworkPU, FeatureModel):
         self.random_state = random_state
         self.pos_label = pos_label
         self.cut = cut
-        self.neg_label = neg_label
-        self.eta = eta
 
     @property
     def _sparse_format(self) -> str | bool:
         return "csr" if self.loss == "double-hinge" and self.kernel == "linear" else False
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
-        if self._negative is not None and self.loss != "squared":
-            raise ValueError(f"known negatives need loss='squared', not {self.loss!r}; only its risk has them.")
-        if self.loss == "sigmoid":
-            self._train(X, labelled, False)
-            return
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+        groups : array-like of shape (n,), optional
+            Group of each row, such as the person of a visit: the folds that estimate the class prior do not divide one.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        self._set_defaults(X, labelled)
         random = check_random_state(self.random_state)
-        self.prior_ = self._resolved_prior(X, labelled, random)
-        if issparse(X):
-            self._fit_double_hinge(X, labelled)
-            return
-        Z = self._rows(X)
-        if self.loss == "squared":
-            if self._negative is None:
-                result = solve_squared_upu(Z, labelled, self.prior_, self.lam_)
-            else:
-                three = labelled.astype(np.int64) - self._negative
-                result = solve_squared_pnu(Z, three, self.prior_, self.lam_, self.eta)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator, groups)
+        if self.loss == "sigmoid":
+            fit_network(self, X, labelled, Risk(self.prior_, non_negative=False), random)
+        elif self.loss == "squared":
+            result = solve_squared_upu(self._features(X), labelled, self.prior_, self.lam_)
             self._keep_coef(result.coef)
             self._keep_certificate(result)
         else:
-            self._fit_double_hinge(Z[:, :-1], labelled)
+            self._fit_double_hinge(X if issparse(X) else self._features(X)[:, :-1], labelled)
+        return self._finish(X, labelled)
 
     def _fit_double_hinge(self, F: Floats, labelled: Bools) -> None:
         """Solve the problem divided by lam, whose ridge is 1/2 |g|^2."""
@@ -361,7 +410,11 @@ class UPU(NetworkPU, FeatureModel):
             cost = float(slopes @ losses + 0.5 * self.lam_ * (w @ w)) - self.objective_
         self._add_cost(cost, self.tol, known=known, least=least)
 
-    def _score(self, X: Floats) -> Floats:
+    def _warn_unless_converged(self) -> None:
         if self.loss == "sigmoid":
-            return self._network_score(X)
-        return super()._score(X)
+            warn_unless_learned(self)
+        else:
+            super()._warn_unless_converged()
+
+    def _score(self, X: Floats) -> Floats:
+        return score_by_network(self, X) if self.loss == "sigmoid" else super()._score(X)

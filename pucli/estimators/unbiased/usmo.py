@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import STATEMENT, Array, State
+from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.parameters import Constraints, Label, RandomState, one_of
 from pucli.estimators.unbiased.kernel_pu import KernelPU
 from pucli.solvers.result import Certificate
@@ -181,19 +183,50 @@ class USMO(KernelPU):
         plain = self.kernel == "linear" and self.solver == "usmo" and self.max_iter > 0
         return "csr" if plain else False
 
-    def _fit(self, X: Floats, labelled: Bools) -> None:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows, labelled and unlabeled.
+        y : array-like of shape (n,)
+            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+        groups : array-like of shape (n,), optional
+            Group of each row, such as the person of a visit: the folds that estimate the class prior do not divide one.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, y does not have two labels, X has NaN or infinite values, or there are
+            too few rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        DegenerateModelWarning
+            If nearly no training row or nearly every one is predicted positive.
+        """
+        X, labelled = self._check_rows(X, y)
+        self._set_defaults(X, labelled)
         random = check_random_state(self.random_state)
-        self.prior_ = self._resolved_prior(X, labelled, random)
+        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator, groups)
         kernel = self._kernel(X)
         by_w = self.solver == "usmo" and self.max_iter > 0 and self.kernel == "linear"
         by_w &= issparse(X) or keeps_w(int(np.count_nonzero(~labelled)), X.shape[1])
         centre = None if by_w else self._centre(X)
-        X = X if centre is None else X - centre
-        problem = double_hinge_problem(X, labelled, kernel, self.prior_, self.lam_)
+        rows = X if centre is None else X - centre
+        problem = double_hinge_problem(rows, labelled, kernel, self.prior_, self.lam_)
         if self.solver != "usmo":
-            self._fit_peer(problem, X, labelled, centre)
+            self._fit_peer(problem, rows, labelled, centre)
         elif self.max_iter == 0:
-            self._fit_start(problem, X, labelled, centre)
+            self._fit_start(problem, rows, labelled, centre)
         elif by_w:
             solution = self._solve_linear(problem)
             self.coef_, self.intercept_ = solution.coef, solution.intercept
@@ -203,17 +236,18 @@ class USMO(KernelPU):
         else:
             pairs = self._solve_pairs(problem)
             if self.kernel == "polynomial":
-                pairs = self._scored_anew(problem, X[~labelled], pairs)
-            rounding = self._keep_dual(X, labelled, problem, pairs.dual, pairs.intercept, centre)
+                pairs = self._scored_anew(problem, rows[~labelled], pairs)
+            rounding = self._keep_dual(rows, labelled, problem, pairs.dual, pairs.intercept, centre)
             self.violation_ = pairs.violation
             self.trace_ = pairs.trace
             self._keep_certificate(pairs)
             if self.kernel == "linear":
-                moved = np.abs((X[~labelled] @ self.coef_ + pairs.intercept) - pairs.scores)
+                moved = np.abs((rows[~labelled] @ self.coef_ + pairs.intercept) - pairs.scores)
                 cost = rounding + float((problem.losses.upper - problem.losses.lower) @ moved)
                 if cost > ROUNDING * abs(self.objective_):
-                    rounding = self._certify_coef(X, labelled, problem, pairs, centre)
+                    rounding = self._certify_coef(rows, labelled, problem, pairs, centre)
             self._add_rounding(rounding, problem.trivial)
+        return self._finish(X, labelled)
 
     def _warn_unless_converged(self) -> None:
         if self.max_iter > 0:  # with 0 the starting point is returned on purpose

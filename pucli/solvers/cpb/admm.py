@@ -40,11 +40,8 @@ def _push_from_zero(d: Floats, c: float | Floats) -> Floats:
     return np.where(d < 0.0, d - c, d + c)
 
 
-def _update_a(d: Floats, labelled: Bools, prior: float, mu: float, weights: Floats | None = None) -> Floats:
-    """Return the new a (n,), (5.19) and (5.23), at d = 1 + u_a / mu + f; `weights` are those with known negatives."""
-    if weights is not None:
-        c = np.abs(weights) / mu
-        return np.where(labelled, _push_from_zero(d, c), soft_threshold(d, c))
+def _update_a(d: Floats, labelled: Bools, prior: float, mu: float) -> Floats:
+    """Return the new a (n,), (5.19) and (5.23), at d = 1 + u_a / mu + f."""
     n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
     return np.where(labelled, _push_from_zero(d, prior / (mu * n_p)), soft_threshold(d, 1.0 / (mu * n_u)))
 
@@ -76,7 +73,7 @@ def solve_cpb_admm(
     """
     Z, centre = without_offset(problem.Z)
     problem = problem._replace(Z=Z)
-    _, labelled, edges, prior, lam, weights = problem
+    _, labelled, edges, prior, lam = problem
     n, r = Z.shape
     mu = 1.0 / n if mu is None else mu
     Zp = Z[labelled]
@@ -88,7 +85,7 @@ def solve_cpb_admm(
     best, best_value, best_residual = w, problem.objective(w), 1.0
     values = []
     for _ in range(max_iter):
-        a = _update_a(1.0 + u_a / mu + f, labelled, prior, mu, weights)
+        a = _update_a(1.0 + u_a / mu + f, labelled, prior, mu)
         h = shrink_hinge(1.0 + u_h / mu - f[labelled], prior / (n_p * mu))  # (5.27)
         rhs = Zp.T @ (u_h + mu * (1.0 - h)) - Z.T @ (u_a + mu * (1.0 - a))
         w = cho_solve(factor, rhs, check_finite=False)  # (5.30)

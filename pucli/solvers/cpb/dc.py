@@ -67,19 +67,17 @@ class _Convex(NamedTuple):
     gap: float
 
 
-def _majorant_losses(side: Floats, labelled: Bools, prior: float, weights: Floats | None = None) -> RowLosses:
+def _majorant_losses(side: Floats, labelled: Bools, prior: float) -> RowLosses:
     """Return the convex losses in which -|1 + f| is replaced by its tangent -side (1 + f), side (n_p,) of +1 and -1.
 
     They are exact up to a constant for each row. Labelled rows have the slopes -(1 + side) and -side, times prior /
-    n_p, about a kink at 1. Unlabeled rows have -1 / n_u and 1 / n_u about a kink at -1. Known negatives change
-    `weights`.
+    n_p, about a kink at 1. Unlabeled rows have -1 / n_u and 1 / n_u about a kink at -1.
     """
     c_p, c_u = prior / np.count_nonzero(labelled), 1.0 / np.count_nonzero(~labelled)
-    upper = np.full(len(labelled), c_u) if weights is None else weights.copy()
+    upper = np.full(len(labelled), c_u)
     lower = -upper
-    share = 1.0 if weights is None else -weights[labelled] / c_p
-    lower[labelled] = -c_p * (1.0 + share * side)
-    upper[labelled] = -c_p * share * side
+    lower[labelled] = -c_p * (1.0 + side)
+    upper[labelled] = -c_p * side
     kink = np.where(labelled, 1.0, -1.0)
     return RowLosses(lower, upper, upper, kink, kink)
 
@@ -97,7 +95,7 @@ class _Problem:
     """Features in the metric of the quadratic part, and a convex solver chosen by the number of rows."""
 
     def __init__(self, F: Floats, similarity: Floats, problem: CPBProblem) -> None:
-        _, self.labelled, _, self.prior, lam, self.weights = problem
+        _, self.labelled, _, self.prior, lam = problem
         A = similarity.copy()
         A[np.diag_indices(len(A))] += lam
         self.factor = cholesky(A, lower=True, check_finite=False)
@@ -119,7 +117,7 @@ class _Problem:
         n, m = self.X.shape
         if self.K is None or m * m > n:
             return dual
-        losses = _majorant_losses(side, self.labelled, self.prior, self.weights)
+        losses = _majorant_losses(side, self.labelled, self.prior)
         try:
             return smoothed_slopes(self.X, losses.lower, losses.upper, losses.left, WIDTHS, STEPS)
         except np.linalg.LinAlgError:  # columns of very different sizes
@@ -142,15 +140,15 @@ class _Problem:
 
     def descend(self, side: Floats, dual: Floats, tol: float, max_iter: int) -> _Descent:
         """Take steps from the tangents `side` (n_p,); `dual` (n,) is the start of the first convex problem."""
-        labelled, prior, weights = self.labelled, self.prior, self.weights
+        labelled, prior = self.labelled, self.prior
         point: _Convex | None = None
         residual = np.inf
         values: list[float] = []
         for step in range(1, max_iter + 1):
-            losses = _majorant_losses(side, labelled, prior, weights)
+            losses = _majorant_losses(side, labelled, prior)
             accuracy = tol * (max(abs(values[-1]), 1e-3 * trivial_value(prior)) if values else trivial_value(prior))
             new = self.convex(losses, dual, INNER_ACCURACY * accuracy)
-            value = new.half_norm + cpb_loss(new.f, labelled, prior, weights)
+            value = new.half_norm + cpb_loss(new.f, labelled, prior)
             if point is not None:
                 residual = _possible_fall(losses, point, new)
                 if residual <= accuracy or value >= values[-1]:
@@ -163,7 +161,7 @@ class _Problem:
             side = _side(new.f[labelled])
         # no steps are left: the majorant at the last point is minimised only for its residual
         assert point is not None
-        losses = _majorant_losses(side, labelled, prior, weights)
+        losses = _majorant_losses(side, labelled, prior)
         new = self.convex(losses, dual, INNER_ACCURACY * accuracy)
         return _Descent(point, values, _possible_fall(losses, point, new), max_iter + 1)
 
@@ -215,7 +213,7 @@ def solve_cpb(
     dual : ndarray of shape (n,), optional
         `dual` of a fit to the same rows with a similar ridge, to start from.
     """
-    Z, labelled, edges, prior, _, _ = problem
+    Z, labelled, edges, prior, _ = problem
     F = Z[:, :-1]
     near, centre = without_offset(Z)
     if similarity is None:

@@ -6,9 +6,7 @@ With w = (beta, beta_0), f = Z w and Z the rows (x_i, 1), GLPUAL minimises
          = 1/2 w'Aw + b'w + n_u c_u + c_p sum_p [1 - f_i]_+,
     A = lam I_0 + 2 c_u Zu'Zu + 2 Z'RZ,    b = 2 c_u Zu'1,
 
-where I_0 is the identity with a zero for the intercept. GLLC has c_p (1 - f_i)^2 in place of the hinge. Known negatives
-are rows of the unlabeled sum whose weight is c_n: c_u may hold a weight c_i for each row, so that
-A has 2 sum_u c_i z_i z_i' and b has 2 sum_u c_i z_i.
+where I_0 is the identity with a zero for the intercept. GLLC has c_p (1 - f_i)^2 in place of the hinge.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ class GlobalLocalProblem(NamedTuple):
     edges: Edges  # edges of R (`pucli.solvers.kernels.graph`)
     lam: float  # ridge, positive
     c_p: float = 1.0  # weight of each labelled row, positive
-    c_u: float | Floats = 0.1  # weight of each unlabeled row, positive; (n_u,) if some are known negatives
+    c_u: float = 0.1  # weight of each unlabeled row, positive
 
     @property
     def Zp(self) -> Floats:
@@ -52,22 +50,15 @@ class GlobalLocalProblem(NamedTuple):
     @property
     def constant(self) -> float:
         """The sum of c_u over the unlabeled rows."""
-        if isinstance(self.c_u, np.ndarray):
-            return float(self.c_u.sum())
         return self.c_u * int(np.count_nonzero(~self.labelled))
 
     def squares(self) -> Floats:
-        """Return 2 Zu'C Zu (m + 1, m + 1), with C the diagonal matrix of c_u."""
+        """Return 2 c_u Zu'Zu (m + 1, m + 1)."""
         Zu = self.Zu
-        if isinstance(self.c_u, np.ndarray):
-            return 2.0 * (Zu.T * self.c_u) @ Zu
         return 2.0 * self.c_u * (Zu.T @ Zu)
 
     def linear(self) -> Floats:
-        """Return b (m + 1,), 2 Zu'C 1."""
-        if isinstance(self.c_u, np.ndarray):
-            weighted: Floats = 2.0 * (self.c_u @ self.Zu)
-            return weighted
+        """Return b (m + 1,)."""
         total: Floats = 2.0 * self.c_u * self.Zu.sum(axis=0)
         return total
 
@@ -89,8 +80,7 @@ class GlobalLocalProblem(NamedTuple):
         positive = 1.0 - f[self.labelled]
         loss = np.sum(positive**2) if squared else np.sum(np.maximum(positive, 0.0))
         similarity = float(np.sum(weight * (f[i] - f[j]) ** 2))
-        ridge, squares = 0.5 * self.lam * (w[:-1] @ w[:-1]), (1.0 + f[~self.labelled]) ** 2
-        unlabeled = self.c_u @ squares if isinstance(self.c_u, np.ndarray) else self.c_u * np.sum(squares)
+        ridge, unlabeled = 0.5 * self.lam * (w[:-1] @ w[:-1]), self.c_u * np.sum((1.0 + f[~self.labelled]) ** 2)
         return float(ridge + self.c_p * loss + unlabeled + similarity)
 
 

@@ -6,7 +6,6 @@ rows, and their numbers. The sums of blocks are added. The hinge of GLPUAL also 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -14,11 +13,7 @@ import numpy as np
 from pucli.core.arrays import Bools, Floats
 from pucli.solvers.glpual.dual import solve_quadratic_and_hinge
 from pucli.solvers.kernels.cholesky import solve_refined
-from pucli.solvers.kernels.graph import Edges
 from pucli.solvers.result import CLOSED_FORM, Solution
-
-# Number of rows whose features are computed at once.
-BLOCK_ROWS = 8192
 
 
 class RowSums(NamedTuple):
@@ -54,45 +49,6 @@ class RowSums(NamedTuple):
         A = 2.0 * c_u * self.G_u + 2.0 * self.G_r
         A[np.diag_indices(len(A) - 1)] += lam
         return 0.5 * (A + A.T), 2.0 * c_u * self.G_u[-1]
-
-
-def sums_in_blocks(
-    features: Callable[[Floats], Floats],
-    X: Floats,
-    labelled: Bools,
-    edges: Edges | None = None,
-    weights: Floats | None = None,
-) -> tuple[RowSums, Floats]:
-    """Return the sums over all rows, and the features (n_p, r) of the labelled ones.
-
-    Parameters
-    ----------
-    features : callable
-        Maps rows (b, m) to (b, r), the last column one.
-    X, labelled : ndarray of shape (n, m) and (n,)
-        Rows, and marks of the labelled positives.
-    edges : tuple of ndarray, optional
-        Edges of R (`pucli.solvers.kernels.graph`).
-    weights : ndarray of shape (n_u,), optional
-        Factors of the losses of the rows that are not labelled.
-    """
-    positive = X[labelled]
-    parts = [features(positive[a : a + BLOCK_ROWS]) for a in range(0, len(positive), BLOCK_ROWS)]
-    Zp = np.vstack(parts)
-    sums = RowSums.of(Zp, np.ones(len(Zp), dtype=bool))
-    unlabeled = np.flatnonzero(~labelled)
-    for a in range(0, len(unlabeled), BLOCK_ROWS):
-        Zu = features(X[unlabeled[a : a + BLOCK_ROWS]])
-        if weights is not None:
-            Zu = Zu * np.sqrt(weights[a : a + BLOCK_ROWS])[:, None]
-        sums.G_u[:] += Zu.T @ Zu
-    if edges is not None:
-        i, j, weight = edges
-        for a in range(0, len(i), BLOCK_ROWS):
-            part = slice(a, a + BLOCK_ROWS)
-            step = (features(X[i[part]]) - features(X[j[part]])) * np.sqrt(weight[part])[:, None]
-            sums.G_r[:] += step.T @ step
-    return sums, Zp
 
 
 def solve_hinge_from_sums(

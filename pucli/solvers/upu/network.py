@@ -7,13 +7,6 @@ With the sigmoid loss l(z) = 1 / (1 + e^z) and the partial risks
 uPU minimises R_p + R_n. R_n estimates a non-negative quantity, but a flexible f makes it negative. nnPU takes its steps
 on R_p + R_n while R_n >= -beta, and otherwise on -gamma R_n alone, which raises R_n again (their algorithm 1).
 
-With known negatives q the risk is that of Sakai, du Plessis, Niu and Sugiyama (2017) for eta from 0 to 1,
-
-    (1 - eta) R_PN + eta R_PU = R_p + (1 - eta) R_q + eta R_n,    R_q = (1 - prior)/n_q sum_q l(-f),
-
-with max(R_n, 0) in place of R_n for nnPU. Without known negatives eta is 1. `labelled` then is 1 for labelled
-positives, 0 for unlabeled rows and -1 for known negatives; True and False are 1 and 0.
-
 The network is m - hidden - ReLU - 1, trained by Adam (Kingma, Ba 2015); the L2 decay is added to the gradient of every
 parameter, not decoupled from it. The initial weights are normal with variance 1 / fan-in, the biases zero.
 
@@ -25,19 +18,18 @@ score chosen for the prior at hand.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
 from scipy.stats import rankdata
 
-from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.arrays import Bools, Floats
 from pucli.solvers.result import Certificate
 
 # Above this many rows, scores and gradients are computed in blocks of as many, each with `hidden` numbers for a row.
 MANY_ROWS = 200_000
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
-Marks: TypeAlias = Bools | Ints
 
 # A network has learned if its risk is below this share of that of the best constant.
 LEARNED = 0.95
@@ -84,30 +76,24 @@ class Risk(NamedTuple):
     # negative R_n that nnPU tolerates, and the size of the step that raises R_n, relative to a usual step
     beta: float = 0.0
     gamma: float = 1.0
-    eta: float = 1.0  # weight of the unlabeled rows if there are known negatives, 1 without
 
-    def partial(self, f: Floats, labelled: Marks) -> Risks:
+    def partial(self, f: Floats, labelled: Bools) -> Risks:
         """Return the risks of scores (n,); nnPU counts R_n as zero in the objective where it is negative."""
-        p, u, q = f[labelled == 1], f[labelled == 0], f[labelled == -1]
+        p, u = f[labelled], f[~labelled]
         positive = self.prior * float(np.mean(expit(-p))) if len(p) else 0.0
         negative = float(np.mean(expit(u))) if len(u) else 0.0
         negative -= self.prior * float(np.mean(expit(p))) if len(p) else 0.0
-        known = (1.0 - self.prior) * float(np.mean(expit(q))) if len(q) else 0.0
-        unlabeled = max(negative, 0.0) if self.non_negative else negative
-        return Risks(positive + (1.0 - self.eta) * known + self.eta * unlabeled, positive, negative)
+        return Risks(positive + (max(negative, 0.0) if self.non_negative else negative), positive, negative)
 
-    def slopes(self, f: Floats, labelled: Marks) -> Floats:
-        """Return the derivative (n,) of a step's objective by each score: the risk, or -gamma eta R_n."""
-        prior, eta = self.prior, self.eta
+    def slopes(self, f: Floats, labelled: Bools) -> Floats:
+        """Return the derivative (n,) of a step's objective by each score: the risk, or -gamma R_n."""
         slope: Floats = expit(f) * expit(-f)
-        kinds = labelled == 1, labelled == 0, labelled == -1
-        n_p, n_u, n_q = (max(int(np.count_nonzero(kind)), 1) for kind in kinds)
-        by_positive: Floats = np.where(kinds[0], -prior / n_p, 0.0) * slope
-        by_negative: Floats = eta * np.select(kinds[:2], (-prior / n_p, 1.0 / n_u), 0.0) * slope
-        if self.non_negative and eta > 0.0 and self.partial(f, labelled).negative < -self.beta:
+        n_p, n_u = (max(int(np.count_nonzero(kind)), 1) for kind in (labelled, ~labelled))
+        by_positive: Floats = np.where(labelled, -self.prior / n_p, 0.0) * slope
+        by_negative: Floats = np.where(labelled, -self.prior / n_p, 1.0 / n_u) * slope
+        if self.non_negative and self.partial(f, labelled).negative < -self.beta:
             return -self.gamma * by_negative
-        by_known: Floats = np.where(kinds[2], (1.0 - eta) * (1.0 - prior) / n_q, 0.0) * slope
-        return by_positive + by_negative + by_known
+        return by_positive + by_negative
 
 
 def initial_network(n_features: int, hidden: int, rng: np.random.Generator) -> Network:
@@ -132,7 +118,7 @@ def network_score(network: Network, X: Floats) -> Floats:
     return f
 
 
-def network_gradient(network: Network, X: Floats, labelled: Marks, risk: Risk) -> Network:
+def network_gradient(network: Network, X: Floats, labelled: Bools, risk: Risk) -> Network:
     """Return the derivative of a step's objective by each parameter, without the decay.
 
     Parameters
@@ -141,8 +127,8 @@ def network_gradient(network: Network, X: Floats, labelled: Marks, risk: Risk) -
         Current parameters.
     X : ndarray of shape (n, m)
         Rows of the batch.
-    labelled : ndarray of shape (n,)
-        1 for labelled positives, 0 for unlabeled rows, -1 for known negatives.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
     risk : Risk
         The risk.
     """
@@ -181,7 +167,7 @@ class Training(NamedTuple):
 
 def train_network(
     X: Floats,
-    labelled: Marks,
+    labelled: Bools,
     risk: Risk,
     rng: np.random.Generator,
     training: Training,
@@ -193,8 +179,8 @@ def train_network(
     ----------
     X : ndarray of shape (n, m)
         Rows.
-    labelled : ndarray of shape (n,)
-        1 for labelled positives, 0 for unlabeled rows, -1 for known negatives.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
     risk : Risk
         The risk.
     rng : numpy.random.Generator
@@ -234,7 +220,7 @@ def train_network(
     )
 
 
-def _has_learned(found: NetworkSolution, X: Floats, labelled: Marks, prior: float) -> bool:
+def _has_learned(found: NetworkSolution, X: Floats, labelled: Bools, prior: float) -> bool:
     """Return whether a network ranks labelled rows above unlabeled rows and its risk is below that of any constant.
 
     The best constant has the risk min(prior, 1 - prior).
@@ -242,13 +228,12 @@ def _has_learned(found: NetworkSolution, X: Floats, labelled: Marks, prior: floa
     if not (np.isfinite(found.objective) and found.objective < LEARNED * min(prior, 1.0 - prior)):
         return False
     ranks = rankdata(network_score(found.network, X))
-    positive = labelled == 1
-    n_p, n_u = np.count_nonzero(positive), np.count_nonzero(~positive)
-    return bool(ranks[positive].sum() - 0.5 * n_p * (n_p + 1) > 0.5 * n_p * n_u)
+    n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
+    return bool(ranks[labelled].sum() - 0.5 * n_p * (n_p + 1) > 0.5 * n_p * n_u)
 
 
 def train_until_learned(
-    X: Floats, labelled: Marks, risk: Risk, rng: np.random.Generator, training: Training
+    X: Floats, labelled: Bools, risk: Risk, rng: np.random.Generator, training: Training
 ) -> NetworkSolution:
     """Train a network whatever the scale of the features; `converged` tells whether it has learned.
 
@@ -282,7 +267,7 @@ def train_until_learned(
     return replace(best, converged=bool(learned), n_iter=sum(one.n_iter for one in tried))
 
 
-def _at_prior(network: Network, X: Floats, labelled: Marks, risk: Risk) -> Network:
+def _at_prior(network: Network, X: Floats, labelled: Bools, risk: Risk) -> Network:
     """Return the network whose score is a (f - t), with the slope a and the offset t of the smallest risk."""
     f = network_score(network, X)
     spread = float(f.std()) or 1.0

@@ -3,12 +3,11 @@ import pytest
 
 from pucli.estimators import BLSSVM, GLLC, GLPUAL
 from pucli.estimators.global_local import feature_model
-from pucli.solvers.glpual import sums as module
 from pucli.solvers.glpual.dual import solve_glpual
 from pucli.solvers.glpual.gllc import solve_gllc
 from pucli.solvers.glpual.problem import GlobalLocalProblem
-from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums, sums_in_blocks
-from pucli.solvers.kernels.graph import NO_EDGES, mutual_knn
+from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums
+from pucli.solvers.kernels.graph import NO_EDGES
 from pucli.solvers.kernels.intercept import with_intercept
 
 
@@ -19,31 +18,16 @@ def rows():
     return X, (X[:, 0] > 0.5) & (rng.random(400) < 0.6)
 
 
-def test_sums_in_blocks_give_the_solution_of_all_rows(rows, monkeypatch):
-    monkeypatch.setattr(module, "BLOCK_ROWS", 37)
+def test_sums_give_the_solution_of_all_rows(rows):
     X, labelled = rows
-    Z, edges = with_intercept(X), mutual_knn(X).edges(2.0)
-    sums, Zp = sums_in_blocks(with_intercept, X, labelled, edges)
+    Z = with_intercept(X)
+    problem, sums = GlobalLocalProblem(Z, labelled, NO_EDGES, 0.5, 1.0, 0.2), RowSums.of(Z, labelled)
     assert (sums.n_labelled, sums.n_unlabeled) == (labelled.sum(), (~labelled).sum())
-    found, true = (
-        solve_squares_from_sums(sums, 0.5, 1.0, 0.2),
-        solve_gllc(GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2)),
-    )
+    found, true = solve_squares_from_sums(sums, 0.5, 1.0, 0.2), solve_gllc(problem)
     np.testing.assert_allclose(found.coef, true.coef, atol=1e-10)
-    assert found.objective == pytest.approx(
-        GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2).objective(found.coef, squared=True)
-    )
-    weights = np.random.default_rng(1).uniform(0.2, 3.0, np.count_nonzero(~labelled))
-    weighed, _ = sums_in_blocks(with_intercept, X, labelled, edges, weights)
-    rows_weighed = GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2 * weights)
-    true = solve_gllc(rows_weighed)
-    assert rows_weighed.constant == pytest.approx(0.2 * weights.sum())
-    np.testing.assert_allclose(solve_squares_from_sums(weighed, 0.5, 1.0, 0.2).coef, true.coef, atol=1e-10)
-    found, true = (
-        solve_hinge_from_sums(sums, Zp, 0.5, 1.0, 0.2),
-        solve_glpual(GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2)),
-    )
-    assert found.objective == pytest.approx(GlobalLocalProblem(Z, labelled, edges, 0.5, 1.0, 0.2).objective(found.coef))
+    assert found.objective == pytest.approx(problem.objective(found.coef, squared=True))
+    found, true = solve_hinge_from_sums(sums, Z[labelled], 0.5, 1.0, 0.2), solve_glpual(problem)
+    assert found.objective == pytest.approx(problem.objective(found.coef))
     assert found.objective == pytest.approx(true.objective, rel=2e-6) and found.gap <= 1e-6 * found.objective
 
 
@@ -68,7 +52,7 @@ def test_many_rows_get_the_kernel_by_landmarks(estimator, rows, monkeypatch):
     X, labelled = rows
     exact = estimator(kernel="rbf", width=2.0).fit(X, labelled)
     monkeypatch.setattr(feature_model, "WHOLE_KERNEL_ROWS", 300)
-    monkeypatch.setattr(feature_model, "LANDMARKS", 120)
+    monkeypatch.setattr(f"{estimator.__module__}.LANDMARKS", 120)
     model = estimator(kernel="rbf", width=2.0).fit(X, labelled)
     assert len(model.landmarks_) == 120 and 0.0 < model.kernel_residual_ < 1e-3
     assert (

@@ -7,7 +7,7 @@ import pytest
 
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.upu import squared
-from pucli.solvers.upu.squared import solve_squared_pnu, solve_squared_upu
+from pucli.solvers.upu.squared import solve_squared_upu
 
 
 def exact(Z, kinds, lam, w):
@@ -38,7 +38,7 @@ def exact(Z, kinds, lam, w):
 
 
 def problem(seed=3, close=1.0, size=1.0, offset=0.0):
-    """Return rows of which two columns differ by the share `close`, and which are labelled or known negatives."""
+    """Return rows of which two columns differ by the share `close`, and which are labelled."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(16, 3))
     X[:, 1] = X[:, 0] + close * X[:, 1]
@@ -67,17 +67,6 @@ def test_the_gap_of_upu_bounds_what_rounding_leaves(how):
     Z, y = problem(**how)
     kinds = [(y == 1, 0, 1, -0.3), (y != 1, 1, -1, 0)]
     check(solve_squared_upu(Z, y == 1, 0.3, lam), Z, kinds, lam)
-
-
-@pytest.mark.parametrize("eta", [-1.0, -0.4, 0.4])
-@pytest.mark.parametrize("how", SPOILED)
-def test_the_gap_of_pnu_bounds_what_rounding_leaves(how, eta):
-    lam, how = how["lam"], {key: value for key, value in how.items() if key != "lam"}
-    Z, y = problem(**how)
-    p, n, u = y == 1, y == -1, y == 0
-    rest, other = 1.0 - abs(eta), (p, 0, 1, -0.3 * eta) if eta > 0 else (n, 0, 1, 0.7 * -eta)
-    kinds = [(p, rest * 0.3, 1, 0), (n, rest * 0.7, -1, 0), (u, abs(eta), -1 if eta > 0 else 1, 0), other]
-    check(solve_squared_pnu(Z, y, 0.3, lam, eta), Z, kinds, lam)
 
 
 def test_the_value_is_that_of_the_rounded_intercept_far_from_the_origin():
