@@ -102,8 +102,7 @@ def test_the_gap_of_refined_coefficients_is_a_bound(stop, monkeypatch):
 def test_refinement_ends_at_the_minimum_and_its_bound_is_the_distance(squared, monkeypatch):
     X, y = problem(5)
     labelled, rng = y == 1, np.random.default_rng(0)
-    c_u = rng.uniform(0.1, 0.5, np.count_nonzero(~labelled))
-    rows = GlobalLocalProblem(with_intercept(X), labelled, mutual_knn(X, 5).edges(1.0), 0.5, 2.0, c_u)
+    rows = GlobalLocalProblem(with_intercept(X), labelled, mutual_knn(X, 5).edges(1.0), 0.5, 2.0, 0.3)
     H, b = rows.quadratic_part()
     a = None if squared else rng.uniform(0.0, 2.0, np.count_nonzero(labelled))
     if squared:
