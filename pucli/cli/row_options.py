@@ -15,7 +15,7 @@ from pucli.core.errors import shell_word
 from pucli.data.reading import Reading, normal
 
 if TYPE_CHECKING:
-    from pucli.data.rows.row_source import RowSource
+    from pucli.data.rows.training_rows import RowSource
     from pucli.data.rows.user_file import ColumnChoice
 
 
@@ -41,7 +41,7 @@ class ReadingOptions:
 
     def reading(self, files: Sequence[Path]) -> Reading:
         """Return the options as a `Reading`; raise UsageError for one that does not apply to any of the files."""
-        from pucli.data.files.file_kinds import check_applies
+        from pucli.data.files.tables import check_applies
 
         words = [word.strip() for item in self.missing or () for word in item.split(",")]
         found = Reading(
@@ -79,7 +79,7 @@ class SourceOptions:
 
 @dataclass(frozen=True)
 class Rows(ReadingOptions, SourceOptions):
-    """Options that name the training rows; see `pucli.data.rows.row_source.RowSource`."""
+    """Options that name the training rows; see `pucli.data.rows.training_rows.RowSource`."""
 
     @property
     def files(self) -> list[Path]:
@@ -94,7 +94,7 @@ class Rows(ReadingOptions, SourceOptions):
     @property
     def source(self) -> RowSource:
         """Return the options as a `RowSource`."""
-        from pucli.data.rows.row_source import RowSource
+        from pucli.data.rows.training_rows import RowSource
 
         own = {"data", "kinds", "drop", "only", "ids", "groups", "columns"}
         own |= {part.name for part in fields(ReadingOptions)}

@@ -252,7 +252,7 @@ def standardised(how: str, X_train: Floats, *others: Floats) -> list[Floats]:
     """
     if how == "none":
         return [X_train, *others]
-    from pucli.data.encode.standardise import Standardiser
+    from pucli.data.features import Standardiser
 
     scaler = Standardiser().fit(X_train)
     return [scaler.transform(X) for X in (X_train, *others)]

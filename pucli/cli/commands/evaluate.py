@@ -87,8 +87,8 @@ def command(  # noqa: PLR0913
     `pucli list metrics` describes them all. With --dataset, the model is scored on the rows that were held out in
     training.
     """
-    from pucli.data.files.several_files import title_of
-    from pucli.data.rows.row_source import check_one_source
+    from pucli.data.files.tables import title_of
+    from pucli.data.rows.training_rows import check_one_source
     from pucli.models.saved import load_model
 
     opt.choice("kind of labels", labels, ("true", "pu"))
@@ -168,9 +168,8 @@ def _held_out(
     saved: SavedModel, dataset: str | None, split: Path | None, repeat: int | None, mirror: str | None, offline: bool
 ) -> ScoredRows:
     from pucli.data.rows.row_hashes import known_rows, row_hashes
-    from pucli.data.rows.row_source import RowSource
     from pucli.data.rows.scored_rows import ScoredRows
-    from pucli.data.rows.training_rows import training_split
+    from pucli.data.rows.training_rows import RowSource, training_split
 
     about = saved.metadata.get("data", {})
     number = about.get("repeat", 0) if repeat is None else repeat

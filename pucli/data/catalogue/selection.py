@@ -8,8 +8,7 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import RunError
-from pucli.data.blanks import trimmed
-from pucli.data.frames import cell_text, to_numbers
+from pucli.data.columns.cells import cell_text, to_numbers, trimmed
 from pucli.data.labels import LABEL
 from pucli.data.schema import Column, Entry, Features, Rows, Sort, Target
 from pucli.data.splits.groups import row_groups

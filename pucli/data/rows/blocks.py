@@ -15,21 +15,17 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pucli.data.encode.doubtful_rows import inner_header, last_row, second_header, subtotals
+from pucli.data.columns.doubtful_rows import inner_header, last_row, second_header, subtotals
 from pucli.data.files.binary.parquet_files import read_parquet_blocks
-from pucli.data.files.disguises import check_is_text, recognised
-from pucli.data.files.file_kinds import check_content, file_kind
-from pucli.data.files.folders import partition_of, with_partition
-from pucli.data.files.formats import open_table
-from pucli.data.files.packing import packing
-from pucli.data.files.read_errors import reading
+from pucli.data.files.disguises import check_is_text, packing, recognised
+from pucli.data.files.packed import buffered, plain_stream
 from pucli.data.files.spool import STDIN, is_stream, reread, shown
 from pucli.data.files.table import Table
+from pucli.data.files.tables import check_content, file_kind, open_table, partition_of, reading, with_partition
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.layout import TextLayout, head_text, read_head, text_head, text_layout
 from pucli.data.files.text.records import note
 from pucli.data.files.text.text_files import SUFFIXES, line_of, read_text
-from pucli.data.files.unpacking import buffered, plain_stream
 from pucli.data.ids import with_ids
 from pucli.data.reading import AS_IT_IS, Reading, without_missing
 from pucli.data.rows.tables import check_model_columns, existing_column

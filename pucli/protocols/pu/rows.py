@@ -42,7 +42,7 @@ class Prepared:
 
 def prepare(cell: Cell, context: Context) -> Prepared:
     """Load, split and standardise the rows. Each step has its own random stream."""
-    from pucli.data.encode.duplicates import is_constant
+    from pucli.data.features import is_constant
 
     X, y, relevant = _load(cell, context)
     groups = read_groups(cell.dataset, context)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.atomic_files import replacing
-from pucli.data.encode.standardise import Standardiser
+from pucli.data.features import Standardiser
 from pucli.report.figures.style import NARROW, POSITIVE, drawing, look
 
 # Larger data sets are subsampled at random to this number of rows.

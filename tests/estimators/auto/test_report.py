@@ -12,7 +12,7 @@ import pytest
 
 from pucli import AutoPU
 from pucli.data import TableEncoder
-from pucli.data.encode.decoding import spans
+from pucli.data.columns.encoder import spans
 from pucli.data.rows.training_rows import TrainingRows
 from pucli.estimators.auto.importance import importances
 from pucli.estimators.auto.random_labelling import labelling_of

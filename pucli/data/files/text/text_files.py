@@ -10,13 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from pucli.data.encode.kinds.doubtful_cells import na_among_codes, padded_cell
+from pucli.data.columns.cells import EMPTY
+from pucli.data.columns.doubts import na_among_codes, padded_cell
+from pucli.data.files.packed import plain_text
 from pucli.data.files.readers import read_csv
 from pucli.data.files.text.checked_records import CheckedRecords
 from pucli.data.files.text.layout import RECORDS, TextLayout
 from pucli.data.files.text.records import note, split_records, text_records
-from pucli.data.files.unpacking import plain_text
-from pucli.data.frames import EMPTY
 
 if TYPE_CHECKING:
     import pandas as pd
