@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
     from pucli.data.files.text.checked_records import CheckedRecords
 
+NA = [
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
+    *("NULL", "NaN", "None", "n/a", "nan", "null"),
+]
+"""Texts that pandas reads as empty cells."""
 _SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "blank": r"\s+"}
 
 

@@ -29,6 +29,8 @@ class Table(NamedTuple):
         Columns that may be codes, though read as numbers or empty cells, each with an example.
     reading : Reading
         How the file was read, to read the next one alike.
+    clean : bool
+        Whether a column of text has the cells as they stand in the file.
     """
 
     frame: pd.DataFrame
@@ -37,6 +39,7 @@ class Table(NamedTuple):
     decimal_commas: frozenset[str] = frozenset()
     doubtful_texts: Mapping[str, str] = MappingProxyType({})
     reading: Reading = Reading()
+    clean: bool = False
 
 
 class WideTable(NamedTuple):

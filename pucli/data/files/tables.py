@@ -36,13 +36,14 @@ from pucli.data.files.packed import (
 from pucli.data.files.spool import STDIN, check_ends, is_stream, reread, shown
 from pucli.data.files.table import Table, WideTable
 from pucli.data.files.table_size import cells_of_parquet, cells_of_text, check_filled, check_fits, check_names
+from pucli.data.files.text.clean import doubtful_texts, is_plain, read_clean
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.encodings import SAMPLE, choices
 from pucli.data.files.text.json_lines import JSON, read_objects
 from pucli.data.files.text.layout import UNNAMED, is_text_table, text_head, text_layout
 from pucli.data.files.text.libsvm import MOST_FEATURES, read_libsvm
 from pucli.data.files.text.records import note
-from pucli.data.files.text.text_files import SUFFIXES, doubtful_texts, is_plain, line_of, read_text
+from pucli.data.files.text.text_files import SUFFIXES, head_cells, line_of, read_text
 from pucli.data.ids import with_ids
 from pucli.data.labels import LABEL
 from pucli.data.reading import AS_IT_IS, WANTED, Reading, normal, without_missing
@@ -358,7 +359,9 @@ def open_table(
     how = replace(how, sheet=sheet) if sheet else how
     with reading(path), reread(path) as file:
         wanted = [*known, *keep, label] if label is not None else [*known, *keep]
-        table = _table(file, wanted, label, as_text, as_number, keep, how)
+        table = read_clean(file, how, wanted, label, as_text, keep)
+        if table is None:
+            table = _table(file, wanted, label, as_text, as_number, keep, how)
     frame = without_missing(with_ids(table.frame, keep), how.missing, keep)
     frame.columns = [normal(str(name)) for name in frame.columns]
     for text in doubtful_rows(frame, table.place):
@@ -384,13 +387,14 @@ def _table(
         head = text_head(path, how)
         layout = text_layout(path, head, known, how)
         check_fits(path, cells_of_text(path, head, layout.separator))
-        written = label is not None and not is_plain(head, layout, label)  # numbers are read in less time
+        cells = head_cells(head, layout)
+        written = label is not None and not is_plain(cells.get(label, ()))  # numbers are read in less time
         as_text = {*as_text, *how.formed, *([str(label)] if written else [])}
         [frame] = read_text(path, layout, as_text=as_text, ids=ids)
         frame = _without_empty(path, frame, known)
         inferred = layout.separator != "," and not how.decimal
         commas = with_decimal_points(frame, as_text, as_number) if inferred else frozenset()
-        codes = doubtful_texts(head, layout)
+        codes = doubtful_texts(head, cells)
         return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming, commas, codes)
     if kind in SHEETS:
         return _sheet(path, known, label, how, as_text, ids)

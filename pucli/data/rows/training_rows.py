@@ -211,6 +211,7 @@ class TrainingRows:
     encoder: TableEncoder | None = None  # the encoder of the columns of a file
     id_columns: Sequence[str] = ()  # columns of the file that identify a row, named by the user
     found_ids: tuple[str, ...] = ()  # columns of the file that were found to be identifiers, if the user named none
+    found_cells: pd.DataFrame | None = None  # these columns of all rows of the file; None if they must be read again
     warnings: tuple[str, ...] = ()  # problems that the user should look at, each about one column of the file
     leaks: tuple[str, ...] = ()  # those of the warnings that name a column which probably leaks the label
     repeated: str = ""  # that labelled rows seem to be the same cases several times, "" if not
@@ -240,7 +241,10 @@ def with_found_ids(rows: TrainingRows, files: Sequence[Path]) -> TrainingRows:
 
     if not rows.found_ids or rows.marks is None or rows.encoder is None:
         return rows
-    cells = read_ids(files, rows.found_ids, rows.encoder, rows.reading).iloc[rows.marks["row"].to_numpy() - 1]
+    cells = rows.found_cells
+    if cells is None:
+        cells = read_ids(files, rows.found_ids, rows.encoder, rows.reading)
+    cells = cells.iloc[rows.marks["row"].to_numpy() - 1]
     return replace(rows, marks=pd.concat([rows.marks, cells.set_axis(rows.marks.index)], axis=1))
 
 
@@ -475,6 +479,8 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     apart = groups_not_given(file.encoder.columns_, choice.named)
     if groups is not None:
         about["groups"], apart = {"columns": list(choice.groups), "number": int(groups.max()) + 1}, alone(groups)
+    found = found_ids(file.encoder.columns_) if choice.find_ids else ()
+    known = file.table.clean and all(frame[name].dtype == "str" and frame[name].notna().all() for name in found)
     telling = tuple(leak_warnings(file, labelled, kind == "pu"))
     return TrainingRows(
         X=file.X,
@@ -493,7 +499,8 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         unlabeled=0 if kind == "pu" else UNLABELED,
         encoder=file.encoder,
         id_columns=source.choice.ids,
-        found_ids=found_ids(file.encoder.columns_) if source.choice.find_ids else (),
+        found_ids=found,
+        found_cells=frame[list(found)] if found and known else None,
         warnings=(*doubts, *file.warnings, *telling, *again, *apart),
         leaks=telling,
         repeated=repeated,
