@@ -19,7 +19,7 @@ import pytest
 
 from pucli.core.errors import UsageError
 from pucli.data.files import packed as damage
-from pucli.data.files import unpacking
+from pucli.data.files import packed as unpacking
 from pucli.data.files.tables import KNOWN, open_table
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import STDIN, read_blocks

@@ -13,7 +13,7 @@ from scipy.io import savemat
 
 from pucli.core.errors import UsageError
 from pucli.data.files.tables import open_table
-from pucli.data.files.text import skipped_lines
+from pucli.data.files.text import checked_records as skipped_lines
 from tests.data.helpers import refused
 
 X, Y = np.random.default_rng(0).random((12, 3)), np.arange(12) % 2

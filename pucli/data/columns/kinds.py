@@ -682,8 +682,8 @@ def _inferred(cells: Cells, decimal: str = "") -> Column:
     if cells.type == "c":
         raise TableError(f"column {name!r} holds complex numbers (Complex data not supported); use two columns")
     if isinstance(column.dtype, pd.CategoricalDtype):
-        kind = column.dtype.categories.dtype
-        cells = Cells(column.astype(kind if kind.kind not in "iub" else object))
+        of_values = column.dtype.categories.dtype
+        cells = Cells(column.astype(of_values if of_values.kind not in "iub" else object))
         return text_column(cells, decimal) if len(column) else Column(name, "constant")
     if cells.type in "iufbm":
         values = cells.numbers[0]

@@ -14,14 +14,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from pucli.core.errors import UsageError, did_you_mean
+from pucli.core.plug_ins import named
 from pucli.data.columns.cells import TableError
 from pucli.data.columns.doubtful_rows import doubtful_rows, parts_of, side_by_side
 from pucli.data.columns.doubts import WAY_OUT, twice_encoded
-from pucli.data.files.binary.parquet_files import feather_table, read_parquet
+from pucli.data.files.binary.parquet_files import feather_table, parquet_blocks, read_parquet
 from pucli.data.files.binary.workbooks import read_sheet
 from pucli.data.files.disguises import Disguise, check_not_address, packing, recognised
 from pucli.data.files.packed import (
@@ -34,7 +35,7 @@ from pucli.data.files.packed import (
     plain_text,
 )
 from pucli.data.files.spool import STDIN, check_ends, is_stream, reread, shown
-from pucli.data.files.table import Table, WideTable
+from pucli.data.files.table import Reader, Table, Wanted, WideTable
 from pucli.data.files.table_size import cells_of_parquet, cells_of_text, check_filled, check_fits, check_names
 from pucli.data.files.text.clean import doubtful_texts, is_plain, read_clean
 from pucli.data.files.text.decimal_comma import with_decimal_points
@@ -43,7 +44,7 @@ from pucli.data.files.text.json_lines import JSON, read_objects
 from pucli.data.files.text.layout import UNNAMED, is_text_table, text_head, text_layout
 from pucli.data.files.text.libsvm import MOST_FEATURES, read_libsvm
 from pucli.data.files.text.records import note
-from pucli.data.files.text.text_files import SUFFIXES, head_cells, line_of, read_text
+from pucli.data.files.text.text_files import SUFFIXES, head_cells, line_of, read_text, text_blocks
 from pucli.data.ids import with_ids
 from pucli.data.labels import LABEL
 from pucli.data.reading import AS_IT_IS, WANTED, Reading, normal, without_missing
@@ -86,6 +87,8 @@ def check_content(path: Path, kind: str) -> None:
     """Raise UsageError if the content of a file is of another kind than `kind`, the kind that its extension names."""
     with path.open("rb") as stream:
         head = stream.read(4096)
+    if kind not in KNOWN and reader_of(kind).recognise(head):
+        return
     packed = packing(head)
     found = recognised(head, path)
     if found is None and packed and (packed != "zip" or kind in PACKABLE):
@@ -111,16 +114,19 @@ def file_kind(path: Path, how: Reading = AS_IT_IS) -> str:
     a table when they are read as `how` says.
     """
     suffix = Path(member_name(path).lower()).suffix
-    if suffix in KNOWN:
+    if suffix in KNOWN or suffix in (known := readers()):
         return suffix
     if path.is_file():
         with path.open("rb") as stream:
-            found = recognised(stream.read(4096), path)
+            start = stream.read(4096)
+        found = recognised(start, path)
         if found is None and is_packed(path):
             with opened(path) as stream:
                 found = recognised(stream.read(4096))
         if found is not None and found.suffix:
             return found.suffix
+        if other := next((kind for kind, one in known.items() if one.recognise(start)), ""):
+            return other
         if found is not None:
             raise UsageError(f"{path} is {found.name}; {found.advice}")
         if is_text_table(path, how):
@@ -358,10 +364,9 @@ def open_table(
     """
     how = replace(how, sheet=sheet) if sheet else how
     with reading(path), reread(path) as file:
-        wanted = [*known, *keep, label] if label is not None else [*known, *keep]
-        table = read_clean(file, how, wanted, label, as_text, keep)
-        if table is None:
-            table = _table(file, wanted, label, as_text, as_number, keep, how)
+        required = [*known, *keep, label] if label is not None else [*known, *keep]
+        wanted = Wanted(label, required, as_text, as_number, keep, how)
+        table = read_clean(file, wanted) or _table(file, wanted)
     frame = without_missing(with_ids(table.frame, keep), how.missing, keep)
     frame.columns = [normal(str(name)) for name in frame.columns]
     for text in doubtful_rows(frame, table.place):
@@ -372,46 +377,37 @@ def open_table(
     return table._replace(frame=frame, reading=replace(how, first_feature=table.reading.first_feature))
 
 
-def _table(
-    path: Path,
-    known: Collection[str],
-    label: str | None,
-    as_text: Collection[str],
-    as_number: Collection[str],
-    ids: Collection[str],
-    how: Reading,
-) -> Table:
-    kind = file_kind(path, how)
+def _table(path: Path, wanted: Wanted) -> Table:
+    kind = file_kind(path, wanted.how)
     check_content(path, kind)
-    if kind in SUFFIXES:
-        head = text_head(path, how)
-        layout = text_layout(path, head, known, how)
-        check_fits(path, cells_of_text(path, head, layout.separator))
-        cells = head_cells(head, layout)
-        written = label is not None and not is_plain(cells.get(label, ()))  # numbers are read in less time
-        as_text = {*as_text, *how.formed, *([str(label)] if written else [])}
-        [frame] = read_text(path, layout, as_text=as_text, ids=ids)
-        frame = _without_empty(path, frame, known)
-        inferred = layout.separator != "," and not how.decimal
-        commas = with_decimal_points(frame, as_text, as_number) if inferred else frozenset()
-        codes = doubtful_texts(head, cells)
-        return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming, commas, codes)
-    if kind in SHEETS:
-        return _sheet(path, known, label, how, as_text, ids)
-    if kind == ".parquet":
-        check_fits(path, cells_of_parquet(path))
-        return Table(read_parquet(path, known, ids), lambda row: f"row {row + 1}")
-    if kind in JSON:
-        return _json(path, how)
-    if kind in LIBSVM:
-        return _libsvm(path, how, known)
-    if kind in FEATHER:
-        return feather_table(path)
-    if kind == ".arff":
-        return _arff(path)
-    from pucli.data.files.binary.mat import mat_table, npz_table
+    reader = reader_of(kind)
+    check_fits(path, reader.size(path, wanted.how))
+    return reader.read(path, wanted)
 
-    return mat_table(path, label) if kind == ".mat" else npz_table(path, label)
+
+def _delimited(path: Path, wanted: Wanted) -> Table:
+    how, label = wanted.how, wanted.label
+    head = text_head(path, how)
+    layout = text_layout(path, head, wanted.known, how)
+    cells = head_cells(head, layout)
+    written = label is not None and not is_plain(cells.get(label, ()))  # numbers are read in less time
+    as_text = {*wanted.as_text, *how.formed, *([str(label)] if written else [])}
+    [frame] = read_text(path, layout, as_text=as_text, ids=wanted.ids)
+    frame = _without_empty(path, frame, wanted.known)
+    inferred = layout.separator != "," and not how.decimal
+    commas = with_decimal_points(frame, as_text, wanted.as_number) if inferred else frozenset()
+    codes = doubtful_texts(head, cells)
+    return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming, commas, codes)
+
+
+def _delimited_size(path: Path, how: Reading) -> float:
+    head = text_head(path, how)
+    return cells_of_text(path, head, how.separator or max(",;\t| ", key=lambda sign: (sign != " ") * head.count(sign)))
+
+
+def _delimited_blocks(path: Path, columns: Any, rows: int, how: Reading) -> Iterator[Table]:
+    layout = text_layout(path, text_head(path, how), columns.required, how)
+    return text_blocks(path, layout, None, columns, rows)
 
 
 def _without_empty(path: Path, frame: pd.DataFrame, known: Collection[str]) -> pd.DataFrame:
@@ -428,30 +424,46 @@ def _without_empty(path: Path, frame: pd.DataFrame, known: Collection[str]) -> p
     return kept
 
 
-def _sheet(
-    path: Path,
-    known: Collection[str],
-    label: str | None,
-    how: Reading,
-    as_text: Collection[str],
-    ids: Collection[str],
-) -> Table:
+def _sheet(path: Path, wanted: Wanted) -> Table:
     check_unpacked(path, free=SHEET_BYTES)
-    as_shown = {*ids, label} if label is not None else ids
-    found = read_sheet(path, how.sheet, skip_rows=how.skip_rows, known=known, as_text=as_text, as_shown=as_shown)
+    how, label = wanted.how, wanted.label
+    found = read_sheet(
+        path,
+        how.sheet,
+        skip_rows=how.skip_rows,
+        known=wanted.known,
+        as_text=wanted.as_text,
+        as_shown={*wanted.ids, label} if label is not None else wanted.ids,
+    )
     others = ", ".join(map(repr, found.others))
     naming = f"; sheet {found.sheet!r} was read, the others are {others} (--sheet NAME)" if others else ""
     rows, sheet = found.rows, found.sheet
     return Table(found.frame, lambda row: f"row {rows[row]} of sheet {sheet!r}", naming)
 
 
-def _json(path: Path, how: Reading) -> Table:
-    with plain_text(path, how) as text:
+def _parquet(path: Path, wanted: Wanted) -> Table:
+    return Table(read_parquet(path, wanted.known, wanted.ids), lambda row: f"row {row + 1}")
+
+
+def _mat(path: Path, wanted: Wanted) -> Table:
+    from pucli.data.files.binary.mat import mat_table
+
+    return mat_table(path, wanted.label)
+
+
+def _npz(path: Path, wanted: Wanted) -> Table:
+    from pucli.data.files.binary.mat import npz_table
+
+    return npz_table(path, wanted.label)
+
+
+def _json(path: Path, wanted: Wanted) -> Table:
+    with plain_text(path, wanted.how) as text:
         frame, lines = read_objects(path, text)
     return Table(frame, lambda row: f"line {lines[row]}")
 
 
-def _arff(path: Path) -> Table:
+def _arff(path: Path, wanted: Wanted) -> Table:
     from pucli.data.files.text.arff import read_arff
 
     try:
@@ -464,11 +476,12 @@ def _arff(path: Path) -> Table:
     return Table(frame, lambda row: f"line {lines[row]}")
 
 
-def _libsvm(path: Path, how: Reading, known: Collection[str]) -> Table:
+def _libsvm(path: Path, wanted: Wanted) -> Table:
     from pucli.data.files.readers import label_frame
 
+    how = wanted.how
     X, y, first = read_libsvm(path, how)
-    width = max([X.shape[1], *(int(name) for name in known if name.isdecimal() and int(name) <= MOST_FEATURES)])
+    width = max([X.shape[1], *(int(name) for name in wanted.known if name.isdecimal() and int(name) <= MOST_FEATURES)])
     check_filled(
         path, X.shape[0], width, X.nnz, "a method that keeps rows sparse reads it (`pucli train --method blssvm`)"
     )
@@ -477,6 +490,36 @@ def _libsvm(path: Path, how: Reading, known: Collection[str]) -> Table:
     frame = label_frame(X.toarray(), y, [str(i) for i in range(1, width + 1)])
     naming = f"; the label of a LIBSVM file is called {LABEL!r}"
     return Table(frame, lambda row: f"row {row + 1}", naming, reading=replace(how, first_feature=first))
+
+
+READERS = (
+    Reader("delimited text", SUFFIXES, _delimited, size=_delimited_size, blocks=_delimited_blocks),
+    Reader("workbook", SHEETS, _sheet),
+    Reader("Parquet", (".parquet",), _parquet, size=lambda path, how: cells_of_parquet(path), blocks=parquet_blocks),
+    Reader("Feather", FEATHER, lambda path, wanted: feather_table(path)),
+    Reader("JSON", JSON, _json),
+    Reader("LIBSVM", LIBSVM, _libsvm),
+    Reader("ARFF", (".arff",), _arff),
+    Reader("MATLAB", (".mat",), _mat),
+    Reader("NumPy", (".npz",), _npz),
+)
+"""The formats of pucli; installed packages add others (`readers`)."""
+
+
+def readers() -> dict[str, Reader]:
+    """Return the readers of all formats by the extensions of their files, those of installed packages among them."""
+    own = {suffix: reader for reader in READERS for suffix in reader.suffixes}
+    for offer, reader in named("pucli.readers", Reader, frozenset(reader.name for reader in READERS)):
+        if taken := [suffix for suffix in reader.suffixes if suffix in own]:
+            offer.refuse(f"files {' '.join(taken)} have a reader already")
+        else:
+            own |= dict.fromkeys(reader.suffixes, reader)
+    return own
+
+
+def reader_of(kind: str) -> Reader:
+    """Return the reader of files with an extension that `file_kind` returned."""
+    return readers()[kind]
 
 
 def open_wide(path: Path, *, always: bool = False, how: Reading = AS_IT_IS) -> WideTable | None:

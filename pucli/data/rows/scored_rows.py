@@ -84,7 +84,8 @@ def scored_rows(
     """
     files = files_of(path)
     how = Reading.of_record(about.get("reading", {})) if how is None else how
-    X, labels, _, _, warnings = apply_file(files, encoder, column, how)
+    file = apply_file(files, encoder, column, how)
+    X, labels, warnings = file.X, file.labels, file.warnings
     path = Path(title_of(files))
     assert labels is not None
     trained = about.get("data", {})

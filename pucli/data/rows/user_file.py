@@ -164,10 +164,10 @@ def fit_file(
     frame = table.frame[choice.features(path, table, label)]
     kinds = {name: kind for name, kind in choice.kinds.items() if name in frame.columns}
     try:
-        columns = TableColumns(frame)
-        encoder = TableEncoder(kinds, decimal=how.decimal).learn(columns)
+        cells = TableColumns(frame)
+        encoder = TableEncoder(kinds, decimal=how.decimal).learn(cells)
         tally = Tally(table.place)
-        X = encoder.transform(columns, tally)
+        X = encoder.transform(cells, tally)
     except TableError as error:
         raise UsageError(f"{path}: {error}") from error
     encoder.columns_ = [_noted(column, table) for column in encoder.columns_]
@@ -177,7 +177,7 @@ def fit_file(
     warnings += tally.lines() + (ids_not_copied(encoder.columns_, frame) if choice.find_ids else [])
     if X.shape[1] == 0:
         raise UsageError(f"{path}: no column can be used as a feature: {_why_unused(encoder.columns_, warnings)}")
-    return EncodedFile(X, labels, encoder, table, warnings, columns)
+    return EncodedFile(X, labels, encoder, table, warnings, cells)
 
 
 def _why_unused(columns: Sequence[Column], warnings: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from pucli.core.errors import UsageError
 from pucli.data.files import packed as damage
-from pucli.data.files import unpacking
+from pucli.data.files import packed as unpacking
 from pucli.data.files.tables import open_table
 from pucli.data.files.text import layout, records
 from pucli.data.files.text.layout import HEAD

@@ -18,15 +18,14 @@ from pucli.data.columns.cells import EMPTY, is_number
 from pucli.data.columns.doubts import na_among_codes, padded_cell
 from pucli.data.files.disguises import recognised
 from pucli.data.files.readers import NA, read_csv
-from pucli.data.files.table import Table
+from pucli.data.files.table import Table, Wanted
 from pucli.data.files.table_size import MOST_COLUMNS, cells_of_text, check_fits
-from pucli.data.reading import Reading
 
 SUFFIXES = (".csv", ".txt", ".data", ".dat")
 HEAD = 2**16  # bytes that tell doubtful cells
 _OTHER = re.compile(rb'[\0-\x08\x0b-\x1f"]|, |\n |\n#')  # quotes, control characters, blanks before cells, comments
 _NO_CELLS = re.compile(rb"\n[-= ,]*\n")  # lines without cells, and rules
-_NAME = re.compile(r"[A-Za-z_][^;\t|#]*(?<! )")
+_NAME = re.compile(r"[A-Za-z_][^\0-\x1f;|#\"]*(?<! )")
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,14}")
 _PADDED = re.compile(r"(?<![\d.])(?:0\d|\d+[eE]\d)|\.\d0|NA")  # what `doubtful_texts` looks for
 
@@ -35,7 +34,7 @@ class Unclean(Exception):
     """The file needs the careful reader."""
 
 
-class _Checked:
+class CleanLines:
     """Lines of a file below its header, each block of which is checked to be clean."""
 
     def __init__(self, stream: Any, names: list[bytes]) -> None:
@@ -70,29 +69,9 @@ class _Checked:
         raise io.UnsupportedOperation("lines")
 
 
-def read_clean(
-    path: Path,
-    how: Reading,
-    known: Collection[str] = (),
-    label: str | None = None,
-    as_text: Collection[str] = (),
-    ids: Collection[str] = (),
-) -> Table | None:
-    """Read a file at once if it is clean; return None for any other.
-
-    Parameters
-    ----------
-    path : Path
-        A file that can be read again.
-    how : Reading
-        The user's options.
-    known : collection of str
-        Names of required columns.
-    label : str, optional
-        The label column, which is read as text unless its first cells are whole numbers.
-    as_text, ids : collection of str
-        Columns whose cells are kept as text, and those whose "NA" is no empty cell.
-    """
+def read_clean(path: Path, wanted: Wanted) -> Table | None:
+    """Read a file, which can be read again, at once if it is clean; return None for any other."""
+    label, known, as_text, ids, how = wanted.label, wanted.known, wanted.as_text, wanted.ids, wanted.how
     if path.suffix.lower() not in SUFFIXES or how.encoding or how.separator or how.skip_rows or how.decimal:
         return None
     with path.open("rb") as stream:
@@ -116,7 +95,7 @@ def read_clean(
             options |= {"keep_default_na": False, "na_values": {name: [""] if name in ids else NA for name in names}}
         stream.seek(len(lines[0]) + 1)
         try:
-            frame = read_csv(_Checked(stream, lines[0].encode().split(b",")), header=None, names=names, **options)
+            frame = read_csv(CleanLines(stream, lines[0].encode().split(b",")), header=None, names=names, **options)
         except Unclean:
             return None
     codes = doubtful_texts("\n".join(lines), cells)

@@ -11,9 +11,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 from pucli.data.files.packed import plain_text
 from pucli.data.files.readers import NA, read_csv
+from pucli.data.files.table import Table
 from pucli.data.files.text.checked_records import CheckedRecords
+from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.layout import TextLayout
 from pucli.data.files.text.records import note, split_records, text_records
+from pucli.data.ids import with_ids
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,3 +132,33 @@ def line_of(path: Path, layout: TextLayout, row: int) -> int:
             if record.line >= shape.first_line and shape.is_row(record)
         )
         return next(islice(found, row, None), row + shape.first_line) + layout.reading.skip_rows
+
+
+def text_blocks(path: Path, layout: TextLayout, source: IO[bytes] | None, columns: Any, rows: int) -> Iterator[Table]:
+    """Yield some columns of a text file as blocks of rows.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    layout : TextLayout
+    source : binary stream or None
+        Source of the text as plain UTF-8, if not `path`.
+    columns : pucli.data.rows.blocks.BlockColumns
+        Those to read.
+    rows : int
+        Number of rows in a block.
+    """
+    import pandas as pd
+
+    as_text = {*columns.as_text, *layout.reading.formed}
+
+    def place(row: int) -> str:
+        return f"line {line_of(path, layout, row)}" if source is None else f"row {row + 1}"
+
+    names = columns.of(path, Table(pd.DataFrame(columns=layout.names), place, layout.naming, reading=layout.reading))
+    for frame in read_text(path, layout, source=source, as_text=as_text, ids=columns.ids, columns=names, rows=rows):
+        block = with_ids(frame[names].copy(), columns.ids)
+        if layout.separator != "," and not layout.reading.decimal:
+            with_decimal_points(block, as_text, names)
+        yield Table(block, place, layout.naming)
