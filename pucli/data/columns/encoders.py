@@ -398,7 +398,9 @@ class YesNo:
     def encode(self, cells: Cells, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out`, see `Number.encode`."""
         codes, written = cells.coded
-        texts = [_whole(text) for text in written]
+        # a column of integers has 1.0 for 1 once it has an empty cell
+        whole = [text.removesuffix(".0") for text in written]
+        texts = [short if short.isdecimal() else text for short, text in zip(whole, written, strict=True)]
         meaning = {self.yes.casefold(): 1.0, self.no.casefold(): 0.0}
         if meaning.keys() == {"true", "false"}:
             meaning |= {"1": 1.0, "0": 0.0}
@@ -453,7 +455,11 @@ class Category:
         """Write the features of n cells into `out`, see `Number.encode`."""
         codes, texts = cells.coded
         place = {value: position for position, value in enumerate(self.values)}
-        target = np.array([*(self._position(text, place) for text in texts), -1 - self.indicator])
+        target = np.array([*(place.get(text, -1) for text in texts), -1 - self.indicator])
+        other = np.flatnonzero(target[:-1] < 0)  # numbers may be written differently (3.0 and 3)
+        values = parsed_numbers([texts[position] for position in other])
+        for position, value in zip(other[np.isfinite(values)], values[np.isfinite(values)].tolist(), strict=True):
+            target[position] = place.get(cell_text(value), -1)
         target[:-1][target[:-1] < 0] = len(self.values) if self.others else -1
         target[-1] = len(self.values) + (self.others > 0) if self.indicator else -1
         columns = target[codes]
@@ -467,14 +473,6 @@ class Category:
         if not self.indicator:
             tally.add(self.name, "empty, although none was in training", codes < 0)
 
-    @staticmethod
-    def _position(text: str, place: dict[str, int]) -> int:
-        """Return the position of a value; numbers may be written differently (3.0 and 3)."""
-        if text in place:
-            return place[text]
-        value = parsed_numbers([text])[0]
-        return place.get(cell_text(value), -1) if np.isfinite(value) else -1
-
 
 def _as_formed(texts: Sequence[str], column: Number) -> str:
     """Return the way out if texts that a column does not read as numbers are some all the same, else ""."""
@@ -484,11 +482,6 @@ def _as_formed(texts: Sequence[str], column: Number) -> str:
     if form is None or (column.decimal and form.decimal == column.decimal):
         return ""
     return f"; --decimal {'. or ,' if form.doubt else form.decimal} reads them"
-
-
-def _whole(text: str) -> str:
-    """Return 1 for 1.0, as a column of integers is written once it has an empty cell; other texts as they are."""
-    return text.removesuffix(".0") if text.removesuffix(".0").isdecimal() else text
 
 
 def _truth(texts: Sequence[str]) -> np.ndarray:

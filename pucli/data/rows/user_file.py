@@ -159,7 +159,8 @@ def fit_file(
         "as_number": choice.as_number,
         "keep": {*choice.ids, *choice.groups},
     }
-    table = _filled(path, open_files(files, label, how=how, **columns))  # type: ignore[arg-type]
+    table = open_files(files, label, how=how, **columns)  # type: ignore[arg-type]
+    check_rows(path, table)
     labels = None if label is None else label_column(path, table, label)
     frame = table.frame[choice.features(path, table, label)]
     kinds = {name: kind for name, kind in choice.kinds.items() if name in frame.columns}
@@ -233,7 +234,8 @@ def apply_file(
     if encoder.sparse_:
         return _wide_file(path, only_wide(files, how), encoder, label, how)
     columns = {"known": encoder.needed, "as_text": encoder.read_as_text, "as_number": encoder.needed}
-    table = _filled(path, open_files(files, label, how=how, **columns))  # type: ignore[arg-type]
+    table = open_files(files, label, how=how, **columns)  # type: ignore[arg-type]
+    check_rows(path, table)
     labels = None if label is None else label_column(path, table, label)
     check_model_columns(path, table, encoder.needed, encoder.origin)
     tally = Tally(table.place)
@@ -344,9 +346,3 @@ def label_column(path: Path, table: Table, label: str) -> LabelColumn:
     """
     column = table.frame[existing_column(path, table, label)]
     return LabelColumn.of(f"{path}: label column {label!r}", column, table.place)
-
-
-def _filled(path: Path, table: Table) -> Table:
-    """Return a table, or raise UsageError if it has no rows."""
-    check_rows(path, table)
-    return table
