@@ -149,7 +149,7 @@ def texts_of(cells: list[Any]) -> list[str]:
     return list(map(str, cells)) if kinds == {int} else [cell_text(cell) for cell in cells]
 
 
-class Cells:
+class ColumnCells:
     """A column, and what is computed of it once: its distinct texts, its numbers and its days.
 
     Parameters
@@ -303,12 +303,12 @@ class TableColumns:
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame = frame
-        self._cells: dict[str, Cells] = {}
+        self._cells: dict[str, ColumnCells] = {}
 
-    def __getitem__(self, name: str) -> Cells:
+    def __getitem__(self, name: str) -> ColumnCells:
         """Return the column of a name."""
         if name not in self._cells:
-            self._cells[name] = Cells(self.frame[name])
+            self._cells[name] = ColumnCells(self.frame[name])
         return self._cells[name]
 
 

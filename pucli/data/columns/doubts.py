@@ -1,20 +1,25 @@
-"""Cells that may be read differently than meant: other forms of numbers and dates, codes for empty, lost letters."""
+"""ColumnCells that may be read differently than meant: other forms of numbers and dates, codes for empty, lost letters."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pucli.data.columns.cells import DATE_FORMATS, parsed_dates, parsed_numbers, texts_of, zoned_texts
-from pucli.data.columns.number_forms import is_decorated
+from pucli.data.columns.number_forms import is_decorated, units_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+UNREAD = "dates of a form that is not read"
+MOST_LOOKED_AT = 1000  # texts for other forms
+CODES_AMONG = 0.9  # share of the words with digits from which on numbers among them are codes
+_ORDINALS = frozenset(("st", "nd", "rd", "th"))  # of 1st, 2nd, 3rd and 4th; a few are classes, not quantities
+_SIDES = (set("NS"), set("EWO"), {"CR", "DR"}, {"Cr", "Dr"}, set("SH"), set("CD"))  # coordinates, debit and credit
 FEW_WORDS = 3  # number of different words for "empty" among at least as many different numbers or dates times ten
 MOSTLY = 0.95  # minimum share of numbers or dates for the other cells of a column to be treated as empty
 LOOKED_AT = 200  # texts by which the date format of a column is guessed
@@ -116,9 +121,17 @@ _OTHER_FORMATS = (
 _TWO_DIGITS = re.compile(r"\d.*\d")
 
 
-def changed_name(texts: Sequence[str]) -> str:
-    """Return the first text that a spreadsheet may have made of a name (SEP2) or a range (10-12); "" without any."""
-    return next((text for text in texts if _OF_NAME.fullmatch(text)), "")
+def first_warning(rules: Iterable[Callable[[Any], str]], about: Any) -> str:
+    """Return the first warning that a rule gives, "" if none does."""
+    return next(filter(None, (rule(about) for rule in rules)), "")
+
+
+class UnreadForm(NamedTuple):
+    """A form of texts that is not read: what they are, one of them, and the way out."""
+
+    what: str
+    example: str
+    way_out: str
 
 
 def padded_cell(texts: Iterable[str]) -> str:
@@ -141,19 +154,6 @@ def padded_cell(texts: Iterable[str]) -> str:
 def error_cell(texts: Iterable[str]) -> str:
     """Return the first text that a spreadsheet shows for an error or a column that is too narrow; "" without any."""
     return next((text for text in texts if text[:1] in "#LE" and _ERROR.fullmatch(text)), "")
-
-
-def several_values(texts: Sequence[str]) -> str:
-    """Return an example if many texts are lists of the same few values, such as Action|Drama; else ""."""
-    sample = texts[:1000]
-    for separator in "|;,":
-        lists = [text for text in sample if separator in text]
-        if len(sample) < LEAST_LISTS or len(lists) < 0.5 * len(sample):
-            continue
-        values = {value.strip() for text in sample for value in text.split(separator)}
-        if 2 * len(values) <= len(sample) and not any(value.replace(".", "").isdigit() for value in values):
-            return lists[0]
-    return ""
 
 
 def na_among_codes(texts: Iterable[str]) -> bool:
@@ -230,11 +230,8 @@ def usual_date_format(texts: Sequence[str], counts: np.ndarray) -> str:
     return written if share >= MOSTLY or few else ""
 
 
-def unread_date(texts: Sequence[str]) -> tuple[str, str] | None:
-    """Return an example and its format, "" if not known, if nearly all texts look like dates of no form that is read.
-
-    The format is as `--as COLUMN=date:FORMAT` takes it.
-    """
+def unread_date(texts: Sequence[str]) -> UnreadForm | None:
+    """Return the form of texts that nearly all look like dates of no form that is read."""
     few = [text for text in texts[:FEW_LOOKED_AT] if len(text) <= 60]
     if len(few) < FEW_WORDS or sum(_TWO_DIGITS.search(text) is not None for text in few) < 0.8 * len(few):
         return None
@@ -243,26 +240,14 @@ def unread_date(texts: Sequence[str]) -> tuple[str, str] | None:
         if not np.isnan(parsed_dates(few[:1], written))[0] or not np.isnan(parsed_dates(few[-1:], written))[0]:
             read = ~np.isnan(parsed_dates(sample, written))
             if read.mean() >= MOSTLY:
-                return sample[int(read.argmax())], written
+                return UnreadForm(UNREAD, sample[int(read.argmax())], f"--as COLUMN=date:{written} reads them")
     like = [text for text in sample if len(text) <= 60 and (_DATED.match(text) or _LIKE_DATE.match(text))]
     like = [text for text in like if not _ADDRESS.fullmatch(text)]
     if len(like) < max(FEW_WORDS, 0.8 * len(sample)):
         return None
     usual = _likely_format(like)
     unread = np.isnan(parsed_dates(like, usual)) if usual else np.ones(len(like), dtype=bool)
-    return like[int(unread.argmax())], ""
-
-
-def dates_and_words(texts: Sequence[str], counts: np.ndarray) -> tuple[float, str] | None:
-    """Return the share of dates and the most frequent other text, if most of the texts (k,) are dates of one form.
-
-    counts : (k,) cells of each text.
-    """
-    written = _likely_format(texts)
-    read = ~np.isnan(parsed_dates(texts, written)) if written else np.zeros(len(texts), dtype=bool)
-    if read.all() or read.sum() <= np.sum(~read):
-        return None
-    return float(counts[read].sum() / counts.sum()), texts[int(np.argmax(np.where(read, 0, counts)))]
+    return UnreadForm(UNREAD, like[int(unread.argmax())], "write them as 2024-12-31")
 
 
 def ambiguous(texts: Sequence[str], written: str) -> str:
@@ -276,32 +261,42 @@ def ambiguous(texts: Sequence[str], written: str) -> str:
     return ""
 
 
-def doubtful_numbers(filled: np.ndarray) -> str:
-    """Return a warning if numbers (n,) may be dates such as 20241231, or hold a code for "empty", otherwise ""."""
-    low, high = float(filled.min()), float(filled.max())
+def as_days(filled: np.ndarray) -> str:
+    """Warn of numbers (n,) such as 20241231, and 0 or 99999999 among them."""
     dated = filled[~np.isin(filled, NO_DAYS)]
-    if 0 < len(dated) < len(filled) and 1900_01_01 <= dated.min() < dated.max() <= 2100_12_31 and _are_days(dated):
-        none = filled[np.isin(filled, NO_DAYS)][0]
-        return (
-            f"holds numbers like {dated.min():.0f}, which look like dates, and some like {none:.0f}, which mean none; "
-            "--as COLUMN=date reads them as such"
-        )
-    if 1900_01_01 <= low < high <= 2100_12_31 and _are_days(filled):
-        return f"holds numbers like {low:.0f}, which look like dates; --as COLUMN=date reads them as such"
-    if stamps := _stamps(filled):
-        return stamps
-    if len(filled) >= ENOUGH and 100101 <= low < high <= 991231 and _are_days(filled):
-        return f"holds numbers like {high:06.0f}, which look like dates; --as COLUMN=date:%y%m%d reads them as such"
-    if _have_dots_for_thousands(filled):
-        return "has whole numbers and smaller ones with three decimals: if 1.915 means 1915, leave out the dot"
-    if moments := _moments(filled[filled != 0.0]):  # 0 is no moment
-        return moments
-    if low >= LONG_NUMBER and low < high < np.inf and _are_cut(filled):
-        return (
-            f"holds whole numbers like {low:.5E}, whose last digits are all zero, as after a spreadsheet has cut them: "
-            "if they are identifiers, save the column as text"
-        )
-    for code in (low, high):
+    if not len(dated) or not 1900_01_01 <= dated.min() < dated.max() <= 2100_12_31 or not _are_days(dated):
+        return ""
+    some, none = "", filled[np.isin(filled, NO_DAYS)]
+    if len(none):
+        some = f", and some like {none[0]:.0f}, which mean none"
+    return f"holds numbers like {dated.min():.0f}, which look like dates{some}; --as COLUMN=date reads them as such"
+
+
+def as_short_days(filled: np.ndarray) -> str:
+    """Warn of numbers such as 241231."""
+    low, high = float(filled.min()), float(filled.max())
+    if len(filled) < ENOUGH or not 100101 <= low < high <= 991231 or not _are_days(filled):
+        return ""
+    return f"holds numbers like {high:06.0f}, which look like dates; --as COLUMN=date:%y%m%d reads them as such"
+
+
+def cut_numbers(filled: np.ndarray) -> str:
+    """Warn of whole numbers of which none has more digits than a spreadsheet shows of a long one."""
+    low, high = float(filled.min()), float(filled.max())
+    if not LONG_NUMBER <= low < high < np.inf:
+        return ""
+    digits = filled / 10.0 ** (np.floor(np.log10(filled)) + 1 - SHOWN_DIGITS)
+    if (np.abs(digits - np.round(digits)) >= 1e-6).any():
+        return ""
+    return (
+        f"holds whole numbers like {low:.5E}, whose last digits are all zero, as after a spreadsheet has cut them: "
+        "if they are identifiers, save the column as text"
+    )
+
+
+def far_numbers(filled: np.ndarray) -> str:
+    """Warn of a least or largest number far from the others: a code for empty, or a slip."""
+    for code in (float(filled.min()), float(filled.max())):
         rest = filled[filled != code]
         n = len(filled) - len(rest)
         few = n < MIN_CODES  # not a code, but maybe a slip
@@ -317,10 +312,10 @@ def doubtful_numbers(filled: np.ndarray) -> str:
                 f"is {written} in {where}, far from all others: if that means that the value is not known, "
                 f"--missing {written} empties these cells"
             )
-    return _answer_codes(filled)
+    return ""
 
 
-def _stamps(filled: np.ndarray) -> str:
+def stamps(filled: np.ndarray) -> str:
     """Return a warning if the numbers (n,) are months, weeks, days of a year, or times of days without separators."""
     low, high = float(filled.min()), float(filled.max())
     if len(filled) < ENOUGH or low == high or low < 190001 or high >= 2101e10 or (filled != np.floor(filled)).any():
@@ -339,8 +334,9 @@ def _stamps(filled: np.ndarray) -> str:
     return ""
 
 
-def _moments(filled: np.ndarray) -> str:
+def moments(filled: np.ndarray) -> str:
     """Return a warning if the numbers (n,) may be seconds since 1970, or thousandths and so on, otherwise ""."""
+    filled = filled[filled != 0.0]  # 0 is no moment
     low, high = float(filled.min(initial=np.inf)), float(filled.max(initial=-np.inf))
     units = (("seconds", 1.0, ENOUGH), ("milliseconds", 1e3, 1), ("microseconds", 1e6, 1), ("nanoseconds", 1e9, 1))
     for unit, each, least in units:
@@ -350,7 +346,7 @@ def _moments(filled: np.ndarray) -> str:
     return ""
 
 
-def _answer_codes(filled: np.ndarray) -> str:
+def answer_codes(filled: np.ndarray) -> str:
     """Return a warning if the numbers (n,) are steps of a scale from 0 or 1, and codes for a missing answer."""
     for codes in ANSWER_CODES:
         coded = np.isin(filled, codes)
@@ -366,27 +362,28 @@ def _answer_codes(filled: np.ndarray) -> str:
     return ""
 
 
-def _are_cut(filled: np.ndarray) -> bool:
-    """Return whether no number (n,) has more digits than a spreadsheet shows of a long one."""
-    unit = 10.0 ** (np.floor(np.log10(filled)) + 1 - SHOWN_DIGITS)
-    digits = filled / unit
-    return bool((np.abs(digits - np.round(digits)) < 1e-6).all())
-
-
-def _have_dots_for_thousands(filled: np.ndarray) -> bool:
-    """Return whether the numbers (n,) look like 679 and 1.915, where the dot separates thousands."""
+def dots_for_thousands(filled: np.ndarray) -> str:
+    """Warn of numbers like 679 and 1.915, where the dot separates thousands."""
     whole = filled == np.floor(filled)
     size, thousands = np.abs(filled[whole]), np.abs(filled[~whole])
     if min(len(size), len(thousands)) < MIN_DOTTED or thousands.min() < 1.0 or max(size.max(), thousands.max()) >= 1000:
-        return False
+        return ""
     # a decimal number would have less or more decimals, and whole numbers would be of its size
     three = np.abs(1000.0 * thousands - np.round(1000.0 * thousands)) < 1e-6
-    return bool(three.all() and np.mean(size >= 100.0) > 0.5 > np.mean(thousands >= 100.0))
+    if not three.all() or not np.mean(size >= 100.0) > 0.5 > np.mean(thousands >= 100.0):
+        return ""
+    return "has whole numbers and smaller ones with three decimals: if 1.915 means 1915, leave out the dot"
 
 
 def _are_days(filled: np.ndarray) -> bool:
     month, day = filled // 100 % 100, filled % 100
     return bool(((filled == np.floor(filled)) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
+
+
+NUMBER_RULES: tuple[Callable[[np.ndarray], str], ...] = (
+    as_days, stamps, as_short_days, dots_for_thousands, moments, cut_numbers, far_numbers, answer_codes,
+)  # fmt: skip
+"""Doubts about filled cells that are numbers (n,), in this order; the first that is not empty is the warning."""
 
 
 LONGEST = 200  # characters of a cell with numbers
@@ -482,7 +479,7 @@ _ODD = (  # the form, also of plain numbers among such cells, what an example ha
 )
 
 
-def odd_form(texts: Sequence[str]) -> tuple[str, str, str] | None:
+def odd_form(texts: Sequence[str]) -> UnreadForm | None:
     """Return what nearly all texts are if no column should be written so, an example, and the way out."""
     sample = texts[:1000]
     for form, sign, what, way_out in _ODD:
@@ -490,52 +487,175 @@ def odd_form(texts: Sequence[str]) -> tuple[str, str, str] | None:
         if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
             continue
         if example := next((text for text in like if sign.search(text)), ""):
-            return what, example, way_out
+            return UnreadForm(what, example, way_out)
     return None
 
 
-def paired(texts: Sequence[str]) -> str:
-    """Return an example if nearly all of many texts are two short numbers, such as 81-84 or 40+1; else ""."""
-    if len(texts) <= MANY:
-        return ""
-    like = [text for text in texts[:1000] if _PAIR.fullmatch(text)]
-    return like[0] if len(like) >= MOSTLY * len(texts[:1000]) else ""
+def paired(texts: Sequence[str]) -> UnreadForm | None:
+    """Return the form of many texts that nearly all are two short numbers, such as 81-84 or 40+1."""
+    like = [text for text in texts[:1000] if _PAIR.fullmatch(text)] if len(texts) > MANY else []
+    if not like or len(like) < MOSTLY * len(texts[:1000]):
+        return None
+    return UnreadForm("ranges, or pairs of numbers", like[0], "write each of both as a column")
 
 
-def of_one_unit(texts: Sequence[str]) -> str:
-    """Return an example if all of many texts are numbers with the same words before or after them; else ""."""
+def of_one_unit(texts: Sequence[str]) -> UnreadForm | None:
+    """Return the form of many texts that all are numbers with the same words before or after them."""
     sample = texts[:1000]
     led = [_LED.fullmatch(text) for text in sample]
     if len(sample) >= MANY and all(led) and len({(one[1].strip(), (one[2] or "").strip()) for one in led if one}) == 1:
-        return sample[0]
+        return UnreadForm("numbers with words", sample[0], "write them as 12.5")
     found = [_TAILED.fullmatch(text) for text in sample]
     tails = [(one[1] or "").strip() for one in found if one]
     if len(sample) < MANY or len(tails) < len(sample) or len(set(tails) - {""}) != 1:
-        return ""
-    return next(text for text, tail in zip(sample, tails, strict=True) if tail)
+        return None
+    example = next(text for text, tail in zip(sample, tails, strict=True) if tail)
+    return UnreadForm("numbers with words", example, "write them as 12.5")
 
 
-def is_time(text: str) -> bool:
-    """Return whether a text is a time of day or a duration such as 25:00."""
-    return _TIME.fullmatch(text) is not None
-
-
-def decorated(texts: Sequence[str]) -> str:
-    """Return an example if nearly all texts are numbers with a unit, a currency, separators or times of day."""
+def decorated(texts: Sequence[str]) -> UnreadForm | None:
+    """Return the form of texts that nearly all are numbers with a unit, a currency, separators or times of day."""
     sample = texts[:1000]
     like = [text for text, one in zip(sample, is_decorated(sample), strict=True) if one or _TIME.fullmatch(text)]
     if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
-        return ""
-    return next((text for text, number in zip(like, parsed_numbers(like), strict=True) if number != number), "")
+        return None
+    example = next((text for text, number in zip(like, parsed_numbers(like), strict=True) if number != number), "")
+    if not example:
+        return None
+    if _TIME.fullmatch(example):
+        return UnreadForm("times", example, "write them as a number of hours, minutes or seconds")
+    units = units_of(texts)
+    if not units:
+        return UnreadForm("numbers with . and , as decimal signs", example, "write all as 12.5")
+    if _ORDINALS.issuperset(units):
+        return UnreadForm("ordinal numbers" if len(texts) > 9 else "", example, "write them as 1")
+    way_out = "write them as 12.5" if len(units) < 2 else "write them in one unit"
+    if any(len(units) == 2 and sides.issuperset(units) for sides in _SIDES):
+        way_out = "write one of both as negative numbers"
+    why = f" ({' and '.join(units[:2])})" if len(units) > 1 else ""
+    return UnreadForm(f"numbers with signs or units{why}", example, way_out)
 
 
-def coded_number(texts: Sequence[str]) -> tuple[str, int] | None:
-    """Return an example and its value if nearly all texts are integers as programs write them: 0x1F, 0b11 or 1_000."""
+def coded_number(texts: Sequence[str]) -> UnreadForm | None:
+    """Return the form of texts that nearly all are integers as programs write them: 0x1F, 0b11 or 1_000."""
     sample = texts[:1000]
     like = [text for text in sample if _CODED.fullmatch(text)]
     if len(like) < max(FEW_WORDS, MOSTLY * len(sample)):
         return None
-    return like[0], int(like[0].replace("_", ""), 10 if "_" in like[0] else 0)
+    value = int(like[0].replace("_", ""), 10 if "_" in like[0] else 0)
+    return UnreadForm("numbers as programs write them", like[0], f"write them as {value}")
+
+
+OTHER_FORMS = (unread_date, coded_number, decorated, odd_form, of_one_unit, paired)
+"""Forms of dates and numbers that are not read, in the order in which they are looked for."""
+
+
+class WordColumn(NamedTuple):
+    """A column of words, for rules.
+
+    cells : Cells
+    kind : str
+        "category", "text" or "identifier".
+    as_number : array of bool, shape (k,)
+        Whether each of its texts is a number.
+    """
+
+    cells: Cells
+    kind: str
+    as_number: np.ndarray | None = None
+
+
+def numbers_and_words(words: WordColumn) -> str:
+    """Warn that most of the texts are numbers, unless the others are codes such as B254 beside 1E23."""
+    texts, counts, as_number = words.cells.texts, words.cells.counts, words.as_number
+    if as_number is None:
+        return ""
+    share = counts[as_number].sum() / counts.sum()
+    if share < 0.05 or as_number.sum() <= np.sum(~as_number):
+        return ""
+    others = [text for text, read in zip(texts, as_number, strict=True) if not read]
+    if words.kind == "identifier" and np.mean([any(map(str.isdigit, text)) for text in others]) >= CODES_AMONG:
+        return ""
+    other = texts[int(np.argmax(np.where(as_number, 0, counts)))]
+    way_out = "--as COLUMN=number reads them and takes the other cells as empty; --missing names words for empty"
+    return f"holds numbers in {100.0 * share:.0f} % of the cells, words such as {other!r} in others; {way_out}"
+
+
+def dates_and_words(words: WordColumn) -> str:
+    """Warn that most of the texts are dates of one form."""
+    texts, counts = words.cells.texts, words.cells.counts
+    written = _likely_format(texts)
+    read = ~np.isnan(parsed_dates(texts, written)) if written else np.zeros(len(texts), dtype=bool)
+    if read.all() or read.sum() <= np.sum(~read):
+        return ""
+    share, other = counts[read].sum() / counts.sum(), texts[int(np.argmax(np.where(read, 0, counts)))]
+    way_out = "--as COLUMN=date reads them and takes the other cells as empty; --missing names words for empty"
+    return f"holds dates in {100.0 * share:.0f} % of the cells, words such as {other!r} in others; {way_out}"
+
+
+def of_other_form(words: WordColumn) -> str:
+    """Warn that the texts are dates or numbers of a form that is not read."""
+    texts = words.cells.texts[:: 1 + len(words.cells.texts) // MOST_LOOKED_AT]
+    use = "not used" if words.kind == "identifier" else "used as words"
+    form = next(filter(None, (of(texts) for of in OTHER_FORMS)), None)
+    return f"holds {form.what}, e.g. {form.example!r}, and is {use}; {form.way_out}" if form and form.what else ""
+
+
+def na_beside_codes(words: WordColumn) -> str:
+    """Warn that "NA", which is read as empty, may be a code as the others."""
+    cells = words.cells
+    return padded("NA") if cells.n_empty and na_among_codes(cells.texts) and cells.series.isin(["NA"]).any() else ""
+
+
+def in_other_letters(words: WordColumn) -> str:
+    """Warn of two values that differ in capital letters or blanks alone."""
+    seen: dict[str, str] = {}
+    for text in words.cells.texts if words.kind == "category" else ():
+        if (first := seen.setdefault(" ".join(text.casefold().split()), text)) != text:
+            what = "blanks" if first.casefold() != text.casefold() else "capital letters"
+            way_out = "write them alike if they mean the same"
+            return f"has values that differ in {what} alone, {first!r} and {text!r}; {way_out}"
+    return ""
+
+
+def several_values(words: WordColumn) -> str:
+    """Warn of many texts that are lists of the same few values, such as Action|Drama."""
+    sample = words.cells.texts[:1000] if words.kind == "category" else []
+    for separator in "|;,":
+        lists = [text for text in sample if separator in text]
+        if len(sample) < LEAST_LISTS or len(lists) < 0.5 * len(sample):
+            continue
+        values = {value.strip() for text in sample for value in text.split(separator)}
+        if 2 * len(values) <= len(sample) and not any(value.replace(".", "").isdigit() for value in values):
+            what = f"holds several values in a cell, e.g. {lists[0]!r}, and is used as words"
+            return f"{what}; write each value as a column"
+    return ""
+
+
+def changed_name(words: WordColumn) -> str:
+    """Warn of a text that a spreadsheet may have made of a name (SEP2) or a range (10-12)."""
+    texts = words.cells.texts if words.kind == "category" else []
+    if changed := next((text for text in texts if _OF_NAME.fullmatch(text)), ""):
+        return f"has {changed!r}, which a spreadsheet may have made of a name or a range such as 10-12; correct it"
+    return ""
+
+
+def heads_of_groups(words: WordColumn) -> str:
+    """Warn of a category whose values stand once each above empty cells."""
+    codes, n_distinct, n_empty = words.cells.codes, len(words.cells.texts), words.cells.n_empty
+    if words.kind != "category" or codes[0] < 0 or not 3 <= len(codes) - n_empty == n_distinct <= n_empty:
+        return ""
+    return (
+        "has each of its values once, and more empty cells: if a value holds for the rows below it, as in a pivot "
+        "table, fill it in; else leave the column out (--drop)"
+    )
+
+
+TEXT_RULES: tuple[Callable[[WordColumn], str], ...] = (
+    numbers_and_words, dates_and_words, of_other_form, na_beside_codes, in_other_letters, several_values, changed_name,
+    heads_of_groups,
+)  # fmt: skip
+"""Doubts about columns of words, in this order; the first that is not empty is the warning."""
 
 
 # characters of the bytes 0x80 to 0xBF, as Windows-1252 and Latin-1 have them

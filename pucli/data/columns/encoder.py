@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import Floats
 from pucli.core.saved_state import Array, Each, Flag, Held, Optional, Parts, State, StateError, Unsaved
-from pucli.data.columns.cells import Cells, TableColumns, TableError, as_frame, missing_columns, shortest
+from pucli.data.columns.cells import ColumnCells, TableColumns, TableError, as_frame, missing_columns, shortest
 from pucli.data.columns.drift import Tally, Usual
 from pucli.data.columns.encoders import (
     EMPTY,
@@ -440,7 +440,7 @@ def features_of_days(column: Date, days: Floats) -> Floats:
     import pandas as pd
 
     out = np.zeros((len(days), len(column.features)))
-    column.encode(Cells(pd.Series(pd.to_datetime(np.round(days * 86_400), unit="s"))), out, Tally())
+    column.encode(ColumnCells(pd.Series(pd.to_datetime(np.round(days * 86_400), unit="s"))), out, Tally())
     return out
 
 

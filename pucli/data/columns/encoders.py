@@ -16,7 +16,7 @@ from pucli.core.saved_state import AT_LEAST_ZERO, STATEMENT, Each, Flag, Names, 
 from pucli.data.columns.cells import (
     DATE_FORMATS,
     MONTH_ALONE,
-    Cells,
+    ColumnCells,
     TableError,
     cell_text,
     parsed_numbers,
@@ -113,13 +113,13 @@ class Date:
         written = "" if self.written == "ISO8601" else f" (format {self.written})"
         return ", ".join(["days since 1970", *self.parts]) + written + filled_words(None, self.indicator)
 
-    def encode(self, cells: Cells, out: np.ndarray, tally: Tally) -> None:
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out`.
 
         Parameters
         ----------
-        cells : Cells of n rows
-            Cells of the column.
+        cells : ColumnCells of n rows
+            ColumnCells of the column.
         out : array of shape (n, len(features))
             Filled with the features.
         tally : Tally
@@ -150,7 +150,7 @@ class Date:
         days = np.array([self.low, self.high]).astype("datetime64[D]")
         return not self.rows or bool((days == days.astype("datetime64[M]")).all())
 
-    def _count_forms(self, cells: Cells, there: np.ndarray, tally: Tally) -> None:
+    def _count_forms(self, cells: ColumnCells, there: np.ndarray, tally: Tally) -> None:
         """Count years alone, dates with a time zone if none had one in training, and those without if all had one."""
         if cells.type == "M":
             has = cells.zoned
@@ -216,13 +216,13 @@ class Text:
         """Describe the encoding."""
         return f"{len(self.words)} frequent words, rare ones weigh more{filled_words(None, self.indicator)}"
 
-    def encode(self, cells: Cells, out: np.ndarray, tally: Tally) -> None:
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out`.
 
         Parameters
         ----------
-        cells : Cells of n rows
-            Cells of the column.
+        cells : ColumnCells of n rows
+            ColumnCells of the column.
         out : array of shape (n, len(features))
             Filled with the features.
         tally : Tally
@@ -294,13 +294,13 @@ class Number:
         written = f" ({sign}{f', in {self.unit}' if self.unit else ''})" if sign else ""
         return f"unchanged{written}{filled_words(self.fill, self.indicator)}"
 
-    def encode(self, cells: Cells, out: np.ndarray, tally: Tally) -> None:
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out`.
 
         Parameters
         ----------
-        cells : Cells of n rows
-            Cells of the column.
+        cells : ColumnCells of n rows
+            ColumnCells of the column.
         out : array of shape (n, len(features))
             Filled with the features.
         tally : Tally
@@ -315,7 +315,7 @@ class Number:
         if self.kind == "yes/no" and wrong.any():
             values, wrong = self._with_words(cells, values, wrong, tally)
         if wrong.any():
-            meant = _as_formed(Cells(cells.series[wrong]).texts, self)
+            meant = _as_formed(ColumnCells(cells.series[wrong]).texts, self)
             sign = self.decimal and "in training" not in meant
             written = f" with the decimal sign {self.decimal} of the training rows" if sign else ""
             what = f"not a number{written}, treated as empty{meant}"
@@ -333,7 +333,7 @@ class Number:
         write_filled(self.name, values, self.fill, self.indicator, out, tally)
 
     def _with_words(
-        self, cells: Cells, values: np.ndarray, wrong: np.ndarray, tally: Tally
+        self, cells: ColumnCells, values: np.ndarray, wrong: np.ndarray, tally: Tally
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers (n,) of 0 and 1 with words for yes and no, and which cells (n,) are still wrong."""
         codes, texts = cells.coded
@@ -343,7 +343,7 @@ class Number:
             tally.add(self.name, OTHER_WORDS, read, texts[codes[int(read.argmax())]])
         return np.where(read, meant, values), wrong & ~read
 
-    def _refuse_large(self, cells: Cells, values: np.ndarray, tally: Tally) -> None:
+    def _refuse_large(self, cells: ColumnCells, values: np.ndarray, tally: Tally) -> None:
         bad = np.abs(values) > LARGEST
         if not bad.any():
             return
@@ -395,7 +395,7 @@ class YesNo:
         """Describe the encoding."""
         return f"{self.yes!r} 1, {self.no or 'empty'!r} 0{filled_words(self.fill, self.indicator)}"
 
-    def encode(self, cells: Cells, out: np.ndarray, tally: Tally) -> None:
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out`, see `Number.encode`."""
         codes, written = cells.coded
         # a column of integers has 1.0 for 1 once it has an empty cell
@@ -451,7 +451,7 @@ class Category:
         rest = f", one for {self.others:,} rare values together" if self.others else ""
         return f"0 or 1 for each of {len(self.values)} values{rest}" + ", empty is a value" * self.indicator
 
-    def encode(self, cells: Cells, out: np.ndarray, tally: Tally) -> None:
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
         """Write the features of n cells into `out`, see `Number.encode`."""
         codes, texts = cells.coded
         place = {value: position for position, value in enumerate(self.values)}
@@ -511,7 +511,7 @@ class Unused:
         """Describe the encoding."""
         return "not used"
 
-    def encode(self, cells: Cells, out: np.ndarray, tally: Tally) -> None:
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
         """Count the filled cells of a column that was empty in training; there are no features to write."""
         if self.kind == EMPTY:
             filled = cells.series.notna().to_numpy()
@@ -521,13 +521,13 @@ class Unused:
 ColumnEncoder = Number | YesNo | Category | Date | Text | Unused
 
 
-def formed(cells: Cells, decimal: str, unit: str) -> tuple[np.ndarray, np.ndarray]:
+def formed(cells: ColumnCells, decimal: str, unit: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of a column whose texts have a given form.
 
     Parameters
     ----------
-    cells : Cells of n rows
-        Cells of the column.
+    cells : ColumnCells of n rows
+        ColumnCells of the column.
     decimal : str
         The decimal sign, "." or ","; "" for plain numbers.
     unit : str
@@ -566,7 +566,7 @@ _ENCODERS: dict[str, Callable[..., ColumnEncoder]] = {
 }
 
 
-def fit_column(cells: Cells, column: Column, *, max_categories: int, max_words: int) -> ColumnEncoder:
+def fit_column(cells: ColumnCells, column: Column, *, max_categories: int, max_words: int) -> ColumnEncoder:
     """Return the encoder of one column, fitted on its training cells.
 
     Parameters
@@ -625,7 +625,7 @@ def _fit_words(column: Column, codes: np.ndarray, texts: Sequence[str]) -> YesNo
     return YesNo(column.name, column.kind, yes, no, fill, bool((codes < 0).any()), any_word=True)
 
 
-def _fit_date(cells: Cells, column: Column) -> Date:
+def _fit_date(cells: ColumnCells, column: Column) -> Date:
     days, _ = cells.days(column.written, column.serials)
     present = days[~np.isnan(days)]
     parts = [part for part, values in date_parts(present).items() if len(np.unique(values)) > 1]

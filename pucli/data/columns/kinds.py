@@ -20,7 +20,7 @@ from pucli.data.columns.cells import (
     DURATION,
     MONTH_ALONE,
     YEAR_FIRST,
-    Cells,
+    ColumnCells,
     TableColumns,
     TableError,
     cell_text,
@@ -32,25 +32,18 @@ from pucli.data.columns.cells import (
 from pucli.data.columns.doubts import (
     FEW_WORDS,
     MOSTLY,
+    NUMBER_RULES,
+    TEXT_RULES,
+    WordColumn,
     ambiguous,
-    changed_name,
-    coded_number,
     date_format,
-    dates_and_words,
-    decorated,
     doubtful_dates,
-    doubtful_numbers,
     error_cell,
-    is_time,
-    na_among_codes,
-    odd_form,
-    of_one_unit,
+    first_warning,
+    in_other_letters,
     padded,
     padded_cell,
-    paired,
     placeholders,
-    several_values,
-    unread_date,
     usual_date_format,
 )
 from pucli.data.columns.number_forms import (
@@ -112,7 +105,7 @@ def mostly(good: np.ndarray, cells: Cells) -> bool:
     return bool(good.sum() >= MIN_NUMBERS and n_good >= MOSTLY * rest)
 
 
-def with_unread(found: Column, cells: Cells, read: np.ndarray, what: str) -> Column:
+def with_unread(found: Column, cells: ColumnCells, read: np.ndarray, what: str) -> Column:
     """Return the description with the cells that are not read, which count as empty.
 
     Parameters
@@ -230,7 +223,7 @@ def _two_centuries(days: np.ndarray) -> str:
     )
 
 
-def declared_date_column(cells: Cells, written: str = "") -> Column:
+def declared_date_column(cells: ColumnCells, written: str = "") -> Column:
     """Describe a column that is declared as dates, of the form `written` if it is not empty."""
     name, texts = cells.name, cells.texts
     if written:
@@ -295,7 +288,7 @@ def number_column(name: str, values: np.ndarray, *, truth: bool = False, remark:
             return Column(name, "identifier", n_empty, n_distinct=len(np.unique(filled)), warning=warning)
         if len(filled) >= MIN_ROWS:
             return _whole(name, filled, n_empty, remark)
-    return Column(name, "number", n_empty, remark=remark, warning=doubtful_numbers(filled))
+    return Column(name, "number", n_empty, remark=remark, warning=first_warning(NUMBER_RULES, filled))
 
 
 def _counts(filled: np.ndarray) -> bool:
@@ -332,7 +325,13 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
         return Column(name, "identifier", n_empty, n_distinct=len(filled), warning=warning)
     named = _ID_NAME.fullmatch(name) is not None
     if not named and len(np.unique(filled[:1000])) < UNIQUE * min(len(filled), 1000):
-        return Column(name, "number", n_empty, remark=remark, warning=doubtful_numbers(filled))
+        return Column(
+            name,
+            "number",
+            n_empty,
+            remark=remark,
+            warning=first_warning(NUMBER_RULES, filled),
+        )
     n_distinct = len(np.unique(filled))
     if named and n_distinct > max(40, 0.01 * len(filled)):
         if n_distinct < UNIQUE * len(filled) and _MAYBE_QUANTITY.fullmatch(name):
@@ -340,7 +339,7 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
             return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
         remark = "named like an identifier; --as COLUMN=number if it is a quantity"
         return Column(name, "identifier", n_empty, n_distinct=n_distinct, remark=remark)
-    warning = doubtful_numbers(filled)
+    warning = first_warning(NUMBER_RULES, filled)
     if warning:
         return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
     # of n integers drawn from a range R, about n^2 / 2R pairs are equal
@@ -359,7 +358,7 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
     return Column(name, "number", n_empty, n_distinct=n_distinct, remark=remark, warning=warning)
 
 
-def plain_number_column(cells: Cells, as_number: np.ndarray, decimal: str) -> Column:
+def plain_number_column(cells: ColumnCells, as_number: np.ndarray, decimal: str) -> Column:
     """Describe a column of texts that are numbers as programs write them, but for a few.
 
     Parameters
@@ -381,7 +380,7 @@ def plain_number_column(cells: Cells, as_number: np.ndarray, decimal: str) -> Co
     return with_unread(found, cells, as_number, "not numbers")
 
 
-def formed_number_column(cells: Cells, decimal: str) -> Column | None:
+def formed_number_column(cells: ColumnCells, decimal: str) -> Column | None:
     """Describe a column of numbers with signs, units or separators; None for others and for mixed forms."""
     texts = cells.texts
     like = is_decorated(texts)
@@ -404,7 +403,7 @@ def formed_number_column(cells: Cells, decimal: str) -> Column | None:
     return with_unread(found, cells, ~np.isnan(formed_numbers(texts, form.decimal, form.unit)), "not numbers")
 
 
-def declared_number_column(cells: Cells, decimal: str) -> Column:
+def declared_number_column(cells: ColumnCells, decimal: str) -> Column:
     """Describe a column that is declared as number; cells that are none count as empty."""
     name = cells.name
     values, wrong = cells.numbers
@@ -430,7 +429,7 @@ def declared_number_column(cells: Cells, decimal: str) -> Column:
     )
 
 
-def _declared_form(cells: Cells, wrong: np.ndarray, decimal: str) -> NumberForm | None:
+def _declared_form(cells: ColumnCells, wrong: np.ndarray, decimal: str) -> NumberForm | None:
     """Return the form of the numbers of a column that is declared as number, None for plain numbers."""
     if cells.type in "iufbmMc" or not (wrong.any() or decimal):
         return None
@@ -453,17 +452,10 @@ def _declared_form(cells: Cells, wrong: np.ndarray, decimal: str) -> NumberForm 
 
 
 WORDS = 3.0  # minimum mean number of words for many different texts to be free text
-_ORDINALS = frozenset(("st", "nd", "rd", "th"))  # of 1st, 2nd, 3rd and 4th; a few are classes, not quantities
-MOST_LOOKED_AT = 1000
 _WORD, _LONG_NUMBER = re.compile(r"[^\W\d_]{3}"), re.compile(r"\d{4}")
-_SIDES = (set("NS"), set("EWO"), {"CR", "DR"}, {"Cr", "Dr"}, set("SH"), set("CD"))  # coordinates, debit and credit
-_GROUPS = (
-    "has each of its values once, and more empty cells: if a value holds for the rows below it, as in a pivot table, "
-    "fill it in; else leave the column out (--drop)"
-)
 
 
-def text_column(cells: Cells, decimal: str = "") -> Column:
+def text_column(cells: ColumnCells, decimal: str = "") -> Column:
     """Describe a column that does not have a numeric type."""
     found = _described(cells, decimal)
     if found.warning or found.kind in ("number", "date", "identifier", "text"):
@@ -473,11 +465,11 @@ def text_column(cells: Cells, decimal: str = "") -> Column:
         return replace(found, warning=f"{how} --missing {shell_word(error)} reads them as empty")
     texts = cells.texts
     if found.kind == "yes/no" and not {text.casefold() for text in texts} <= {"true", "false"}:
-        return replace(found, warning=_in_other_letters(texts))
+        return replace(found, warning=in_other_letters(WordColumn(cells, "category")))
     return found
 
 
-def _described(cells: Cells, decimal: str) -> Column:
+def _described(cells: ColumnCells, decimal: str) -> Column:
     """Describe a column as `text_column` does, but for errors of a spreadsheet and two values written alike."""
     name, codes, texts, n_empty, values = cells.name, cells.codes, cells.texts, cells.n_empty, cells.frequent
     n_filled, n_distinct = len(codes) - n_empty, len(texts)
@@ -503,93 +495,7 @@ def _described(cells: Cells, decimal: str) -> Column:
     if n_distinct == 2:
         return replace(seen, kind="yes/no")
     found = _words(seen, texts, n_filled)
-    use = "not used" if found.kind == "identifier" else "used as words"
-    warning = _numbers_and_words(found, as_number, cells) or _dates_and_words(cells)
-    warning = warning or _of_other_form(texts[:: 1 + len(texts) // MOST_LOOKED_AT], use)
-    if not warning and n_empty and na_among_codes(texts) and cells.series.isin(["NA"]).any():
-        warning = padded("NA")
-    if not warning and found.kind == "category":
-        warning = _of_words(texts, bool(codes[0] >= 0 and 3 <= n_filled == n_distinct <= n_empty))
-    return replace(found, warning=warning) if warning else found
-
-
-def _of_words(texts: Sequence[str], once: bool) -> str:
-    """Return a warning about the values of a category, "" without any; `once` says that each heads empty cells."""
-    if alike := _in_other_letters(texts):
-        return alike
-    if lists := several_values(texts):
-        return f"holds several values in a cell, e.g. {lists!r}, and is used as words; write each value as a column"
-    if changed := changed_name(texts):
-        return f"has {changed!r}, which a spreadsheet may have made of a name or a range such as 10-12; correct it"
-    return _GROUPS if once else ""
-
-
-def _numbers_and_words(found: Column, as_number: np.ndarray, cells: Cells) -> str:
-    """Return a warning if most of the texts are numbers, and the others are no codes such as B254 beside 1E23."""
-    texts, counts = cells.texts, cells.counts
-    share = counts[as_number].sum() / counts.sum()
-    if share < 0.05 or as_number.sum() <= np.sum(~as_number):
-        return ""
-    words = [text for text, read in zip(texts, as_number, strict=True) if not read]
-    coded = np.mean([any(character.isdigit() for character in word) for word in words])
-    if found.kind == "identifier" and coded >= UNIQUE:
-        return ""
-    other = texts[int(np.argmax(np.where(as_number, 0, counts)))]
-    way_out = "--as COLUMN=number reads them and takes the other cells as empty; --missing names words for empty"
-    return f"holds numbers in {100.0 * share:.0f} % of the cells, words such as {other!r} in others; {way_out}"
-
-
-def _dates_and_words(cells: Cells) -> str:
-    """Return a warning if most of the texts are dates."""
-    found = dates_and_words(cells.texts, cells.counts)
-    if found is None:
-        return ""
-    share, other = found
-    way_out = "--as COLUMN=date reads them and takes the other cells as empty; --missing names words for empty"
-    return f"holds dates in {100.0 * share:.0f} % of the cells, words such as {other!r} in others; {way_out}"
-
-
-def _of_other_form(texts: Sequence[str], use: str) -> str:
-    """Return a warning if the texts are dates or numbers of a form that is not read, else ""."""
-    if dated := unread_date(texts):
-        example, form = dated
-        way_out = f"--as COLUMN=date:{form} reads them" if form else "write them as 2024-12-31"
-        return f"holds dates of a form that is not read, e.g. {example!r}, and is {use}; {way_out}"
-    if found_number := coded_number(texts):
-        example, value = found_number
-        return f"holds numbers as programs write them, e.g. {example!r}, and is {use}; write them as {value}"
-    if example := decorated(texts):
-        if is_time(example):
-            return f"holds times, e.g. {example!r}, and is {use}; write them as a number of hours, minutes or seconds"
-        units = units_of(texts)
-        if not units:
-            return f"holds numbers with . and , as decimal signs, e.g. {example!r}, and is {use}; write all as 12.5"
-        if _ORDINALS.issuperset(units):
-            return f"holds ordinal numbers, e.g. {example!r}, and is {use}; write them as 1" if len(texts) > 9 else ""
-        way_out = "write them as 12.5" if len(units) < 2 else "write them in one unit"
-        if any(len(units) == 2 and sides.issuperset(units) for sides in _SIDES):
-            way_out = "write one of both as negative numbers"
-        why = f" ({' and '.join(units[:2])})" if len(units) > 1 else ""
-        return f"holds numbers with signs or units{why}, e.g. {example!r}, and is {use}; {way_out}"
-    if odd := odd_form(texts):
-        what, example, way_out = odd
-        return f"holds {what}, e.g. {example!r}, and is {use}; {way_out}"
-    if example := of_one_unit(texts):
-        return f"holds numbers with words, e.g. {example!r}, and is {use}; write them as 12.5"
-    if example := paired(texts):
-        return f"holds ranges, or pairs of numbers, e.g. {example!r}, and is {use}; write each of both as a column"
-    return ""
-
-
-def _in_other_letters(texts: Sequence[str]) -> str:
-    """Return a warning if two texts differ in capital letters or blanks alone, else ""."""
-    seen: dict[str, str] = {}
-    for text in texts:
-        if (first := seen.setdefault(" ".join(text.casefold().split()), text)) != text:
-            what = "blanks" if first.casefold() != text.casefold() else "capital letters"
-            way_out = "write them alike if they mean the same"
-            return f"has values that differ in {what} alone, {first!r} and {text!r}; {way_out}"
-    return ""
+    return replace(found, warning=first_warning(TEXT_RULES, WordColumn(cells, found.kind, as_number)))
 
 
 def _numbered(texts: Sequence[str]) -> bool:
@@ -674,7 +580,7 @@ def _check_format(name: str, kind: str) -> None:
         )
 
 
-def _inferred(cells: Cells, decimal: str = "") -> Column:
+def _inferred(cells: ColumnCells, decimal: str = "") -> Column:
     """Infer the kind of a column from its type or its texts."""
     import pandas as pd
 
@@ -683,7 +589,7 @@ def _inferred(cells: Cells, decimal: str = "") -> Column:
         raise TableError(f"column {name!r} holds complex numbers (Complex data not supported); use two columns")
     if isinstance(column.dtype, pd.CategoricalDtype):
         of_values = column.dtype.categories.dtype
-        cells = Cells(column.astype(of_values if of_values.kind not in "iub" else object))
+        cells = ColumnCells(column.astype(of_values if of_values.kind not in "iub" else object))
         return text_column(cells, decimal) if len(column) else Column(name, "constant")
     if cells.type in "iufbm":
         values = cells.numbers[0]
@@ -698,7 +604,7 @@ def _inferred(cells: Cells, decimal: str = "") -> Column:
     return text_column(cells, decimal)
 
 
-def _given(cells: Cells, kind: str, decimal: str = "") -> Column:
+def _given(cells: ColumnCells, kind: str, decimal: str = "") -> Column:
     """Describe a column whose kind the user gave."""
     name, (kind, _, written) = cells.name, kind.partition(":")
     if kind == "number":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.data.columns.cells import Cells, TableColumns
+from pucli.data.columns.cells import ColumnCells, TableColumns
 from pucli.data.columns.kinds import Column
 
 if TYPE_CHECKING:
@@ -101,7 +101,9 @@ def leaks(  # noqa: C901
     return found
 
 
-def _separates(cells: Cells, column: Column, labelled: np.ndarray, ranks: tuple[np.ndarray, np.ndarray] | None) -> bool:
+def _separates(
+    cells: ColumnCells, column: Column, labelled: np.ndarray, ranks: tuple[np.ndarray, np.ndarray] | None
+) -> bool:
     """Return whether a column alone ranks nearly all labelled rows on one side; `ranks` of categories, or None."""
     if ranks is None:
         values, judged = _ordered(cells, column), np.ones(len(labelled), dtype=bool)
@@ -111,7 +113,7 @@ def _separates(cells: Cells, column: Column, labelled: np.ndarray, ranks: tuple[
     return bool(present[labelled].sum() >= 10 and _telling(values[present], labelled[present]))
 
 
-def _labelled_only(cells: Cells, column: Column, labelled: np.ndarray) -> str:
+def _labelled_only(cells: ColumnCells, column: Column, labelled: np.ndarray) -> str:
     """Return a value, a word or a range that many labelled rows have and no other row, as a text; "" if none."""
     if column.kind == "text":
         texts, there = _words(cells)
@@ -149,7 +151,7 @@ def _words(cells: Cells) -> tuple[list[str], Any]:
     return [str(word) for word in words.get_feature_names_out()], there
 
 
-def _telling_word(cells: Cells, labelled: np.ndarray) -> str:
+def _telling_word(cells: ColumnCells, labelled: np.ndarray) -> str:
     """Return a word that nearly all rows of one kind have and nearly none of the other, or ""."""
     words, there = _words(cells)
     if not words:
@@ -160,7 +162,7 @@ def _telling_word(cells: Cells, labelled: np.ndarray) -> str:
     return words[best] if difference[best] >= TELLING_SHARE else ""
 
 
-def _telling_value(cells: Cells, labelled: np.ndarray) -> tuple[str, int, int]:
+def _telling_value(cells: ColumnCells, labelled: np.ndarray) -> tuple[str, int, int]:
     """Return a value that one kind of rows has and the other has not, and its percentages in both; "" if none."""
     codes, texts = cells.coded
     counts = [np.bincount(codes[kind & (codes >= 0)], minlength=len(texts)) for kind in (labelled, ~labelled)]
@@ -180,15 +182,15 @@ def _sample(labelled: np.ndarray) -> np.ndarray:
     return np.sort(np.concatenate(drawn))
 
 
-def _empty(cells: Cells, column: Column) -> np.ndarray:
+def _empty(cells: ColumnCells, column: Column) -> np.ndarray:
     return np.isnan(_ordered(cells, column)) if column.kind in {"number", "date"} else cells.coded[0] < 0
 
 
-def _ordered(cells: Cells, column: Column) -> np.ndarray:
+def _ordered(cells: ColumnCells, column: Column) -> np.ndarray:
     return cells.days(column.written)[0] if column.kind == "date" else cells.numbers[0]
 
 
-def _rates(cells: Cells, labelled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _rates(cells: ColumnCells, labelled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the share of labelled rows for each cell's value, computed on half of the rows, and the other half."""
     codes, texts = cells.coded
     codes = np.where(codes < 0, len(texts), codes)

@@ -15,7 +15,7 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError, shell_word, unknown
 from pucli.core.memory import return_memory_of_reader
 from pucli.core.seeding import stream
-from pucli.data.columns.cells import Cells
+from pucli.data.columns.cells import ColumnCells
 from pucli.data.columns.kinds import column_kinds
 from pucli.data.files.spool import reread, spooled_size
 from pucli.data.files.tables import title_of
@@ -85,7 +85,7 @@ def row_times(frame: pd.DataFrame, name: str, kind: str | None, table: Table) ->
     """
     (column,) = column_kinds(frame[[name]], {} if kind is None else {name: kind})
     cells, dated = frame[name], column.kind == "date"
-    found = Cells(cells).days(column.written, column.serials)[0] if dated else Cells(cells).numbers[0]
+    found = ColumnCells(cells).days(column.written, column.serials)[0] if dated else ColumnCells(cells).numbers[0]
     missing = np.isnan(found)
     if missing.all():
         raise UsageError(

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.data.columns.doubts import odd_form, unread_date
+from pucli.data.columns.cells import ColumnCells, parsed_numbers
+from pucli.data.columns.doubts import NUMBER_RULES, TEXT_RULES, WordColumn, odd_form, unread_date
 from pucli.data.columns.encoder import TableEncoder
 from pucli.data.columns.kinds import column_kinds
 from pucli.data.columns.leakage import leaks
@@ -476,7 +477,8 @@ def test_codes_are_not_numbers_of_another_form(cells):
     ],
 )
 def test_the_form_of_unread_dates_is_one_that_reads_them(texts, form):
-    assert unread_date(texts) == (texts[0], form)
+    way_out = f"--as COLUMN=date:{form} reads them" if form else "write them as 2024-12-31"
+    assert unread_date(texts)[1:] == (texts[0], way_out)
 
 
 @pytest.mark.parametrize("texts", [["A12-7", "B3-11", "C4-2"], ["1/2", "3/4", "7/10"], ["Oslo", "Rome", "Bern"]])
@@ -565,3 +567,39 @@ def test_day_numbers_of_a_spreadsheet_are_said_and_declared_dates_read_them(name
 def test_other_numbers_are_no_day_numbers(name, low):
     (found,) = column_kinds(pd.DataFrame({name: low + 9 * (np.arange(40) % 17)}))
     assert "day numbers" not in found.warning
+
+
+def test_every_doubt_about_a_column_has_an_example():
+    """One column for each rule, which gives its warning though all rules before it were asked."""
+    rng, n = np.random.default_rng(0), 40
+    days = pd.Series(pd.date_range("2021-01-03", periods=n, freq="17D"))
+    columns = {
+        "as_days": days.dt.strftime("%Y%m%d").astype(int),
+        "stamps": days.dt.strftime("%Y%m%d%H%M%S").astype(float),
+        "as_short_days": days.dt.strftime("%y%m%d").astype(int),
+        "dots_for_thousands": [*rng.integers(200, 900, 20), *(np.arange(20) + 1001) / 1000],
+        "moments": days.astype("datetime64[s]").astype(int) + rng.integers(0, 999, n),
+        "cut_numbers": rng.integers(100_000, 999_999, n) * 1e7,
+        "far_numbers": [*rng.normal(size=n - 3), -999, -999, -999],
+        "answer_codes": [*rng.integers(1, 6, n - 4), 98, 98, 99, 99],
+        "numbers_and_words": [*map(str, range(n - 8)), *(f"w{i}" for i in range(8))],
+        "dates_and_words": [*days.dt.strftime("%d.%m.%Y")[: n - 8], *(f"w{i}" for i in range(8))],
+        "of_other_form": [f"{i}:15" for i in range(10, 20)] * 4,
+        "na_beside_codes": ["AT", "DE", "FR", "NA"] * 10,
+        "in_other_letters": ["Oslo", "oslo", "Rome", "Bern"] * 10,
+        "several_values": [f"{a}|{b}" for a in "abcd" for b in "abcd"] * 3,
+        "changed_name": ["SEPT2", "2-Sep", "TP53"] * 10,
+        "heads_of_groups": [cell for word in ("north", "south", "west") for cell in (word, None, None)],
+    }
+    assert list(columns) == [rule.__name__ for rule in (*NUMBER_RULES, *TEXT_RULES)]
+    for name, cells in columns.items():
+        series = pd.Series(cells)
+        if series.dtype.kind in "if":
+            said = {rule.__name__: rule(series.to_numpy(dtype=float)) for rule in NUMBER_RULES}
+        else:
+            words = WordColumn(
+                ColumnCells(series.rename("a")), "category", ~np.isnan(parsed_numbers(ColumnCells(series).texts))
+            )
+            said = {rule.__name__: rule(words) for rule in TEXT_RULES}
+        assert said[name], name
+        assert next(filter(None, said.values())) == said[name], (name, said)

@@ -252,7 +252,18 @@ def feather_table(path: Path) -> Table:
 
 
 def parquet_blocks(path: Path, columns: Any, rows: int, how: Reading) -> Iterator[Table]:
-    """Yield some columns (`pucli.data.rows.blocks.BlockColumns`) of a Parquet file as blocks of rows."""
+    """Yield some columns of a Parquet file as blocks of rows.
+
+    Parameters
+    ----------
+    path : Path
+    columns : pucli.data.rows.blocks.BlockColumns
+        Those to read.
+    rows : int
+        Number of rows in a block.
+    how : Reading
+        The user's options, of which a Parquet file needs none.
+    """
     blocks = read_parquet_blocks(path, columns.needed, columns.ids, rows)
     empty = Table(next(blocks), lambda row: f"row {row + 1}")
     names = columns.of(path, empty)
