@@ -1,4 +1,4 @@
-"""ColumnCells that may be read differently than meant: other forms of numbers and dates, codes for empty, lost letters."""
+"""Cells that may be read differently than meant: other forms of numbers and dates, codes for empty, lost letters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pucli.data.columns.cells import DATE_FORMATS, parsed_dates, parsed_numbers, texts_of, zoned_texts
+from pucli.data.columns.cells import DATE_FORMATS, ColumnCells, parsed_dates, parsed_numbers, texts_of, zoned_texts
 from pucli.data.columns.number_forms import is_decorated, units_of
 
 if TYPE_CHECKING:
@@ -560,7 +560,7 @@ class WordColumn(NamedTuple):
         Whether each of its texts is a number.
     """
 
-    cells: Cells
+    cells: ColumnCells
     kind: str
     as_number: np.ndarray | None = None
 

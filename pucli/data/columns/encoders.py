@@ -119,7 +119,7 @@ class Date:
         Parameters
         ----------
         cells : ColumnCells of n rows
-            ColumnCells of the column.
+            Cells of the column.
         out : array of shape (n, len(features))
             Filled with the features.
         tally : Tally
@@ -222,7 +222,7 @@ class Text:
         Parameters
         ----------
         cells : ColumnCells of n rows
-            ColumnCells of the column.
+            Cells of the column.
         out : array of shape (n, len(features))
             Filled with the features.
         tally : Tally
@@ -300,7 +300,7 @@ class Number:
         Parameters
         ----------
         cells : ColumnCells of n rows
-            ColumnCells of the column.
+            Cells of the column.
         out : array of shape (n, len(features))
             Filled with the features.
         tally : Tally
@@ -527,7 +527,7 @@ def formed(cells: ColumnCells, decimal: str, unit: str) -> tuple[np.ndarray, np.
     Parameters
     ----------
     cells : ColumnCells of n rows
-        ColumnCells of the column.
+        Cells of the column.
     decimal : str
         The decimal sign, "." or ","; "" for plain numbers.
     unit : str

@@ -93,7 +93,7 @@ class Column:
         return 1.0 - self.n_unread / max(self.n_filled, self.n_unread, 1)
 
 
-def mostly(good: np.ndarray, cells: Cells) -> bool:
+def mostly(good: np.ndarray, cells: ColumnCells) -> bool:
     """Return whether nearly all cells have a text that is `good` (k,), a number or date, or stands for empty."""
     counts = cells.counts
     n_good, n_filled, n_words = counts[good].sum(), counts.sum(), int(np.sum(~good))
@@ -139,7 +139,7 @@ _DATE_NAME = re.compile(r"(?i:(.*[ _.-])?(date|datum|fecha)([ _.-].*)?)|.*[a-z]D
 _FIRST, _LAST = 30_000, 60_000  # day numbers of a spreadsheet, from 1982 to 2064
 
 
-def date_column(cells: Cells) -> Column | None:
+def date_column(cells: ColumnCells) -> Column | None:
     """Describe a column of dates; None for any other column."""
     texts, blank = cells.texts, placeholders(cells.texts)
     serial = ~np.isnan(serial_days(texts))

@@ -139,7 +139,7 @@ def _labelled_only(cells: ColumnCells, column: Column, labelled: np.ndarray) -> 
     return f"{named[best]} {100 * share[best]:.0f} %" if enough[best] and in_rows[1][best] == 0 else ""
 
 
-def _words(cells: Cells) -> tuple[list[str], Any]:
+def _words(cells: ColumnCells) -> tuple[list[str], Any]:
     """Return the frequent words of texts, and which text has which as a sparse matrix."""
     from sklearn.feature_extraction.text import CountVectorizer
 

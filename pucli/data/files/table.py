@@ -61,7 +61,7 @@ class WideTable(NamedTuple):
         return [str(i) for i in range(1, self.X.shape[1] + 1)]
 
 
-class Wanted(NamedTuple):
+class ReadRequest(NamedTuple):
     """What is asked of a reader, besides the file.
 
     label : str or None
@@ -90,7 +90,7 @@ class Reader:
 
     name: str  # "delimited text"
     suffixes: tuple[str, ...]  # extensions in lower case, with the dot
-    read: Callable[[Path, Wanted], Table]
+    read: Callable[[Path, ReadRequest], Table]
     # whether the first bytes of a file are of this format, where pucli knows no better name for them
     recognise: Callable[[bytes], bool] = lambda head: False
     # number of cells, known before the file is read; 0 if `read` refuses what does not fit into the memory

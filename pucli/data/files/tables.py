@@ -35,7 +35,7 @@ from pucli.data.files.packed import (
     plain_text,
 )
 from pucli.data.files.spool import STDIN, check_ends, is_stream, reread, shown
-from pucli.data.files.table import Reader, Table, Wanted, WideTable
+from pucli.data.files.table import Reader, ReadRequest, Table, WideTable
 from pucli.data.files.table_size import cells_of_parquet, cells_of_text, check_filled, check_fits, check_names
 from pucli.data.files.text.clean import doubtful_texts, is_plain, read_clean
 from pucli.data.files.text.decimal_comma import with_decimal_points
@@ -365,7 +365,7 @@ def open_table(
     how = replace(how, sheet=sheet) if sheet else how
     with reading(path), reread(path) as file:
         required = [*known, *keep, label] if label is not None else [*known, *keep]
-        wanted = Wanted(label, required, as_text, as_number, keep, how)
+        wanted = ReadRequest(label, required, as_text, as_number, keep, how)
         table = read_clean(file, wanted) or _table(file, wanted)
     frame = without_missing(with_ids(table.frame, keep), how.missing, keep)
     frame.columns = [normal(str(name)) for name in frame.columns]
@@ -377,7 +377,7 @@ def open_table(
     return table._replace(frame=frame, reading=replace(how, first_feature=table.reading.first_feature))
 
 
-def _table(path: Path, wanted: Wanted) -> Table:
+def _table(path: Path, wanted: ReadRequest) -> Table:
     kind = file_kind(path, wanted.how)
     check_content(path, kind)
     reader = reader_of(kind)
@@ -385,7 +385,7 @@ def _table(path: Path, wanted: Wanted) -> Table:
     return reader.read(path, wanted)
 
 
-def _delimited(path: Path, wanted: Wanted) -> Table:
+def _delimited(path: Path, wanted: ReadRequest) -> Table:
     how, label = wanted.how, wanted.label
     head = text_head(path, how)
     layout = text_layout(path, head, wanted.known, how)
@@ -424,7 +424,7 @@ def _without_empty(path: Path, frame: pd.DataFrame, known: Collection[str]) -> p
     return kept
 
 
-def _sheet(path: Path, wanted: Wanted) -> Table:
+def _sheet(path: Path, wanted: ReadRequest) -> Table:
     check_unpacked(path, free=SHEET_BYTES)
     how, label = wanted.how, wanted.label
     found = read_sheet(
@@ -441,29 +441,29 @@ def _sheet(path: Path, wanted: Wanted) -> Table:
     return Table(found.frame, lambda row: f"row {rows[row]} of sheet {sheet!r}", naming)
 
 
-def _parquet(path: Path, wanted: Wanted) -> Table:
+def _parquet(path: Path, wanted: ReadRequest) -> Table:
     return Table(read_parquet(path, wanted.known, wanted.ids), lambda row: f"row {row + 1}")
 
 
-def _mat(path: Path, wanted: Wanted) -> Table:
+def _mat(path: Path, wanted: ReadRequest) -> Table:
     from pucli.data.files.binary.mat import mat_table
 
     return mat_table(path, wanted.label)
 
 
-def _npz(path: Path, wanted: Wanted) -> Table:
+def _npz(path: Path, wanted: ReadRequest) -> Table:
     from pucli.data.files.binary.mat import npz_table
 
     return npz_table(path, wanted.label)
 
 
-def _json(path: Path, wanted: Wanted) -> Table:
+def _json(path: Path, wanted: ReadRequest) -> Table:
     with plain_text(path, wanted.how) as text:
         frame, lines = read_objects(path, text)
     return Table(frame, lambda row: f"line {lines[row]}")
 
 
-def _arff(path: Path, wanted: Wanted) -> Table:
+def _arff(path: Path, wanted: ReadRequest) -> Table:
     from pucli.data.files.text.arff import read_arff
 
     try:
@@ -476,7 +476,7 @@ def _arff(path: Path, wanted: Wanted) -> Table:
     return Table(frame, lambda row: f"line {lines[row]}")
 
 
-def _libsvm(path: Path, wanted: Wanted) -> Table:
+def _libsvm(path: Path, wanted: ReadRequest) -> Table:
     from pucli.data.files.readers import label_frame
 
     how = wanted.how

@@ -18,7 +18,7 @@ from pucli.data.columns.cells import EMPTY, is_number
 from pucli.data.columns.doubts import na_among_codes, padded_cell
 from pucli.data.files.disguises import recognised
 from pucli.data.files.readers import NA, read_csv
-from pucli.data.files.table import Table, Wanted
+from pucli.data.files.table import ReadRequest, Table
 from pucli.data.files.table_size import MOST_COLUMNS, cells_of_text, check_fits
 
 SUFFIXES = (".csv", ".txt", ".data", ".dat")
@@ -69,7 +69,7 @@ class CleanLines:
         raise io.UnsupportedOperation("lines")
 
 
-def read_clean(path: Path, wanted: Wanted) -> Table | None:
+def read_clean(path: Path, wanted: ReadRequest) -> Table | None:
     """Read a file, which can be read again, at once if it is clean; return None for any other."""
     label, known, as_text, ids, how = wanted.label, wanted.known, wanted.as_text, wanted.ids, wanted.how
     if path.suffix.lower() not in SUFFIXES or how.encoding or how.separator or how.skip_rows or how.decimal:
