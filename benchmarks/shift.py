@@ -22,7 +22,7 @@ from sklearn.isotonic import IsotonicRegression
 from benchmarks.common.quality_tasks import Rows, each_task, of_tasks, times
 from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
-from pucli.data.encode.drift import Tally, Usual
+from pucli.data.columns.drift import Tally, Usual
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.models.shift import binned, old_shares
 from pucli.solvers.prior.shift import LEVEL, FeatureShares, changed_features, new_prior

@@ -19,7 +19,7 @@ from pucli.core.errors import RunError, UsageError
 from pucli.core.seeding import stream
 from pucli.data import load_dataset
 from pucli.data.catalogue.entries import dataset_names, load_catalogue
-from pucli.data.encode.standardise import Standardiser
+from pucli.data.features import Standardiser
 from pucli.data.splits.scenarios import make_split, split_stream
 
 PREFIX = "task-"

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from pucli import GLLC
 from pucli.data import TableEncoder
-from pucli.data.encode.standardise import Standardiser
+from pucli.data.features import Standardiser
 
 rng = np.random.default_rng(0)
 n = 400

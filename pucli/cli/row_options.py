@@ -16,7 +16,7 @@ from pucli.core.errors import UsageError, shell_word
 from pucli.data.reading import Reading, normal
 
 if TYPE_CHECKING:
-    from pucli.data.rows.row_source import RowSource
+    from pucli.data.rows.training_rows import RowSource
     from pucli.data.rows.user_file import ColumnChoice
 
 
@@ -45,7 +45,7 @@ class ReadingOptions:
 
     def reading(self, files: Sequence[Path]) -> Reading:
         """Return the options as a `Reading`; raise UsageError for one that does not apply to any of the files."""
-        from pucli.data.files.file_kinds import check_applies
+        from pucli.data.files.tables import check_applies
 
         words = [word.strip() for item in self.missing or () for word in item.split(",")]
         found = Reading(
@@ -57,7 +57,7 @@ class ReadingOptions:
 
 @dataclass(frozen=True)
 class FileRows(ReadingOptions):
-    """Options that name training rows in files of the user; see `pucli.data.rows.row_source.RowSource`."""
+    """Options that name training rows in files of the user; see `pucli.data.rows.training_rows.RowSource`."""
 
     data: opt.DataFiles = None
     label: opt.LabelColumn = None
@@ -92,7 +92,7 @@ class FileRows(ReadingOptions):
     @property
     def source(self) -> RowSource:
         """Return the options as a `RowSource`."""
-        from pucli.data.rows.row_source import RowSource
+        from pucli.data.rows.training_rows import RowSource
 
         own = {"data", "kinds", "drop", "only", "ids", "groups", "columns"}
         own |= {part.name for part in fields(ReadingOptions)}

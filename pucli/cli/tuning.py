@@ -57,7 +57,7 @@ def choose(
     assert rows.y is not None
     X = rows.X
     if standardise:
-        from pucli.data.encode.standardise import Standardiser
+        from pucli.data.features import Standardiser
 
         X = Standardiser().fit_transform(X)
     out.if_interrupted = "Nothing was chosen; fewer --rows, a smaller --grid or fewer --cv folds are faster."

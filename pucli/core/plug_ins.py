@@ -7,6 +7,7 @@ Group                  An entry point is
 ``pucli.metrics``      a `pucli.metrics.Metric`, or a list of them
 ``pucli.protocols``    a module with ``PROTOCOL``, its steps; the name is that of the protocol
 ``pucli.members``      a `pucli.solvers.ensemble.members.Member` of the automatic classifier, or a list of them
+``pucli.readers``      a `pucli.data.files.table.Reader`, or a list of them
 ``pucli.catalogues``   a package; the ``datasets.yaml`` and the folder ``experiments`` in it are read
 =====================  ===============================================================================
 

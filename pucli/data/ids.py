@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.data.frames import TableError, cell_text
+from pucli.data.columns.cells import TableError, cell_text
 
 if TYPE_CHECKING:
     import pandas as pd

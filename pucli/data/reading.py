@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from pucli.core.errors import UsageError, shell_word
-from pucli.data.blanks import trimmed
+from pucli.data.columns.cells import trimmed
 
 SEPARATORS = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "blank": " "}
 """Names of separators that are hard to type."""
@@ -45,7 +45,7 @@ class Reading:
     sheet: str = ""  # sheet of a workbook, "" for the first
     # decimal sign, "." or ","; "" to infer it. The other one, a blank or an apostrophe then separates thousands
     decimal: str = ""
-    missing: tuple[str, ...] = ()  # further texts that mean an empty cell, besides `pucli.data.frames.EMPTY`
+    missing: tuple[str, ...] = ()  # further texts that mean an empty cell, besides `pucli.data.columns.cells.EMPTY`
     first_feature: int | None = None  # number of the first feature of a LIBSVM file, 0 or 1; None to infer it
     # columns of the numbers whose form a model knows: text files give their cells as text. It is no option and not kept
     # here
@@ -139,7 +139,7 @@ def without_missing(frame: Any, words: tuple[str, ...], keep: Any = ()) -> Any:
     import numpy as np
     import pandas as pd
 
-    from pucli.data.frames import cell_text, parsed_numbers
+    from pucli.data.columns.cells import cell_text, parsed_numbers
 
     texts = frozenset(words)
     values = [value for value in parsed_numbers(list(words)).tolist() if not np.isnan(value)]

@@ -34,7 +34,7 @@ class Mirror(_Declared):
         return {"url": value} if isinstance(value, str) else value
 
 
-class Reader(_Declared):
+class DeclaredFormat(_Declared):
     """Format of a file; columns without a header are numbered from 0.
 
     Files of kind idx are joined by columns (images and labels), files of any other kind by rows.
@@ -66,7 +66,7 @@ class File(_Declared):
     )
     bytes: int | None = Field(default=None, ge=1, description="size of the uncompressed content")
     mirrors: list[Mirror] = Field(default=[], description="addresses, in the order of trial")
-    reader: Reader | None = Field(default=None, description="format, if it differs from that of the entry")
+    reader: DeclaredFormat | None = Field(default=None, description="format, if it differs from that of the entry")
     alternatives: list[File] = Field(default=[], description="other packagings of the same rows")
 
     def packagings(self) -> list[File]:
@@ -165,7 +165,7 @@ class Entry(_Declared):
     parameters: dict[str, int | float] = Field(
         default={}, description="parameters of the generator or of make_classification"
     )
-    reader: Reader = Field(default=Reader(), description="format of the files")
+    reader: DeclaredFormat = Field(default=DeclaredFormat(), description="format of the files")
     target: Target = Field(default=Target(), description="label column and classes")
     rows: Rows = Field(default=Rows(), description="rows to take")
     features: Features = Field(default=Features(), description="columns to take, and their encoding")

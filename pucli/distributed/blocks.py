@@ -201,7 +201,7 @@ class RowMap(NamedTuple):
     width: float = 1.0
 
     def standardised(self, X: Floats) -> Floats:
-        """Return rows (n, m) as `pucli.data.encode.standardise.Standardiser` does."""
+        """Return rows (n, m) as `pucli.data.features.Standardiser` does."""
         scaled: Floats = (X - self.mean) / self.scale
         scaled[:, self.constant] = 0.0
         return scaled

@@ -14,9 +14,9 @@ import pandas as pd
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import shell_word
-from pucli.data.encode.column_encoders import Number
-from pucli.data.encode.columns import column_kinds
-from pucli.data.encode.encoder import TableEncoder
+from pucli.data.columns.encoder import TableEncoder
+from pucli.data.columns.encoders import Number
+from pucli.data.columns.kinds import column_kinds
 from pucli.data.rows.row_hashes import MOST_HASHES, row_hashes, row_marks
 from pucli.distributed.blocks import Block, Columns, Moments, read_rows
 
@@ -125,7 +125,7 @@ def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
     columns : Columns
         Feature and label columns.
     """
-    from pucli.data.encode.label_leakage import leaks
+    from pucli.data.columns.leakage import leaks
 
     frame = pd.DataFrame(some.X, columns=list(columns.features))
     kinds = column_kinds(frame)

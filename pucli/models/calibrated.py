@@ -180,7 +180,7 @@ def _kinds(model: Any, y: ArrayLike) -> tuple[Bools, Bools | None]:
 
 def _rows(model: Any, X: Any) -> tuple[Pipeline, Any, Any]:
     """Return the steps of a model that learn from labels, the table that they take, if any, and its rows of numbers."""
-    from pucli.data.encode.encoder import TableEncoder
+    from pucli.data.columns.encoder import TableEncoder
     from pucli.data.table_libraries import TableError, is_table, numeric_rows
 
     pipeline = model if isinstance(model, Pipeline) else make_pipeline(model)

@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.seeding import sample_of_each_kind, stream
-from pucli.data.encode.standardise import Standardiser
+from pucli.data.features import Standardiser
 from pucli.metrics.ranking import pu_auc
 from pucli.models.scores import decision_values
 from pucli.models.validation import SAMPLE, HeldOutScores

@@ -17,17 +17,16 @@ import pandas as pd
 
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.errors import UsageError
-from pucli.data.encode.drift import Tally
-from pucli.data.encode.encoder import TableEncoder
-from pucli.data.files.several_files import files_of, title_of
+from pucli.data.columns.cells import TableError
+from pucli.data.columns.drift import Tally
+from pucli.data.columns.encoder import TableEncoder
 from pucli.data.files.table import Table
-from pucli.data.frames import TableError
+from pucli.data.files.tables import files_of, title_of
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import BLOCK, read_blocks
-from pucli.data.rows.found_ids import OWN_COLUMNS
 from pucli.data.rows.row_hashes import RowCounter, row_hashes
 from pucli.data.rows.tables import MissingColumn
-from pucli.data.rows.user_file import fitted_width, only_wide
+from pucli.data.rows.user_file import OWN_COLUMNS, fitted_width, only_wide
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.models.reasons import reasons, usual_of
 from pucli.models.scores import checked_scores, clusters, decision_values

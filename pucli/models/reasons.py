@@ -13,9 +13,8 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.core.errors import UsageError
-from pucli.data.encode.decoding import said, spans, typical
-from pucli.data.encode.drift import Usual
-from pucli.data.encode.encoder import TableEncoder
+from pucli.data.columns.drift import Usual
+from pucli.data.columns.encoder import TableEncoder, said, spans, typical
 
 NAMED = 3
 # Rows of `--scored` with reasons, and scores that these may take.

@@ -13,10 +13,10 @@ import pandas as pd
 from pucli.core.arrays import Bools
 from pucli.core.errors import UsageError, warn_user
 from pucli.core.seeding import stream
-from pucli.data.encode.drift import Tally
-from pucli.data.files.formats import open_table
+from pucli.data.columns.cells import to_numbers
+from pucli.data.columns.drift import Tally
 from pucli.data.files.table import Table
-from pucli.data.frames import to_numbers
+from pucli.data.files.tables import open_table
 from pucli.data.labels import NO, YES
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import read_blocks

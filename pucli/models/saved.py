@@ -29,9 +29,9 @@ from pucli.core.atomic_files import replacing
 from pucli.core.errors import UsageError
 from pucli.core.saved_state import StateError, check_state
 from pucli.core.version import __version__
-from pucli.data.encode.encoder import TableEncoder
-from pucli.data.encode.standardise import Standardiser
-from pucli.data.frames import TableError
+from pucli.data.columns.cells import TableError
+from pucli.data.columns.encoder import TableEncoder
+from pucli.data.features import Standardiser
 from pucli.data.reading import Reading
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import all_methods, estimator_class

@@ -2,7 +2,7 @@
 
 The share of positives follows from the model's held-out and new scores, or from its probabilities alone if it keeps no
 held-out ones; the test from the shares of training rows in the bins of each feature that a model file keeps for its
-warnings (`pucli.data.encode.drift`). The test cannot use held-out scores: those of the
+warnings (`pucli.data.columns.drift`). The test cannot use held-out scores: those of the
 model of all rows differ from them enough for a false alarm in every fourth file.
 """
 
@@ -19,7 +19,7 @@ import pandas as pd
 from pucli.core.arrays import Floats
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
-from pucli.data.encode.drift import Tally, Usual
+from pucli.data.columns.drift import Tally, Usual
 from pucli.data.reading import Reading
 from pucli.data.rows.row_hashes import RowCounter
 from pucli.models.prediction import predicted_blocks

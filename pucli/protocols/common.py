@@ -248,7 +248,7 @@ def scaling(how: str, X_train: Floats) -> Callable[[Floats], Floats]:
     """
     if how == "none":
         return lambda X: X
-    from pucli.data.encode.standardise import Standardiser
+    from pucli.data.features import Standardiser
 
     return Standardiser().fit(X_train).transform
 

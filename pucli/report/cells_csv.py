@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pucli.core.errors import UsageError
-from pucli.data.files.text.records import FIELD_LIMIT
 from pucli.report.files import PROVENANCE, csv_text, read_provenance, write
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import base_name, variant_name
@@ -110,7 +109,7 @@ def read_cells_csv(folder: Path) -> dict[str, StoredRow]:
     path = folder / FILE
     try:
         with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as handle:  # spreadsheets write a byte order mark
-            csv.field_size_limit(FIELD_LIMIT)
+            csv.field_size_limit(2**31 - 1)  # a C long has 32 bits under Windows
             reader = csv.reader(handle)
             columns = next(reader, [])
             parts = _parts(columns, path)

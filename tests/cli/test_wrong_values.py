@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from pucli.core.errors import UsageError, unknown
-from pucli.data.rows.row_source import RowSource
-from pucli.data.rows.training_rows import training_rows
+from pucli.data.rows.training_rows import RowSource, training_rows
 from tests.cli.helpers import LABELLED, refused, small_table
 
 LEARN = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import open_table
+from pucli.data.files.tables import open_table
 
 
 def refused(path, *words, label="y"):

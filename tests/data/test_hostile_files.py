@@ -12,8 +12,8 @@ from scipy.io import savemat
 from scipy.sparse import csc_array
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import open_table, open_wide
 from pucli.data.files.table_size import MOST_COLUMNS, check_columns, check_sheet
+from pucli.data.files.tables import open_table, open_wide
 from pucli.data.files.text.arff import split_row
 from pucli.data.rows.blocks import read_blocks
 from tests.data.helpers import refused

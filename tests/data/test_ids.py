@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import open_table
+from pucli.data.files.tables import open_table
 from pucli.data.files.writers import open_writer
 from pucli.data.ids import exact, with_ids
 from pucli.data.rows.blocks import read_blocks

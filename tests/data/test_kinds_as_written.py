@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.encode.columns import column_kinds
-from pucli.data.encode.encoder import TableEncoder
-from pucli.data.encode.number_forms import formed_numbers, number_form
-from pucli.data.frames import TableError
+from pucli.data.columns.cells import TableError
+from pucli.data.columns.encoder import TableEncoder
+from pucli.data.columns.kinds import column_kinds
+from pucli.data.columns.number_forms import formed_numbers, number_form
 
 
 def column(cells, kind=None, decimal=""):

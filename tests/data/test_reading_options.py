@@ -18,10 +18,9 @@ import pandas as pd
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.files import damaged as damage
-from pucli.data.files import unpacking
-from pucli.data.files.file_kinds import KNOWN
-from pucli.data.files.formats import open_table
+from pucli.data.files import packed as damage
+from pucli.data.files import packed as unpacking
+from pucli.data.files.tables import KNOWN, open_table
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import STDIN, read_blocks
 from pucli.data.rows.user_file import apply_file, fit_file

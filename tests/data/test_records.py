@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import open_table
+from pucli.data.files.tables import open_table
 from pucli.data.files.text import checked_records
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import read_blocks

@@ -12,8 +12,8 @@ import pytest
 from scipy.io import savemat
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import open_table
-from pucli.data.files.text import skipped_lines
+from pucli.data.files.tables import open_table
+from pucli.data.files.text import checked_records as skipped_lines
 from tests.data.helpers import refused
 
 X, Y = np.random.default_rng(0).random((12, 3)), np.arange(12) % 2
@@ -76,7 +76,7 @@ def test_a_part_of_an_archive_twice_or_far_too_many(tmp_path, monkeypatch):
             for name, content in [*parts.items(), (second, parts["X.npy"])]:
                 archive.writestr(name, content)
         refused(path, "the part 'X' twice")
-    monkeypatch.setattr("pucli.data.files.damaged.MOST_MEMBERS", 1)
+    monkeypatch.setattr("pucli.data.files.packed.MOST_MEMBERS", 1)
     np.savez(path, X=X, y=Y)
     refused(path, "2 parts")
 

@@ -13,7 +13,7 @@ import pytest
 
 from pucli import GLPUAL
 from pucli.data import TableEncoder
-from pucli.data.frames import TableError, as_frame
+from pucli.data.columns.cells import TableError, as_frame
 
 N = 120
 _rng = np.random.default_rng(0)

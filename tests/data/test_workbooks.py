@@ -12,7 +12,7 @@ import pytest
 from openpyxl.chart import BarChart
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import open_table
+from pucli.data.files.tables import open_table
 from pucli.data.reading import Reading
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from pucli.cli.main import main
 from pucli.core.errors import RunError, UsageError
 from pucli.core.processes import dask_client
-from pucli.data.encode.standardise import Standardiser
+from pucli.data.features import Standardiser
 from pucli.distributed.blocks import (
     Columns,
     RowMap,

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from pucli import BLSSVM, CPBGLPUAL, CPLS, DRESS, EKFGLPUAL, GLPUAL, USMO, ElasticGLPUAL, NaiveSVC, RampPU
 from pucli.core.errors import DegenerateModelWarning
 from pucli.data import TableEncoder
-from pucli.data.encode.standardise import Standardiser
+from pucli.data.features import Standardiser
 from pucli.estimators.base.pu import degeneracy
 from pucli.estimators.semi_supervised.label_spreading import LabelSpreading
 from pucli.estimators.semi_supervised.laplacian_svm import LaplacianSVM

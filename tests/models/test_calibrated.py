@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 from pucli import BLSSVM, GLPUAL, AutoPU
 from pucli.data import TableEncoder
-from pucli.data.encode.standardise import Standardiser
+from pucli.data.features import Standardiser
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import METHODS, estimator_class
 from pucli.models.calibrated import CalibratedPU

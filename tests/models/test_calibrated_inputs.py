@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from pucli import BLSSVM, UPU
-from pucli.data.encode.standardise import Standardiser
+from pucli.data.features import Standardiser
 from pucli.estimators.base.labels import without_negatives
 from pucli.metrics import pu_auc_scorer
 from pucli.models.calibrated import CalibratedPU

@@ -9,11 +9,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from pucli.core.errors import UsageError
-from pucli.data.encode.drift import Usual
-from pucli.data.encode.encoder import TableEncoder
+from pucli.data.columns.drift import Usual
+from pucli.data.columns.encoder import TableEncoder
 from pucli.data.rows.label_column import labelled_positives
-from pucli.data.rows.row_source import RowSource
-from pucli.data.rows.training_rows import TrainingRows, training_rows
+from pucli.data.rows.training_rows import RowSource, TrainingRows, training_rows
 from pucli.methods import METHODS, constructor_defaults
 from pucli.metrics import pu_counts
 from pucli.metrics.pu import proxy_accuracy
@@ -123,14 +122,14 @@ def test_rows_come_from_one_source(tmp_path):
 
 
 def test_a_file_is_read_once(tmp_path, monkeypatch):
-    from pucli.data.files import several_files
+    from pucli.data.files import tables as files
     from pucli.data.rows import tables
 
     path = tmp_path / "rows.csv"
     path.write_text("a,label\n" + "".join(f"{i},{'yes' if i % 3 else ''}\n" for i in range(12)))
     opened = []
-    open_table = several_files.open_table
-    monkeypatch.setattr(several_files, "open_table", lambda *a, **k: opened.append(a) or open_table(*a, **k))
+    open_table = files.open_table
+    monkeypatch.setattr(files, "open_table", lambda *a, **k: opened.append(a) or open_table(*a, **k))
     rows = training_rows("pu", RowSource(data=path, label="label", positive="yes"))
     assert len(opened) == 1
     assert rows.words == {"1": "yes", "0": "not yes"}

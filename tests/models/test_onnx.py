@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from pucli import AutoPU
 from pucli.core.errors import UsageError
-from pucli.data.encode.encoder import TableEncoder
+from pucli.data.columns.encoder import TableEncoder
 from pucli.methods import METHODS, make_estimator
 from pucli.models.onnx import export
 from pucli.models.onnx.columns import encoded

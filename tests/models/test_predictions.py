@@ -14,10 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline
 
 from pucli.core.errors import UsageError
-from pucli.data.encode.drift import Tally
+from pucli.data.columns.drift import Tally
 from pucli.data.rows.blocks import STDIN
-from pucli.data.rows.row_source import RowSource
-from pucli.data.rows.training_rows import training_rows
+from pucli.data.rows.training_rows import RowSource, training_rows
 from pucli.data.rows.user_file import ColumnChoice
 from pucli.models import prediction
 from pucli.models.fitting import fit

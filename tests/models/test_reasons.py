@@ -8,8 +8,8 @@ import pytest
 
 from pucli.core.errors import UsageError
 from pucli.data import TableEncoder
-from pucli.data.encode.decoding import cell, said, spans, typical
-from pucli.data.encode.drift import Usual
+from pucli.data.columns.drift import Usual
+from pucli.data.columns.encoder import cell, said, spans, typical
 from pucli.models.reasons import NAMED, reasons, usual_of
 
 N = 200

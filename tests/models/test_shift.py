@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.encode.drift import Usual
+from pucli.data.columns.drift import Usual
 from pucli.models import shift
 from pucli.models.shift import Shift, _cut, _new_prior, _tested, _trained_prior, old_shares
 from pucli.solvers.ensemble.estimates import Estimate

@@ -84,7 +84,7 @@ ROOMS = {
     "pucli/protocols/strict_improvement": ["tests/protocols/test_strict_improvement.py"],
     "pucli/protocols/usmo": [UNSEEN, "tests/protocols/test_usmo.py"],
     "pucli/data": [
-        "tests/data/encode/test_preprocessing.py",
+        "tests/data/columns/test_preprocessing.py",
         "tests/data/splits/test_splits.py",
         UNSEEN,
     ],

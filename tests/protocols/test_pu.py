@@ -10,7 +10,7 @@ import yaml
 from pucli import data
 from pucli.core.errors import UsageError
 from pucli.data import load_dataset, repeated_splits
-from pucli.data.encode.standardise import Standardiser
+from pucli.data.features import Standardiser
 from pucli.methods import make_estimator
 from pucli.protocols import common
 from pucli.protocols.hidden_labels import HiddenLabels

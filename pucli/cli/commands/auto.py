@@ -155,7 +155,7 @@ def _auto_on_rows(
     """Train on rows that fit into memory and save the model; return what `auto_in_blocks` does."""
     from pucli.cli.compiling import tell_of_compiling
     from pucli.cli.text.auto import why_only_train
-    from pucli.data.encode.duplicates import shape
+    from pucli.data.features import shape
     from pucli.models.auto.summary import Findings
 
     known = 0 if rows.negative is None else int(rows.negative.sum())
@@ -175,7 +175,7 @@ def _auto_on_rows(
 def _check_scored(scored: Path | None, where: FileRows, safe: bool) -> None:
     """Raise UsageError for options that go with --scored, and for a file or identifiers that it cannot have."""
     from pucli.data.files.writers import check_writable_format
-    from pucli.data.rows.found_ids import OWN_COLUMNS
+    from pucli.data.rows.user_file import OWN_COLUMNS
     from pucli.models.prediction import check_ids
 
     if safe and scored is None:

@@ -82,7 +82,7 @@ def command(  # noqa: PLR0913
     Wilcoxon test compares two methods, the Friedman and Nemenyi tests three or more.
     """
     from pucli.core.processes import number_of_jobs
-    from pucli.data.rows.row_source import check_one_source
+    from pucli.data.rows.training_rows import check_one_source
     from pucli.data.rows.user_file import ColumnChoice
     from pucli.models.compare import compare, declared_task, judge, own_task
 

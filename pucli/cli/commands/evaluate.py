@@ -81,8 +81,8 @@ def command(  # noqa: PLR0913
     `pucli list metrics` describes them all. A model of a declared data set is scored on the rows that were
     held out in training.
     """
-    from pucli.data.files.several_files import title_of
-    from pucli.data.rows.row_source import check_one_source
+    from pucli.data.files.tables import title_of
+    from pucli.data.rows.training_rows import check_one_source
     from pucli.models.saved import load_model
 
     opt.choice("kind of labels", labels, ("true", "pu"))
@@ -161,9 +161,8 @@ def _own_file(
 
 
 def _held_out(saved: SavedModel, dataset: str | None) -> ScoredRows:
-    from pucli.data.rows.row_source import RowSource
     from pucli.data.rows.scored_rows import ScoredRows
-    from pucli.data.rows.training_rows import training_split
+    from pucli.data.rows.training_rows import RowSource, training_split
 
     about = saved.metadata.get("data", {})
     source = RowSource(dataset=dataset, repeat=about.get("repeat", 0))

@@ -177,7 +177,7 @@ def _labels(
     """Write the predictions of a model that predicts labels."""
     from collections import Counter
 
-    from pucli.data.encode.drift import Tally
+    from pucli.data.columns.drift import Tally
     from pucli.data.rows.row_hashes import RowCounter
     from pucli.data.rows.tables import MissingColumn
     from pucli.models.prediction import predicted_blocks, top_rows

@@ -28,7 +28,7 @@ def command(out: Output, model: ModelFile, data: NewFiles, reading: ReadingOptio
     Its 90 % interval holds if nothing else has changed. Each column is tested for other changes; combinations of
     columns are not. `pucli predict --adapt` adapts probabilities and threshold to the share.
     """
-    from pucli.data.files.several_files import title_of
+    from pucli.data.files.tables import title_of
     from pucli.models.saved import load_model
     from pucli.models.shift import shift_of
 

@@ -144,7 +144,7 @@ def _rows(out: Output, entry: Method, where: SplitRows, *, sparse: bool) -> Trai
 
 
 def _warn_of_poor_rows(out: Output, rows: TrainingRows) -> None:
-    from pucli.data.encode.duplicates import constant_features
+    from pucli.data.features import constant_features
     from pucli.data.rows.training_rows import FEW_LABELLED
 
     if len(constant_features(rows.X, rows.feature_names)) == rows.X.shape[1]:

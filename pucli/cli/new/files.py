@@ -255,7 +255,7 @@ def _of_empty(count: int, label: str) -> str:
 def _features(source: Path, label: str, positive: str) -> dict[str, Any]:
     """Return the columns to leave out, and how empty cells of the others are filled; check the label column."""
     from pucli.data.catalogue.selection import class_text
-    from pucli.data.files.formats import open_table
+    from pucli.data.files.tables import open_table
     from pucli.data.rows.tables import existing_column
 
     table = open_table(source, label, as_text=[label])

@@ -13,9 +13,8 @@ from pucli.cli.terminal import filled, many, width_of
 from pucli.core.errors import UsageError, shell_word
 
 if TYPE_CHECKING:
-    from pucli.data.encode.encoder import TableEncoder
-    from pucli.data.rows.row_source import RowSource
-    from pucli.data.rows.training_rows import TrainingRows
+    from pucli.data.columns.encoder import TableEncoder
+    from pucli.data.rows.training_rows import RowSource, TrainingRows
 
 # Columns named in a joined warning, and characters about each.
 NAMED, SHORT = 3, 60

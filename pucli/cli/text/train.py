@@ -26,7 +26,7 @@ def document_of(fitted: Fitted) -> dict[str, Any]:
     import numpy as np
 
     from pucli.cli.text.columns import column_records
-    from pucli.data.encode.duplicates import shape
+    from pucli.data.features import shape
 
     rows, statements = fitted.rows, fitted.statements
     known = 0 if rows.negative is None else int(rows.negative.sum())

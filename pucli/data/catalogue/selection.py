@@ -8,8 +8,7 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import RunError
-from pucli.data.blanks import trimmed
-from pucli.data.frames import cell_text, to_numbers
+from pucli.data.columns.cells import cell_text, texts_of, to_numbers, trimmed
 from pucli.data.labels import LABEL
 from pucli.data.schema import Column, Entry, Features, Rows, Sort, Target
 from pucli.data.splits.groups import row_groups
@@ -108,7 +107,11 @@ def class_text(column: pd.Series) -> AnyArray:
         values = column.to_numpy()
         unique, inverse = np.unique(values, return_inverse=True)
         return np.array([str(int(v)) if float(v).is_integer() else str(v) for v in unique], dtype=object)[inverse]
-    return np.array([cell_text(value) if isinstance(value, bytes) else trimmed(str(value)) for value in column], object)
+    cells = column.tolist()
+    if set(map(type, cells)) == {str}:
+        unique, inverse = np.unique(np.array(cells, dtype=object), return_inverse=True)
+        return np.array(texts_of(unique.tolist()), dtype=object)[inverse]
+    return np.array([cell_text(value) if isinstance(value, bytes) else trimmed(str(value)) for value in cells], object)
 
 
 def _wanted_classes(label: AnyArray, target: Target) -> Bools:

@@ -15,7 +15,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from pucli.data.files.packing import packing
+from pucli.data.files.disguises import packing
 
 SIZE_LIMIT = 4 * 2**30  # bytes
 # A file may unpack to RATIO times its size, or to FREE bytes. Zeros alone reach a ratio of a thousand; data of

@@ -1,4 +1,4 @@
-"""Recognition of files by their first bytes, where their extension is wrong."""
+"""Recognition of files by their first bytes, where their extension is wrong or they are packed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from typing import NamedTuple
 from pucli.core.errors import UsageError
 
 NO_SEPARATOR_IN_PATH = re.compile(r"[a-z][a-z0-9+.-]{1,9}:/{1,2}[^/]", re.IGNORECASE)
+
+_MAGIC = (
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"PK\x03\x04", "zip"),
+)
 
 
 class Disguise(NamedTuple):
@@ -110,6 +118,11 @@ _TEXT = (
         Disguise("a Markdown table", "", _SAVE),
     ),
 )
+
+
+def packing(head: bytes) -> str:
+    """Return how a file is packed, by its first bytes: gzip, bzip2, xz, zstd or zip, "" if it is not."""
+    return next((name for magic, name in _MAGIC if head.startswith(magic)), "")
 
 
 def recognised(head: bytes, path: Path | None = None) -> Disguise | None:

@@ -9,31 +9,35 @@ import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pucli.core.arrays import AnyArray
 from pucli.core.errors import RunError
 from pucli.data.labels import LABEL
-from pucli.data.schema import Column, Reader
+from pucli.data.schema import Column, DeclaredFormat
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pucli.data.files.text.checked_records import CheckedRecords
 
+NA = [
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
+    *("NULL", "NaN", "None", "n/a", "nan", "null"),
+]
+"""Texts that pandas reads as empty cells."""
 _SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "blank": r"\s+"}
 
 
-def read_declared(path: Path, reader: Reader, columns: Iterable[Column] | None = None) -> pd.DataFrame:
+def read_declared(path: Path, reader: DeclaredFormat, columns: Iterable[Column] | None = None) -> pd.DataFrame:
     """Read a declared file as a table.
 
     Parameters
     ----------
     path : Path
         The file.
-    reader : Reader
+    reader : DeclaredFormat
         Its declared format.
     columns : iterable of str or int, optional
         The columns to read, by default all. A long text file is read faster with fewer columns.
@@ -52,7 +56,7 @@ def read_declared(path: Path, reader: Reader, columns: Iterable[Column] | None =
         raise RunError(f"{path} cannot be read as declared ({reader.kind}): {error}") from error
 
 
-def _read_text(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+def _read_text(path: Path, reader: DeclaredFormat, columns: set[Column] | None) -> pd.DataFrame:
     header = None if reader.header == "none" or reader.columns else 0
     used: Any = None if columns is None else (lambda name: name in columns)
     if columns is not None and header is None and not reader.columns:
@@ -69,16 +73,18 @@ def _read_text(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Da
     )
 
 
-def read_csv(path: Path | IO[bytes] | CheckedRecords, **options: Any) -> pd.DataFrame:
-    """Read a text table with every number rounded to the nearest double, as pandas does from 3.1."""
+def read_csv(source: Any, **options: Any) -> pd.DataFrame:
+    """Read a path or a stream of bytes as a text table, each number rounded to the nearest double, as pandas 3.1 does.
+
+    A stream needs the method `read` alone, and `__iter__`, which pandas asks for but does not call.
+    """
     import pandas as pd
 
-    source: Any = path
     frame: pd.DataFrame = pd.read_csv(source, low_memory=False, index_col=False, skipinitialspace=True, **options)
     return frame
 
 
-def _read_excel(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+def _read_excel(path: Path, reader: DeclaredFormat, columns: set[Column] | None) -> pd.DataFrame:
     header = None if reader.header == "none" else 0
     frame = read_excel(path, 0 if reader.sheet is None else reader.sheet, header=header, skiprows=reader.skip)
     return frame.dropna(how="all").dropna(axis=1, how="all")
@@ -130,13 +136,13 @@ def read_excel(
     return frame.rename(columns=lambda name: name.strip() if isinstance(name, str) else name)
 
 
-def _read_arff(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+def _read_arff(path: Path, reader: DeclaredFormat, columns: set[Column] | None) -> pd.DataFrame:
     from pucli.data.files.text.arff import read_arff
 
     return read_arff(path)[0]
 
 
-def _read_mat(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+def _read_mat(path: Path, reader: DeclaredFormat, columns: set[Column] | None) -> pd.DataFrame:
     from pucli.data.files.binary.mat import read_mat
 
     content = read_mat(path, reader.labels)
@@ -145,7 +151,7 @@ def _read_mat(path: Path, reader: Reader, columns: set[Column] | None) -> pd.Dat
     return label_frame(content[reader.features], codes)
 
 
-def _read_idx(path: Path, reader: Reader, columns: set[Column] | None) -> pd.DataFrame:
+def _read_idx(path: Path, reader: DeclaredFormat, columns: set[Column] | None) -> pd.DataFrame:
     from pucli.data.files.binary.idx import idx_table
 
     return idx_table(path)

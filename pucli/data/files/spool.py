@@ -14,8 +14,7 @@ from typing import IO
 
 from pucli.core.errors import PucliError, UsageError
 from pucli.core.memory import available_bytes
-from pucli.data.files.disguises import recognised
-from pucli.data.files.packing import packing
+from pucli.data.files.disguises import packing, recognised
 from pucli.data.files.text.records import LONGEST, endless_line
 from pucli.data.reading import WANTED
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pucli.core.errors import UsageError
-from pucli.data.frames import is_number
+from pucli.data.columns.cells import is_number
 
 if TYPE_CHECKING:
     import pandas as pd

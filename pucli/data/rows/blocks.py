@@ -15,22 +15,23 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pucli.data.encode.doubtful_rows import inner_header, last_row, second_header, subtotals
-from pucli.data.files.binary.parquet_files import read_parquet_blocks
-from pucli.data.files.disguises import check_is_text, recognised
-from pucli.data.files.file_kinds import check_content, file_kind
-from pucli.data.files.folders import partition_of, with_partition
-from pucli.data.files.formats import open_table
-from pucli.data.files.packing import packing
-from pucli.data.files.read_errors import reading
+from pucli.data.columns.doubtful_rows import inner_header, last_row, second_header, subtotals
+from pucli.data.files.disguises import check_is_text, packing, recognised
+from pucli.data.files.packed import buffered, plain_stream
 from pucli.data.files.spool import STDIN, is_stream, reread, shown
 from pucli.data.files.table import Table
-from pucli.data.files.text.decimal_comma import with_decimal_points
-from pucli.data.files.text.layout import TextLayout, head_text, read_head, text_head, text_layout
+from pucli.data.files.tables import (
+    check_content,
+    file_kind,
+    open_table,
+    partition_of,
+    reader_of,
+    reading,
+    with_partition,
+)
+from pucli.data.files.text.layout import head_text, read_head, text_layout
 from pucli.data.files.text.records import note
-from pucli.data.files.text.text_files import SUFFIXES, line_of, read_text
-from pucli.data.files.unpacking import buffered, plain_stream
-from pucli.data.ids import with_ids
+from pucli.data.files.text.text_files import text_blocks
 from pucli.data.reading import AS_IT_IS, Reading, without_missing
 from pucli.data.rows.tables import check_model_columns, existing_column
 
@@ -82,7 +83,7 @@ def read_blocks(
         The file or a column is missing, or the content does not match the file extension.
     """
     files = [path] if isinstance(path, Path) else list(path)
-    columns = _Columns(tuple(needed), frozenset(as_text), frozenset(keep), frozenset(optional))
+    columns = BlockColumns(tuple(needed), frozenset(as_text), frozenset(keep), frozenset(optional))
     start = 0
     for file in files:
         n_rows, empty, first = 0, 0, ""
@@ -103,7 +104,7 @@ def read_blocks(
         start += n_rows
 
 
-class _Columns(NamedTuple):
+class BlockColumns(NamedTuple):
     """The columns to read: those kept as text, those of identifiers, and those that a file may lack."""
 
     needed: tuple[str, ...]
@@ -113,6 +114,7 @@ class _Columns(NamedTuple):
 
     @property
     def required(self) -> list[str]:
+        """Return the columns that a file must have."""
         return [name for name in self.needed if name not in self.optional]
 
     def of(self, path: Path, table: Table) -> list[str]:
@@ -147,19 +149,16 @@ def _place_in(place: Callable[[int], str], file: Path, start: int) -> Callable[[
     return lambda row: f"{place(row - start)} of {file}"
 
 
-def _blocks(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[Table]:
+def _blocks(path: Path, columns: BlockColumns, rows: int, how: Reading) -> Iterator[Table]:
     if is_stream(path):
         yield from _from_stream(path, columns, rows, how)
         return
     with reading(path):
         kind = file_kind(path, how)
         check_content(path, kind)
-        whole = not partition_of(path).keys().isdisjoint(columns.needed)
-        if kind in SUFFIXES and not whole:
-            layout = text_layout(path, text_head(path, how), columns.required, how)
-            yield from _noted(path, _text_blocks(path, layout, None, columns, rows))
-        elif kind == ".parquet" and not whole:
-            yield from _noted(path, _parquet_blocks(path, columns, rows))
+        blocks = reader_of(kind).blocks
+        if blocks is not None and partition_of(path).keys().isdisjoint(columns.needed):
+            yield from _noted(path, blocks(path, columns, rows, how))
         else:
             known, options = columns.required, {"as_text": columns.as_text, "keep": columns.ids, "how": how}
             table = open_table(path, None, known=known, as_number=known, **options)  # type: ignore[arg-type]
@@ -169,7 +168,7 @@ def _blocks(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[
                 yield table._replace(frame=table.frame.iloc[start : start + rows])
 
 
-def _from_stream(path: Path, columns: _Columns, rows: int, how: Reading) -> Iterator[Table]:
+def _from_stream(path: Path, columns: BlockColumns, rows: int, how: Reading) -> Iterator[Table]:
     """Read a stream: text as it comes, other formats from a copy."""
     name = Path(shown(path))
     with reading(path), nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb") as opened:
@@ -185,37 +184,7 @@ def _from_stream(path: Path, columns: _Columns, rows: int, how: Reading) -> Iter
             check_is_text(head, name)
             layout = text_layout(name, head_text(head), columns.required, how)
             source = io.BufferedReader(_Rejoined(head, text))
-            yield from _noted(name, _text_blocks(name, layout, source, columns, rows))
-
-
-def _text_blocks(
-    path: Path, layout: TextLayout, source: IO[bytes] | None, columns: _Columns, rows: int
-) -> Iterator[Table]:
-    import pandas as pd
-
-    as_text = {*columns.as_text, *layout.reading.formed}
-
-    def place(row: int) -> str:
-        return f"line {line_of(path, layout, row)}" if source is None else f"row {row + 1}"
-
-    names = columns.of(path, Table(pd.DataFrame(columns=layout.names), place, layout.naming, reading=layout.reading))
-    for frame in read_text(path, layout, source=source, as_text=as_text, ids=columns.ids, columns=names, rows=rows):
-        block = with_ids(frame[names].copy(), columns.ids)
-        if layout.separator != "," and not layout.reading.decimal:
-            with_decimal_points(block, as_text, names)
-        yield Table(block, place, layout.naming)
-
-
-def _parquet_blocks(path: Path, columns: _Columns, rows: int) -> Iterator[Table]:
-    blocks = read_parquet_blocks(path, columns.needed, columns.ids, rows)
-    empty = Table(next(blocks), lambda row: f"row {row + 1}")
-    names = columns.of(path, empty)
-    found = False
-    for frame in blocks:
-        found = True
-        yield empty._replace(frame=frame)
-    if not found:
-        yield empty._replace(frame=empty.frame[names])
+            yield from _noted(name, text_blocks(name, layout, source, columns, rows))
 
 
 def _noted(path: Path, tables: Iterator[Table]) -> Iterator[Table]:

@@ -12,7 +12,7 @@ import numpy as np
 from pucli.core.arrays import AnyArray, Bools, Ints
 from pucli.core.errors import UsageError, shell_word
 from pucli.data.catalogue.selection import class_text
-from pucli.data.frames import is_number
+from pucli.data.columns.cells import is_number
 from pucli.data.labels import NO, YES, positive_of_two, says_not_labelled
 from pucli.data.reading import normal
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import UsageError
-from pucli.data.files.several_files import files_of, title_of
+from pucli.data.files.tables import files_of, title_of
 from pucli.data.labels import says_not_labelled
 from pucli.data.reading import Reading
 from pucli.data.rows.label_column import UNLABELED, LabelColumn, labelled_positives, partly_labelled
@@ -18,7 +18,7 @@ from pucli.data.rows.row_hashes import KnownRows, fingerprints, known_rows, row_
 from pucli.data.rows.user_file import apply_file
 
 if TYPE_CHECKING:
-    from pucli.data.encode.encoder import TableEncoder
+    from pucli.data.columns.encoder import TableEncoder
 
 # Warning about scores without true labels, on rows that the model was trained on.
 MEMORISED = (
@@ -84,7 +84,8 @@ def scored_rows(
     """
     files = files_of(path)
     how = Reading.of_record(about.get("reading", {})) if how is None else how
-    X, labels, _, _, warnings = apply_file(files, encoder, column, how)
+    file = apply_file(files, encoder, column, how)
+    X, labels, warnings = file.X, file.labels, file.warnings
     path = Path(title_of(files))
     assert labels is not None
     trained = about.get("data", {})

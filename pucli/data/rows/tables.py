@@ -11,9 +11,9 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.errors import UsageError, did_you_mean, shell_word
-from pucli.data.files.several_files import files_of, open_files, title_of
+from pucli.data.columns.cells import missing_columns, some_of, to_numbers
 from pucli.data.files.table import Table
-from pucli.data.frames import missing_columns, some_of, to_numbers
+from pucli.data.files.tables import files_of, open_files, title_of
 from pucli.data.reading import WANTED, Reading
 from pucli.data.rows.label_column import LabelColumn
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,18 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
-from pucli.core.errors import UsageError, unknown
+from pucli.core.errors import UsageError, shell_word, unknown
 from pucli.core.memory import return_memory_of_reader
 from pucli.core.seeding import stream
-from pucli.data.files.several_files import title_of
+from pucli.data.columns.cells import ColumnCells
+from pucli.data.columns.kinds import column_kinds
+from pucli.data.files.spool import reread, spooled_size
+from pucli.data.files.tables import title_of
 from pucli.data.reading import Reading
-from pucli.data.rows.found_ids import found_ids, read_ids
+from pucli.data.rows.blocks import read_blocks
 from pucli.data.rows.label_column import UNLABELED, known_negatives, labelled_positives, partly_labelled
 from pucli.data.rows.row_hashes import fingerprints, labelled_twins, repeated_ids, repeated_labels
-from pucli.data.rows.row_source import RowSource, check_no_choice, check_source, named_files, spool_notes
 from pucli.data.rows.tables import read_labelled
-from pucli.data.rows.times import row_times
-from pucli.data.rows.user_file import fit_file, groups_not_given, leak_warnings
+from pucli.data.rows.user_file import ColumnChoice, fit_file, found_ids, groups_not_given, leak_warnings
 from pucli.data.splits.groups import alone, one_of_each, row_groups
 from pucli.data.splits.held_out import held_out_rows, hidden_classes
 from pucli.data.splits.saved_splits import load_splits
@@ -31,7 +34,152 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pucli.data.catalogue.datasets import Dataset
-    from pucli.data.encode.encoder import TableEncoder
+    from pucli.data.columns.encoder import TableEncoder
+    from pucli.data.files.table import Table
+    from pucli.data.reading import Reading
+
+
+def read_ids(files: Sequence[Path], ids: Sequence[str], encoder: TableEncoder, how: Reading) -> pd.DataFrame:
+    """Read the identifiers of all rows of files, as they are written.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        The files, which were read before with `encoder` and `how`.
+    ids : sequence of str
+        The columns to read.
+    encoder : TableEncoder
+        Encoder of the other columns.
+    how : Reading
+        Options for reading.
+    """
+    import pandas as pd
+
+    needed, as_text = dict.fromkeys([*encoder.needed, *ids]), {*encoder.read_as_text, *ids}
+    how = replace(how, formed=encoder.formed)
+    with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings(action="ignore"))  # given when the files were read first
+        again = [stack.enter_context(reread(path)) for path in files]
+        blocks = read_blocks(again, list(needed), as_text=as_text, how=how, keep=ids)
+        return pd.concat([block.frame[list(ids)] for block in blocks], ignore_index=True)
+
+
+def row_times(frame: pd.DataFrame, name: str, kind: str | None, table: Table) -> Floats:
+    """Return the time of each row (n,): days since 1970-01-01 for a column of dates, else its numbers.
+
+    Parameters
+    ----------
+    frame : DataFrame of n rows
+        Table with the column.
+    name : str
+        The column.
+    kind : str or None
+        Kind of the column that the user gave with --as.
+    table : Table
+        The table as it was read, for messages.
+
+    Raises
+    ------
+    UsageError
+        The column holds neither dates nor numbers, or a cell has no time.
+    """
+    (column,) = column_kinds(frame[[name]], {} if kind is None else {name: kind})
+    cells, dated = frame[name], column.kind == "date"
+    found = ColumnCells(cells).days(column.written, column.serials)[0] if dated else ColumnCells(cells).numbers[0]
+    missing = np.isnan(found)
+    if missing.all():
+        raise UsageError(
+            f"--time {name}: the column holds no dates or numbers; --as {shell_word(name)}=date:%d.%m.%Y names the "
+            "form of dates."
+        )
+    if missing.any():
+        raise UsageError(
+            f"--time {name}: {int(missing.sum())} of {len(found)} rows have no time, the first at "
+            f"{table.place(int(missing.argmax()))}; fill them in or leave these rows out."
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class RowSource:
+    """Source of rows: a declared data set whose labels are hidden, or a file with a label column."""
+
+    dataset: str | None = None  # name of a declared data set. Either this or `data` is given
+    data: Path | None = None  # a file
+    label: str | None = None  # label column of `data`
+    positive: str | None = None  # class in that column that marks labelled positives; None to infer it from the column
+    # classes in that column of rows that nobody has labelled, and of rows that are known to be negative
+    unlabeled: str | None = None
+    negative: str | None = None
+    # "case-control" or "single-training-set". For a file, it only sets the denominator of PUF
+    scenario: str = "case-control"
+    # share of the training positives (or of the training rows of each class) that are labelled
+    label_frequency: float = 0.5
+    seed: int = 0  # seed of the split
+    split: Path | None = None  # file of splits that replaces `scenario`, `label_frequency` and `seed`
+    repeat: int = 0  # number of the split in `split`, from 0
+    rows: int | None = None  # maximum number of training rows, drawn at random; None for all
+    choice: ColumnChoice = field(default_factory=ColumnChoice)  # the user's choice of columns of `data`
+    more: Sequence[Path] = ()  # further files with the columns of `data`, read as one table with it
+    reading: Reading = field(default_factory=Reading)  # the user's options for reading `data`
+
+    @property
+    def files(self) -> list[Path]:
+        """Return the files."""
+        return [] if self.data is None else [Path(self.data), *self.more]
+
+
+def check_one_source(declared: bool, own: bool, ways: str) -> None:
+    """Check that the rows are either of a declared data set or the user's own.
+
+    Parameters
+    ----------
+    declared : bool
+        Whether --dataset is given.
+    own : bool
+        Whether --data is given.
+    ways : str
+        The options by which a command takes rows, for the message.
+
+    Raises
+    ------
+    UsageError
+        Both or neither are given.
+    """
+    if declared == own:
+        which = "--dataset and --data both name rows" if own else "no rows given"
+        raise UsageError(f"{which}; use either {ways}.")
+
+
+def check_source(source: RowSource, file_options: str) -> None:
+    """Check that a source has either a declared data set or a file; `file_options` name the file, for the message."""
+    ways = f"--dataset NAME (`pucli list datasets`) or {file_options}"
+    check_one_source(source.dataset is not None, source.data is not None, ways)
+
+
+def check_no_choice(source: RowSource, why: str) -> None:
+    """Raise UsageError, which says `why`, for options that choose columns, or how a declared data set is read."""
+    if source.choice != ColumnChoice():
+        raise UsageError(f"--as, --drop, --only, --id and --groups {why}.")
+    if source.data is None and source.reading != Reading():
+        raise UsageError(f"{source.reading.words} needs --data; a declared data set has its own reader.")
+
+
+def named_files(source: RowSource) -> dict[str, Any]:
+    """Return the names of the files as JSON values."""
+    found: dict[str, Any] = {"file": str(source.data)}
+    return found | ({"files": [str(path) for path in source.files]} if source.more else {})
+
+
+def spool_notes(source: RowSource) -> tuple[str, ...]:
+    """Return which files were streams that had to be copied."""
+    sizes = {title_of([file]): spooled_size(file) for file in source.files}
+    return tuple(
+        f"{name} is read only once: {size:,} bytes were copied to a temporary file"
+        for name, size in sizes.items()
+        if size is not None
+    )
+
 
 # With fewer labelled rows, fits and estimates are unreliable.
 FEW_LABELLED = 10
@@ -60,6 +208,7 @@ class TrainingRows:
     encoder: TableEncoder | None = None  # the encoder of the columns of a file
     id_columns: Sequence[str] = ()  # columns of the file that identify a row, named by the user
     found_ids: tuple[str, ...] = ()  # columns of the file that were found to be identifiers, if the user named none
+    found_cells: pd.DataFrame | None = None  # these columns of all rows of the file; None if they must be read again
     warnings: tuple[str, ...] = ()  # problems that the user should look at, each about one column of the file
     leaks: tuple[str, ...] = ()  # those of the warnings that name a column which probably leaks the label
     repeated: str = ""  # that labelled rows seem to be the same cases several times, "" if not
@@ -89,7 +238,10 @@ def with_found_ids(rows: TrainingRows, files: Sequence[Path]) -> TrainingRows:
 
     if not rows.found_ids or rows.marks is None or rows.encoder is None:
         return rows
-    cells = read_ids(files, rows.found_ids, rows.encoder, rows.reading).iloc[rows.marks["row"].to_numpy() - 1]
+    cells = rows.found_cells
+    if cells is None:
+        cells = read_ids(files, rows.found_ids, rows.encoder, rows.reading)
+    cells = cells.iloc[rows.marks["row"].to_numpy() - 1]
     return replace(rows, marks=pd.concat([rows.marks, cells.set_axis(rows.marks.index)], axis=1))
 
 
@@ -322,6 +474,8 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     apart = groups_not_given(file.encoder.columns_, choice.named)
     if groups is not None:
         about["groups"], apart = {"columns": list(choice.groups), "number": int(groups.max()) + 1}, alone(groups)
+    found = found_ids(file.encoder.columns_) if choice.find_ids else ()
+    known = file.table.clean and all(frame[name].dtype == "str" and frame[name].notna().all() for name in found)
     telling = tuple(leak_warnings(file, labelled, kind == "pu"))
     return TrainingRows(
         X=file.X,
@@ -340,7 +494,8 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         unlabeled=0 if kind == "pu" else UNLABELED,
         encoder=file.encoder,
         id_columns=source.choice.ids,
-        found_ids=found_ids(file.encoder.columns_) if source.choice.find_ids else (),
+        found_ids=found,
+        found_cells=frame[list(found)] if found and known else None,
         warnings=(*doubts, *file.warnings, *telling, *again, *apart),
         leaks=telling,
         repeated=repeated,

@@ -10,24 +10,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError, shell_word
-from pucli.data.encode.drift import Tally
-from pucli.data.encode.encoder import TableEncoder
-from pucli.data.encode.kinds.column import Column
-from pucli.data.encode.kinds.doubtful_cells import padded
-from pucli.data.encode.label_leakage import leaks
-from pucli.data.encode.twice_encoded import garbled
-from pucli.data.files.formats import open_wide
-from pucli.data.files.several_files import files_of, open_files, title_of
+from pucli.data.columns.cells import TableColumns, TableError, cell_text, some_of
+from pucli.data.columns.doubts import garbled, padded
+from pucli.data.columns.drift import Tally
+from pucli.data.columns.encoder import TableEncoder
+from pucli.data.columns.kinds import Column
+from pucli.data.columns.leakage import leaks
 from pucli.data.files.table import Table, WideTable
+from pucli.data.files.tables import files_of, open_files, open_wide, title_of
 from pucli.data.files.text.decimal_comma import NOTE
-from pucli.data.frames import TableError, some_of
+from pucli.data.files.text.layout import UNNAMED
 from pucli.data.labels import LABEL
 from pucli.data.reading import AS_IT_IS, Reading
-from pucli.data.rows.found_ids import ids_not_copied
 from pucli.data.rows.label_column import LabelColumn
 from pucli.data.rows.tables import check_model_columns, check_rows, existing_column
 
 if TYPE_CHECKING:
+    import pandas as pd
     from scipy.sparse import csr_array
 
 
@@ -36,6 +35,10 @@ LEAST_VALUES, LEAST_ROWS, MOST_ROWS = 40, 1.2, 50.0
 # Share of the values with a digit from which on words look like codes.
 CODES = 0.9
 _DIGIT = re.compile(r"\d")
+
+OWN_COLUMNS = ("row", "prediction", "score", "probability", "probability_low", "probability_high", "cluster")
+"""Names of the columns of predictions, without identifiers."""
+_TAKEN = {*OWN_COLUMNS, "labelled"}
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,8 @@ class EncodedFile(NamedTuple):
         The content of the file.
     warnings : list of str
         Problems that the user should look at, each about one column.
+    columns : TableColumns or None
+        The feature columns of a training file.
     """
 
     X: Floats
@@ -116,6 +121,7 @@ class EncodedFile(NamedTuple):
     encoder: TableEncoder
     table: Table
     warnings: list[str]
+    columns: TableColumns | None = None
 
 
 def fit_file(
@@ -153,14 +159,16 @@ def fit_file(
         "as_number": choice.as_number,
         "keep": {*choice.ids, *choice.groups},
     }
-    table = _filled(path, open_files(files, label, how=how, **columns))  # type: ignore[arg-type]
+    table = open_files(files, label, how=how, **columns)  # type: ignore[arg-type]
+    check_rows(path, table)
     labels = None if label is None else label_column(path, table, label)
     frame = table.frame[choice.features(path, table, label)]
     kinds = {name: kind for name, kind in choice.kinds.items() if name in frame.columns}
     try:
-        encoder = TableEncoder(kinds, decimal=how.decimal).learn(frame)
+        cells = TableColumns(frame)
+        encoder = TableEncoder(kinds, decimal=how.decimal).learn(cells)
         tally = Tally(table.place)
-        X = encoder.transform(frame, tally)
+        X = encoder.transform(cells, tally)
     except TableError as error:
         raise UsageError(f"{path}: {error}") from error
     encoder.columns_ = [_noted(column, table) for column in encoder.columns_]
@@ -170,7 +178,7 @@ def fit_file(
     warnings += tally.lines() + (ids_not_copied(encoder.columns_, frame) if choice.find_ids else [])
     if X.shape[1] == 0:
         raise UsageError(f"{path}: no column can be used as a feature: {_why_unused(encoder.columns_, warnings)}")
-    return EncodedFile(X, labels, encoder, table, warnings)
+    return EncodedFile(X, labels, encoder, table, warnings, cells)
 
 
 def _why_unused(columns: Sequence[Column], warnings: Sequence[str]) -> str:
@@ -226,7 +234,8 @@ def apply_file(
     if encoder.sparse_:
         return _wide_file(path, only_wide(files, how), encoder, label, how)
     columns = {"known": encoder.needed, "as_text": encoder.read_as_text, "as_number": encoder.needed}
-    table = _filled(path, open_files(files, label, how=how, **columns))  # type: ignore[arg-type]
+    table = open_files(files, label, how=how, **columns)  # type: ignore[arg-type]
+    check_rows(path, table)
     labels = None if label is None else label_column(path, table, label)
     check_model_columns(path, table, encoder.needed, encoder.origin)
     tally = Tally(table.place)
@@ -277,8 +286,30 @@ def leak_warnings(encoded: EncodedFile, labelled: Bools, hidden: bool) -> list[s
     hidden : bool
         Whether unlabeled rows hide positives, see `leaks`.
     """
-    warnings = leaks(encoded.table.frame, labelled, encoded.encoder.columns_, hidden)
+    warnings = leaks(encoded.columns or encoded.table.frame, labelled, encoded.encoder.columns_, hidden)
     return [f"column {name!r} {text}" for name, text in warnings.items()]
+
+
+def found_ids(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the identifiers among the columns of a file, without unnamed ones and names of columns of predictions."""
+    return tuple(
+        one.name
+        for one in columns
+        if one.kind == "identifier" and one.name not in _TAKEN and not one.name.startswith(UNNAMED)
+    )
+
+
+def ids_not_copied(columns: Sequence[Column], frame: pd.DataFrame) -> list[str]:
+    """Return a warning for each identifier with the name of a column of predictions, which may be taken for it.
+
+    An index that begins with 0 or 1 is no loss.
+    """
+    return [
+        f"column {one.name!r} is left out as an identifier and not copied, as predictions have a column of that name; "
+        "rename it in the file"
+        for one in columns
+        if one.kind == "identifier" and one.name in _TAKEN and cell_text(frame[one.name].iloc[0]) not in ("0", "1")
+    ]
 
 
 def groups_not_given(columns: Sequence[Column], named: Collection[str]) -> list[str]:
@@ -315,9 +346,3 @@ def label_column(path: Path, table: Table, label: str) -> LabelColumn:
     """
     column = table.frame[existing_column(path, table, label)]
     return LabelColumn.of(f"{path}: label column {label!r}", column, table.place)
-
-
-def _filled(path: Path, table: Table) -> Table:
-    """Return a table, or raise UsageError if it has no rows."""
-    check_rows(path, table)
-    return table

@@ -7,8 +7,8 @@ from html import escape
 
 import numpy as np
 
-from pucli.data.encode.decoding import day
-from pucli.data.frames import shortest
+from pucli.data.columns.cells import shortest
+from pucli.data.columns.encoder import day
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 420, 240, 54, 36, 10
 TICKS = 5

@@ -15,10 +15,8 @@ from pucli.core.atomic_files import replacing
 from pucli.core.errors import UsageError, shell_word
 from pucli.core.seeding import stream
 from pucli.core.version import __version__
-from pucli.data.encode.column_encoders import Category, ColumnEncoder, Number, YesNo
-from pucli.data.encode.date_encoder import Date
-from pucli.data.encode.decoding import cell, features_of_days, spans
-from pucli.data.encode.text_encoder import Text
+from pucli.data.columns.encoder import cell, features_of_days, spans
+from pucli.data.columns.encoders import Category, ColumnEncoder, Date, Number, Text, YesNo
 from pucli.data.labels import YES
 from pucli.estimators.auto.importance import dependence, importances
 from pucli.models.auto.drawings import bars, dependence_line, gains, histogram, odds_bounds, precision_recall

@@ -10,8 +10,8 @@ import numpy as np
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError
-from pucli.data.encode.drift import Usual
-from pucli.data.encode.encoder import TableEncoder
+from pucli.data.columns.drift import Usual
+from pucli.data.columns.encoder import TableEncoder
 from pucli.models.fitting import without_looked_at
 from pucli.models.reasons import explainable, reasons
 from pucli.solvers.ensemble.estimates import FEW_LABELLED, FROM_PRIOR, if_odds

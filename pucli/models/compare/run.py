@@ -15,7 +15,7 @@ from pucli.core.arrays import Floats
 from pucli.core.errors import UsageError
 from pucli.core.processes import in_workers
 from pucli.core.seeding import seed_words
-from pucli.data.encode.standardise import Standardiser
+from pucli.data.features import Standardiser
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import get_method, make_estimator
 from pucli.metrics import compute, get_metric, pu_counts

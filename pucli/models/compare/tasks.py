@@ -210,9 +210,8 @@ def own_task(
     reading : Reading, optional
         The user's options for reading.
     """
-    from pucli.data.files.several_files import files_of, title_of
-    from pucli.data.rows.row_source import RowSource
-    from pucli.data.rows.training_rows import training_rows
+    from pucli.data.files.tables import files_of, title_of
+    from pucli.data.rows.training_rows import RowSource, training_rows
 
     first, *more = files_of(path)
     source = RowSource(

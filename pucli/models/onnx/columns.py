@@ -1,7 +1,7 @@
 """Columns of a table as inputs of a graph, and their encoding inside it.
 
 Each column with features is an input (rows,): doubles for numbers and dates, text for categories and yes/no. What the
-encoder of the column does (`pucli.data.encode.column_encoders`) is done by the graph, so a program gives it the cells.
+encoder of the column does (`pucli.data.columns.encoders`) is done by the graph, so a program gives it the cells.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError
-from pucli.data.encode.column_encoders import Category, ColumnEncoder, Number, YesNo
-from pucli.data.encode.date_encoder import PARTS, Date
-from pucli.data.encode.encoder import TableEncoder
-from pucli.data.encode.text_encoder import Text
-from pucli.data.frames import EMPTY
+from pucli.data.columns.cells import EMPTY
+from pucli.data.columns.encoder import TableEncoder
+from pucli.data.columns.encoders import PARTS, Category, ColumnEncoder, Date, Number, Text, YesNo
 from pucli.data.labels import NO, YES
 from pucli.models.onnx.graph import INT64, Graph
 

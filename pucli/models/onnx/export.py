@@ -9,7 +9,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError
 from pucli.core.version import __version__
-from pucli.data.encode.standardise import Standardiser
+from pucli.data.features import Standardiser
 from pucli.methods import get_method
 from pucli.models.onnx.columns import Input, encoded
 from pucli.models.onnx.estimators import Answer, answer

@@ -39,7 +39,7 @@ class PURows(SplitRows):
 
 def divided(cell: Cell, context: Context) -> PURows:
     """Load and split the rows. Each step has its own random stream."""
-    from pucli.data.encode.duplicates import is_constant
+    from pucli.data.features import is_constant
 
     X, y, relevant = _load(cell, context)
     groups = read_groups(cell.dataset, context)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import open_table
+from pucli.data.files.tables import open_table
 from pucli.data.rows.user_file import fit_file
 
 pa = pytest.importorskip("pyarrow")

@@ -10,9 +10,9 @@ import zipfile
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.files import damaged as damage
-from pucli.data.files import unpacking
-from pucli.data.files.formats import open_table
+from pucli.data.files import packed as damage
+from pucli.data.files import packed as unpacking
+from pucli.data.files.tables import open_table
 from pucli.data.files.text import layout, records
 from pucli.data.files.text.layout import HEAD
 

@@ -9,9 +9,9 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from pucli.data.encode.doubtful_rows import doubtful_rows
-from pucli.data.files.formats import open_table
+from pucli.data.columns.doubtful_rows import doubtful_rows
 from pucli.data.files.table import Table
+from pucli.data.files.tables import open_table
 from pucli.data.rows.blocks import read_blocks
 
 HEADER = ["customer", "age", "income", "city", "bought"]

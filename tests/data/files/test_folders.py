@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.files.folders import partition_of, parts_of_folder
-from pucli.data.files.several_files import files_of, open_files
+from pucli.data.files.tables import files_of, open_files, partition_of, parts_of_folder
 from pucli.data.rows.blocks import read_blocks
 
 ROWS = pd.DataFrame({"id": ["007", "008", "009", "010"], "age": [1.5, 2.5, 3.5, 4.5], "label": [1, 0, 1, 0]})

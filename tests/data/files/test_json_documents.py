@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import open_table
+from pucli.data.files.tables import open_table
 
 TABLE = pd.DataFrame(
     {"id": ["007", "008", "a"], "big": [9007199254740993, 2, 3], "age": [31.5, None, 20.0], "label": [1, 0, 0]}

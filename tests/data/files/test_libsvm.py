@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import open_table
+from pucli.data.files.tables import open_table
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import open_table
+from pucli.data.files.tables import open_table
 from pucli.data.reading import Reading
 from pucli.data.rows.tables import check_model_columns, existing_column
 from tests.data.helpers import refused

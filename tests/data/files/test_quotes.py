@@ -3,7 +3,7 @@
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import open_table
+from pucli.data.files.tables import open_table
 from pucli.data.rows.blocks import read_blocks
 
 

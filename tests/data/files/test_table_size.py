@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.files.formats import open_table
+from pucli.data.files.tables import open_table
 from pucli.data.rows.blocks import read_blocks
 
 

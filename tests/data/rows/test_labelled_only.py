@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.data.encode.columns import column_kinds
-from pucli.data.encode.label_leakage import leaks
+from pucli.data.columns.kinds import column_kinds
+from pucli.data.columns.leakage import leaks
 
 N, LABELLED = 800, 100
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pucli.core.errors import UsageError
 from pucli.data import read_table, table_notes
-from pucli.data.files.read_errors import reading
+from pucli.data.files.tables import reading
 from pucli.data.files.text.arff import read_arff, split_row
 from pucli.data.reading import Reading
 from tests.helpers import examples

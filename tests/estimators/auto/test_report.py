@@ -12,7 +12,7 @@ import pytest
 
 from pucli import AutoPU
 from pucli.data import TableEncoder
-from pucli.data.encode.decoding import spans
+from pucli.data.columns.encoder import spans
 from pucli.data.rows.training_rows import TrainingRows
 from pucli.estimators.auto.random_labelling import labelling_of
 from pucli.models.auto import page as page_module

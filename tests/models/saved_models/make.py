@@ -98,8 +98,7 @@ def predictions(model: SavedModel) -> dict[str, Any]:
 
 
 def _train(method: str, params: dict[str, Any], frame: pd.DataFrame) -> Fitted:
-    from pucli.data.rows.row_source import RowSource
-    from pucli.data.rows.training_rows import density_rows, training_rows
+    from pucli.data.rows.training_rows import RowSource, density_rows, training_rows
     from pucli.data.rows.user_file import ColumnChoice
 
     with tempfile.TemporaryDirectory() as folder:

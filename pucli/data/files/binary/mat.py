@@ -21,7 +21,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError
 from pucli.data.files.archives import FREE, RATIO
-from pucli.data.files.damaged import check_unpacked
+from pucli.data.files.packed import check_unpacked
 from pucli.data.files.table import Table
 from pucli.data.files.table_size import MOST_COLUMNS, check_filled, check_fits
 

@@ -16,6 +16,7 @@ from pucli.data.files.table import Table
 from pucli.data.files.table_size import check_columnar, check_fits, check_names, text_bytes
 from pucli.data.files.text.records import note
 from pucli.data.ids import with_ids
+from pucli.data.reading import Reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -248,3 +249,27 @@ def feather_table(path: Path) -> Table:
         # identifiers in an index are columns, and integers beside empty cells stay exact
         frame = content.to_pandas(ignore_metadata=True, integer_object_nulls=True)
     return Table(frame, lambda row: f"row {row + 1}")
+
+
+def parquet_blocks(path: Path, columns: Any, rows: int, how: Reading) -> Iterator[Table]:
+    """Yield some columns of a Parquet file as blocks of rows.
+
+    Parameters
+    ----------
+    path : Path
+    columns : pucli.data.rows.blocks.BlockColumns
+        Those to read.
+    rows : int
+        Number of rows in a block.
+    how : Reading
+        The user's options, of which a Parquet file needs none.
+    """
+    blocks = read_parquet_blocks(path, columns.needed, columns.ids, rows)
+    empty = Table(next(blocks), lambda row: f"row {row + 1}")
+    names = columns.of(path, empty)
+    found = False
+    for frame in blocks:
+        found = True
+        yield empty._replace(frame=frame)
+    if not found:
+        yield empty._replace(frame=empty.frame[names])

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError, unknown
-from pucli.data.encode.doubtful_rows import few_at_end, parts_of, side_by_side
+from pucli.data.columns.cells import cell_text, some_of
+from pucli.data.columns.doubtful_rows import few_at_end, parts_of, side_by_side
 from pucli.data.files.readers import excel_engine
 from pucli.data.files.table_size import check_fits, check_names, check_open_document, check_sheet
 from pucli.data.files.text.records import Record, header_place, note
-from pucli.data.frames import cell_text, some_of
 
 if TYPE_CHECKING:
     import pandas as pd

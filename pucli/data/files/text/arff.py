@@ -11,9 +11,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pucli.data.columns.cells import to_numbers
+from pucli.data.files.packed import plain_text
 from pucli.data.files.table_size import check_columns
-from pucli.data.files.unpacking import plain_text
-from pucli.data.frames import to_numbers
 
 if TYPE_CHECKING:
     import pandas as pd

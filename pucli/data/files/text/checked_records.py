@@ -17,20 +17,157 @@ from typing import IO
 import numpy as np
 
 from pucli.core.errors import UsageError
-from pucli.data.files.text.delimiters import (
-    BLANK,
-    NEWLINE,
-    QUOTE,
-    between_blanks,
-    byte_table,
-    end_of_records,
-    has_bare_return,
-    has_regular_quotes,
-    unquoted,
-)
+from pucli.data.columns.cells import is_number
+from pucli.data.columns.doubtful_rows import COUNTS, few_at_end
 from pucli.data.files.text.records import LONGEST, Record, Shape, endless_line, header_cells, split_records
-from pucli.data.files.text.skipped_lines import SkippedLines
-from pucli.data.frames import is_number
+
+TAIL = 2**13  # bytes in which the last record usually begins
+NEWLINE, RETURN, QUOTE, BLANK, TAB = b'\n\r" \t'
+
+
+def end_of_records(data: bytes) -> int:
+    """Return the end of the last line of `data` before which all quotes are closed."""
+    end = data.rfind(b"\n") + 1
+    if b'"' not in data or not data.count(b'"', 0, end) % 2:
+        return end
+    for begin in (max(end - TAIL, 0), 0):
+        cells = np.frombuffer(data, dtype=np.uint8)[begin:end]
+        outside = np.cumsum(cells == QUOTE) % 2 == data.count(b'"', 0, begin) % 2
+        ends = np.flatnonzero((cells == NEWLINE) & outside)
+        if len(ends):
+            return begin + int(ends[-1]) + 1
+    return 0
+
+
+def byte_table(characters: bytes) -> np.ndarray:
+    """Return which of the 256 bytes are among some characters."""
+    return np.isin(np.arange(256), list(characters))
+
+
+def unquoted(delimiters: bytes) -> bytes:
+    """Return separators and line ends without the quotes and what lies within them."""
+    return b"".join(delimiters.replace(b'""', b"").split(b'"')[::2])
+
+
+def between_blanks(cells: np.ndarray) -> bytes:
+    """Return a blank for the beginning of each cell, and the line ends."""
+    newlines = cells == NEWLINE
+    gaps = (cells == BLANK) | (cells == TAB) | (cells == RETURN) | newlines
+    begins = ~gaps
+    begins[1:] &= gaps[:-1]
+    return np.where(newlines, np.uint8(NEWLINE), np.uint8(BLANK)).compress(begins | newlines).tobytes()
+
+
+def has_bare_return(block: bytes) -> bool:
+    """Return whether a carriage return ends no line."""
+    return b"\r" in block and block.count(b"\r") != block.count(b"\r\n")
+
+
+def has_regular_quotes(cells: np.ndarray, quotes: np.ndarray, separator: int) -> bool:
+    """Return whether every quote opens a cell at its beginning, closes it at its end, or is doubled within it.
+
+    Parameters
+    ----------
+    cells : array of uint8
+        A block of bytes.
+    quotes : array of int
+        Places of the quotes.
+    separator : int
+        The byte that separates cells.
+    """
+    opening, closing = quotes[0::2], quotes[1::2]
+    before = cells[np.maximum(opening - 1, 0)]
+    after = cells[np.minimum(closing + 1, len(cells) - 1)]
+    opens = (opening == 0) | (before == separator) | (before == NEWLINE) | (before == QUOTE)
+    closes = (after == separator) | (after == NEWLINE) | (after == RETURN) | (after == QUOTE)
+    return bool(len(opening) == len(closing) and opens.all() and closes.all())
+
+
+FEW = 0.05  # share of the rows, up to which those that begin with # may be comments
+MOST_BLANKS = 5_000_000  # lines; they are counted one by one
+
+
+class _Lines:
+    """Number of lines of a kind, and the first of them."""
+
+    def __init__(self) -> None:
+        self.n = self.first = 0
+
+    def add(self, line: int, n: int = 1) -> None:
+        self.first = self.first or line
+        self.n += n
+
+    def more(self, verb: str) -> str:
+        return f", as {verb} {self.n - 1} more" if self.n > 1 else ""
+
+
+class SkippedLines:
+    """Counter of the lines of a file that are no rows, or not as they should be.
+
+    Parameters
+    ----------
+    path : Path
+        Name for messages.
+    n_fields : int
+        Number of columns.
+    """
+
+    def __init__(self, path: Path, n_fields: int) -> None:
+        self._path, self._n_fields = path, n_fields
+        self._since = _Lines()  # blank lines since the last record; at the end of a file they are usual
+        self._blank = _Lines()
+        self.headers, self.comments, self.like_comments = _Lines(), _Lines(), _Lines()
+        self._short = _Lines()
+        self._first_width = self._last_short = self._last_line = self._last_blank = 0
+
+    def add_blank(self, line: int, n: int = 1) -> None:
+        """Count blank lines, the first of which is `line`."""
+        self._since.add(line, n)
+        if self._since.n + self._blank.n > MOST_BLANKS:
+            raise UsageError(f"{self._path} has more than {MOST_BLANKS} blank lines; remove them")
+
+    def keep_blank(self) -> None:
+        """Count the blank lines before a record."""
+        if self._since.n:
+            self._blank.add(self._since.first, self._since.n)
+            self._last_blank = self._since.first + self._since.n - 1
+            self._since = _Lines()
+
+    def end_record(self, line: int) -> None:
+        """Note that a record ends in a line."""
+        self.keep_blank()
+        self._last_line = line
+
+    def add_short(self, line: int, width: int) -> None:
+        """Count the record that has just ended, which begins in `line` and has only `width` fields."""
+        self._first_width = self._first_width or width
+        self._short.add(line)
+        self._last_short = self._last_line
+
+    def notes(self) -> list[str]:
+        """Return a note on each kind of lines, once all records are read."""
+        found = []
+        if n := self._blank.n:
+            lines, first = ("blank line is", "") if n == 1 else ("blank lines are", "the first is ")
+            after = few_at_end(self._last_line - self._last_blank, self._last_line, "line")
+            found.append(f"{n} {lines} skipped ({first}line {self._blank.first}){after}")
+        if self.headers.n:
+            found.append(f"line {self.headers.first} repeats the header{self.headers.more('do')}; skipped")
+        if self.comments.n:
+            more = self.comments.more("is" if self.comments.n == 2 else "are")
+            found.append(f"line {self.comments.first} is a comment or a rule{more}; skipped")
+        if 0 < self.like_comments.n <= FEW * self._last_line:
+            line, more = self.like_comments.first, self.like_comments.more("do")
+            found.append(f"line {line} begins with #{more}, like a comment, {COUNTS}")
+        if n := self._short.n:
+            fields = f"{self._first_width} field{'s' * (self._first_width > 1)} for {self._n_fields} columns"
+            more = f", and {n - 1} more line{' is' if n == 2 else 's are'} short" if n > 1 else ""
+            cut = "; the file may be cut short" if self._last_short == self._last_line else ""
+            found.append(
+                f"line {self._short.first} has {fields}{more}; the cells missing at the end are read as empty{cut}"
+            )
+        return [f"{self._path}: {text}" for text in found]
+
 
 _CHUNK = 2**18
 _CURLY = "“”„‟"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pucli.data.encode.number_forms import formed_numbers, is_decorated
-from pucli.data.frames import EMPTY
+from pucli.data.columns.cells import EMPTY
+from pucli.data.columns.number_forms import formed_numbers, is_decorated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,12 +69,9 @@ def _read(column: pd.Series, *, single: bool) -> pd.Series | None:
     ]
     if not any(commas) or not (single or all(numeric)):
         return None
-    if any(
-        is_decorated(text)
-        for text, known, value in zip(texts, numeric, read, strict=True)
-        if not known and value != value
-    ):
-        return None  # a unit or another decimal sign: `pucli.data.encode.number_forms` decides by the whole column
+    other = [text for text, known, value in zip(texts, numeric, read, strict=True) if not known and value != value]
+    if is_decorated(other).any():
+        return None  # a unit or another decimal sign: `pucli.data.columns.number_forms` decides by the whole column
     values = np.empty(len(texts) + 1, dtype=object)  # the last entry is for empty cells, whose code is -1
     values[-1] = np.nan
     for place, (text, known) in enumerate(zip(texts, numeric, strict=True)):

@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from pucli.core.errors import UsageError
+from pucli.data.columns.cells import is_number
+from pucli.data.files.packed import member_name, opened, plain_text
 from pucli.data.files.table_size import check_names
+from pucli.data.files.text.checked_records import FEW
 from pucli.data.files.text.decimal_comma import has_decimal_comma
 from pucli.data.files.text.encodings import misread
 from pucli.data.files.text.records import (
@@ -30,9 +33,6 @@ from pucli.data.files.text.records import (
     text_records,
     typical_width,
 )
-from pucli.data.files.text.skipped_lines import FEW
-from pucli.data.files.unpacking import member_name, opened, plain_text
-from pucli.data.frames import is_number
 from pucli.data.reading import AS_IT_IS, WANTED, Reading, normal
 
 HEAD = 2**16  # bytes from which the layout is inferred

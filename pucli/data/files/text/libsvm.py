@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pucli.core.errors import UsageError
+from pucli.data.files.packed import plain_text
 from pucli.data.files.text.records import note
-from pucli.data.files.unpacking import plain_text
 from pucli.data.reading import Reading
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pucli.core.errors import UsageError
-from pucli.data.frames import is_number
+from pucli.data.columns.cells import is_number
 
 FIELD_LIMIT = min(sys.maxsize, 2**31 - 1)
 """Longest field for `csv`, which is a C long: 32 bits under Windows."""

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from pucli.data.encode.kinds.doubtful_cells import na_among_codes, padded_cell
-from pucli.data.files.readers import read_csv
+from pucli.data.files.packed import plain_text
+from pucli.data.files.readers import NA, read_csv
+from pucli.data.files.table import Table
 from pucli.data.files.text.checked_records import CheckedRecords
-from pucli.data.files.text.layout import RECORDS, TextLayout
+from pucli.data.files.text.decimal_comma import with_decimal_points
+from pucli.data.files.text.layout import TextLayout
 from pucli.data.files.text.records import note, split_records, text_records
-from pucli.data.files.unpacking import plain_text
-from pucli.data.frames import EMPTY
+from pucli.data.ids import with_ids
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".dat")
-_WHOLE = re.compile(r"0|-?[1-9]\d{0,14}")
-_PADDED = re.compile(r"(?<![\d.])(?:0\d|\d+[eE]\d)|\.\d0|NA")  # what `doubtful_texts` looks for
-_NA = [
-    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
-    *("NULL", "NaN", "None", "n/a", "nan", "null"),
-]  # texts that pandas reads as empty cells
 
 
 def read_text(
@@ -72,7 +66,7 @@ def read_text(
     all_text = layout.reading.decimal == ","  # 1.234 is 1234, which is decided later
     options: dict[str, Any] = {"dtype": {name: str for name in names if all_text or name in as_text or name in ids}}
     if any(name in ids for name in names):
-        options |= {"keep_default_na": False, "na_values": {name: [""] if name in ids else _NA for name in names}}
+        options |= {"keep_default_na": False, "na_values": {name: [""] if name in ids else NA for name in names}}
     positions = [position for position, name in enumerate(layout.names) if name in ids]
     records = CheckedRecords(source, path, layout.shape, layout.reading.skip_rows, positions)
     try:
@@ -102,38 +96,8 @@ def _unpadded(block: pd.DataFrame, ids: Collection[str]) -> pd.DataFrame:
     return block.assign(**{name: cells.mask(cells == "") for name, cells in cut.items()})
 
 
-def is_plain(head: str, layout: TextLayout, name: str) -> bool:
-    """Return whether the first cells of a column are whole numbers as pandas writes them, or empty.
-
-    Parameters
-    ----------
-    head : str
-        The first lines of the file.
-    layout : TextLayout
-        Its layout.
-    name : str
-        Name of the column.
-    """
-    if name not in layout.names:
-        return False
-    position, shape = layout.names.index(name), layout.shape
-    head = head.replace("\r", "\n") if shape.returns else head
-    records = text_records(head, shape.separator, escape=shape.escape, count=RECORDS)
-    cells = {
-        record.fields[position].strip()
-        for record in records
-        if record.line >= shape.first_line and len(record.fields) > position
-    }
-    return all(cell in _NA or _WHOLE.fullmatch(cell) for cell in cells)
-
-
-def doubtful_texts(head: str, layout: TextLayout) -> dict[str, str]:
-    """Return the columns that may be codes, though read as numbers or empty cells, with an example each.
-
-    Only the first lines are looked at, see `padded_cell` and `na_among_codes`.
-    """
-    if not _PADDED.search(head):
-        return {}
+def head_cells(head: str, layout: TextLayout) -> dict[str, set[str]]:
+    """Return the different cells of each column in the first lines of a file."""
     shape = layout.shape
     head = head.replace("\r", "\n") if shape.returns else head
     records = [
@@ -141,13 +105,10 @@ def doubtful_texts(head: str, layout: TextLayout) -> dict[str, str]:
         for record in text_records(head, shape.separator, escape=shape.escape)
         if record.line >= shape.first_line
     ]
-    found = {}
-    for position, name in enumerate(layout.names):
-        cells = {record[position].strip() for record in records if len(record) > position}
-        filled = cells - EMPTY
-        if cell := "NA" if "NA" in cells and na_among_codes(filled) else padded_cell(filled):
-            found[name] = cell
-    return found
+    return {
+        name: {record[place].strip() for record in records if len(record) > place}
+        for place, name in enumerate(layout.names)
+    }
 
 
 def line_of(path: Path, layout: TextLayout, row: int) -> int:
@@ -171,3 +132,33 @@ def line_of(path: Path, layout: TextLayout, row: int) -> int:
             if record.line >= shape.first_line and shape.is_row(record)
         )
         return next(islice(found, row, None), row + shape.first_line) + layout.reading.skip_rows
+
+
+def text_blocks(path: Path, layout: TextLayout, source: IO[bytes] | None, columns: Any, rows: int) -> Iterator[Table]:
+    """Yield some columns of a text file as blocks of rows.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    layout : TextLayout
+    source : binary stream or None
+        Source of the text as plain UTF-8, if not `path`.
+    columns : pucli.data.rows.blocks.BlockColumns
+        Those to read.
+    rows : int
+        Number of rows in a block.
+    """
+    import pandas as pd
+
+    as_text = {*columns.as_text, *layout.reading.formed}
+
+    def place(row: int) -> str:
+        return f"line {line_of(path, layout, row)}" if source is None else f"row {row + 1}"
+
+    names = columns.of(path, Table(pd.DataFrame(columns=layout.names), place, layout.naming, reading=layout.reading))
+    for frame in read_text(path, layout, source=source, as_text=as_text, ids=columns.ids, columns=names, rows=rows):
+        block = with_ids(frame[names].copy(), columns.ids)
+        if layout.separator != "," and not layout.reading.decimal:
+            with_decimal_points(block, as_text, names)
+        yield Table(block, place, layout.naming)

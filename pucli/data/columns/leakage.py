@@ -1,0 +1,217 @@
+"""Detection of columns that may leak the label. A warning names them; they are used all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pucli.data.columns.cells import ColumnCells, TableColumns
+from pucli.data.columns.kinds import Column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TELLING = 0.995  # minimum area under the ROC curve for a single column to be a suspected label leak
+TELLING_SHARE = 0.8  # minimum difference of two shares (filled cells, cells with a word) for a suspected label leak
+MOST_WORDS = 2000  # maximum number of words of a text column that are looked at
+JUDGED = 20_000  # maximum number of labelled and of other rows used to look for label leaks
+
+
+# A value that at least a share LEAST_SHARE of the labelled rows has is suspected if no other row has it, although SURE
+# of them would have it if a share HIDDEN of them were like the labelled ones.
+LEAST_SHARE, HIDDEN, SURE = 0.2, 0.05, 5.0
+
+
+def leaks(  # noqa: C901
+    table: pd.DataFrame | TableColumns, labelled: np.ndarray, columns: Sequence[Column], hidden: bool = False
+) -> dict[str, str]:
+    """Find columns that probably leak the label.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame or TableColumns
+        Training rows.
+    labelled : (n,) bool array
+        The labelled rows, or the labelled positives.
+    columns : sequence of Column
+        The result of `column_kinds` for `table`.
+    hidden : bool
+        Whether the other rows are unlabeled, so that some of them should be like the labelled ones.
+
+    Returns
+    -------
+    warnings : dict of column name to text
+        A column is suspected if the shares of labelled and of other rows for which it is filled, or which have one of
+        its words or values, differ by at least `TELLING_SHARE`, if it is filled or empty only for labelled rows, or if
+        it alone separates the two with an area under the ROC curve of at least `TELLING`. For categories, that area is
+        measured on rows that were not used to order the values. For a large table, it is measured on a sample of both
+        kinds of rows. With `hidden`, a value, a word or a range of numbers or dates is suspected, too, that at least
+        `LEAST_SHARE` of the labelled rows have and no other row.
+    """
+    labelled = np.asarray(labelled, dtype=bool)
+    n_labelled = int(labelled.sum())
+    found: dict[str, str] = {}
+    if not 10 <= n_labelled <= len(labelled) - 10:
+        return found
+    rows = _sample(labelled)
+    if len(rows) < len(labelled):
+        frame = table.frame if isinstance(table, TableColumns) else table
+        table, labelled = frame.iloc[rows], labelled[rows]
+    cells_of = table if isinstance(table, TableColumns) else TableColumns(table)
+    for column in columns:
+        if column.kind in {"constant", "identifier"}:
+            continue
+        cells = cells_of[column.name]
+        if column.n_empty:
+            filled = ~_empty(cells, column)
+            shares = filled[labelled].mean(), filled[~labelled].mean()
+            one_sided = _one_sided(filled, labelled) or _one_sided(~filled, labelled)
+            if abs(shares[0] - shares[1]) >= TELLING_SHARE or one_sided:
+                found[column.name] = (
+                    f"is filled for {100 * shares[0]:.0f} % of the labelled and {100 * shares[1]:.0f} % of the other "
+                    "rows: it may leak the label (--drop)"
+                )
+                continue
+        if column.kind == "text":
+            word = _telling_word(cells, labelled)
+            if word:
+                found[column.name] = f"has the word {word!r} where rows are labelled: it may leak the label (--drop)"
+                continue
+        ranks = None
+        if column.kind in {"category", "yes/no"}:
+            value, *percent = _telling_value(cells, labelled)
+            if value:
+                found[column.name] = (
+                    f"is {value!r} in {percent[0]} % of the labelled and {percent[1]} % of the other rows: it may leak "
+                    "the label (--drop)"
+                )
+                continue
+            ranks = _rates(cells, labelled)
+        if column.kind != "text" and _separates(cells, column, labelled, ranks):
+            found[column.name] = "separates the labelled rows from the others by itself: it may leak the label (--drop)"
+            continue
+        own = _labelled_only(cells, column, labelled) if hidden else ""
+        if own:
+            found[column.name] = (
+                f"{own} of the labelled and in none of the {np.count_nonzero(~labelled)} other rows: nearly no "
+                "positives are hidden among these, or it may leak the label (--drop)"
+            )
+    return found
+
+
+def _separates(
+    cells: ColumnCells, column: Column, labelled: np.ndarray, ranks: tuple[np.ndarray, np.ndarray] | None
+) -> bool:
+    """Return whether a column alone ranks nearly all labelled rows on one side; `ranks` of categories, or None."""
+    if ranks is None:
+        values, judged = _ordered(cells, column), np.ones(len(labelled), dtype=bool)
+    else:
+        values, judged = ranks
+    present = judged & ~np.isnan(values)
+    return bool(present[labelled].sum() >= 10 and _telling(values[present], labelled[present]))
+
+
+def _labelled_only(cells: ColumnCells, column: Column, labelled: np.ndarray) -> str:
+    """Return a value, a word or a range that many labelled rows have and no other row, as a text; "" if none."""
+    if column.kind == "text":
+        texts, there = _words(cells)
+        in_rows = [np.asarray(there[kind].sum(axis=0)).ravel() for kind in (labelled, ~labelled)]
+        named = [f"has the word {text!r} in" for text in texts]
+    elif column.kind in {"category", "yes/no"}:
+        codes, texts = cells.coded
+        in_rows = [np.bincount(codes[kind & (codes >= 0)], minlength=len(texts)) for kind in (labelled, ~labelled)]
+        named = [f"is {text!r} in" for text in texts]
+    else:
+        values = _ordered(cells, column)
+        others = values[~labelled & ~np.isnan(values)]
+        if not len(others):
+            return ""
+        own = values[labelled]
+        in_rows = [np.array([np.sum(own > others.max()), np.sum(own < others.min())]), np.zeros(2)]
+        named = ["is greater than elsewhere in", "is smaller than elsewhere in"]
+    if not named:
+        return ""
+    share = in_rows[0] / labelled.sum()
+    enough = (in_rows[0] >= 10) & (share >= LEAST_SHARE) & (HIDDEN * np.sum(~labelled) * share >= SURE)
+    best = int(np.argmax(share * (enough & (in_rows[1] == 0))))
+    return f"{named[best]} {100 * share[best]:.0f} %" if enough[best] and in_rows[1][best] == 0 else ""
+
+
+def _words(cells: ColumnCells) -> tuple[list[str], Any]:
+    """Return the frequent words of texts, and which text has which as a sparse matrix."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    words = CountVectorizer(binary=True, max_features=MOST_WORDS)
+    try:
+        there = words.fit_transform(cells.series.fillna("").astype(str))
+    except ValueError:  # no words
+        return [], np.zeros((len(cells.series), 0))
+    return [str(word) for word in words.get_feature_names_out()], there
+
+
+def _telling_word(cells: ColumnCells, labelled: np.ndarray) -> str:
+    """Return a word that nearly all rows of one kind have and nearly none of the other, or ""."""
+    words, there = _words(cells)
+    if not words:
+        return ""
+    shares = [np.asarray(there[kind].mean(axis=0)).ravel() for kind in (labelled, ~labelled)]
+    difference = np.abs(shares[0] - shares[1])
+    best = int(difference.argmax())
+    return words[best] if difference[best] >= TELLING_SHARE else ""
+
+
+def _telling_value(cells: ColumnCells, labelled: np.ndarray) -> tuple[str, int, int]:
+    """Return a value that one kind of rows has and the other has not, and its percentages in both; "" if none."""
+    codes, texts = cells.coded
+    counts = [np.bincount(codes[kind & (codes >= 0)], minlength=len(texts)) for kind in (labelled, ~labelled)]
+    shares = [count / max(kind.sum(), 1) for count, kind in zip(counts, (labelled, ~labelled), strict=True)]
+    difference = np.abs(shares[0] - shares[1])
+    if not len(texts) or difference.max() < TELLING_SHARE:
+        return "", 0, 0
+    best = int(difference.argmax())
+    return texts[best], round(100 * shares[0][best]), round(100 * shares[1][best])
+
+
+def _sample(labelled: np.ndarray) -> np.ndarray:
+    """Return the numbers of at most `JUDGED` labelled and `JUDGED` other rows, drawn with a fixed seed."""
+    random = np.random.default_rng(0)
+    sides = [np.flatnonzero(labelled), np.flatnonzero(~labelled)]
+    drawn = [random.choice(side, JUDGED, replace=False) if len(side) > JUDGED else side for side in sides]
+    return np.sort(np.concatenate(drawn))
+
+
+def _empty(cells: ColumnCells, column: Column) -> np.ndarray:
+    return np.isnan(_ordered(cells, column)) if column.kind in {"number", "date"} else cells.coded[0] < 0
+
+
+def _ordered(cells: ColumnCells, column: Column) -> np.ndarray:
+    return cells.days(column.written)[0] if column.kind == "date" else cells.numbers[0]
+
+
+def _rates(cells: ColumnCells, labelled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the share of labelled rows for each cell's value, computed on half of the rows, and the other half."""
+    codes, texts = cells.coded
+    codes = np.where(codes < 0, len(texts), codes)
+    learn = np.random.default_rng(0).random(len(codes)) < 0.5
+    total = np.bincount(codes[learn], minlength=len(texts) + 1)
+    positive = np.bincount(codes[learn & labelled], minlength=len(texts) + 1)
+    base = labelled[learn].mean() if learn.any() else 0.0
+    return ((positive + base) / (total + 1.0))[codes], ~learn
+
+
+def _one_sided(filled: np.ndarray, labelled: np.ndarray) -> bool:
+    """Return whether at least ten cells are filled and all belong to labelled rows, which are the minority."""
+    return bool(filled.sum() >= 10 and labelled[filled].all() and labelled.mean() < 0.5)
+
+
+def _telling(values: np.ndarray, labelled: np.ndarray) -> bool:
+    from scipy.stats import rankdata
+
+    n_labelled = int(labelled.sum())
+    n_other = len(labelled) - n_labelled
+    if not n_labelled or not n_other:
+        return False
+    area = (rankdata(values)[labelled].sum() - n_labelled * (n_labelled + 1) / 2) / (n_labelled * n_other)
+    return bool(max(area, 1 - area) >= TELLING)

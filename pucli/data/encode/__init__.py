@@ -1,1 +1,0 @@
-"""Columns of any kind as numeric features: kinds, encoders, drift, label leakage."""
