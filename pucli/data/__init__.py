@@ -20,14 +20,11 @@ _HOME = {
     "catalogue_schema": "catalogue.entries",
     "fetch": "catalogue.download",
     "to_fetch": "catalogue.download",
-    "cache_folder": "catalogue.download",
     "TableEncoder": "columns.encoder",
     "column_kinds": "columns.kinds",
     "read_table": "rows.tables",
-    "read_labelled": "rows.tables",
     "table_notes": "rows.tables",
     "Split": "splits.scenarios",
-    "SavedSplits": "splits.saved_splits",
     "case_control": "splits.scenarios",
     "single_training_set": "splits.scenarios",
     "make_split": "splits.scenarios",
@@ -36,7 +33,6 @@ _HOME = {
     "load_splits": "splits.saved_splits",
     "SCENARIOS": "splits.scenarios",
     "add_irrelevant_features": "catalogue.generators",
-    "two_gaussians": "catalogue.generators",
 }
 
 __all__ = sorted(_HOME)

@@ -101,8 +101,10 @@ def mostly(good: np.ndarray, cells: ColumnCells) -> bool:
         return True
     if n_good >= 0.5 * n_filled and n_words <= FEW_WORDS and int(good.sum()) >= 10 * max(n_words, 1):
         return True
+    if good.sum() < MIN_NUMBERS:
+        return False
     rest = n_filled - counts[placeholders(cells.texts) & ~good].sum()
-    return bool(good.sum() >= MIN_NUMBERS and n_good >= MOSTLY * rest)
+    return bool(n_good >= MOSTLY * rest)
 
 
 def with_unread(found: Column, cells: ColumnCells, read: np.ndarray, what: str) -> Column:

@@ -168,8 +168,12 @@ def _parts(texts: Iterable[str]) -> list[_Parts | None]:
             text = next(part for part in quoted.groups() if part is not None).strip()
             if re.match(r"0\d", text):  # quoted lest the zeros be lost: a code
                 continue
-        plain = _NO_DECIMALS.sub(r"\g<1>00", _FORTRAN.sub("e", text.removesuffix("/-")))  # Rs. 5/-
-        parts = _DECORATED.fullmatch(plain)
+        text = text.removesuffix("/-")  # Rs. 5/-
+        if "d" in text or "D" in text:
+            text = _FORTRAN.sub("e", text)
+        if "-" in text or "—" in text:
+            text = _NO_DECIMALS.sub(r"\g<1>00", text)
+        parts = _DECORATED.fullmatch(text)
         if parts is None or bool(parts["open"]) != bool(parts["close"]):
             continue
         signs = [parts[name] for name in ("sign", "sign2", "sign3") if parts[name]]
