@@ -5,6 +5,7 @@ They are written into the folder `generated` of the documentation before each bu
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import re
@@ -309,22 +310,24 @@ API = {
 }
 
 
+def documented(name: str) -> list[tuple[str, Any]]:
+    """Return the public functions and classes of a module of `API`, with their names."""
+    module = importlib.import_module(name)
+    names = [n for n in getattr(module, "__all__", []) if callable(getattr(module, n, None))]
+    if not names:
+        names = [n for n, thing in vars(module).items() if getattr(thing, "__module__", "") == name and n[0] != "_"]
+    found = [(n, getattr(module, n)) for n in names]
+    return [(n, thing) for n, thing in found if inspect.isfunction(thing) or isinstance(thing, type)]
+
+
 def api() -> dict[str, str]:
     """Return the API reference: every public function and class of the packages above, in reStructuredText."""
-    import importlib
-
     lines = ["Python reference", "================", "", "The estimators are on the pages of :doc:`methods`.", ""]
     for name, title in API.items():
-        module = importlib.import_module(name)
-        names = [n for n in getattr(module, "__all__", []) if callable(getattr(module, n, None))]
-        if not names:
-            names = [n for n, thing in vars(module).items() if getattr(thing, "__module__", "") == name and n[0] != "_"]
         lines += [f"{title}: ``{name}``", "-" * (len(title) + len(name) + 6), ""]
-        for entry in names:
-            thing = getattr(module, entry)
+        for entry, thing in documented(name):
             directive = "autoclass" if isinstance(thing, type) else "autofunction"
-            if inspect.isfunction(thing) or isinstance(thing, type):
-                lines += [f".. {directive}:: {name}.{entry}", ""]
+            lines += [f".. {directive}:: {name}.{entry}", ""]
     return {"api.rst": "\n".join(lines)}
 
 

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from pucli.core.errors import UsageError, shell_word
-from pucli.data.columns.cells import trimmed
 
 SEPARATORS = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "blank": " "}
 """Names of separators that are hard to type."""
@@ -117,7 +116,11 @@ AS_IT_IS = Reading()
 
 def normal(name: str) -> str:
     """Return a name in the composed form of Unicode, without invisible characters around it."""
-    return name if name.isascii() else trimmed(name)
+    if name.isascii():
+        return name
+    from pucli.data.columns.cells import trimmed
+
+    return trimmed(name)
 
 
 def without_missing(frame: Any, words: tuple[str, ...], keep: Any = ()) -> Any:
