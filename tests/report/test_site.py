@@ -160,8 +160,8 @@ One *two*, **three** <script>x</script>, 5 * 3 * 2, [four](a/table.md) [five](b.
     assert '<h1 id="a-b-c">A <code>b</code> | c</h1>' in made
     assert "<em>two</em>, <strong>three</strong> &lt;script&gt;x&lt;/script&gt;, 5 * 3 * 2" in made
     assert '<a href="there">four</a> five:</p>' in made
-    assert "<ul><li><code>x * y</code> goes on</li><li>next</li></ul>" in made
-    assert '<td>1 | 2</td><td class="n"><code>c</code></td>' in made
+    assert "<ul>\n<li><code>x * y</code>\ngoes on</li>\n<li>next</li>\n</ul>" in made
+    assert '<td>1 | 2</td>\n<td class="n"><code>c</code></td>' in made
 
 
 def test_the_error_without_results_names_the_command(tmp_path):
