@@ -390,6 +390,11 @@ class Experiment(Strict):
         return self.primary.get(base) or next(column for column in self.methods if base_name(column) == base)
 
 
+def column_name(base: str, variant: str) -> str:
+    """Return the name of a column from its parts before and after the slash."""
+    return f"{base}/{variant}" if variant else base
+
+
 def base_name(column: str) -> str:
     """Return the part of a column name before the slash."""
     return column.partition("/")[0]
