@@ -1,4 +1,4 @@
-"""E-GLPUAL, EKF-GLPUAL and CPB-GLPUAL against Clarabel, the printed ADMM and GLPUAL.
+"""E-GLPUAL against Clarabel, EKF-GLPUAL against the printed ADMM, and CPB-GLPUAL against GLPUAL.
 
 The rows are Gaussian, and positives are shifted along a few features (for the quadratic surface, they lie in a ball
 about the origin); a quarter of them are labelled. Times are CPU seconds of one thread, the shortest of several. Solvers
@@ -17,14 +17,10 @@ from benchmarks.common.timing import Progress, once, row, silent, timed
 from pucli.core.arrays import Bools, Floats
 from pucli.estimators.global_local.cpb import CPBGLPUAL
 from pucli.estimators.global_local.glpual import GLPUAL
-from pucli.solvers.cpb.admm import solve_cpb_admm
-from pucli.solvers.cpb.dc import solve_cpb
-from pucli.solvers.cpb.problem import CPBProblem
 from pucli.solvers.elastic.dual import solve_elastic
 from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.graph import Edges, mutual_knn
 from pucli.solvers.kernels.intercept import with_intercept
-from pucli.solvers.kernels.low_rank import rbf_map
 from pucli.solvers.kernels.quadratic_surface import surface_features, surface_ridge
 from pucli.solvers.surface.admm import solve_surface_admm
 from pucli.solvers.surface.problem import SurfaceSolution, surface_problem
@@ -34,19 +30,16 @@ ELASTIC = {"n": 1000, "m": 50}
 ELASTIC_POINTS = ((1.0, 1.0, 0.1), (10.0, 0.1, 0.1), (100.0, 1e-3, 0.1), (30.0, 1.0, 0.01), (3.0, 1e-3, 0.05))
 SURFACE = {"n": 600, "m": 21}
 SURFACE_POINTS = ((1.0, 0.01, 0.1), (10.0, 0.01, 0.1), (50.0, 1e-3, 0.1))
-SURFACE_UNLABELED = (500, 5000)
 # Penalty of the author's public scripts, and others, of which the best on each problem is a row of its own.
 PRINTED_PENALTY, PENALTIES = 0.01, (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 PRINTED_ITERATIONS = 20_000
 CPB_SIZES = ((600, 6, "linear"), (1000, 50, "linear"), (600, 6, "rbf"))
-CPB_PENALTIES = (1e-3, 1e-2, 1e-1)
-CPB_RIDGES = (1e-2, 1e-1, 1.0)
 
 
 def run(progress: Progress = silent) -> dict[str, Any]:
     """Return the table of benchmark `glpual_family`."""
     rows: list[dict[str, Any]] = []
-    parts = (_elastic, _surface, _surface_path, _surface_growth, _cpb)
+    parts = (_elastic, _surface, _cpb)
     with threadpool_limits(1):
         for done, part in enumerate(parts):
             rows += part()
@@ -101,72 +94,38 @@ def _elastic_in_cvxpy(X: Floats, labelled: Bools, edges: Edges, lam1: float, lam
     return cp.Problem(cp.Minimize(goal))
 
 
-def _surface_parts(n: int, m: int) -> tuple[Floats, Floats, Bools, Edges]:
-    X, labelled = _ball(n, m)
-    return with_intercept(surface_features(X)), surface_ridge(X), labelled, _edges(X)
-
-
 def _surface() -> list[dict[str, Any]]:
-    Z, G, labelled, edges = _surface_parts(**SURFACE)
+    X, labelled = _ball(**SURFACE)
+    Z, G, edges = with_intercept(surface_features(X)), surface_ridge(X), _edges(X)
     rows = []
     for lam1, lam2, c_u in SURFACE_POINTS:
-
-        def fit(a: float = lam1, b: float = lam2, c: float = c_u) -> SurfaceSolution:
-            return solve_surface(surface_problem(GlobalLocalProblem(Z, labelled, edges, b, 1.0, c), G), a)
-
-        ours, ours_fit = timed(fit, 3)
-        matrices, _ = timed(partial(_factorised, Z, G, labelled, edges, lam2, c_u), 3)
-
-        def printed(mu: float, a: float = lam1, b: float = lam2, c: float = c_u) -> tuple[float, SurfaceSolution]:
-            problem = GlobalLocalProblem(Z, labelled, edges, b, 1.0, c)
-            return once(partial(solve_surface_admm, problem, G, a, mu, max_iter=PRINTED_ITERATIONS))
-
-        found = {mu: printed(mu) for mu in PENALTIES}
+        problem = GlobalLocalProblem(Z, labelled, edges, lam2, 1.0, c_u)
+        ours, fit = timed(partial(_solved, problem, G, lam1), 3)
+        matrices, _ = timed(partial(_factorised, problem, G), 3)
+        found = {
+            mu: once(partial(solve_surface_admm, problem, G, lam1, mu, max_iter=PRINTED_ITERATIONS))
+            for mu in (PRINTED_PENALTY, *PENALTIES)
+        }
         best = min((mu for mu in PENALTIES if found[mu][1].converged), key=lambda mu: found[mu][1].n_iter)
         tried = f"that with the fewest iterations of {', '.join(f'{mu:g}' for mu in PENALTIES)}"
         for mu, what in ((PRINTED_PENALTY, "the author's"), (best, tried)):
-            theirs, fitted = found[mu] if mu in found else printed(mu)
+            theirs, fitted = found[mu]
             stopped = f", stopped at a gap of {fitted.gap / fitted.objective:.0e}: the ratio is a lower bound"
             name = f"EKF-GLPUAL, n = 600, m = 21, lam1 = {lam1:g}: printed ADMM with mu = {mu:g} / ours"
-            note = f"mu: {what}; relative gap {ours_fit.gap / ours_fit.objective:.0e}; ADMM {fitted.n_iter} iterations"
+            note = f"mu: {what}; relative gap {fit.gap / fit.objective:.0e}; ADMM {fitted.n_iter} iterations"
             note += "" if fitted.converged else stopped
             note += f"; over making and factorising the matrix alone: {theirs / matrices:.3g}"
             rows.append(row(name, ours, ">= 20", note, ratio=theirs / ours))
     return rows
 
 
-def _factorised(Z: Floats, G: Floats, labelled: Bools, edges: Edges, lam2: float, c_u: float) -> Any:
+def _solved(problem: GlobalLocalProblem, G: Floats, lam1: float) -> SurfaceSolution:
+    return solve_surface(surface_problem(problem, G), lam1)
+
+
+def _factorised(problem: GlobalLocalProblem, G: Floats) -> Any:
     """Make the matrix of the problem and factorise it, which every solver of the problem begins with."""
-    return surface_problem(GlobalLocalProblem(Z, labelled, edges, lam2, 1.0, c_u), G).factor
-
-
-def _surface_path() -> list[dict[str, Any]]:
-    Z, G, labelled, edges = _surface_parts(**SURFACE)
-
-    def cold() -> SurfaceSolution:
-        return solve_surface(surface_problem(GlobalLocalProblem(Z, labelled, edges, 0.01, 1.0, 0.1), G), 1.0)
-
-    def path() -> SurfaceSolution | None:
-        problem, fit = surface_problem(GlobalLocalProblem(Z, labelled, edges, 0.01, 1.0, 0.1), G), None
-        for lam1 in np.logspace(4, -4, 9):
-            fit = solve_surface(problem, lam1, start=fit)
-        return fit
-
-    one, _ = timed(cold, 5)
-    nine, _ = timed(path, 5)
-    name = "EKF-GLPUAL: a path of nine lam1, 1e4 to 1e-4, over one cold fit at lam1 = 1"
-    return [row(name, nine, "<= 3", ratio=nine / one)]
-
-
-def _surface_growth() -> list[dict[str, Any]]:
-    seconds = []
-    for n_u in SURFACE_UNLABELED:
-        Z, G, labelled, edges = _surface_parts(n_u + 150, 12)
-        problem = surface_problem(GlobalLocalProblem(Z, labelled, edges, 0.01, 1.0, 50.0 / n_u), G)
-        took, fit = timed(partial(solve_surface, problem, 1.0))
-        seconds.append(took / fit.n_iter)
-    name = f"EKF-GLPUAL: time of an iteration at {SURFACE_UNLABELED[1]} unlabeled rows over {SURFACE_UNLABELED[0]}"
-    return [row(name, seconds[1], "about 1", "150 labelled rows", ratio=seconds[1] / seconds[0])]
+    return surface_problem(problem, G).factor
 
 
 def _cpb() -> list[dict[str, Any]]:
@@ -179,21 +138,4 @@ def _cpb() -> list[dict[str, Any]]:
         what = f"n = {n}, m = {m}, {kernel}"
         name = f"CPB-GLPUAL, {what}: fit over GLPUAL's fit"
         rows.append(row(name, ours, "<= 3", f"residual {model.residual_:.0e}", ratio=ours / glpual))
-        features = X if kernel == "linear" else rbf_map(X, settings["width"]).L
-        rows.append(_cpb_objectives(with_intercept(features), labelled, _edges(X), what))
     return rows
-
-
-def _cpb_objectives(Z: Floats, labelled: Bools, edges: Edges, what: str) -> dict[str, Any]:
-    """Compare with the lowest objective of all iterates of the printed updates, over several penalties."""
-    worst = -np.inf
-    for lam in CPB_RIDGES:
-        ours = solve_cpb(CPBProblem(Z, labelled, edges, 1 / 3, lam)).objective
-        theirs = min(
-            solve_cpb_admm(CPBProblem(Z, labelled, edges, 1 / 3, lam), mu, max_iter=1000).objective
-            for mu in CPB_PENALTIES
-        )
-        worst = max(worst, ours - theirs)
-    ridges = ", ".join(f"{lam:g}" for lam in CPB_RIDGES)
-    name = f"CPB-GLPUAL, {what}: objective minus the lowest of the printed ADMM"
-    return row(name, target="<= 0", note=f"{worst:.1e} at worst, over lam = {ridges}")

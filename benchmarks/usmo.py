@@ -1,4 +1,4 @@
-"""USMO against SVR on stacked rows and a general QP solver: time, gap, memory, and growth with n.
+"""USMO against SVR on stacked rows: time, gap, memory, and growth with n.
 
 Two Gaussians in 20 dimensions, 100 labelled rows, Gaussian kernel of width 3, lam = 0.01, one BLAS thread. Every solver
 is stopped at a relative duality gap of 1e-4, measured by the same function for all. SVR gets the loosest tolerance that
@@ -12,7 +12,6 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,22 +24,18 @@ from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import RunError
 from pucli.estimators.unbiased.usmo import USMO
 from pucli.solvers.kernels.functions import Kernel
-from pucli.solvers.row_losses.linear import solve_linear
-from pucli.solvers.row_losses.losses import Scale, dual_value, intercept_and_gap, relative_scale
+from pucli.solvers.row_losses.losses import dual_value, intercept_and_gap, relative_scale
 from pucli.solvers.usmo.blocks import KernelProblem, solve_kernel
 from pucli.solvers.usmo.problem import double_hinge_problem
 from pucli.solvers.usmo.start import subsample_start
 
 if TYPE_CHECKING:
-    from pucli.solvers.row_losses.linear import LinearSolution
     from pucli.solvers.usmo.blocks import KernelSolution
     from pucli.solvers.usmo.problem import DoubleHingeProblem
 
 LABELLED, FEATURES, PRIOR, LAM, WIDTH = 100, 20, 0.4, 0.01, 3.0
 GAP = 1e-4
 SIZES = (1000, 2000, 5000)
-QP_ROWS = 2000
-LINEAR_ROWS = 1_000_000
 MEMORY_ROWS = (5000, 10_000)
 MEMORY_FEATURES = 784
 FULL = {"sizes": (1000, 2000, 5000, 10_000, 20_000), "memory_rows": (5000, 10_000, 20_000, 60_000)}
@@ -51,17 +46,14 @@ def run(
     progress: Progress = silent,
     *,
     sizes: tuple[int, ...] = SIZES,
-    qp_rows: int = QP_ROWS,
-    linear_rows: int = LINEAR_ROWS,
     memory_rows: tuple[int, ...] = MEMORY_ROWS,
 ) -> dict[str, Any]:
     """Return the table of benchmark `usmo`.
 
-    Numbers of unlabeled rows: sizes, against SVR; qp_rows, against Clarabel; linear_rows, for the linear kernel with 10
-    features like poker hands; memory_rows, for peak memory at 784 features. Those of `FULL` take half an hour, most of
-    it for SVR at 20,000 rows.
+    Numbers of unlabeled rows: sizes, against SVR; memory_rows, for peak memory at 784 features. Those of `FULL` take
+    half an hour, most of it for SVR at 20,000 rows.
     """
-    steps = len(sizes) + len(memory_rows) + 2
+    steps = len(sizes) + len(memory_rows)
     rows = []
     with threadpool_limits(1):
         _usmo(_problem(500))
@@ -73,13 +65,9 @@ def run(
         if len(sizes) > 1:
             exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
             rows.append(row("USMO, exponent of n fitted to its times", note=f"{exponent:.2f}"))
-        rows += _against_qp(qp_rows)
-        progress(len(sizes) + 1, steps)
-    rows.append(_apart(_linear_child, linear_rows))
-    progress(len(sizes) + 2, steps)
     for done, n in enumerate(memory_rows):
-        rows.append(_apart(_memory_child, n))
-        progress(len(sizes) + 3 + done, steps)
+        rows.append(_peak_of(n))
+        progress(len(sizes) + 1 + done, steps)
     if len(memory_rows) > 1:
         rows.append(_memory_growth(memory_rows, [one["peak_mb"] for one in rows[-len(memory_rows) :]]))
     title = (
@@ -156,22 +144,9 @@ def _against_svr(n: int) -> list[dict[str, Any]]:
     ]
 
 
-def _against_qp(n: int) -> list[dict[str, Any]]:
-    from pucli.solvers.usmo.qp import solve_qp
-
-    problem = _problem(n)
-    ours, solution = _best(problem, n)
-    theirs, sigma = once(lambda: solve_qp(problem, tol=GAP))
-    note = f"gap {_relative_gap(problem, sigma):.1e}"
-    return [
-        row(f"USMO, n = {n}", ours, note=f"gap {_relative_gap(problem, solution.dual):.1e}"),
-        row(f"Clarabel on the dual, n = {n}", theirs, "at least 30", note, ratio=theirs / ours),
-    ]
-
-
-def _apart(child: Callable[[int], dict[str, Any]], n: int) -> dict[str, Any]:
-    """Run `child(n)` in a separate process and return its result with its own peak memory."""
-    code = f"import json; from benchmarks.usmo import {child.__name__} as child; print(json.dumps(child({n})))"
+def _peak_of(n: int) -> dict[str, Any]:
+    """Return the row on a fit to n rows in a separate process, with its own peak memory."""
+    code = f"import json; from benchmarks.usmo import fit_alone; print(json.dumps(fit_alone({n})))"
     root = Path(__file__).resolve().parents[1]
     finished = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
     if finished.returncode:
@@ -188,27 +163,8 @@ def _peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
 
 
-def _linear_child(n: int) -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    X = np.empty((n + LABELLED, 10))
-    X[:, ::2] = rng.integers(1, 5, size=(n + LABELLED, 5))
-    X[:, 1::2] = rng.integers(1, 14, size=(n + LABELLED, 5))
-    X[:LABELLED, 1::2] = np.sort(X[:LABELLED, 1::2], axis=1)
-    labelled = np.arange(n + LABELLED) < LABELLED
-
-    def solve(rows: slice) -> LinearSolution:
-        problem = double_hinge_problem(X[rows], labelled[rows], Kernel("linear"), PRIOR, LAM)
-        a = problem.c1 * problem.X_p.sum(axis=0)
-        return solve_linear(problem.X_u, problem.losses, problem.total, a, tol=GAP, scale=Scale(problem.trivial))
-
-    with threadpool_limits(1):
-        solve(slice(0, 1000))
-        seconds, solution = once(lambda: solve(slice(None)))
-    note = f"gap {solution.gap / abs(solution.objective):.1e}, peak {_peak_mb():.0f} MB"
-    return row(f"USMO, linear kernel, n = {n} x 10", seconds, "30 s and 1 GB at n = 1,000,000", note)
-
-
-def _memory_child(n: int) -> dict[str, Any]:
+def fit_alone(n: int) -> dict[str, Any]:
+    """Return the row on a fit to n rows with the peak memory of this process."""
     X, labelled = _data(n, MEMORY_FEATURES)
     model = USMO(prior=PRIOR, lam=LAM, width=20.0, tol=1e-3, random_state=0)
     with threadpool_limits(1):

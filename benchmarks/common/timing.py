@@ -29,9 +29,9 @@ def row(
     return {"name": name, **{key: value for key, value in given.items() if value is not None}}
 
 
-def best_of(call: Callable[[], object], repeats: int = 7, clock: Callable[[], float] = time.perf_counter) -> float:
-    """Return the shortest time of `call` in seconds, after one warm-up, by default of the wall clock."""
-    return timed(call, repeats, clock)[0]
+def best_of(call: Callable[[], object], repeats: int) -> float:
+    """Return the shortest time of `call` in seconds of the wall clock, after one warm-up."""
+    return timed(call, repeats, time.perf_counter)[0]
 
 
 def timed(

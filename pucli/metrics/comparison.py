@@ -220,11 +220,9 @@ def friedman_nemenyi(matrix: ArrayLike, *, higher_is_better: bool = True, alpha:
         raise ValueError(f"matrix needs the shape (data sets, methods), got {values.ndim} dimension(s).")
     values = values[np.isfinite(values).all(axis=1)]
     n, k = values.shape
-    if n == 0:
-        return FriedmanNemenyi(np.full(k, np.nan), math.nan, math.nan, math.nan, np.full((k, k), np.nan), 0, alpha)
     rounded = np.round(values, 12)
     row_ranks = rankdata(-rounded if higher_is_better else rounded, axis=1)
-    ranks = row_ranks.mean(axis=0)
+    ranks = row_ranks.mean(axis=0) if n else np.full(k, np.nan)
     if n < 2 or k < 2:
         return FriedmanNemenyi(ranks, math.nan, math.nan, math.nan, np.full((k, k), np.nan), n, alpha)
     statistic = p = math.nan

@@ -72,26 +72,21 @@ def puf(counts: ArrayLike, denominator: Denominator) -> Floats:
     ValueError
         If the last axis does not have four counts, or the denominator is another word.
     """
-    tp, n_labelled, found, n_unlabeled = _counts(counts, denominator)
+    recall, share = _rates(_counts(counts, denominator), denominator)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = found / n_unlabeled if denominator == "unlabeled" else (tp + found) / (n_labelled + n_unlabeled)
-        score = (tp / n_labelled) ** 2 / share
-    unknown = (n_labelled == 0) | np.isnan(share)
+        score = recall**2 / share
+    unknown = np.isnan(recall) | np.isnan(share)
     return np.asarray(np.where(unknown, np.nan, np.where(share > 0, score, 0.0)), dtype=np.float64)
 
 
 def recall_labelled(counts: ArrayLike) -> Floats:
     """Return the fraction of labelled rows that are predicted positive, shape (...); NaN without any."""
-    tp, n_labelled, _, _ = _counts(counts)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(tp / n_labelled, dtype=np.float64)
+    return _rates(_counts(counts), "all")[0]
 
 
 def predicted_positive(counts: ArrayLike) -> Floats:
     """Return the fraction of all rows that are predicted positive, shape (...); NaN without any."""
-    tp, n_labelled, found, n_unlabeled = _counts(counts)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((tp + found) / (n_labelled + n_unlabeled), dtype=np.float64)
+    return _rates(_counts(counts), "all")[1]
 
 
 def proxy_accuracy(counts: ArrayLike, denominator: Denominator, prior: float) -> Floats:
@@ -113,11 +108,11 @@ def proxy_accuracy(counts: ArrayLike, denominator: Denominator, prior: float) ->
     -----
     PU-Bench selects models by it without the term -prior, which changes no order.
     """
-    tp, n_labelled, found, n_unlabeled = _counts(counts, denominator)
+    four = _counts(counts, denominator)
     inputs.refuse_prior(prior)
     with np.errstate(invalid="ignore"):
-        called = found / n_unlabeled if denominator == "unlabeled" else (tp + found) / (n_labelled + n_unlabeled)
-        return np.asarray(2.0 * prior * tp / n_labelled + 1.0 - called - prior, dtype=np.float64)
+        gained = 2.0 * prior * four[0] / four[1]
+    return np.asarray(gained + 1.0 - _rates(four, denominator)[1] - prior, dtype=np.float64)
 
 
 def recall_labelled_at(labelled: ArrayLike, decision: ArrayLike, denominator: Denominator, place: str) -> float:
@@ -177,6 +172,14 @@ def lift_labelled_at(labelled: ArrayLike, decision: ArrayLike, denominator: Deno
     n = len(marked) if denominator == "all" else int((~marked).sum())
     recall = recall_labelled_at(labelled, decision, denominator, place)
     return recall * n / rows_at(place, n) if math.isfinite(recall) else math.nan
+
+
+def _rates(four: Floats, denominator: Denominator) -> tuple[Floats, Floats]:
+    """Return recall and P(predicted positive), (...) each, of the four counts (4, ...); NaN without any row."""
+    tp, n_labelled, found, n_unlabeled = four
+    with np.errstate(invalid="ignore"):
+        share = found / n_unlabeled if denominator == "unlabeled" else (tp + found) / (n_labelled + n_unlabeled)
+        return np.asarray(tp / n_labelled), np.asarray(share)
 
 
 def _counts(counts: ArrayLike, denominator: Denominator = "unlabeled") -> Floats:

@@ -20,7 +20,7 @@ from pucli.report.tables.published import figures_of_metrics
 from pucli.report.tables.standing import FILE as STANDING
 from pucli.report.tables.standing import leaders, standings
 from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_JUDGED, NOT_RUN, REPRODUCED, VERDICTS, counted, plain
-from pucli.runner.experiment import base_name
+from pucli.runner.experiment import base_name, column_name
 from pucli.runner.loading import experiment_names, load_experiment
 from pucli.runner.plan import DEFAULT_RESULTS
 
@@ -58,7 +58,7 @@ def report_all(
     results_dir : str or Path, optional
         Folder of all experiments, by default results.
     formats : iterable of str
-        Any of md, csv, tex and html.
+        Any of md, csv and tex.
     figures : bool
         Whether to draw figures.
     on_report : callable, optional
@@ -111,7 +111,7 @@ def judged_rows(results: Path) -> list[Judged]:
             continue
         with path.open(encoding="utf-8", newline="") as handle:
             for row in csv.DictReader(handle):
-                column = "/".join(filter(None, (row["method"], row["variant"])))
+                column = column_name(row["method"], row["variant"])
                 verdict, metric = plain(row["verdict"]), row["metric"].partition(" ")[0]
                 represents = column in primary or column not in experiment.methods
                 apart = _apart(row, verdict, scored=metric in file_of, represents=represents)

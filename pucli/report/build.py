@@ -50,7 +50,7 @@ def collect(
     results_dir : str or Path, optional
         Folder of all experiments, by default results; that of this experiment is `results_dir`/<name>.
     formats : iterable of str
-        Any of md, csv, tex and html.
+        Any of md, csv and tex.
     figures : bool
         Whether to draw figures.
 
@@ -79,7 +79,7 @@ def build_report(found: Gathered, *, formats: Iterable[str] = ("md", "csv", "tex
         some cells come from cells.csv.gz, figures that need their missing details are not drawn, and cells.csv.gz and
         the provenance are kept if no cell is new.
     formats : iterable of str
-        Any of md, csv, tex and html; comparisons.csv, cells.csv.gz and the provenance are always written.
+        Any of md, csv and tex; comparisons.csv, cells.csv.gz and the provenance are always written.
     figures : bool
         Whether to draw figures.
 

@@ -23,7 +23,7 @@ from typing import Any, Literal
 from pucli.core.errors import UsageError
 from pucli.report.files import PROVENANCE, csv_text, read_provenance, write
 from pucli.runner.cells import Cell
-from pucli.runner.experiment import base_name, variant_name
+from pucli.runner.experiment import base_name, column_name, variant_name
 from pucli.runner.store import StoredRow, StoredRows
 from pucli.runner.stored_rows import check_row
 
@@ -205,7 +205,7 @@ def _row(
             dataset=plain["dataset"],
             setting=json.loads(plain["setting"]),
             repeat=int(plain["repeat"]),
-            method="/".join(filter(None, (plain["method"], plain["variant"]))),
+            method=column_name(plain["method"], plain["variant"]),
             declared={},
             status=plain["status"],
             params=json.loads(plain["params"]),

@@ -16,6 +16,7 @@ from pucli.metrics import get_metric
 from pucli.report.cells_csv import read_cells_csv
 from pucli.report.files import read_provenance
 from pucli.report.tables.verdict import DEGENERATE, REPRODUCED, counted, plain
+from pucli.runner.experiment import column_name
 
 PAGE, TEMPLATE = "README.md", "README.md.j2"
 
@@ -69,7 +70,7 @@ class _Figures:
     def rows(self, name: str, metric: str, column: str = "") -> list[Row]:
         """Return the rows of table.csv that have the given metric."""
         lines = self.lines(f"{name}/table.csv")
-        rows = [{**row, "column": "/".join(filter(None, (row["method"], row["variant"])))} for row in lines]
+        rows = [{**row, "column": column_name(row["method"], row["variant"])} for row in lines]
         return [row for row in rows if row["metric"].partition(" ")[0] == metric and column in ("", row["column"])]
 
     def verdicts(self, name: str, column: str = "", metric: str = "f1") -> str:

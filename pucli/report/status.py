@@ -105,7 +105,7 @@ def status(
     table: dict[tuple[str, str], dict[str, Any]] = {}
     reasons: dict[str, list[str]] = {}
     flags: Counter[str] = Counter()
-    pace, seconds, expected = Pace(_declared(found.rows, cells)), 0.0, []
+    pace, expected = Pace(_declared(found.rows, cells)), []
     for cell in cells.values():
         counts = {**dict.fromkeys(("cells", "done", "failed", "left"), 0), "seconds": 0.0}
         new = {"dataset": cell.dataset, "method": cell.method, **counts}
@@ -115,9 +115,7 @@ def status(
         line["cells"] += 1
         line[kind] += 1
         if stored is not None:
-            spent = sum(stored["seconds"].values())
-            line["seconds"] += spent
-            seconds += spent
+            line["seconds"] += sum(stored["seconds"].values())
             flags.update(stored["flags"] if kind == "done" else [])
         if stored is not None and kind == "failed":
             reasons.setdefault(stored["error"] or "no reason is known", []).append(describe(cell))
@@ -130,8 +128,7 @@ def status(
         profile=found.scope.profile_name,
         folder=found.folder,
         total=len(cells),
-        **{kind: sum(line[kind] for line in table.values()) for kind in ("done", "failed", "left")},
-        seconds=seconds,
+        **{kind: sum(line[kind] for line in table.values()) for kind in ("done", "failed", "left", "seconds")},
         seconds_left=sum(known) if len(known) == len(expected) else None,
         last=max(times, default=""),
         rows=list(table.values()),

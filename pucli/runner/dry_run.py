@@ -112,7 +112,7 @@ def dry_run(
     }
     by_method = elsewhere(unknown) if elsewhere is not None and unknown else {}
     table: dict[tuple[str, str], dict[str, Any]] = {}
-    seconds, judged, fits, open_ended = 0.0, 0, 0, False
+    judged, open_ended = 0, False
     for cell in cells:
         row = table.setdefault(
             (cell.dataset, cell.method),
@@ -128,7 +128,6 @@ def dry_run(
         row["left"] += 1
         cell_fits, exact = pace.fits(cell)
         row["fits"] += cell_fits
-        fits += cell_fits
         open_ended |= not exact
         expected = pace.seconds(cell)
         if expected is None and (cell.dataset, cell.method) in by_fit:  # with another grid, or trained for longer
@@ -137,22 +136,24 @@ def dry_run(
             expected = cell_fits * by_method[_pair(cell)]
         if expected is not None:
             row["seconds"] = (row["seconds"] or 0.0) + expected
-            seconds += expected
             judged += 1
-    total, done = sum(r["cells"] for r in table.values()), sum(r["done"] for r in table.values())
+    sums = {
+        name: sum(row[name] or 0 for row in table.values()) for name in ("cells", "done", "failed", "fits", "seconds")
+    }
+    total, left = sums["cells"], sums["cells"] - sums["done"]
     return DryRun(
         experiment=experiment.name,
         profile=profile,
         reductions=planned.reductions,
         folder=folder,
         total=total,
-        done=done,
-        failed=sum(r["failed"] for r in table.values()),
-        left=total - done,
-        fits=fits,
+        done=sums["done"],
+        failed=sums["failed"],
+        left=left,
+        fits=sums["fits"],
         fits_at_least=open_ended,
         # cells without an estimate are assumed to take as long as the others
-        seconds=seconds / judged * (total - done) / n_jobs if judged else (0.0 if total == done else None),
+        seconds=sums["seconds"] / judged * left / n_jobs if judged else (None if left else 0.0),
         seconds_known_for=judged,
         n_jobs=n_jobs,
         rows=list(table.values()),

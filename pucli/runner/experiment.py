@@ -128,10 +128,8 @@ class Greedy(Strict):
 class TuningOverride(Strict):
     """Tuning settings of a method that differ from those of the experiment."""
 
-    folds: int | None = Field(default=None, ge=2, description="number of folds")
     cv_repeats: int | None = Field(default=None, ge=1, description="number of divisions into folds")
     score: str | None = Field(default=None, description="selection rule")
-    denominator: Literal["unlabeled", "all"] | None = Field(default=None, description="denominator of PUF")
     greedy: Greedy | Literal[False] | None = Field(default=None, description="{step: 0.1}, or false for none")
     stay_on_grid: dict[str, list[Any]] = Field(
         default={}, description="parameter -> values of its grid that the refinement keeps"
@@ -177,9 +175,6 @@ class MethodEntry(Strict):
     coarse_grid: dict[str, Any] | None = Field(default=None, description="the grid of profiles with `grid: coarse`")
     tuning: TuningOverride = Field(
         default=TuningOverride(), description="settings that differ from those of the experiment"
-    )
-    published: str = Field(
-        default="", description="name of the method in the published table, if it differs from the column"
     )
 
     @model_validator(mode="before")
@@ -393,6 +388,11 @@ class Experiment(Strict):
     def primary_column(self, base: str) -> str:
         """Return the column of the variant that represents `base` in the table."""
         return self.primary.get(base) or next(column for column in self.methods if base_name(column) == base)
+
+
+def column_name(base: str, variant: str) -> str:
+    """Return the name of a column from its parts before and after the slash."""
+    return f"{base}/{variant}" if variant else base
 
 
 def base_name(column: str) -> str:

@@ -138,16 +138,14 @@ def tuning_settings(
     """
     own = entry.tuning
     tuning = experiment.tuning
-    # a reduction by the profile overrides the setting of the method
-    folds = profile.folds or own.folds or tuning.folds
-    repeats = profile.cv_repeats or own.cv_repeats or tuning.cv_repeats
     greedy = own.greedy if own.greedy is not None else tuning.greedy
     by_scenario = "unlabeled" if experiment.split.scenario == "case-control" else "all"
     settings = {
-        "folds": folds,
-        "cv_repeats": repeats,
+        # a reduction by the profile overrides the setting of the method
+        "folds": profile.folds or tuning.folds,
+        "cv_repeats": profile.cv_repeats or own.cv_repeats or tuning.cv_repeats,
         "rule": own.score or tuning.score,
-        "denominator": own.denominator or tuning.denominator or by_scenario,
+        "denominator": tuning.denominator or by_scenario,
         "greedy_step": greedy.step if greedy and profile.greedy else None,
         "route": own.route or tuning.route,
     }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import platform
 import subprocess
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -40,15 +42,8 @@ def provenance(experiment: Experiment, *, n_jobs: int, backend: str) -> dict[str
     dict
         JSON values. Unlike `commit`, `source_sha256` and `experiment_sha256` stay valid if the history is rewritten.
     """
-    versions = {"pucli": __version__, "python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    versions |= foreign(experiment)
     return {
-        "versions": versions,
+        "versions": {**package_versions(_PACKAGES), **foreign(experiment)},
         "blas": blas(),
         "instructions": instructions(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -61,6 +56,15 @@ def provenance(experiment: Experiment, *, n_jobs: int, backend: str) -> dict[str
         "threads_per_process": 1,
         "backend": "in this process" if backend == "loky" and n_jobs == 1 else backend,
     }
+
+
+def package_versions(packages: Sequence[str]) -> dict[str, str]:
+    """Return the versions of pucli, of Python and of the packages, without those that are not installed."""
+    found = {"pucli": __version__, "python": platform.python_version()}
+    for package in packages:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found
 
 
 def foreign(experiment: Experiment) -> dict[str, str]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import platform
-from importlib import metadata
 
-from pucli.core.version import __version__
-from pucli.runner.provenance import blas, cpu_name
+from pucli.runner.provenance import blas, cpu_name, package_versions
 
 # packages that affect results and error messages; missing optional packages are shown as such
 PACKAGES = (
@@ -20,12 +18,8 @@ def versions() -> dict[str, str]:
 
     No path and no name of a machine or a user is among them.
     """
-    found = {"pucli": __version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "not installed"
+    there = package_versions(PACKAGES)
+    found = {name: there.get(name, "not installed") for name in ("pucli", "python", *PACKAGES)}
     return {**found, "system": f"{platform.system()} {platform.machine()}", "cpu": cpu_name(), "blas": blas()}
 
 

@@ -94,8 +94,8 @@ def test_wrong_key_names_file_path_and_nearest(tmp_path):
     assert "tuning.greedy.stepp" in message and "'step'" in message
     message = refused(tmp_path, profiles__quick={"repeat": 1})
     assert "profiles.quick.repeat: unknown key" in message and "'repeats'" in message
-    message = refused(tmp_path, methods__glpual__tuning={"fold": 2})
-    assert "methods.glpual.tuning.fold: unknown key" in message and "'folds'" in message
+    message = refused(tmp_path, methods__glpual__tuning={"cv_repeat": 2})
+    assert "methods.glpual.tuning.cv_repeat: unknown key" in message and "'cv_repeats'" in message
 
 
 def test_wrong_types_and_values(tmp_path):
@@ -222,15 +222,15 @@ def test_profile_and_filters(tmp_path):
 @pytest.mark.parametrize(("scenario", "denominator"), [("case-control", "unlabeled"), ("single-training-set", "all")])
 def test_settings_of_a_profile_come_before_those_of_a_column_and_of_the_experiment(tmp_path, scenario, denominator):
     experiment = load(
-        tmp_path, split__scenario=scenario, profiles__few={"folds": 2}, methods__glpual__tuning={"folds": 5}
+        tmp_path, split__scenario=scenario, profiles__few={"cv_repeats": 2}, methods__glpual__tuning={"cv_repeats": 5}
     )
     found = {
         (column, name): tuning_settings(experiment, experiment.methods[column], experiment.profiles[name], {})
         for column in ("glpual", "gllc/a")
         for name in ("quick", "few")
     }
-    assert {place: one["folds"] for place, one in found.items()} == {
-        ("glpual", "quick"): 5, ("gllc/a", "quick"): 3, ("glpual", "few"): 2, ("gllc/a", "few"): 2,
+    assert {place: one["cv_repeats"] for place, one in found.items()} == {
+        ("glpual", "quick"): 5, ("gllc/a", "quick"): 1, ("glpual", "few"): 2, ("gllc/a", "few"): 2,
     }  # fmt: skip
     assert {one["denominator"] for one in found.values()} == {denominator}
 

@@ -1,1 +1,1 @@
-"""A report as Markdown, LaTeX, CSV and a web page."""
+"""A report as Markdown, LaTeX and CSV."""

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
+from pucli.report.formats.markdown import with_sd
 from pucli.report.tables.verdict import COMPARED, LOOKS, plain
 
 if TYPE_CHECKING:
@@ -45,23 +46,22 @@ def _table(report: Report, metric: str) -> str:
         + "".join(f" {remark}" for remark in report.remarks)
     )
     head = " & ".join(["Data set", *(["Setting"] if several else []), *map(escape, columns)])
-    shown = escape(caption).replace(PLUS_MINUS, "$\\pm$")
     label = re.sub("[^A-Za-z0-9.-]", "-", f"tab:{report.name}-{metric}").replace("tab-", "tab:", 1)
     lines = [
         f"\\begin{{longtable}}{{l{'l' if several else ''}{'r' * len(columns)}}}",
-        f"\\caption{{{shown}}}\\label{{{label}}}\\\\",
+        f"\\caption{{{escape(caption)}}}\\label{{{label}}}\\\\",
         f"\\toprule {head} \\\\ \\midrule \\endhead \\bottomrule \\endfoot",
     ]
     for dataset, setting in dict.fromkeys((row.dataset, row.setting) for row in rows):
         own = [cells.get((dataset, setting, column)) for column in columns]
         names = [escape(dataset), *([escape(setting)] if several else [])]
         blank = [""] * (len(names) - 1)
-        block = [[*names, *map(_obtained, own)], ["", *blank, *map(_published, own)]]
+        block = [[*names, *map(_obtained, own)], ["", *blank, *(_small(row, "published", metric) for row in own)]]
         if with_puf:
-            block.append([r"{\small PUF}", *blank, *map(_puf, own)])
+            block.append([r"{\small PUF}", *blank, *(_small(row, "puf", "puf") for row in own)])
         lines += [" & ".join(line) + r" \\*" for line in block[:-1]]
         lines.append(" & ".join(block[-1]) + r" \\")
-    return "\n".join([*lines, "\\end{longtable}"])
+    return "\n".join([*lines, "\\end{longtable}"]).replace(PLUS_MINUS, "$\\pm$")
 
 
 def _obtained(row: TableRow | None) -> str:
@@ -69,24 +69,13 @@ def _obtained(row: TableRow | None) -> str:
         return "--"
     look = LOOKS.get(plain(row.verdict))
     mark = f"$^{{{look.latex}}}$" if look and look.latex else ""
-    return _pm(row.obtained_mean, row.obtained_sd, row.metric) + mark
+    return with_sd(row.obtained_mean, row.obtained_sd, row.metric) + mark
 
 
-def _published(row: TableRow | None) -> str:
-    if row is None or math.isnan(row.published_mean):
-        return ""
-    return f"{{\\small {_pm(row.published_mean, row.published_sd, row.metric)}}}"
-
-
-def _puf(row: TableRow | None) -> str:
-    if row is None or math.isnan(row.puf_mean):
-        return ""
-    return f"{{\\small {_pm(row.puf_mean, row.puf_sd, 'puf')}}}"
-
-
-def _pm(mean: float, sd: float, metric: str) -> str:
-    digits = get_metric(metric).digits
-    return f"{mean:.{digits}f}" if math.isnan(sd) else f"{mean:.{digits}f} $\\pm$ {sd:.{digits}f}"
+def _small(row: TableRow | None, figure: str, metric: str) -> str:
+    """Return the mean `figure`_mean of a row with its standard deviation in small print; "" without one."""
+    text = with_sd(getattr(row, f"{figure}_mean"), getattr(row, f"{figure}_sd"), metric) if row is not None else ""
+    return f"{{\\small {text}}}" if text else ""
 
 
 def escape(text: str) -> str:

@@ -103,8 +103,8 @@ def _summary(report: Report) -> list[str]:
             literal(line.column),
             literal(line.setting) or "all",
             line.heading,
-            _pm(line.published_mean, math.nan, line.metric),
-            _pm(line.obtained_mean, math.nan, line.metric),
+            with_sd(line.published_mean, math.nan, line.metric),
+            with_sd(line.obtained_mean, math.nan, line.metric),
             *(str(line.verdicts.get(name) or "") for name in shown),
             str(line.flagged or ""),
         ]
@@ -140,9 +140,9 @@ def _table(rows: Sequence[TableRow], block: str) -> str:
             [
                 literal(name) if name != last else "",
                 literal(row.column),
-                _pm(row.published_mean, row.published_sd, row.metric),
-                _pm(row.obtained_mean, row.obtained_sd, row.metric),
-                _pm(row.puf_mean, row.puf_sd, "puf"),
+                with_sd(row.published_mean, row.published_sd, row.metric),
+                with_sd(row.obtained_mean, row.obtained_sd, row.metric),
+                with_sd(row.puf_mean, row.puf_sd, "puf"),
                 f"{row.repeats} of {row.expected_repeats}" if part else str(row.repeats),
                 "" if math.isnan(row.difference_in_errors) else f"{row.difference_in_errors:+.1f}",
                 _interval(row),
@@ -264,7 +264,8 @@ def _interval(row: TableRow) -> str:
     return f"{row.difference_low:+.{digits}f} to {row.difference_high:+.{digits}f}"
 
 
-def _pm(mean: float, sd: float, metric: str) -> str:
+def with_sd(mean: float, sd: float, metric: str) -> str:
+    """Return a mean with its standard deviation in the digits of the metric; "" for NaN, the mean alone without sd."""
     if math.isnan(mean):
         return ""
     digits = get_metric(metric).digits

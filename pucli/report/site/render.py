@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +18,9 @@ from pucli.report.model import FIRST_TITLE, Report
 from pucli.report.site.diagram import critical_difference
 from pucli.report.tables.causes import CAUSES
 from pucli.report.tables.comparisons import by_pair
-from pucli.report.tables.published import setting_key
 from pucli.report.tables.summary import flags_in_words
 from pucli.report.tables.table import LINES, TableRow, blocks
 from pucli.report.tables.verdict import BY_VARIANT, COMPARED, LOOKS, NOT_RUN, REPRODUCED, plain
-from pucli.runner.cells import Cell
-from pucli.runner.store import StoredRows
 
 # explains the verdicts
 LEGEND = (
@@ -39,8 +35,6 @@ LEGEND = (
 OPEN_FIGURES = 4
 # A smaller p-value is given as less than this.
 LEAST_P = 1e-4
-# pages of experiments with more cells do not show single repeats
-MOST_CELLS = 5000
 
 
 @dataclass(frozen=True)
@@ -106,14 +100,11 @@ def experiment_page(
     report: Report,
     *,
     figures: Sequence[Mapping[str, str]],
-    cells: Sequence[Cell] = (),
-    stored: StoredRows | None = None,
-    downloads: Sequence[tuple[str, str]] = (),
-    texts: Sequence[tuple[str, str]] = (),
-    made: Sequence[tuple[str, str]] = (),
-    root: str = "",
+    downloads: Sequence[tuple[str, str]],
+    texts: Sequence[tuple[str, str]],
+    made: Sequence[tuple[str, str]],
 ) -> str:
-    """Return the page of one experiment.
+    """Return the page of one experiment, which lies one folder below that of the site.
 
     Parameters
     ----------
@@ -121,25 +112,18 @@ def experiment_page(
         The report.
     figures : sequence of mapping
         Figures, each with a title and a path.
-    cells : sequence of Cell, default=()
-        The planned cells, for the repeats behind each figure.
-    stored : mapping from str to StoredRow, optional
-        Their stored rows by key.
     downloads, texts, made : sequence of (str, str)
         Path and name of files for download; title and HTML of texts; facts about the provenance.
-    root : str, default=""
-        See `render`.
     """
     return render(
         "experiment.html",
-        root=root,
+        root="../",
         report=report,
         grids=grids(report.rows),
         first=[figure for figure in figures if figure["title"] == FIRST_TITLE],
         rest=[figure for figure in figures if figure["title"] != FIRST_TITLE],
         open_figures=OPEN_FIGURES,
         pairs=by_pair(report.comparisons),
-        listed=_listed(report, cells, stored or {}),
         choices=_choices(report),
         with_puf=any(not math.isnan(row.puf_mean) for row in report.rows),
         downloads=downloads,
@@ -164,27 +148,6 @@ def grids(rows: Sequence[TableRow]) -> list[Grid]:
     return found
 
 
-def _listed(report: Report, cells: Sequence[Cell], stored: StoredRows) -> list[dict[str, Any]]:
-    """Return every `row` with its search `words` in lower case and, up to `MOST_CELLS` cells, its `repeats`."""
-    groups: dict[tuple[str, str, str], list[Cell]] = {}
-    if len(cells) <= MOST_CELLS:
-        keys = {key for row in report.rows for key, _ in row.setting_key}
-        for cell in cells:
-            setting = _key(setting_key(cell.setting, [key for key in cell.setting if key in keys]))
-            groups.setdefault((cell.dataset, setting, cell.method), []).append(cell)
-    found: list[dict[str, Any]] = []
-    seen: set[tuple[str, str, str]] = set()
-    for row in report.rows:
-        own = groups.get((row.dataset, _key(row.setting_key), row.column), [])
-        words = f"{row.dataset} {row.setting} {row.column} {row.metric} {row.verdict} {row.cause}".lower()
-        # what a cell has beside its metrics stands at the first of them
-        place = (row.dataset, row.setting, row.column)
-        lines = [_repeat(cell, stored, row.metric, whole=place not in seen) for cell in own if cell.key in stored]
-        found.append({"row": row, "words": words, "repeats": _aligned(row.metric, lines)})
-        seen.add(place)
-    return found
-
-
 def _choices(report: Report) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """Return the filters of the list of every figure: name, attribute of a row, and each value with its text."""
     sets = list(dict.fromkeys(row.dataset for row in report.rows))
@@ -194,44 +157,6 @@ def _choices(report: Report) -> list[tuple[str, str, list[tuple[str, str]]]]:
         ("by-set", "set", [(name, name) for name in sets]),
     ]
     return [one for one in filters if len(one[2]) > 1]
-
-
-def _key(setting: Sequence[tuple[str, float | str]]) -> str:
-    return json.dumps(sorted(map(list, setting)))
-
-
-def _repeat(cell: Cell, stored: StoredRows, metric: str, *, whole: bool) -> list[str]:
-    """Return number and value of a repeat and, if asked for, chosen parameters, certificate and flags."""
-    row = stored[cell.key]
-    value = row["metrics"].get(metric)
-    shown = [str(cell.repeat + 1), "" if value is None else _number(value * get_metric(metric).scale, metric)]
-    if not whole:
-        return shown
-    certificate = row["certificate"]
-    proof = [
-        f"{name} {certificate[name]:.1e}" for name in ("dual_gap", "residual") if certificate.get(name) is not None
-    ]
-    if certificate.get("n_iter") is not None:
-        proof.append(f"{certificate['n_iter']:.0f} iterations")
-    params = ", ".join(f"{name} {_param(given)}" for name, given in row["params"].items() if name != "random_state")
-    return [*shown, params, ", ".join(proof), ", ".join(row["flags"]) or row["error"]]
-
-
-def _aligned(metric: str, lines: Sequence[Sequence[str]]) -> str:
-    """Return a table as text, since the repeats of a whole experiment as elements would make a page too large."""
-    if not lines:
-        return ""
-    heading = ["repeat", metric, "chosen", "certificate", "flags"][: len(lines[0])]
-    columns = list(zip(heading, *lines, strict=True))
-    widths = [max(map(len, column)) for column in columns]
-    return "\n".join(
-        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-        for line in (heading, *lines)
-    )
-
-
-def _param(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _number(value: float, metric: str = "") -> str:

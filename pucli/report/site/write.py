@@ -25,7 +25,12 @@ from pucli.runner.plan import DEFAULT_RESULTS
 
 # Beginnings of the names of experiments that check others: bounds, variants, selections of rows, other scales.
 CHECKS = ("ceiling-", "variants-", "selections-", "raw-", "plain-")
-DOWNLOADS = (("table.csv", "table as CSV"), ("table.tex", "LaTeX"), ("comparisons.csv", "tests as CSV"))
+DOWNLOADS = (
+    ("table.csv", "table as CSV"),
+    ("table.tex", "LaTeX"),
+    ("comparisons.csv", "tests as CSV"),
+    ("cells.csv.gz", "every repeat as CSV"),
+)
 
 
 @dataclass(frozen=True)
@@ -165,12 +170,9 @@ def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Repor
     page = experiment_page(
         report,
         figures=figures,
-        cells=found.cells,
-        stored=found.rows,
         downloads=downloads,
         texts=[(title, to_html((found.folder / path).read_text(encoding="utf-8"), _outside)) for title, path in texts],
         made=_made(provenance),
-        root="../",
     )
     return report, [*written, write(out / "tables" / f"{report.name}.html", page)]
 

@@ -152,12 +152,7 @@ def _dataset_names(experiment: Experiment) -> dict[str, str]:
 
 
 def _method_names(experiment: Experiment) -> dict[str, str]:
-    names = {}
-    for label, entry in experiment.methods.items():
-        names[base_name(label).lower()] = base_name(label)
-        if entry.published:
-            names[entry.published.lower()] = base_name(label)
-    return names
+    return {base_name(column).lower(): base_name(column) for column in experiment.methods}
 
 
 def _number(value: Any) -> float | str:

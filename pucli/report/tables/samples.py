@@ -6,27 +6,19 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from pucli.metrics import get_metric
 from pucli.report.tables.published import setting_key
 from pucli.report.tables.verdict import Sample
-from pucli.runner.cells import ONE_CLASS, Cell
+from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.plan import plan
-from pucli.runner.store import StoredRows
+from pucli.runner.store import StoredRow, StoredRows
 
 SettingKey: TypeAlias = tuple[tuple[str, float | str], ...]
 # data set, setting and column
 Group: TypeAlias = tuple[str, SettingKey, str]
-
-
-class Status(NamedTuple):
-    """Numbers of cells of a group that failed, that have a flag, and that predict only one class."""
-
-    failed: int
-    flagged: int
-    one_class: int
 
 
 @dataclass(frozen=True)
@@ -108,12 +100,10 @@ class Samples:
         """Return the columns in the order of the plan."""
         return list(dict.fromkeys(column for _, _, column in self.cells))
 
-    def status(self, group: Group) -> Status:
-        """Return the numbers of cells of a group that failed, are flagged, and predict only one class."""
+    def rows(self, group: Group, status: str) -> list[StoredRow]:
+        """Return the stored rows of a group with the status "done" or "failed"."""
         rows = [self.stored[cell.key] for cell in self.cells[group] if cell.key in self.stored]
-        flags = [row["flags"] for row in rows if row["status"] == "done"]
-        failed = sum(row["status"] == "failed" for row in rows)
-        return Status(failed, sum(map(bool, flags)), sum(ONE_CLASS in own for own in flags))
+        return [row for row in rows if row["status"] == status]
 
     def is_reduced(self, group: Group) -> bool:
         """Return whether the cells differ from those of the whole experiment (grids, iterations or repeats)."""

@@ -26,7 +26,7 @@ from pucli.report.tables.verdict import (
     judge,
     plain,
 )
-from pucli.runner.cells import Cell
+from pucli.runner.cells import ONE_CLASS, Cell
 from pucli.runner.experiment import Experiment, KnownNote, base_name, variant_name
 from pucli.runner.store import StoredRows
 
@@ -158,14 +158,20 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
     experiment = samples.experiment
     obtained = sample(list(samples.values(group, metric).values()))
     puf = sample(list(samples.values(group, "puf").values()) if metric == "f1" else [])
-    status = samples.status(group)
+    failed, flags = len(samples.rows(group, "failed")), [row["flags"] for row in samples.rows(group, "done")]
     judged = Judgement("")
-    if obtained.n + status.failed == 0:
+    if obtained.n + failed == 0:
         judged = Judgement(NOT_RUN)
     elif figure is not None and not math.isnan(figure.mean):
         there = Sample(figure.mean, figure.sd, figure.repeats)
-        rounding, one_class = figure.rounding, status.one_class
-        judged = judge(obtained, there, metric, rounding=rounding, one_class=one_class, random=experiment.random)
+        judged = judge(
+            obtained,
+            there,
+            metric,
+            rounding=figure.rounding,
+            one_class=sum(ONE_CLASS in own for own in flags),
+            random=experiment.random,
+        )
         judged = beside(judged) if figure.other else judged
     elif figure is not None:
         judged = Judgement("", remark=f"published: {figure.text}")
@@ -182,8 +188,8 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
         puf_sd=puf.sd,
         repeats=obtained.n,
         expected_repeats=expected,
-        failed=status.failed,
-        flagged=status.flagged,
+        failed=failed,
+        flagged=sum(map(bool, flags)),
         published_mean=figure.mean if figure else math.nan,
         published_sd=figure.sd if figure else math.nan,
         difference_in_sd=judged.difference_in_sd,
@@ -191,7 +197,7 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
         difference_low=judged.low,
         difference_high=judged.high,
         verdict=judged.verdict,
-        note=_joined(judged.remark, f"{status.failed} failed" if status.failed else ""),
+        note=_joined(judged.remark, f"{failed} failed" if failed else ""),
         primary=experiment.primary_column(base) == column,
         column=column,
         setting_key=setting,
