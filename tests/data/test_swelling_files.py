@@ -14,7 +14,7 @@ from scipy.io import savemat
 from pucli.core.errors import UsageError
 from pucli.data.files.tables import open_table
 from pucli.data.files.text import checked_records as skipped_lines
-from tests.data.helpers import refused
+from tests.data.helpers import refused, write_ods
 
 X, Y = np.random.default_rng(0).random((12, 3)), np.arange(12) % 2
 
@@ -83,31 +83,19 @@ def test_a_part_of_an_archive_twice_or_far_too_many(tmp_path, monkeypatch):
 
 def open_document(path, last=""):
     """Write a sheet of ODS with these last rows."""
-    names = {"office": "office", "table": "table", "text": "text"}
-    spaces = " ".join(f'xmlns:{key}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for key, name in names.items())
     rows = [["a", "y"], *([float(a), int(y)] for a, y in zip(X[:, 0], Y, strict=True))]
     cells = "".join(
         "<table:table-row>"
         + "".join(
-            f'<table:table-cell office:value-type="{"string" if isinstance(value, str) else "float"}" '
-            f'office:value="{value}"><text:p>{value}</text:p></table:table-cell>'
+            "<table:table-cell office:value-type="
+            + ('"string">' if isinstance(value, str) else f'"float" office:value="{value}">')
+            + f"<text:p>{value}</text:p></table:table-cell>"
             for value in row
         )
         + "</table:table-row>"
         for row in rows
     )
-    body = f'<office:body><office:spreadsheet><table:table table:name="S">{cells}{last}</table:table>'
-    body += "</office:spreadsheet></office:body>"
-    kind = "application/vnd.oasis.opendocument.spreadsheet"
-    manifest = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("mimetype", kind)
-        archive.writestr("content.xml", f"<office:document-content {spaces}>{body}</office:document-content>")
-        archive.writestr(
-            "META-INF/manifest.xml",
-            f'<m:manifest xmlns:m="{manifest}"><m:file-entry m:full-path="/" m:media-type="{kind}"/>'
-            '<m:file-entry m:full-path="content.xml" m:media-type="text/xml"/></m:manifest>',
-        )
+    write_ods(path, f'<table:table table:name="S">{cells}{last}</table:table>')
     return path
 
 
@@ -116,6 +104,12 @@ ROW, CELL = (
     '<table:table-cell office:value-type="float" office:value="1"{}/>',
 )
 FAR = ' table:number-rows-repeated="200000000"'
+# of a rectangle of 15 million cells
+CORNERS = (
+    ROW.format("", CELL.format("") * 2)
+    + ROW.format(' table:number-rows-repeated="14998"', "<table:table-cell/>")
+    + ROW.format("", '<table:table-cell table:number-columns-repeated="999"/>' + CELL.format(""))
+)
 
 
 @pytest.mark.parametrize(
@@ -125,6 +119,12 @@ FAR = ' table:number-rows-repeated="200000000"'
         ROW.format(FAR, "<table:table-cell/>") + ROW.format("", CELL.format("")),
         ROW.format("", CELL.format(' table:number-columns-repeated="300000000"')),
         ROW.format("", '<table:table-cell><text:p>a<text:s text:c="2000000000"/></text:p></table:table-cell>'),
+        ROW.format(
+            ' table:number-rows-repeated="1000"', f"<table:table-cell><text:p>{'a' * 10**6}</text:p></table:table-cell>"
+        ),
+        ROW.format("", CELL.format(f' table:formula="of:={"1+" * 10**5}1" table:number-columns-repeated="10000"')),
+        ROW.format("", '<table:table-cell office:value="1" table:number-columns-repeated="300000000"/>'),
+        "".join(f'</table:table><table:table table:name="T{i}">{CORNERS}' for i in range(3)),
     ],
 )
 def test_a_sheet_of_ods_that_repeats(tmp_path, last):
@@ -132,7 +132,6 @@ def test_a_sheet_of_ods_that_repeats(tmp_path, last):
 
 
 def test_a_sheet_of_ods_with_blank_rows_at_its_end(tmp_path):
-    pytest.importorskip("odf")
     blank = ' table:number-columns-repeated="16384"'
     read(open_document(tmp_path / "good.ods", ROW.format(FAR[:-4] + '"', f"<table:table-cell{blank}/>")))
 

@@ -14,6 +14,7 @@ from openpyxl.chart import BarChart
 from pucli.core.errors import UsageError
 from pucli.data.files.tables import open_table
 from pucli.data.reading import Reading
+from tests.data.helpers import write_ods
 
 
 @pytest.fixture
@@ -83,12 +84,65 @@ def test_numbers_of_more_digits_than_a_sheet_holds_are_said(tmp_path, suffix):
         open_table(path, None, keep=["id"])
 
 
-def test_an_error_in_an_open_document_is_empty_and_said(tmp_path):
-    pytest.importorskip("odf", reason="the extra [ods] is not installed")
-    pd.DataFrame({"id": ["#N/A", "k", "m"], "a": range(3)}).to_excel(tmp_path / "t.ods", index=False)
-    with pytest.warns(UserWarning, match="1 cell holds an error, read as empty"):
-        frame = open_table(tmp_path / "t.ods", None, keep=["id"]).frame
-    assert frame["id"].isna().tolist() == [True, False, False]
+CELLS = {
+    "number": 'office:value-type="float" office:value="1.5"><text:p>2</text:p>',
+    "share": 'office:value-type="percentage" office:value="0.125"><text:p>12.5%</text:p>',
+    "price": 'office:value-type="currency" office:currency="EUR" office:value="3"><text:p>3 €</text:p>',
+    "day": 'office:value-type="date" office:date-value="2024-02-29"><text:p>29/2</text:p>',
+    "moment": 'office:value-type="date" office:date-value="2024-02-29T10:30:15"><text:p>half past ten</text:p>',
+    "time": 'office:value-type="time" office:time-value="PT10H30M15S"><text:p>half past ten</text:p>',
+    "yes": 'office:value-type="boolean" office:boolean-value="true"><text:p>TRUE</text:p>',
+    "text": 'office:value-type="string"><text:p>007<text:s text:c="2"/>x</text:p>',
+    "error": 'office:value-type="string" office:string-value="" calcext:value-type="error"><text:p>#DIV/0!</text:p>',
+    "empty": ">",
+}
+
+
+@pytest.fixture
+def open_document(tmp_path):
+    """Return a function that writes a hidden sheet H and a sheet S, each with these rows, and returns the path."""
+
+    def write(rows):
+        styles = "".join(
+            f'<style:style style:name="{style}" style:family="table">'
+            f'<style:table-properties table:display="{shown}"/></style:style>'
+            for style, shown in (("ta1", "false"), ("ta2", "true"))
+        )
+        lines = ["".join(f"<table:table-cell {cell}</table:table-cell>" for cell in row) for row in rows]
+        table = "".join(f"<table:table-row>{line}</table:table-row>" for line in lines)
+        sheets = "".join(
+            f'<table:table table:name="{name}" table:style-name="{style}">{table}</table:table>'
+            for name, style in (("H", "ta1"), ("S", "ta2"))
+        )
+        write_ods(tmp_path / "t.ods", sheets, styles)
+        return tmp_path / "t.ods"
+
+    return write
+
+
+def text_cell(text):
+    return f'office:value-type="string"><text:p>{text}</text:p>'
+
+
+def test_cells_of_an_open_document(open_document):
+    """A value is read, not what the sheet shows; a hidden sheet is not taken, and an error is told."""
+    header = [text_cell(name) for name in CELLS]
+    with pytest.warns(UserWarning) as said:
+        table = open_table(open_document([header, list(CELLS.values()), list(CELLS.values())]), None)
+    moment = datetime.datetime(2024, 2, 29, 10, 30, 15)
+    row = [1.5, 0.125, 3, moment.replace(hour=0, minute=0, second=0), moment, moment.time(), True, "007  x"]
+    assert table.frame.iloc[1, :8].tolist() == row
+    assert table.frame[["error", "empty"]].isna().all(axis=None)
+    assert [str(one.message).partition(": ")[2] for one in said] == [
+        "sheet 'H' is hidden; sheet 'S' is read instead",
+        "sheet 'S': 2 cells hold errors, read as empty",
+    ]
+
+
+def test_columns_of_an_open_document_keep_their_letters(open_document):
+    rows = [[">", text_cell("a"), text_cell("b"), ">"], *[[">", *[CELLS["number"]] * 3]] * 2]
+    with pytest.warns(UserWarning, match="column D has cells but no name in the header; it is called 'Unnamed: 3'"):
+        assert list(open_table(open_document(rows), None).frame) == ["a", "b", "Unnamed: 3"]
 
 
 def test_a_hidden_sheet_is_not_read_and_others_are_named(sheet):

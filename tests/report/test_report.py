@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from markdown_it import MarkdownIt
 
 from pucli.core.errors import UsageError
 from pucli.report import FORMATS, Gathered, assemble, build_report
@@ -218,7 +219,7 @@ def test_partial_and_failed_cells_are_counted(experiment):
     "name", ["a_b", "*x*", "_y_", "__init__", "a [b](c)", "`q`", "back\\slash", "a\\|b", "a|b", "x\\", "\\*", "![i](u)"]
 )
 def test_names_are_shown_by_markdown_as_they_are(experiment, name):
-    show = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table").render
+    show = MarkdownIt("commonmark").enable("table").render
     report = report_of(experiment, stored_rows(plan(experiment)))
     rows = [replace(row, column=name, dataset=f"{name} {row.dataset}") for row in report.rows]
     page = show(markdown(replace(report, rows=rows)))

@@ -90,13 +90,13 @@ def _read_excel(path: Path, reader: DeclaredFormat, columns: set[Column] | None)
     return frame.dropna(how="all").dropna(axis=1, how="all")
 
 
-def excel_engine(path: Path) -> Literal["openpyxl", "xlrd", "odf"]:
+def excel_engine(path: Path) -> Literal["openpyxl", "xlrd", "calamine"]:
     """Return the reader of a workbook: the newer kinds are ZIP archives, of which ODS names its type."""
     with path.open("rb") as file:
         if file.read(2) != b"PK":
             return "xlrd"
     with zipfile.ZipFile(path) as archive:
-        return "odf" if "mimetype" in archive.namelist() else "openpyxl"
+        return "calamine" if "mimetype" in archive.namelist() else "openpyxl"
 
 
 def read_excel(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +29,10 @@ FEW_CELLS, LEAST_SHARE = 20_000_000, 0.01
 # Times its size to which a Parquet or Feather file may unpack: columns of one value take no place in it.
 COLUMNAR_RATIO = 1000
 _CHUNK = 2**20
+# The reader of ODS files holds two texts for each cell of a sheet, empty or not.
+_ODS_CELLS = 2
+_ODS_VALUES = {"value-type", "value", "string-value", "date-value", "time-value", "boolean-value", "formula"}
+_ODS_ERROR = "{urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0}value-type"
 _CELL = re.compile(rb'<(?:\w+:)?c\s[^<>]{0,200}?\br="([A-Z]{1,3})([0-9]{1,7})"')
 
 
@@ -104,36 +109,53 @@ def check_sheet(path: Path, member: str) -> None:
     )
 
 
-def check_open_document(path: Path) -> None:
-    """Raise UsageError if a sheet of an ODS file repeats rows, cells or blanks to more than a table of its size has."""
+def check_open_document(path: Path) -> Counter[str]:
+    """Return the number of cells with an error in each sheet of an ODS file, which its reader gives as empty ones.
+
+    Raises
+    ------
+    UsageError
+        The sheets repeat rows, cells, texts or blanks to more than tables of the size of the file have: the reader
+        holds all of them, each as a rectangle.
+    """
     from xml.etree.ElementTree import iterparse
 
     most = max(RATIO * path.stat().st_size, FREE)
-    rows = columns = n_rows = filled = in_row = last = place = blanks = 0
+    errors: Counter[str] = Counter()
+    area = rows = columns = n_rows = filled = in_row = last = place = size = row_size = n_errors = 0
     with zipfile.ZipFile(path) as archive, archive.open("content.xml") as stream:
         for _, element in iterparse(stream):
-            name, size = element.tag.rpartition("}")[2], 0
+            name = element.tag.rpartition("}")[2]
             repeated = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
             if name == "s":
-                blanks += int(repeated.get("c", 1))
+                size += int(repeated.get("c", 1))
             elif name in ("table-cell", "covered-table-cell"):
-                size = max(int(repeated.get("number-columns-repeated", 1)), 1)
-                place += size
-                if "value-type" in repeated or len(element):
-                    in_row, last = in_row + size, place
+                times = max(int(repeated.get("number-columns-repeated", 1)), 1)
+                place += times
+                if len(element) or not _ODS_VALUES.isdisjoint(repeated):
+                    in_row, last = in_row + times, place
+                    texts = [*repeated.values(), *element.itertext()]
+                    row_size += times * (BYTES_PER_CELL + sum(map(len, texts)))
+                    n_errors += element.attrib.get(_ODS_ERROR) == "error"
                 element.clear()
             elif name == "table-row":
                 times = max(int(repeated.get("number-rows-repeated", 1)), 1)
                 n_rows += times
                 if in_row:
                     rows, columns, filled = n_rows, max(columns, last), filled + times * in_row
-                in_row = last = place = 0
+                    size += times * row_size
+                in_row = last = place = row_size = 0
                 element.clear()
             elif name == "table":
-                n_rows = 0
-    check_filled(path, rows, columns, filled, "delete the rows and columns beyond the table, and save it again")
-    if BYTES_PER_CELL * filled + blanks > most:
-        raise UsageError(f"{path} repeats cells to a table of {filled:.3g}, and {blanks} blanks; save it again as CSV")
+                area += rows * columns
+                way_out = "delete the rows and columns beyond the table, and save it again"
+                check_filled(path, area / max(columns, 1), columns, filled, way_out)
+                errors[repeated.get("name", "")] = n_errors
+                rows = columns = n_rows = n_errors = 0
+    if size > most:
+        raise UsageError(f"{path} repeats cells and texts to {size / 1e9:.3g} GB; save it again as CSV")
+    check_fits(path, _ODS_CELLS * area)
+    return errors
 
 
 def check_columnar(path: Path, rows: float, columns: float, text: float = 0.0) -> None:

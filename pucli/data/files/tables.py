@@ -59,8 +59,8 @@ PACKABLE = (*SUFFIXES, *JSON, ".arff", *LIBSVM)
 BINARY = (*SHEETS, ".parquet", *FEATHER, ".mat", ".npz")
 KNOWN = (*PACKABLE, *BINARY)
 FORMATS = (
-    f"{' '.join(PACKABLE)} (also {' '.join(PACKED_SUFFIXES)}), .xlsx .xls .mat .npz; with pucli[parquet]: .parquet "
-    f"{' '.join(FEATHER)} and .zst; with pucli[ods]: .ods"
+    f"{' '.join(PACKABLE)} (also {' '.join(PACKED_SUFFIXES)}), .xlsx .xls .ods .mat .npz; with pucli[parquet]: "
+    f".parquet {' '.join(FEATHER)} and .zst"
 )
 """Known extensions, for messages."""
 
@@ -204,12 +204,10 @@ def _check_filled(path: Path) -> None:
 
 def _needed(path: Path, error: ImportError) -> str:
     """Return which package a file needs; pandas raises ImportError for one that is missing and for one too old."""
-    needed = {".xlsx": ("XLSX", "openpyxl"), ".xls": ("XLS", "xlrd")}
+    needed = {".xlsx": ("XLSX", "openpyxl"), ".xls": ("XLS", "xlrd"), ".ods": ("ODS", "python-calamine")}
     if path.suffix.lower() in needed:
         form, package = needed[path.suffix.lower()]
         return f"reading {form} needs {package}, no older than pandas asks: pip install --upgrade {package} ({error})"
-    if path.suffix.lower() == ".ods":
-        return "reading ODS needs odfpy: pip install 'pucli[ods]'"
     if path.suffix.lower() in FEATHER:
         return "reading Feather needs pyarrow: pip install 'pucli[parquet]'"
     return "reading Parquet needs pyarrow: pip install 'pucli[parquet]'"

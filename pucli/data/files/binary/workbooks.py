@@ -10,7 +10,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Sequence
-from datetime import datetime, time
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -61,7 +61,9 @@ class _Cell(NamedTuple):
 
 
 def _cell(value: Any) -> _Cell:
-    """Return a cell as pandas reads it: NaN stands for an error such as #N/A, as empty cells are ""."""
+    """Return a cell of a .xls or .ods file: NaN stands for an error such as #N/A, as empty cells are ""."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
     return _Cell("an error", "e") if isinstance(value, float) and np.isnan(value) else _Cell(_integer(value))
 
 
@@ -101,25 +103,19 @@ def read_sheet(
         raise UsageError(f"{path} is protected by a password; save it without one")
     if engine == "openpyxl":
         return _xlsx(path, sheet, skip_rows, known, as_text, as_shown)
+    if engine == "calamine":
+        return _ods(path, sheet, skip_rows, known, as_text, as_shown)
     import pandas as pd
 
-    if engine == "odf":
-        check_open_document(path)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*xlrd.*")  # pandas 3 announces another reader for .xls
         with pd.ExcelFile(path, engine=engine) as book:
-            visible = _visible(book, engine)
-            name = _chosen(path, sheet, [str(one) for one in book.sheet_names], visible)
+            names = [str(one) for one in book.sheet_names]
+            visible = [name for name in names if not book.book.sheet_by_name(name).visibility]
+            name = _chosen(path, sheet, names, visible)
             grid = book.parse(name, header=None, dtype=object, na_filter=False)
     rows = ([_cell(value) for value in row] for row in grid.itertuples(index=False, name=None))
     return _table(path, name, visible, rows, skip_rows, known, as_text, as_shown)[0]
-
-
-def _visible(book: Any, engine: str) -> list[str]:
-    names = [str(name) for name in book.sheet_names]
-    if engine != "xlrd":
-        return names
-    return [name for name in names if not book.book.sheet_by_name(name).visibility]
 
 
 def _chosen(path: Path, sheet: str, names: list[str], visible: list[str], charts: Sequence[str] = ()) -> str:
@@ -134,6 +130,33 @@ def _chosen(path: Path, sheet: str, names: list[str], visible: list[str], charts
     if not sheet and name != names[0]:
         note(f"{path}: sheet {names[0]!r} is hidden; sheet {name!r} is read instead")
     return name
+
+
+def _ods(
+    path: Path,
+    sheet: str,
+    skip_rows: int,
+    known: Collection[str],
+    as_text: Collection[str],
+    as_shown: Collection[str],
+) -> SheetTable:
+    from python_calamine import CalamineWorkbook, SheetVisibleEnum
+
+    errors = check_open_document(path)
+    with path.open("rb") as file, CalamineWorkbook.from_filelike(file) as book:  # a path is read as its extension says
+        visible = [one.name for one in book.sheets_metadata if one.visible == SheetVisibleEnum.Visible]
+        name = _chosen(path, sheet, book.sheet_names, visible)
+        found = book.get_sheet_by_name(name)
+        left = [_cell("")] * (found.start or (0, 0))[1]  # of empty columns, which the reader leaves out
+        rows = ([*left, *map(_cell, row)] for row in found.iter_rows())
+        table = _table(path, name, visible, rows, skip_rows, known, as_text, as_shown)[0]
+    if errors[name]:
+        note(f"{path}: sheet {name!r}: {_errors(errors[name])}, read as empty")
+    return table
+
+
+def _errors(count: int) -> str:
+    return "1 cell holds an error" if count == 1 else f"{count} cells hold errors"
 
 
 def _xlsx(
@@ -283,9 +306,8 @@ def _columns(
             )
         places.append(place)
     if n_errors:
-        cells = "1 cell holds an error" if n_errors == 1 else f"{n_errors} cells hold errors"
         first = first_error if n_errors == 1 else f"the first is {first_error}"
-        note(f"{path}: sheet {sheet!r}: {cells}, read as empty ({first})")
+        note(f"{path}: sheet {sheet!r}: {_errors(n_errors)}, read as empty ({first})")
     return found, places
 
 
