@@ -11,8 +11,8 @@ from pucli.core import plug_ins
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.estimators.auto.member_list import all_members
 from pucli.solvers.ensemble.members import MEMBERS
-from tests.estimators.auto.helpers import two_clouds
 from tests.helpers import add_distribution
+from tests.solvers.ensemble.helpers import two_clouds
 
 MODULE = """
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ from pucli.models.auto import page as page_module
 from pucli.models.auto.drawings import date_ticks, round_ticks
 from pucli.models.auto.page import _dependence, _lifts, _precision_band, _recalls, question, write_report
 from pucli.models.auto.summary import Findings, encoder_of, reasons_of_likeliest, scored_rows, summary
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 
 def written(path: Path, X: np.ndarray, s: np.ndarray, names: list[str], leaks: tuple[str, ...] = ()) -> str:

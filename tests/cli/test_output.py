@@ -10,8 +10,8 @@ import yaml
 
 from pucli.cli.output import output_file
 from pucli.core.errors import UsageError
+from tests.cli.commands.test_reproduce import SMALL
 from tests.cli.test_every_option import EVALUATE, LEARNERS, OWN, all_options
-from tests.cli.test_reproduce import SMALL
 from tests.helpers import ROOT
 
 COMPARE = "compare gllc blssvm --dataset wine --repeats 2"

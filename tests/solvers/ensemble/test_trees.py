@@ -10,7 +10,7 @@ from pucli.solvers.ensemble.boosting.grow import SORTED_ROWS, Growth, grow
 from pucli.solvers.ensemble.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
 from pucli.solvers.ensemble.trees import join, make_bins
 from pucli.solvers.folds import stratified_folds
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 
 @pytest.mark.parametrize("n", [SORTED_ROWS - 8, SORTED_ROWS + 60])

@@ -15,7 +15,7 @@ from pucli.solvers.ensemble.boosting.grow import MOST_ROWS, Growth, grow
 from pucli.solvers.ensemble.members import MEDIUM, MEMBERS, SMALL, members_for
 from pucli.solvers.ensemble.trees import join, make_bins
 from pucli.solvers.folds import stratified_folds
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 KIND = BagKind(leaves=6, bags=2, rounds=12)
 

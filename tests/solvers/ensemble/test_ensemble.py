@@ -9,7 +9,7 @@ from pucli.metrics.ranking import auc
 from pucli.solvers.ensemble.ensemble import FEW, MANY, Ensemble, chosen_weights, fit_members
 from pucli.solvers.ensemble.members import MEMBERS, SMALL, make_views
 from pucli.solvers.folds import stratified_folds
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 
 def scores_of_members(labelled: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

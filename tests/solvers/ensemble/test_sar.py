@@ -18,7 +18,7 @@ from pucli.solvers.ensemble.sar import (
     widened,
 )
 from pucli.solvers.prior.binormal import binormal
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 
 def biased_sample(seed: int, n: int = 1200) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -30,7 +30,7 @@ from pucli.core.json_values import json_values
 from pucli.data import catalogue_schema, dataset_names
 from pucli.methods import METHODS
 from pucli.runner import experiment_names, experiment_schema
-from tests.cli.test_reproduce import SMALL
+from tests.cli.commands.test_reproduce import SMALL
 from tests.helpers import ROOT
 
 # pydantic is not among them: typer imports it itself where it reads values

@@ -18,7 +18,7 @@ from pucli.metrics.ranking import auc
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 from pucli.solvers.ensemble.estimates import Estimate, lift_of
 from pucli.solvers.ensemble.members import MEMBERS
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 FEW = tuple(member for member in MEMBERS if member.name in ("ridge-laplace", "extra-trees"))
 

@@ -17,7 +17,7 @@ from pucli.solvers.ensemble.ridge import (
 )
 from pucli.solvers.ensemble.rows import balanced_weights
 from pucli.solvers.folds import stratified_folds
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 
 @pytest.mark.parametrize("n_folds", [2, 5, 20])

@@ -15,7 +15,7 @@ import pytest
 from pucli.cli.terminal import percent, percents
 from pucli.estimators.auto.random_labelling import RandomLabelling
 from pucli.solvers.ensemble.estimates import Estimate, lift_of
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 RANGE = ("probability_low", "probability", "probability_high")
 PREDICTED = ("prediction", "score", "probability", "probability_low", "probability_high")

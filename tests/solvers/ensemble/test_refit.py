@@ -14,7 +14,7 @@ from pucli.solvers.ensemble.first_fit import FirstFit
 from pucli.solvers.ensemble.members import MEMBERS, Member, TrainingRows, make_views
 from pucli.solvers.ensemble.refit import MOST_LABELLED, MOST_ROWS, quantile_map, refit
 from pucli.solvers.folds import stratified_folds
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 
 def fitted(members: list[Member], X: np.ndarray, s: np.ndarray, folds: np.ndarray) -> FirstFit:

@@ -11,8 +11,8 @@ from pucli.estimators import UPU
 from pucli.solvers.ensemble import class_prior as shares
 from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, estimate_priors, hidden_share_of
 from pucli.solvers.prior.estimate import estimate_prior
-from tests.estimators.auto.helpers import two_clouds
 from tests.helpers import by_night
+from tests.solvers.ensemble.helpers import two_clouds
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 
 from pucli.core.errors import naming_options
 from pucli.estimators.auto.random_labelling import RandomLabelling, random_labelling
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 
 def p_values(bias: float) -> list[float]:

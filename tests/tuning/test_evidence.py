@@ -23,7 +23,7 @@ from pucli.tuning.inputs import share_of_positives
 from pucli.tuning.paths.landmarks import LandmarkRoute
 from pucli.tuning.routes import FoldedRows, make_route
 from pucli.tuning.scorers import Rule
-from tests.tuning.test_tuning import pu_data
+from tests.tuning.test_search import pu_data
 
 BY = Rule("pu-auc", "unlabeled", {}, prior=0.4, moves_cut=True)
 RBF = {"kernel": "rbf", "width": 2.0}
