@@ -250,7 +250,7 @@ def test_a_column_that_gives_the_label_away_determines_nothing(pucli, customers:
     trained = pucli("auto", *words, "--model", "m", "--scored", "s.csv")
     assert trained.code == 0
     said = " ".join(trained.err.split())
-    assert "'source' probably gives the label away; leave it out with --drop source" in said
+    assert re.search("'source' .*label away.* --drop source", said)
     told = " ".join(trained.out.split())
     assert "finds, lift, precision and positives cannot be told: a column leaks the label" in told
     assert "random sample" not in trained.out

@@ -81,7 +81,7 @@ def test_on_noise_no_method_is_called_better():
         scores = compare(["blssvm", "svc-naive"], [noise(seed)], seed=seed)
         found = judge(scores)
         assert scores.useless == ["blssvm", "svc-naive"] and not found.pairs[0].differ
-        assert found.verdict[0].startswith("Neither blssvm nor svc-naive is shown to be better than chance")
+        assert found.verdict[0].startswith("Neither blssvm nor svc-naive ")
         assert sum("may be useless on noise: held-out positives hardly rank" in line for line in scores.remarks) == 2
     useful = compare(["blssvm", "svc-naive"], [noise(0, apart=1.5)])
     assert useful.useless == [] and judge(useful).verdict[0].startswith(("blssvm is", "svc-naive is"))
@@ -133,7 +133,7 @@ def test_the_limit_of_chance_is_that_of_overlapping_splits():
     ranked = [Ranked(0.9, 30, 70)] * 4
     assert chance(ranked, 0.5) == pytest.approx(0.5 + 1.645 * np.sqrt((1 / 4 + 0.5) * 101 / (12 * 30 * 70)))
     said = why_useless(np.array([0.5]), ranked[:1], np.array([0.5]), "puf", 0.0)
-    assert said == "its PUF of 0.50 is not above 0.50, that of calling every row positive"
+    assert "PUF of 0.50" in said and "every row positive" in said
     assert why_useless(np.array([0.5]), ranked[:1], np.array([np.nan]), "puf", 0.5) == ""
 
 
@@ -221,7 +221,7 @@ def test_a_table_of_the_user(pucli, customers):
     truth = pucli(*base, customers.true, "--label", "really", "--positive", "yes", "--labels", "true").document
     assert truth["metric"] == "f1"
     unsure = pucli(*base, customers.true, "--label", "really", "--positive", "yes")
-    assert "'no' counts as unlabeled; if the classes are known, add --labels true" in unsure.err
+    assert "'no'" in unsure.err and "--labels true" in unsure.err
     seen = {str(done["scores"])}
     for words in (
         ("--drop", "age"),

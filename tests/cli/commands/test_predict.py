@@ -130,7 +130,7 @@ def test_rows_that_the_model_was_trained_on_are_warned_of(pucli, customers, scen
     words = ("train", "--method", "blssvm", "--data", customers.pu, *LABELLED, "--scenario", scenario)
     assert pucli(*words, "--model", "b.model").code == 0
     said = pucli("predict", "--model", "b.model", "--data", customers.pu).err
-    assert "these are the rows that the model was trained on: the scores are not held out" in said
+    assert "rows that the model was trained on" in said
     assert ("positive less often" in said) == (scenario == "single-training-set")
     table = pd.read_csv(customers.new)
     table.assign(income=table["income"] * 1.01).to_csv("other.csv", index=False)

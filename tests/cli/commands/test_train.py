@@ -244,7 +244,7 @@ def test_a_word_among_numbers_is_an_empty_cell_and_located(pucli, tmp_path):
     path = write(tmp_path, small_table().to_csv(index=False).replace("\n", "\nlarge,1,0\n", 1))
     done = train(pucli, path, "--label", "label")
     assert done.code == 0
-    assert "warning: column 'a': 1 cell not a number, treated as empty (first in line 2: 'large')" in done.err
+    assert re.search(r"warning: column 'a': 1 cell .*line 2: 'large'", done.err)
 
 
 @pytest.mark.slow

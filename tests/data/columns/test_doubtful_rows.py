@@ -174,5 +174,5 @@ def test_several_rows_of_names_and_units_are_named_once(tmp_path: Path, rows: li
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
 def test_sums_in_the_first_row_are_told(tmp_path, suffix):
     _, told = read(saved(tmp_path / f"t{suffix}", [["", *SUMS, "", ""], *ROWS]))
-    assert "has the sums of the rows below it in 'age' and 'income', and counts as a row" in told
+    assert "sums of the rows below it in 'age' and 'income'" in told
     assert "sums" not in read(saved(tmp_path / f"t{suffix}", [["C99", 90, SUMS[1], "Ulm", ""], *ROWS]))[1]

@@ -308,7 +308,7 @@ def test_cells_on_both_sides_of_the_range_of_training_are_counted():
     for part in np.array_split(values, 3):
         tally.add_range("age", part, Range(1.0, 10.0, 1000))
     [line] = tally.lines()
-    assert line.startswith("column 'age': 9 of 30 cells lie outside the range of the training rows, 1 to 10")
+    assert line.startswith("column 'age': 9 of 30 cells ") and "1 to 10" in line
     # the range of few training rows says little: of twenty, up to half of the new cells may lie outside
     for outside, told in ((9, 0), (11, 1)):
         tally = Tally()

@@ -33,7 +33,7 @@ def sheet(tmp_path):
 
 
 def test_empty_columns_and_header_cells_are_kept(sheet):
-    with pytest.warns(UserWarning, match="column C has cells but no name in the header; it is called 'Unnamed: 2'"):
+    with pytest.warns(UserWarning, match="column C .* no name .*'Unnamed: 2'"):
         frame = sheet([["a", "none", None, "y", None], [1, None, 5, 0, None], [2, None, 6, 1, None]]).frame
     assert list(frame.columns) == ["a", "none", "Unnamed: 2", "y"]
     assert frame["none"].isna().all()
@@ -61,8 +61,8 @@ def test_formulas_without_results_and_merged_cells_are_said(sheet):
     with pytest.warns(UserWarning) as said:
         frame = sheet([["a", "ratio", "y"], [1, "=A2/2", 0], [None, "=A3/2", 1]], change=merge).frame
     texts = " ".join(str(one.message) for one in said)
-    assert "2 cells have formulas without a stored result, the first in B2, read as empty" in texts
-    assert "a range is merged (A2:A3); the value stands in the first cell alone" in texts
+    assert re.search("2 cells have formulas .*B2", texts)
+    assert "merged (A2:A3)" in texts
     assert list(frame.columns) == ["a", "ratio", "y"]
 
 
@@ -79,7 +79,7 @@ def test_numbers_of_more_digits_than_a_sheet_holds_are_said(tmp_path, suffix):
         pd.DataFrame({"id": [2**53 + 2 * row + 1 for row in range(9)], "a": range(9)}).to_excel(path, index=False)
     except ImportError:
         pytest.skip("odfpy is not installed")
-    with pytest.warns(UserWarning, match="column 'id' holds numbers such as 9007199254740992, whose last digits a"):
+    with pytest.warns(UserWarning, match="column 'id' .*9007199254740992.*digits"):
         open_table(path, None, keep=["id"])
 
 
@@ -212,7 +212,7 @@ def test_a_chart_sheet_is_no_table(sheet, tmp_path, filled):
             chart.add_chart(BarChart())
 
     assert sheet([["a", "y"], [1, 0], [2, 1]], change=charted).frame["a"].tolist() == [1, 2]
-    with pytest.raises(UsageError, match="sheet 'Chart' is a chart without cells; give a sheet with cells: Sheet"):
+    with pytest.raises(UsageError, match=r"sheet 'Chart' .*: Sheet"):
         sheet([["a", "y"], [1, 0], [2, 1]], change=charted, how=Reading(sheet="Chart"))
     with zipfile.ZipFile(tmp_path / "t.xlsx") as whole, zipfile.ZipFile(tmp_path / "one.xlsx", "w") as alone:
         for name in whole.namelist():

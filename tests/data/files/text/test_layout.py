@@ -57,7 +57,7 @@ def test_a_header_with_another_separator_is_named(tmp_path: Path, sign: str) -> 
 
 def test_lines_that_are_quoted_whole_below_a_header_are_named(tmp_path: Path) -> None:
     path = saved(tmp_path, ",".join(HEADER) + "\n" + "".join(f'"{",".join(row)}"\n' for row in ROWS))
-    with pytest.raises(UsageError, match="each of them is quoted as one cell, so remove the quotes around the lines"):
+    with pytest.raises(UsageError, match=r"quoted as one cell.* remove the quotes"):
         open_table(path, None)
     doubled = "".join('"' + '"",""'.join(row) + '"\n' for row in [HEADER, *ROWS])
     path = saved(tmp_path, doubled)
@@ -157,7 +157,7 @@ def test_an_empty_cell_among_blanks_is_refused_lest_columns_shift(tmp_path):
     path = tmp_path / "t.txt"
     rows = ["name  age  city  y", "Ann   31   Ulm   0", "Bob        Ulm   1", "Cid   52   Bonn  0"]
     path.write_text("\n".join(rows) + "\n")
-    refused(path, "line 3 has 3 fields for 4 columns, and blanks do not tell which cell is empty or joins the next")
+    refused(path, "line 3 has 3 fields for 4 columns")
     path.write_text("\n".join(rows).replace("Bob   ", "Bob NA") + "\n")
     assert open_table(path, "y").frame["city"].tolist() == ["Ulm", "Ulm", "Bonn"]
 
@@ -166,6 +166,6 @@ def test_cells_that_join_without_a_blank_are_refused(tmp_path):
     path = tmp_path / "t.txt"
     rows = [f"{row:4d}{-100.5 - row:8.2f}{row % 2:3d}" for row in range(9)]
     path.write_text("\n".join(["   a     b   y", *rows[:5], f"{5:4d}{-11100.5:8.2f}{1:3d}", *rows[6:]]) + "\n")
-    refused(path, "line 7 has 2 fields for 3 columns, and blanks do not tell which cell is empty or joins the next")
+    refused(path, "line 7 has 2 fields for 3 columns")
     path.write_text("\n".join(["   a     b   y", *(row.replace(" -", "-") for row in rows)]) + "\n")
     refused(path, "line 2 and all lines after it have fewer (2); where cells join without a blank")

@@ -13,7 +13,7 @@ from pucli.data.files.tables import open_table
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("1 3:2 1:5", "line 41: feature 1 follows feature 3; number the features of a row in ascending order"),
+        ("1 3:2 1:5", "line 41: feature 1 follows feature 3"),
         ("1 1:2 1:5", "line 41: feature 1 follows feature 1"),
         ("1,2 1:2", "line 41 begins with '1,2', several labels; keep one"),
         ("yes 1:2", "line 41 begins with 'yes', no number as its label"),

@@ -101,7 +101,7 @@ def test_quotes_after_backslashes_are_read(tmp_path):
     paths = read(tmp_path, 'path,y\n"C:\\dir\\",0\n"D:\\",1\n')  # the backslash is a character of its own here
     assert paths["path"].tolist() == ["C:\\dir\\", "D:\\"]
     late = "a,y\n" + "x,0\n" * 20_000 + '"say \\"yes\\"",1\n'
-    with pytest.raises(UsageError, match="line 20002 has a quote after a backslash, unlike the first lines"):
+    with pytest.raises(UsageError, match=r"line 20002 .*backslash"):
         read(tmp_path, late)
 
 
