@@ -256,8 +256,8 @@ SHOWN = {
         for name in ("data", "label", "positive")
     },
     **{("new", name): "cli/commands/test_new.py::test_an_experiment_runs" for name in ("method", "dataset")},
-    ("reproduce", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
-    ("report", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
+    ("reproduce", "catalogue"): "core/test_plug_ins.py::test_another_catalogue_is_named",
+    ("report", "catalogue"): "core/test_plug_ins.py::test_another_catalogue_is_named",
     ("reproduce", "mirror"): "cli/test_every_option.py::test_a_mirror_reaches_the_cells",
 }
 SHARED_BY_ALL = {"json_document", "quiet"}
