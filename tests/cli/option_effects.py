@@ -213,7 +213,7 @@ SHOWN = {
     ("auto", "scored"): "cli/commands/test_auto.py::test_auto_trains_saves_and_ranks",
     ("auto", "verbose"): "cli/commands/test_auto.py::test_the_summary_has_cut_estimates_and_members",
     ("auto", "negative"): "cli/test_yes_no.py::test_auto_learns_from_known_negatives",
-    ("train", "negative"): "cli/test_yes_no.py::test_upu_learns_from_known_negatives",
+    ("train", "negative"): "cli/test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
     ("tune", "negative"): "cli/test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
     ("prior", "negative"): "cli/test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
     ("advise", "negative"): "cli/test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
