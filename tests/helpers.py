@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
+import yaml
 
 from pucli.core import plug_ins
 
@@ -37,6 +38,21 @@ def by_night(values: Iterable[Any], by_day: Collection[Any]) -> list[Any]:
     """Return the values of a parameter of a test, or tuples of several; those not in `by_day` are for .ci/nightly."""
     each = ((value, value if isinstance(value, tuple) else (value,)) for value in values)
     return [value if value in by_day else pytest.param(*parts, marks=pytest.mark.nightly) for value, parts in each]
+
+
+@cache
+def places() -> dict[str, list[str]]:
+    """Return the table of places.yaml: the tests of a file or folder that are not in its mirror."""
+    return yaml.safe_load((ROOT / "tests" / "places.yaml").read_text(encoding="utf-8"))
+
+
+def places_of(file: str) -> list[str]:
+    """Return the files of tests of a file of the package: its mirror, and those that the table names for it."""
+    path = Path(file)
+    mirror = path.with_name(f"test_{path.name}").as_posix().replace("pucli", "tests", 1)
+    place = next((place for place in (path.with_suffix(""), *path.parents) if place.as_posix() in places()), None)
+    listed = [f"tests/{test}" for test in places()[place.as_posix()]] if place and place != Path("pucli") else []
+    return [test for test in dict.fromkeys([mirror, *listed]) if test in listed or (ROOT / test).is_file()]
 
 
 def seal(db: sqlite3.Connection) -> None:

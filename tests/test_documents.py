@@ -22,7 +22,7 @@ from pucli.core import declared_files as declared
 from pucli.data import dataset_entry, dataset_names
 from pucli.methods import METHODS, Method
 from pucli.models.saved import load_model
-from tests.cli.test_basics import parse
+from tests.cli.test_main import parse
 from tests.helpers import ROOT
 
 sybil = pytest.importorskip("sybil", reason="sybil is not installed")
@@ -104,7 +104,7 @@ def too_long(page: Path, words: list[str]) -> bool:
         (command == "report" or "--status" in rest) and words[1].startswith("table-") and "smoke" not in rest
     ):  # nothing is there
         return True
-    if "nearest-mean" in rest and command != "new":  # needs pip; tests/cli/test_new.py runs it
+    if "nearest-mean" in rest and command != "new":  # needs pip; tests/cli/commands/test_new.py runs it
         return True
     files = [name for name in dataset_names() if dataset_entry(name).files]
     return not os.environ.get("PUCLI_MIRROR") and bool(rest.intersection(files))

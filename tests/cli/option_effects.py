@@ -170,87 +170,94 @@ TESTS_OF_READING = {
 # Options whose effect another test shows: the file and the test, in which the option must occur.
 SHOWN = {
     **{
-        (command, name): f"test_reading.py::{test}"
+        (command, name): f"cli/test_row_options.py::{test}"
         for commands, test in TESTS_OF_READING.items()
         for command in commands.split()
         for name in OF_READING
     },
     **{
-        (command, "sheet"): "test_reading.py::test_a_sheet_is_kept_and_options_without_effect_are_refused"
+        (command, "sheet"): "cli/test_row_options.py::test_a_sheet_is_kept_and_options_without_effect_are_refused"
         for command in ("train", "tune", "prior", "advise", "auto", "predict", "evaluate")
     },
-    ("compare", "sheet"): "test_reading.py::test_compare_reads_with_the_options",
-    ("train", "model"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",
-    **{("shift", name): "test_shift.py::test_shift_reads_with_the_options" for name in (*OF_READING, "sheet")},
-    **{("review", name): "test_review.py::test_review_reads_with_the_options" for name in (*OF_READING, "sheet")},
+    ("compare", "sheet"): "cli/test_row_options.py::test_compare_reads_with_the_options",
+    ("train", "model"): "cli/commands/test_predict.py::test_predict_and_evaluate_agree",
     **{
-        ("review", name): "test_review.py::test_answers_tell_the_precision"
+        ("shift", name): "cli/commands/test_shift.py::test_shift_reads_with_the_options"
+        for name in (*OF_READING, "sheet")
+    },
+    **{
+        ("review", name): "cli/commands/test_review.py::test_review_reads_with_the_options"
+        for name in (*OF_READING, "sheet")
+    },
+    **{
+        ("review", name): "cli/commands/test_review.py::test_answers_tell_the_precision"
         for name in ("model", "data", "destination", "count", "goal", "seed", "answers", "at_least")
     },
-    ("review", "scored"): "test_review.py::test_a_scored_file_holds_the_called_rows_that_auto_counted",
-    **{("review", name): "test_review.py::test_what_is_copied" for name in ("ids", "safe")},
-    ("predict", "adapt"): "test_shift.py::test_shift_and_adapted_predictions",
-    ("predict", "safe"): "test_ids.py::test_texts_get_an_apostrophe_for_spreadsheets_alone",
-    ("predict", "why"): "test_predict_evaluate.py::test_why_names_columns_of_rows_predicted_positive",
-    ("predict", "destination"): "test_predict_evaluate.py::test_predict_and_evaluate_agree",
-    ("predict", "recall"): "test_every_option.py::test_where_the_scores_are_cut",
-    ("predict", "goal"): "test_every_option.py::test_where_the_scores_are_cut",
-    ("predict", "share"): "test_every_option.py::test_where_the_scores_are_cut",
-    ("predict", "precision"): "test_every_option.py::test_where_the_scores_are_cut",
-    ("auto", "top"): "test_auto.py::test_the_wanted_number_of_rows_is_predicted_positive",
-    ("auto", "goal"): "test_every_option.py::test_where_the_scores_are_cut",
-    ("auto", "recall"): "test_every_option.py::test_where_the_scores_are_cut",
-    ("auto", "precision"): "test_every_option.py::test_where_the_scores_are_cut",
-    ("auto", "share"): "test_every_option.py::test_where_the_scores_are_cut",
-    ("auto", "model"): "test_auto.py::test_auto_trains_saves_and_ranks",
-    ("auto", "report"): "test_outputs.py::test_missing_folders_are_made",
-    ("auto", "scored"): "test_auto.py::test_auto_trains_saves_and_ranks",
-    ("auto", "verbose"): "test_auto.py::test_the_summary_has_cut_estimates_and_members",
-    ("auto", "negative"): "test_yes_no.py::test_auto_learns_from_known_negatives",
-    ("train", "negative"): "test_yes_no.py::test_upu_learns_from_known_negatives",
-    ("tune", "negative"): "test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
-    ("prior", "negative"): "test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
-    ("advise", "negative"): "test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
-    ("auto", "negatives_are"): "test_yes_no.py::test_auto_learns_from_known_negatives",
-    ("export", "model"): "test_export.py::test_an_exported_model_predicts_as_pucli_does",
-    ("export", "destination"): "test_export.py::test_an_exported_model_predicts_as_pucli_does",
-    ("show", "model"): "test_show.py::test_show_and_card_say_the_same",
-    ("show", "card"): "test_show.py::test_show_and_card_say_the_same",
-    ("train", "verbose"): "test_screen.py::test_verbose_adds_what_the_answer_rests_on",
-    ("prior", "verbose"): "test_screen.py::test_verbose_adds_what_the_answer_rests_on",
-    ("auto", "labelling"): "test_auto.py::test_labels_that_are_no_random_sample_are_modelled",
-    ("auto", "n_jobs"): "test_every_option.py::test_jobs_are_passed_on",
-    ("tune", "n_jobs"): "test_every_option.py::test_jobs_are_passed_on",
-    ("tune", "trials"): "test_tune.py::test_tune_reports_choice_and_trials",
-    ("split", "destination"): "test_outputs.py::test_missing_folders_are_made",
-    ("split", "seed"): "test_every_option.py::test_the_seed_of_a_split",
-    ("split", "labelling"): "test_every_option.py::test_the_labelling_of_a_split",
-    ("reproduce", "only_failed"): "test_reproduce.py::test_a_limit_and_only_failed_cells",
-    ("reproduce", "fail_on"): "test_reproduce.py::test_fail_on_a_verdict",
-    ("reproduce", "show_status"): "test_status.py::test_failed_cells_are_shown_with_their_reasons",
-    ("reproduce", "parts"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("reproduce", "shard"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("reproduce", "scheduler"): "test_reproduce.py::test_options_of_parts_that_cannot_be_followed",
-    ("reproduce", "results"): "test_reproduce.py::test_parts_of_a_run_are_merged",
-    ("reproduce", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
-    ("report", "allow_changes"): "test_every_option.py::test_changes_are_allowed",
-    ("site", "folder"): "test_outputs.py::test_missing_folders_are_made",
-    ("site", "results"): "test_outputs.py::test_missing_folders_are_made",
-    **{("compare", name): "test_compare.py::test_a_table_of_the_user" for name in OF_OWN_TABLE},
-    **{("compare", name): "test_compare.py::test_what_decides_and_how_often" for name in OF_COMPARISON},
-    **{("compare", name): "test_compare.py::test_page_and_latex" for name in ("page", "tex", "dataset")},
-    ("compare", "methods"): "test_compare.py::test_page_and_latex",
+    ("review", "scored"): "cli/commands/test_review.py::test_a_scored_file_holds_the_called_rows_that_auto_counted",
+    **{("review", name): "cli/commands/test_review.py::test_what_is_copied" for name in ("ids", "safe")},
+    ("predict", "adapt"): "cli/commands/test_shift.py::test_shift_and_adapted_predictions",
+    ("predict", "safe"): "cli/test_ids.py::test_texts_get_an_apostrophe_for_spreadsheets_alone",
+    ("predict", "why"): "cli/commands/test_predict.py::test_why_names_columns_of_rows_predicted_positive",
+    ("predict", "destination"): "cli/commands/test_predict.py::test_predict_and_evaluate_agree",
+    ("predict", "recall"): "cli/test_every_option.py::test_where_the_scores_are_cut",
+    ("predict", "goal"): "cli/test_every_option.py::test_where_the_scores_are_cut",
+    ("predict", "share"): "cli/test_every_option.py::test_where_the_scores_are_cut",
+    ("predict", "precision"): "cli/test_every_option.py::test_where_the_scores_are_cut",
+    ("auto", "top"): "cli/commands/test_auto.py::test_the_wanted_number_of_rows_is_predicted_positive",
+    ("auto", "goal"): "cli/test_every_option.py::test_where_the_scores_are_cut",
+    ("auto", "recall"): "cli/test_every_option.py::test_where_the_scores_are_cut",
+    ("auto", "precision"): "cli/test_every_option.py::test_where_the_scores_are_cut",
+    ("auto", "share"): "cli/test_every_option.py::test_where_the_scores_are_cut",
+    ("auto", "model"): "cli/commands/test_auto.py::test_auto_trains_saves_and_ranks",
+    ("auto", "report"): "cli/test_output.py::test_missing_folders_are_made",
+    ("auto", "scored"): "cli/commands/test_auto.py::test_auto_trains_saves_and_ranks",
+    ("auto", "verbose"): "cli/commands/test_auto.py::test_the_summary_has_cut_estimates_and_members",
+    ("auto", "negative"): "cli/test_yes_no.py::test_auto_learns_from_known_negatives",
+    ("train", "negative"): "cli/test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
+    ("tune", "negative"): "cli/test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
+    ("prior", "negative"): "cli/test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
+    ("advise", "negative"): "cli/test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
+    ("auto", "negatives_are"): "cli/test_yes_no.py::test_auto_learns_from_known_negatives",
+    ("export", "model"): "cli/commands/test_export.py::test_an_exported_model_predicts_as_pucli_does",
+    ("export", "destination"): "cli/commands/test_export.py::test_an_exported_model_predicts_as_pucli_does",
+    ("show", "model"): "cli/commands/test_show.py::test_show_and_card_say_the_same",
+    ("show", "card"): "cli/commands/test_show.py::test_show_and_card_say_the_same",
+    ("train", "verbose"): "cli/test_terminal.py::test_verbose_adds_what_the_answer_rests_on",
+    ("prior", "verbose"): "cli/test_terminal.py::test_verbose_adds_what_the_answer_rests_on",
+    ("auto", "labelling"): "cli/commands/test_auto.py::test_labels_that_are_no_random_sample_are_modelled",
+    ("auto", "n_jobs"): "cli/test_every_option.py::test_jobs_are_passed_on",
+    ("tune", "n_jobs"): "cli/test_every_option.py::test_jobs_are_passed_on",
+    ("tune", "trials"): "cli/commands/test_tune.py::test_tune_reports_choice_and_trials",
+    ("split", "destination"): "cli/test_output.py::test_missing_folders_are_made",
+    ("split", "seed"): "cli/test_every_option.py::test_the_seed_of_a_split",
+    ("split", "labelling"): "cli/test_every_option.py::test_the_labelling_of_a_split",
+    ("reproduce", "only_failed"): "cli/commands/test_reproduce.py::test_a_limit_and_only_failed_cells",
+    ("reproduce", "fail_on"): "cli/commands/test_reproduce.py::test_fail_on_a_verdict",
+    ("reproduce", "show_status"): "report/test_status.py::test_failed_cells_are_shown_with_their_reasons",
+    ("reproduce", "parts"): "cli/commands/test_reproduce.py::test_parts_of_a_run_are_merged",
+    ("reproduce", "shard"): "cli/commands/test_reproduce.py::test_parts_of_a_run_are_merged",
+    ("reproduce", "scheduler"): "cli/commands/test_reproduce.py::test_options_of_parts_that_cannot_be_followed",
+    ("reproduce", "results"): "cli/commands/test_reproduce.py::test_parts_of_a_run_are_merged",
+    ("reproduce", "allow_changes"): "cli/test_every_option.py::test_changes_are_allowed",
+    ("report", "allow_changes"): "cli/test_every_option.py::test_changes_are_allowed",
+    ("site", "folder"): "cli/test_output.py::test_missing_folders_are_made",
+    ("site", "results"): "cli/test_output.py::test_missing_folders_are_made",
+    **{("compare", name): "cli/commands/test_compare.py::test_a_table_of_the_user" for name in OF_OWN_TABLE},
+    **{("compare", name): "cli/commands/test_compare.py::test_what_decides_and_how_often" for name in OF_COMPARISON},
+    **{("compare", name): "cli/commands/test_compare.py::test_page_and_latex" for name in ("page", "tex", "dataset")},
+    ("compare", "methods"): "cli/commands/test_compare.py::test_page_and_latex",
     **{
-        ("compare", name): "test_groups.py::test_compare_divides_by_groups_and_by_time"
+        ("compare", name): "data/splits/test_groups.py::test_compare_divides_by_groups_and_by_time"
         for name in ("groups", "by_time")
     },
-    ("new", "parent"): "test_new.py::test_the_folder_is_chosen",
+    ("new", "parent"): "cli/commands/test_new.py::test_the_folder_is_chosen",
     **{
-        ("new", name): "test_new.py::test_a_data_set_from_a_table_of_the_user" for name in ("data", "label", "positive")
+        ("new", name): "cli/commands/test_new.py::test_a_data_set_from_a_table_of_the_user"
+        for name in ("data", "label", "positive")
     },
-    **{("new", name): "test_new.py::test_an_experiment_runs" for name in ("method", "dataset")},
-    ("reproduce", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
-    ("report", "catalogue"): "../core/test_plug_ins.py::test_another_catalogue_is_named",
-    ("reproduce", "mirror"): "test_every_option.py::test_a_mirror_reaches_the_cells",
+    **{("new", name): "cli/commands/test_new.py::test_an_experiment_runs" for name in ("method", "dataset")},
+    ("reproduce", "catalogue"): "core/test_plug_ins.py::test_another_catalogue_is_named",
+    ("report", "catalogue"): "core/test_plug_ins.py::test_another_catalogue_is_named",
+    ("reproduce", "mirror"): "cli/test_every_option.py::test_a_mirror_reaches_the_cells",
 }
 SHARED_BY_ALL = {"json_document", "quiet"}

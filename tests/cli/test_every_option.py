@@ -20,8 +20,8 @@ import yaml
 
 from pucli.cli.main import app, command_names
 from pucli.models import advice
+from tests.cli.commands.test_reproduce import SMALL
 from tests.cli.option_effects import EFFECTS, EVALUATE, LEARNERS, OWN, REPRODUCE, SHARED_BY_ALL, SHOWN, TUNE
-from tests.cli.test_reproduce import SMALL
 from tests.helpers import ROOT
 
 # What differs between two runs of one command, or names what was asked for instead of what was found.
@@ -60,7 +60,7 @@ def test_no_option_is_left_out():
 def source_of(where: str) -> str:
     """Return the source of a test, its decorators included."""
     file, _, name = where.partition("::")
-    text = (ROOT / "tests" / "cli" / file).read_text()
+    text = (ROOT / "tests" / file).read_text()
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             first = min([node.lineno, *(line.lineno for line in node.decorator_list)])
@@ -72,7 +72,7 @@ def source_of(where: str) -> str:
 def test_the_named_tests_exist(key):
     source = source_of(SHOWN[key])
     words = next(words for command, option, words in all_options() if (command, option) == key)
-    if words[0].startswith("-") and "test_outputs" not in SHOWN[key]:
+    if words[0].startswith("-") and "test_output.py" not in SHOWN[key]:
         assert any(f'"{word}"' in source or f"{word} " in source for word in words), (SHOWN[key], words)
 
 

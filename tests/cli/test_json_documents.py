@@ -15,8 +15,8 @@ from pucli.cli import documents
 from pucli.cli.documents.schema import FORMS, adapter_of, document_schema, forms_of
 from pucli.cli.main import command_names
 from tests.cli import recorded_documents
-from tests.cli.test_reproduce import SMALL
-from tests.cli.test_screen import LINES, REFUSED, ROWS
+from tests.cli.commands.test_reproduce import SMALL
+from tests.cli.test_terminal import LINES, REFUSED, ROWS
 from tests.helpers import ROOT
 
 # Keys that a document may lack, besides `warnings`.

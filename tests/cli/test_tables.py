@@ -1,5 +1,7 @@
 """Tables as they come: from a file with columns of every kind to scored rows, and files with nothing to learn from."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -66,7 +68,7 @@ def test_columns_are_shown_although_the_positive_class_is_wrong(pucli, tmp_path)
     customers().to_csv("rows.csv", index=False)
     done = pucli("auto", "--data", "rows.csv", "--label", "bought", "--positive", "yess", "--columns")
     assert done.code == 0 and "age" in done.out
-    assert "warning: rows.csv: label column 'bought' has no class 'yess'; its classes: 'yes'" in done.err
+    assert re.search("warning: rows.csv: .*'bought' .*'yess'.*: 'yes'", done.err)
 
 
 def test_identifiers_are_copied_and_both_formats_have_the_same_content(pucli, trained, tmp_path):
@@ -105,7 +107,7 @@ def test_evaluate_reads_the_columns_as_training_did(pucli, trained, tmp_path):
     done = pucli("evaluate", "--model", "m.model", "--data", "new.csv", "--label", "bought", "--labels", "pu", "--json")
     assert done.code == 0
     assert done.document["rows"] == 120
-    assert "column 'job': 1 cell with a value not seen in training (first in line 5: 'sailor')" in done.err
+    assert re.search(r"column 'job': 1 cell .*line 5: 'sailor'", done.err)
 
 
 def test_a_column_that_reveals_the_label_gives_a_warning(pucli, tmp_path):
@@ -115,7 +117,7 @@ def test_a_column_that_reveals_the_label_gives_a_warning(pucli, tmp_path):
     done = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED)
     assert "warning: column 'paid' is filled for" in done.err
     assert "warning: column 'key' counts the rows" in done.err
-    assert "warning: column 'job' is 'cook' in 100 % of the labelled and 9 % of the other rows" in done.err
+    assert re.search("warning: column 'job' is 'cook' in 100 % .* 9 %", done.err)
     drop = ("--drop", "paid", "--drop", "key", "--drop", "job")
     assert "may leak" not in pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, *drop).err
 

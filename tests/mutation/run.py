@@ -3,8 +3,9 @@
     python -m tests.mutation.run named                  # the faults of named.yaml
     python -m tests.mutation.run drawn --n 80 --seed 1  # drawn from all that `operators` can make
 
-Each fault is put into a copy of the checkout and judged by the quick tests of its room (`ROOMS`), with the slow ones of
-the same room for those that live (`--slow`). `--write` keeps the outcome in results/mutations.csv and mutations.md.
+Each fault is put into a copy of the checkout and judged by the quick tests of its folder and of its place in
+tests/places.yaml, with the slow ones of both for those that live (`--slow`). `--write` keeps the outcome in
+results/mutations.csv and mutations.md.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import pytest
 import yaml
 
 from pucli.report.formats.markdown import grid
-from tests.helpers import ROOT, SHARED
+from tests.helpers import ROOT, SHARED, places_of
 from tests.mutation.operators import Mutant, mutants_of
 
 HERE = Path(__file__).parent
@@ -43,53 +44,6 @@ solvers, 20 % each in tuning and protocols, 15 % in metrics. `mutations.csv` has
 failed. The table was begun at one state of the code; faults that lived were judged again after tests had been
 added. Made by `python -m tests.mutation.run named --write`, `... drawn --n 80 --seed 1 --timeout 120 --write`,
 `... drawn --timeout 120 --lives --write`, and `... page`."""
-# room -> tests that judge it; the longest prefix counts; of other rooms, the tests in the folder of the same name
-S = "tests/solvers/"
-UNSEEN = "tests/protocols/test_unseen_rows.py"
-ROOMS = {
-    "pucli/solvers/classtering": [f"{S}classtering", "tests/estimators/test_constrained_kmeans.py"],
-    "pucli/solvers/cpb": [f"{S}cpb", f"{S}test_printed_updates.py"],
-    "pucli/solvers/elastic": [f"{S}elastic", f"{S}test_printed_updates.py"],
-    "pucli/solvers/glpual": [f"{S}glpual", f"{S}test_printed_updates.py"],
-    "pucli/solvers/ensemble": ["tests/estimators/auto"],
-    "pucli/solvers/kernels": [f"{S}kernels", f"{S}glpual", f"{S}svm"],
-    "pucli/solvers/prior": [
-        f"{S}prior",
-        f"{S}test_prior_shift.py",
-        f"{S}test_three_samples.py",
-        "tests/estimators/auto/test_gaussians.py",
-    ],
-    "pucli/solvers/row_losses": [f"{S}row_losses", f"{S}usmo", f"{S}svm", f"{S}cpb"],
-    "pucli/solvers/sar": [f"{S}test_sar_em.py", "tests/estimators/auto"],
-    "pucli/solvers/safe": [f"{S}safe", "tests/estimators/test_mcpl.py"],
-    "pucli/solvers/surface": [f"{S}surface", f"{S}test_printed_updates.py"],
-    "pucli/solvers/usmo": [f"{S}usmo", "tests/estimators/test_usmo.py"],
-    "pucli/solvers/glpual/path": [f"{S}glpual", "tests/tuning"],
-    "pucli/tuning/paths/elastic": [f"{S}elastic"],
-    "pucli/tuning/paths/surface": [f"{S}surface"],
-    "pucli/tuning": ["tests/tuning", UNSEEN],
-    "pucli/metrics": ["tests/metrics", "tests/tuning", "tests/protocols/test_usmo.py"],
-    "pucli/protocols": [UNSEEN, "tests/protocols", "tests/runner/test_keys.py"],
-    "pucli/protocols/adversarial_labels": ["tests/protocols/test_semi_supervised.py"],
-    "pucli/protocols/classtering": [UNSEEN, "tests/protocols/test_classtering.py"],
-    "pucli/protocols/deep": [UNSEEN, "tests/protocols/test_deep.py"],
-    "pucli/protocols/pu": [
-        UNSEEN,
-        "tests/protocols/test_pu.py",
-        "tests/protocols/test_pu_ceiling.py",
-        "tests/test_committed_cells.py",
-    ],
-    "pucli/protocols/pu_figures": [UNSEEN, "tests/protocols/test_pu_figures.py"],
-    "pucli/protocols/semi_supervised": [UNSEEN, "tests/protocols/test_semi_supervised.py"],
-    "pucli/protocols/strict_improvement": ["tests/protocols/test_strict_improvement.py"],
-    "pucli/protocols/usmo": [UNSEEN, "tests/protocols/test_usmo.py"],
-    "pucli/data": [
-        "tests/data/columns/test_preprocessing.py",
-        "tests/data/splits/test_splits.py",
-        UNSEEN,
-    ],
-    "pucli/estimators": [f"{S}svm", "tests/estimators"],
-}
 # what is drawn from: room -> share of the mutants; drawings and pages are left out
 SHARES = {"pucli/solvers": 0.45, "pucli/tuning": 0.2, "pucli/metrics": 0.15, "pucli/protocols": 0.2}
 LEFT_OUT = ("report.py", "tsne_maps.py", "decision_fields.py", "options.py", "registry.py", "__init__.py")
@@ -222,12 +176,11 @@ def _users(root: Path) -> dict[str, set[Path]]:
     return users
 
 
-def tests_of(file: str) -> list[str]:
-    """Return the tests that judge a file."""
-    if room := max((room for room in ROOMS if file.startswith(room)), key=len, default=""):
-        return ROOMS[room]
+def judges_of(file: str) -> list[str]:
+    """Return the tests that judge a file: those of its folder, and its own that stand elsewhere."""
     folders = [folder.as_posix().replace("pucli", "tests", 1) for folder in Path(file).parents]
-    return [next(folder for folder in folders if (ROOT / folder).is_dir())]
+    room = next(folder for folder in folders if (ROOT / folder).is_dir())
+    return [room, *(test for test in places_of(file) if not test.startswith(f"{room}/"))]
 
 
 def main() -> None:
@@ -256,7 +209,7 @@ def main() -> None:
             if options.only not in mutant.file:
                 continue
             started = time.monotonic()
-            tests = tests_of(mutant.file)
+            tests = judges_of(mutant.file)
             outcome, by = copy.judge(mutant, tests, False, options.timeout)
             if outcome == "lives" and options.slow:
                 outcome, by = copy.judge(mutant, tests, True, 5 * options.timeout)

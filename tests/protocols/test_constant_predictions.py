@@ -15,10 +15,10 @@ from pucli.protocols.usmo_curves import protocol as usmo_curves
 from pucli.runner import Context, parse_experiment, plan
 from pucli.runner.cells import ONE_CLASS, protocol_names
 from pucli.runner.execute import run_group
-from tests.protocols.test_presence_only import DECLARED as SPECIES
-from tests.protocols.test_presence_only import give_tables
-from tests.protocols.test_pu_figures import FIELDS
-from tests.protocols.test_unseen_rows import CASES, SPLIT, give, rows_of
+from tests.protocols.presence_only.test_protocol import DECLARED as SPECIES
+from tests.protocols.presence_only.test_protocol import give_tables
+from tests.protocols.pu_figures.test_protocol import FIELDS
+from tests.protocols.test_hidden_labels import CASES, SPLIT, give, rows_of
 
 PLAIN = {"one": {"method": "svc-naive"}}
 # an experiment of each protocol that predicts, without tuning

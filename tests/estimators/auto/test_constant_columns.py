@@ -13,7 +13,7 @@ from pucli.estimators.auto.random_labelling import labelling_of
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 from pucli.solvers.ensemble.class_prior import hidden_share_of
 from pucli.solvers.ensemble.members import MEMBERS
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 # Columns 0, 2 and 6 are constant.
 PLACES, VALUES = [0, 1, 4], [5.0, -0.1, 0.0]

@@ -7,7 +7,7 @@ import pytest
 
 from pucli import AutoPU
 from pucli.core.errors import UsageError
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 
 @pytest.mark.slow

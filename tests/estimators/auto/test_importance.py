@@ -13,7 +13,7 @@ from pucli.estimators.auto import importance
 from pucli.estimators.auto.importance import importances
 from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.members import MEMBERS, Member
-from tests.estimators.auto.helpers import two_clouds
+from tests.solvers.ensemble.helpers import two_clouds
 
 
 def scores_without_own_fold(model: AutoPU, X: np.ndarray, s: np.ndarray) -> np.ndarray:

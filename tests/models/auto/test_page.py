@@ -1,0 +1,178 @@
+"""The page about a fitted classifier."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pucli import AutoPU
+from pucli.data import TableEncoder
+from pucli.data.columns.encoder import spans
+from pucli.data.rows.training_rows import TrainingRows
+from pucli.estimators.auto.random_labelling import labelling_of
+from pucli.models.auto import page as page_module
+from pucli.models.auto.drawings import date_ticks, round_ticks
+from pucli.models.auto.page import _dependence, _lifts, _precision_band, _recalls, question, write_report
+from pucli.models.auto.summary import Findings, encoder_of, reasons_of_likeliest, scored_rows, summary
+from tests.solvers.ensemble.helpers import two_clouds
+
+
+def written(path: Path, X: np.ndarray, s: np.ndarray, names: list[str], leaks: tuple[str, ...] = ()) -> str:
+    """Write the page about a classifier of these rows, and return it."""
+    model = AutoPU().fit(X, s)
+    marks = pd.DataFrame({"row": np.arange(len(X)) + 1001, "customer": [f"c{i}" for i in range(len(X))]})
+    rows = TrainingRows(
+        X, s.astype(int), names, None, None, "unlabeled", {}, "rows.csv", "bought", {"1": "yes"}, marks=marks
+    )
+    found = Findings.of(model, s, labelling_of(model, X, s, 0), leaks)
+    about = {**summary(found, names), "model": Path("a b.model"), "scored": Path("a b.csv")}
+    write_report(path, found, rows, about, reasons_of_likeliest(model, rows))
+    return path.read_text(encoding="utf-8")
+
+
+def words_of(page: str) -> str:
+    """Return the words of a page."""
+    page = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<[^>]+>", " ", page, flags=re.S)
+    return re.sub(r"\s+", " ", page.replace("&nbsp;", " "))
+
+
+NAMES = ["shift", "a & b", "<script>", "d"]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    X, s, _ = two_clouds(150, labelled=40)
+    return written(tmp_path_factory.mktemp("page") / "page.html", X, s, NAMES)
+
+
+@pytest.mark.slow
+def test_the_page_is_small_and_has_no_external_resources(page: str) -> None:
+    assert len(page.encode()) < 300_000
+    assert not re.findall(r"""(?:src|href)=|url\(|@import|https?://""", page)
+
+
+@pytest.mark.slow
+def test_names_of_columns_are_escaped(page: str) -> None:
+    assert "<script>" not in page
+    assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan", "", page)
+
+
+@pytest.mark.slow
+def test_the_page_answers_first_and_gives_details_later(page: str) -> None:
+    assert "<h1>Who else bought?</h1>" in page
+    parts = (
+        "Look at these first", "How far down the list?", "What is known, and what is not", "What to do next",
+        "What drives the ranking", "Ensemble, members and a baseline", "SVC, unlabeled as negative", "</main>",
+    )  # fmt: skip
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+    assert page.count("<svg") >= 4
+    assert (
+        "pucli review --scored &#39;a b.csv&#39; --for" in page and "predict --model &#39;a b.model&#39; --data" in page
+    )
+
+
+@pytest.mark.slow
+def test_the_likeliest_rows_show_identifier_reasons_and_cells(page: str) -> None:
+    first = page[page.index("Look at these first") : page.index("How far down the list?")]
+    assert re.search(r'<th scope="row">c\d+</th>', first)
+    assert not re.search(r"\de[+-]\d", first)
+    reasons = [
+        unescape(re.sub("</?span>", "", text)).strip() for text in re.findall(r"<td class=\"why\">(.*?)</td>", first)
+    ]
+    assert len(reasons) == 15 and all(re.match(r"shift = |.*; shift = ", text) for text in reasons)
+    assert all(len(text.split("; ")) <= 3 for text in reasons)
+
+
+def test_a_column_of_0_and_1_has_two_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pd.DataFrame({"vip": [0, 1] * 20, "age": [20.5 + (7 * i) % 31 for i in range(40)]})
+    encoder = TableEncoder().fit(table)
+    monkeypatch.setattr(
+        page_module, "dependence", lambda model, X, place, cells, rng: np.linspace(0.2, 0.4, len(cells))
+    )
+    drawn = [
+        _dependence(AutoPU(), encoder.transform(table), column, place, np.random.default_rng(0))
+        for column, place in spans(encoder)
+    ]
+    assert ("<rect" in drawn[0], "polyline" in drawn[0]) == (True, False)
+    assert "polyline" in drawn[1]
+
+
+def test_questions_are_in_the_words_of_the_label_column() -> None:
+    assert question("bought", "YES") == "Who else bought?"
+    assert question("churned", "1") == "Who else churned?"
+    assert question("fraud", "true") == "Which other rows have fraud?"
+    assert question("has_sepsis", "1") == "Which other rows have sepsis?"
+    assert question("status", "active") == "Which other rows have status active?"
+    assert question("", "") == "Which other rows are positive?"
+
+
+def test_ticks_are_round_and_within_the_axis() -> None:
+    for low, high in ((0.0, 1.0), (17.3, 68.1), (-1.2, 3.7), (1040.0, 2900.0)):
+        values = [value for value, _ in round_ticks(low, high)]
+        assert 3 <= len(values) <= 7 and low - 1e-9 <= values[0] and values[-1] <= high + 1e-9
+        assert all(len(text) <= 4 for _, text in round_ticks(low, high))
+    assert [text for _, text in date_ticks(20_000.0, 20_600.0)] == ["2025-01", "2025-07", "2026-01"]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", text) for _, text in date_ticks(20_000.0, 20_010.0))
+
+
+@pytest.mark.slow
+def test_the_lift_of_a_share_is_recall_over_share() -> None:
+    X, s, _ = two_clouds(300, labelled=60)
+    model = AutoPU().fit(X, s)
+    lines = _lifts(_recalls(model))
+    assert [line["share"] for line in lines] == [0.01, 0.05, 0.1]
+    for line in lines:
+        lift = line["lift"]
+        assert lift.low <= lift.value <= lift.high
+        assert lift.value == pytest.approx(line["recall"].value / line["share"], rel=0.5)
+    found = Findings.of(model, s, labelling_of(model, X, s, 0))
+    rows = TrainingRows(X, s.astype(int), ["a", "b", "c", "d"], None, None, "unlabeled", {}, "rows.csv")
+    why = reasons_of_likeliest(model, rows)
+    table = scored_rows(found, s, {"0": "no", "1": "yes"}, None, why=why)
+    assert encoder_of(rows).needed == ["a", "b", "c", "d"]
+    assert (table["why"].iloc[:50].str.contains("a = ")).all() and (table["why"][table["labelled"] == 1] == "").all()
+
+
+@pytest.mark.filterwarnings("ignore::pucli.core.errors.DegenerateModelWarning")
+@pytest.mark.slow
+def test_what_noise_does_not_determine_is_not_stated(tmp_path: Path) -> None:
+    X = np.random.default_rng(3).normal(size=(120, 2))
+    text = words_of(written(tmp_path / "page.html", X, np.arange(120) < 20, ["f0", "f1"]))
+    assert "may be useless" in text
+    assert "the order may be chance" in text
+    unknown = text[text.index("What these rows cannot tell") :]
+    assert "How many of the rows called positive are positive" in unknown and "F1 and AUC" in unknown
+    assert "What share of the unlabeled rows is positive" in unknown
+    first = text.partition("How far down")[0]
+    assert "probabilities cannot be told" in first and len(re.findall(r"\bc\d+\b", first)) == 15
+    assert "Probability" not in first
+
+
+@pytest.mark.slow
+def test_a_page_about_a_leak_states_nothing(tmp_path: Path) -> None:
+    X, s, _ = two_clouds(80, labelled=20)
+    text = words_of(written(tmp_path / "p.html", X, s, list("abcd"), ("column 'f0' is filled for the labelled rows",)))
+    assert "column 'f0' is filled" in text.replace("&#39;", "'")
+    assert "Recall, lift, precision, share of positives, F1 and AUC: a column gives the label away" in text
+    assert "hold about" not in text and " positives (" not in text
+
+
+@pytest.mark.slow
+def test_the_band_of_the_precision_has_the_width_of_the_printed_prior() -> None:
+    """At recall one all rows are taken, and the precision is the prior."""
+    rng = np.random.default_rng(0)
+    X, s = rng.normal(0, 1, (400, 3)), np.arange(400) < 60
+    X[s | (rng.random(400) < 0.3), 0] += 0.5
+    model = AutoPU().fit(X, s)
+    low, middle, high = _precision_band(model)
+    prior = model.estimates_["prior"]
+    assert prior.high - prior.low > 0.4
+    assert low[-1] == pytest.approx(prior.low, abs=0.03)
+    assert high[-1] == pytest.approx(prior.high, abs=0.03)
+    assert np.all(low <= middle) and np.all(middle <= high)
