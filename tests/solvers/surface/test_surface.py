@@ -28,9 +28,8 @@ from pucli.solvers.kernels.quadratic_surface import (
     surface_score,
 )
 from pucli.solvers.surface.admm import shrink_groups
-from pucli.solvers.surface.newton import newton
 from pucli.solvers.surface.problem import surface_bound, surface_lam1_max, surface_objective, surface_problem
-from pucli.solvers.surface.working_set import solve_surface
+from pucli.solvers.surface.working_set import Penalties, Point, Tolerance, newton, solve_surface
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths import surface as surface_path
 from pucli.tuning.paths.surface import SurfacePath
@@ -157,11 +156,9 @@ def test_newton_steps_alone_reach_the_same_optimum(seed, lam1):
     X, y = rows_inside(seed)
     task = parts(X, y)
     fit = solve_surface(task, lam1, tol=1e-8)
-    start = np.zeros_like(fit.coef)
-    w, _, _, _ = newton(
-        task, lam1, (1e-8, 0.0), 2000, start, np.zeros_like(fit.dual), np.zeros_like(fit.multipliers), (1.0, lam1)
-    )
-    assert np.isclose(surface_objective(task, w, lam1), fit.objective, rtol=1e-6)
+    start = Point(np.zeros_like(fit.coef), np.zeros_like(fit.dual), np.zeros_like(fit.multipliers))
+    found, _ = newton(task, lam1, Tolerance(1e-8, 0.0), 2000, start, Penalties(1.0, lam1))
+    assert np.isclose(surface_objective(task, found.w, lam1), fit.objective, rtol=1e-6)
 
 
 def test_the_grid_route_gives_the_counts_of_single_fits():
