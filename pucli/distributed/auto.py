@@ -37,7 +37,6 @@ from pucli.solvers.ensemble.ridge import (
     CHOOSING_ROWS,
     KernelRidge,
     fit_kernel_ridge,
-    kernel_matrix,
     pick_landmarks,
     solve_sums,
 )
@@ -219,7 +218,7 @@ def _middles() -> Floats:
 
 def _kernel(model: KernelRidge, X: Floats) -> Floats:
     """Return the kernel values of rows and landmarks, and a last column of one."""
-    return with_intercept(kernel_matrix(model.kernel, model.width, X, model.landmarks))
+    return with_intercept(model.values(X))
 
 
 def _views(some: Sample, shares: Shares, known: Moments) -> Views:
