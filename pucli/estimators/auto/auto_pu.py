@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
-from pucli.core.errors import DegenerateModelWarning, by_interface, warn_user
+from pucli.core.errors import by_interface, warn_user
 from pucli.core.saved_state import (
     PORTION,
     STATEMENT,
@@ -35,7 +35,7 @@ from pucli.core.saved_state import (
 from pucli.core.seeding import stream
 from pucli.data.splits.groups import group_numbers
 from pucli.estimators.auto.decision import PUDecision
-from pucli.estimators.auto.leaderboard import leaderboard, naive_svc
+from pucli.estimators.auto.leaderboard import leaderboard, naive_svc, warn_of_chance
 from pucli.estimators.auto.member_list import SavedTypes, all_members
 from pucli.estimators.base.labels import without_negatives
 from pucli.estimators.base.parameters import Constraints, Label, one_of
@@ -336,25 +336,15 @@ class AutoPU(PUDecision):
         self.propensity_ = np.ones(len(X))
         if self.labelling_ == "sar":
             self.propensity_ = relative_propensities(self.calibration_.of(self.held_out_))
-        self._warn_of(first.copies, int(labelled.sum()))
-        self._measure(X, labelled)
-        return self
-
-    def _warn_of(self, copies: int, labelled: int) -> None:
-        """Warn of copies among the labelled rows, and of a ranking that may be chance."""
-        if copies:
+        if first.copies:
             warn_user(
-                f"{copies} of {labelled} labelled rows are copies of others, or nearly, so the intervals "
-                "are too narrow; if rows belong together (one person, one site), "
+                f"{first.copies} of {int(labelled.sum())} labelled rows are copies of others, or nearly, so the "
+                "intervals are too narrow; if rows belong together (one person, one site), "
                 f"{by_interface('pass groups to fit', 'add --groups COLUMN')}"
             )
-        ranking, limit = self._ranking()
-        if ranking <= limit:
-            warn_user(
-                "AutoPU may be useless on these rows: labelled rows that it was not trained on hardly rank above "
-                f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
-                DegenerateModelWarning,
-            )
+        warn_of_chance(*self._ranking())
+        self._measure(X, labelled)
+        return self
 
     @property
     def _way_out(self) -> str:

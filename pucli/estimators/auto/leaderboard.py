@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pucli.core.errors import DegenerateModelWarning, warn_user
 from pucli.metrics.ranking import pu_auc, true_auc
 from pucli.solvers.ensemble.estimates import f1_of
 from pucli.solvers.ensemble.first_fit import FirstFit
@@ -116,3 +117,13 @@ def naive_svc(
         "scores": scores,
         "rows": rows,
     }
+
+
+def warn_of_chance(ranking: float, limit: float) -> None:
+    """Warn if the PU-AUC on held-out rows is at most the largest value that may be chance."""
+    if ranking <= limit:
+        warn_user(
+            "AutoPU may be useless on these rows: labelled rows that it was not trained on hardly rank above "
+            f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
+            DegenerateModelWarning,
+        )

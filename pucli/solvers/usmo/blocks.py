@@ -62,7 +62,15 @@ class KernelProblem(NamedTuple):
     @classmethod
     def of(cls, problem: DoubleHingeProblem) -> Self:
         """Return the double-hinge problem in this form."""
-        return cls(problem.X_u, problem.kernel, problem.losses, *problem[6:])
+        return cls(
+            problem.X_u,
+            problem.kernel,
+            problem.losses,
+            problem.total,
+            problem.a_X,
+            problem.a_norm,
+            problem.trivial,
+        )
 
 
 def solve_kernel(
