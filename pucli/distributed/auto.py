@@ -9,7 +9,6 @@ need all rows at once, and are left out.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from pucli.core.arrays import Floats, Ints
-from pucli.core.errors import DegenerateModelWarning, UsageError
+from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 from pucli.distributed.blocks import Block, Columns, Moments, Total, read_rows
 from pucli.distributed.boosting import boosted_on_blocks, held_out_scores, held_out_sums, mean_of
 from pucli.distributed.sample import Checked, Sample, Shares, checked, sample, sample_shares, uniform
 from pucli.distributed.training import Runner, checked_columns, saved, words_of
 from pucli.estimators.auto.auto_pu import AutoPU
+from pucli.estimators.auto.leaderboard import warn_of_chance
 from pucli.estimators.auto.random_labelling import RandomLabelling, random_labelling
 from pucli.metrics.ranking import auc, chance_limit, true_auc
 from pucli.models.saved import SavedModel, make_pipeline
@@ -37,7 +37,6 @@ from pucli.solvers.ensemble.ridge import (
     CHOOSING_ROWS,
     KernelRidge,
     fit_kernel_ridge,
-    kernel_matrix,
     pick_landmarks,
     solve_sums,
 )
@@ -136,7 +135,8 @@ def auto_on_blocks(
     model._conclude(HeldOut(scores_of(positive), population, share, seed))
     hidden = float(np.clip((model.prior_ * known.n - n_p) / (known.n - n_p), 0.0, 1.0)) if whole else model.prior_
     model.leaderboard_ = _leaderboard(model, fitted, counts, hidden, whole)
-    _warn_of_chance(counts[-1], n_p, known.n - n_p)
+    ranking = auc(scores_of(positive), scores_of(unlabeled))
+    warn_of_chance(ranking, chance_limit(n_p, known.n - n_p))
     test = random_labelling(some.X, some.labelled, hidden, stream(seed, "random labelling"))
     test = replace(test, feature=int(model._columns[test.feature]))
     above = int(unlabeled[_middles() > model.threshold_].sum())
@@ -219,7 +219,7 @@ def _middles() -> Floats:
 
 def _kernel(model: KernelRidge, X: Floats) -> Floats:
     """Return the kernel values of rows and landmarks, and a last column of one."""
-    return with_intercept(kernel_matrix(model.kernel, model.width, X, model.landmarks))
+    return with_intercept(model.values(X))
 
 
 def _views(some: Sample, shares: Shares, known: Moments) -> Views:
@@ -322,14 +322,3 @@ def _leaderboard(
         name, parameters = (member.name, member.parameters) if member else ("ensemble", {})
         lines.append({"name": name, "pu_auc": ranking, **found, "parameters": parameters})
     return sorted(lines, key=lambda line: -line["pu_auc"])
-
-
-def _warn_of_chance(counts: Ints, n_p: int, n_u: int) -> None:
-    ranking, limit = auc(scores_of(counts[0]), scores_of(counts[1])), chance_limit(n_p, n_u)
-    if ranking <= limit:
-        warnings.warn(
-            "AutoPU may be useless on these rows: labelled rows that it was not trained on hardly rank above "
-            f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
-            DegenerateModelWarning,
-            stacklevel=3,
-        )

@@ -19,6 +19,7 @@ from pucli.data.columns.encoders import Number
 from pucli.data.columns.kinds import column_kinds
 from pucli.data.rows.row_hashes import MOST_HASHES, row_hashes, row_marks
 from pucli.distributed.blocks import Block, Columns, Moments, read_rows
+from pucli.solvers.ensemble.rows import mixed
 
 # Expected number of rows of each kind in the sample.
 SAMPLE_LABELLED, SAMPLE_UNLABELED = 4000, 20_000
@@ -76,14 +77,10 @@ def sample(block: Block, columns: Columns, shares: Shares, seed: int) -> Sample:
 
 
 def uniform(block: Block, seed: int) -> Floats:
-    """Return a number from [0, 1) for each row of a block (n,), which depends on the row's number and the seed alone.
-
-    The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-    """
+    """Return a number from [0, 1) for each row of a block (n,), from its number and the seed alone."""
     z = (np.arange(block.first, block.first + block.rows, dtype=np.uint64) + np.uint64(seed + 1)) * _MASK
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    found: Floats = (mixed(z) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return found
 
 
 def _least(hashes: AnyArray) -> AnyArray:

@@ -27,6 +27,7 @@ from pucli.models.validation import SAMPLE, HeldOutScores
 from pucli.solvers.ensemble.calibration import KNOTS, averaged, calibration_curves, greatest_end, least_end
 from pucli.solvers.ensemble.estimates import Estimate, estimates
 from pucli.solvers.ensemble.hidden_share import estimate_prior
+from pucli.solvers.ensemble.refit import QuantileMap
 from pucli.solvers.prior.best_bin import held_out_scores as ridge_scores
 
 # With more columns or rows of a kind, the ridge regression would take longer than the method itself.
@@ -149,10 +150,8 @@ def in_its_scale(found: HeldOutScores, pipeline: Any, X: Any, labelled: Bools, s
     here = decision_values(pipeline, _safe_indexing(X, others))
     assert here is not None  # there are held-out scores
     there = np.sort(found.scores[~found.labelled])
-    places = np.quantile(here, np.linspace(0.0, 1.0, len(there)))
-    moved = np.interp(found.scores, there, places)
-    moved += np.minimum(found.scores - there[0], 0.0) + np.maximum(found.scores - there[-1], 0.0)
-    return found._replace(scores=moved)
+    moved = QuantileMap(there, np.quantile(here, np.linspace(0.0, 1.0, len(there))))
+    return found._replace(scores=moved.of(found.scores))
 
 
 def class_curve(scores: Floats, last: Bools) -> ProbabilityCurve:

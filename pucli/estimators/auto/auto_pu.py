@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
-from pucli.core.errors import DegenerateModelWarning, by_interface, warn_user
+from pucli.core.errors import by_interface, warn_user
 from pucli.core.saved_state import (
     PORTION,
     STATEMENT,
@@ -34,9 +34,8 @@ from pucli.core.saved_state import (
 )
 from pucli.core.seeding import stream
 from pucli.data.splits.groups import group_numbers
-from pucli.estimators.auto import baseline
 from pucli.estimators.auto.decision import PUDecision
-from pucli.estimators.auto.leaderboard import leaderboard
+from pucli.estimators.auto.leaderboard import leaderboard, naive_svc, warn_of_chance
 from pucli.estimators.auto.member_list import SavedTypes, all_members
 from pucli.estimators.base.labels import without_negatives
 from pucli.estimators.base.parameters import Constraints, Label, one_of
@@ -298,65 +297,54 @@ class AutoPU(PUDecision):
         negative: Bools | None = None
         if self.neg_label is not None:
             y, negative = without_negatives(y, self.neg_label, self.pos_label)
-        rows, labelled = self._check_rows(X, y)
+        X, labelled = self._check_rows(X, y)
         together = None if groups is None else group_numbers(groups, len(labelled))
-        self._fit(rows, labelled, negative, together)
-        self._measure(rows, labelled)
-        return self
-
-    def _fit(self, X: Floats, labelled: Bools, negative: Bools | None, groups: Ints | None) -> None:
-        """Fit to checked rows X (n, m), of which `labelled` are labelled positives and `negative` known negatives."""
-        self._check_counts(labelled, groups)
+        self._check_counts(labelled, together)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         members = all_members() if self.members is None else tuple(self.members)
         with threadpool_limits(1):
-            first = first_fit(X, labelled, self.scenario, members, seed, self.n_jobs, self.callback, groups, negative)
-            _, self._columns, X, labelled, population, folds, ensemble, _, copies, weights, negative = first
-            held_out = first.held_out
-            self.n_negative_ = 0 if negative is None else int(negative.sum())
-            sides = np.sort(held_out[labelled]), np.sort(held_out[population])
-            scores = HeldOut(*sides, float(labelled[population].mean()), seed, first.grouped)
-            hidden = gaussian_share(X, labelled) if self.labelling == "scar" else None
-            if hidden is not None and self.scenario != "case-control":
-                hidden = hidden * (1.0 - scores.labelled) + scores.labelled
+            # views of the columns, folds, members and their weights; rows are in the canonical order from here on
+            first = first_fit(X, labelled, self.scenario, members, seed, self.n_jobs, self.callback, together, negative)
+            s, population, held_out = first.labelled, first.population, first.held_out
+            known_no = np.zeros(len(s), dtype=bool) if first.negative is None else first.negative
+            self._columns, self.n_negative_ = first.columns, int(known_no.sum())
+
+            # class prior, threshold, probabilities and estimates, from the held-out scores
             self._biased = int(self.labelling == "sar")
-            known = held_out[negative] if self._calibrates else None
-            self._conclude(scores, gaussian=hidden, negative=known)
-            rest = ~labelled if negative is None else ~labelled & ~negative
+            sides = np.sort(held_out[s]), np.sort(held_out[population])
+            scores = HeldOut(*sides, float(s[population].mean()), seed, first.grouped)
+            gaussian = gaussian_share(first.X, s) if self.labelling == "scar" else None
+            if gaussian is not None and self.scenario != "case-control":
+                gaussian = gaussian * (1.0 - scores.labelled) + scores.labelled
+            self._conclude(scores, gaussian=gaussian, negative=held_out[known_no] if self._calibrates else None)
             if self.labelling == "sar" or (
-                not self._calibrates and clear_ones_first(held_out[labelled], held_out[rest])
+                not self._calibrates and clear_ones_first(held_out[s], held_out[~s & ~known_no])
             ):
                 self._biased = 1
                 self._conclude_if_biased(scores, held_out[population])
+
+            # the members again, with soft labels, where that ranks better
             soft = self.calibration_.of(held_out)
-            if negative is not None:
-                soft[negative] = 0.0
-            used = members_for(members, *X.shape)
-            again = refit(used, first, soft, seed, self.n_jobs)
-            self.ensemble_ = ensemble.weighted(weights) if again is None else again
-            raw = ensemble.views.one("raw", X)
-            naive = baseline.naive_svc(raw, labelled, folds[0], population, stream(seed, "naive"))
+            soft[known_no] = 0.0
+            again = refit(members_for(members, *first.X.shape), first, soft, seed, self.n_jobs)
+            self.ensemble_ = first.ensemble.weighted(first.weights) if again is None else again
+            raw = first.ensemble.views.one("raw", first.X)
+            naive = naive_svc(raw, s, first.folds[0], population, stream(seed, "naive"))
         self.leaderboard_ = leaderboard(self, first, naive)
-        self.held_out_ = np.empty(len(X))
-        self.held_out_[first.order] = held_out
-        self._folds = np.empty_like(folds)
-        self._folds[:, first.order] = folds
+        self.held_out_, self._folds = np.empty(len(X)), np.empty_like(first.folds)
+        self.held_out_[first.order], self._folds[:, first.order] = held_out, first.folds
         self.propensity_ = np.ones(len(X))
         if self.labelling_ == "sar":
             self.propensity_ = relative_propensities(self.calibration_.of(self.held_out_))
-        if copies:
+        if first.copies:
             warn_user(
-                f"{copies} of {int(labelled.sum())} labelled rows are copies of others, or nearly, so the intervals "
-                "are too narrow; if rows belong together (one person, one site), "
+                f"{first.copies} of {int(labelled.sum())} labelled rows are copies of others, or nearly, so the "
+                "intervals are too narrow; if rows belong together (one person, one site), "
                 f"{by_interface('pass groups to fit', 'add --groups COLUMN')}"
             )
-        ranking, limit = self._ranking()
-        if ranking <= limit:
-            warn_user(
-                "AutoPU may be useless on these rows: labelled rows that it was not trained on hardly rank above "
-                f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
-                DegenerateModelWarning,
-            )
+        warn_of_chance(*self._ranking())
+        self._measure(X, labelled)
+        return self
 
     @property
     def _way_out(self) -> str:

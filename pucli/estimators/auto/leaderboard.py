@@ -6,13 +6,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pucli.estimators.auto import baseline
+from pucli.core.errors import DegenerateModelWarning, warn_user
 from pucli.metrics.ranking import pu_auc, true_auc
 from pucli.solvers.ensemble.estimates import f1_of
 from pucli.solvers.ensemble.first_fit import FirstFit
 from pucli.solvers.ensemble.hidden_share import hidden_share
+from pucli.solvers.ensemble.ridge import CHOOSING_ROWS, pick_landmarks
 from pucli.solvers.ensemble.sar import auc_and_recall
 from pucli.solvers.ensemble.threshold import recall_above
+
+BASELINE = "SVC, unlabeled as negative"
 
 
 class _Fitted(Protocol):
@@ -37,7 +40,7 @@ def leaderboard(model: _Fitted, first: FirstFit, naive: dict[str, Any]) -> list[
     first : FirstFit
         The members and their held-out scores.
     naive : dict
-        From `pucli.estimators.auto.baseline.naive_svc`.
+        From `naive_svc`.
     """
     labelled, population = first.labelled, first.population
     share = model.chosen_threshold_.share
@@ -68,9 +71,59 @@ def leaderboard(model: _Fitted, first: FirstFit, naive: dict[str, Any]) -> list[
         seen = population[naive["rows"]]
         s = naive["scores"][seen]
         auc, recall = auc_and_recall(s, chance[naive["rows"]][seen], s > 0)
-    found.append(_line(baseline.NAME, ranking, auc, f1_of(recall, share, model.prior_), {}))
+    found.append(_line(BASELINE, ranking, auc, f1_of(recall, share, model.prior_), {}))
     return sorted(found, key=lambda line: -line["pu_auc"])
 
 
 def _line(name: str, ranking: float, auc: float, f1: float, parameters: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "pu_auc": ranking, "auc": auc, "f1": f1, "parameters": parameters}
+
+
+def naive_svc(
+    X: np.ndarray, labelled: np.ndarray, fold: np.ndarray, population: np.ndarray, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return the PU-AUC and the share predicted positive of a class-balanced SVC, from held-out scores.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Standardised rows; at most `CHOOSING_ROWS` of them are used.
+    labelled : ndarray of bool of shape (n,)
+        True for labelled positives.
+    fold : ndarray of int of shape (n,)
+        Fold that holds out each row.
+    population : ndarray of bool of shape (n,)
+        Rows that are a sample of the population; the share refers to them.
+    rng : numpy.random.Generator
+        Draws the rows that are used.
+
+    Returns
+    -------
+    dict
+        "pu_auc" and "share"; "rows", the indices of the rows that are used; and "scores", their held-out scores.
+    """
+    from sklearn.svm import SVC
+
+    rows = pick_landmarks(labelled, CHOOSING_ROWS, rng)
+    X, s, fold = X[rows], labelled[rows], fold[rows]
+    scores = np.empty(len(rows))
+    for b in np.unique(fold):
+        kept = fold != b
+        scores[~kept] = SVC(class_weight="balanced").fit(X[kept], s[kept]).decision_function(X[~kept])
+    ranked = s | population[rows]
+    return {
+        "pu_auc": pu_auc(scores[ranked], s[ranked]),
+        "share": float(np.mean(scores[population[rows]] > 0)),
+        "scores": scores,
+        "rows": rows,
+    }
+
+
+def warn_of_chance(ranking: float, limit: float) -> None:
+    """Warn if the PU-AUC on held-out rows is at most the largest value that may be chance."""
+    if ranking <= limit:
+        warn_user(
+            "AutoPU may be useless on these rows: labelled rows that it was not trained on hardly rank above "
+            f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
+            DegenerateModelWarning,
+        )

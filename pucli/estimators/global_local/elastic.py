@@ -69,8 +69,7 @@ class ElasticGLPUAL(PUClassifier):
     Parameters
     ----------
     lam1 : float or "scale", default="scale"
-        L1 penalty; "scale" is a twentieth of the smallest one at which all coefficients are zero,
-        ``pucli.solvers.elastic.dual.lam1_max``.
+        L1 penalty; "scale" is a twentieth of the smallest one at which all coefficients are zero.
     lam2 : float or "scale", default="scale"
         Ridge; "scale" is 2 c_p n_p / n.
     c_p : float, default=1.0
@@ -254,8 +253,7 @@ class EKFGLPUAL(PUClassifier):
     Parameters
     ----------
     lam1 : float or "scale", default="scale"
-        Group penalty, positive; "scale" is a twentieth of the smallest one at which f is constant,
-        ``pucli.solvers.surface.problem.surface_lam1_max``.
+        Group penalty, positive; "scale" is a twentieth of the smallest one at which f is constant.
     lam2 : float or "scale", default="scale"
         Weight of the squared gradients of f at the rows; "scale" is 2 c_p n_p / n^2.
     c_p : float, default=1.0

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
+from sklearn.utils.validation import _check_sample_weight
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import Array, Scalar, State
@@ -15,7 +16,6 @@ from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.data_defaults import Rule, balanced, median_distance, ridge_of_sums
 from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, RIDGE, WEIGHT, WIDTH, Constraints, Label, one_of
 from pucli.estimators.base.pu import PUClassifier
-from pucli.estimators.base.sample_weight import rows_of_weight
 from pucli.estimators.global_local.feature_model import LANDMARKS, FeatureModel
 from pucli.estimators.global_local.libsvm import solve_by_libsvm
 from pucli.solvers.glpual.gllc import solve_gllc
@@ -178,7 +178,7 @@ class BSVM(PUClassifier):
             If nearly no training row or nearly every one is predicted positive.
         """
         X, labelled = self._check_rows(X, y)
-        X, labelled, given = rows_of_weight(X, labelled, sample_weight)
+        X, labelled, given = _rows_of_weight(X, labelled, sample_weight)
         self._set_defaults(X, labelled, given)
         weights = np.where(labelled, self.c_p, self.c_u_) * (1.0 if given is None else given)
         signs = np.where(labelled, 1.0, -1.0)
@@ -417,7 +417,7 @@ class BLSSVM(FeatureModel):
             If nearly no training row or nearly every one is predicted positive.
         """
         X, labelled = self._check_rows(X, y)
-        X, labelled, given = rows_of_weight(X, labelled, sample_weight)
+        X, labelled, given = _rows_of_weight(X, labelled, sample_weight)
         self._set_defaults(X, labelled, given)
         if issparse(X) or (self.kernel == "linear" and is_wide(X)):
             result = solve_blssvm_sparse(csr_array(X), labelled, self.lam_, self.c_p, self.c_u_, weights=given)
@@ -431,3 +431,15 @@ class BLSSVM(FeatureModel):
         self._keep_coef(result.coef)
         self._keep_certificate(result)
         return self._finish(X, labelled)
+
+
+def _rows_of_weight(X: Floats, labelled: Bools, sample_weight: ArrayLike | None) -> tuple[Floats, Bools, Floats | None]:
+    """Return the rows and marks whose weight is not zero, and their weights (n,), None where none are given."""
+    if sample_weight is None:
+        return X, labelled, None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    kept = weights > 0.0
+    X, labelled, weights = X[kept], labelled[kept], weights[kept]
+    if labelled.all() or not labelled.any():
+        raise ValueError("sample_weight leaves one class: it is zero for all labelled or for all unlabeled rows.")
+    return X, labelled, weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -10,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -26,10 +28,12 @@ from pucli.estimators.base.semi_supervised import (
     classes_and_codes,
     unlabeled_rows,
 )
-from pucli.estimators.semi_supervised.first_clusters import k_means, scale_of
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.moves import Fit, fit
 from pucli.solvers.classtering.state import Globals, Hyper, Rows, initial_hyper, rows
+
+# Features whose deviations differ by more than this factor are scaled one by one.
+UNLIKE = 300.0
 
 
 class Classtering(Certified, ClassifierMixin, BaseEstimator):
@@ -217,7 +221,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         self.n_factors_ = min(self.n_factors, X.shape[1])
         self._offset = X.mean(axis=0)
         # with one common factor, the bound is that of the rows in their own units minus n d ln(scale)
-        self._scale = scale_of(X - self._offset)
+        self._scale = _scale_of(X - self._offset)
         data = rows((X - self._offset) / self._scale, codes, self.form == "collapsed")
         best = self._best_fit(data)
         self._keep(best, data)
@@ -289,7 +293,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         hyper = initial_hyper(data, len(self.classes_))
         fits = []
         for start in starts:
-            R = np.eye(start)[k_means(data.X, start, random_state)]
+            R = np.eye(start)[_k_means(data.X, start, random_state)]
             state = solver.start(data, hyper, R, self.n_factors_)
             fits.append(
                 fit(data, state, max_components=most, tol=self.tol * n, max_iter=self.max_iter, moves=given is None)
@@ -379,3 +383,22 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
+
+
+def _scale_of(X: Floats) -> Any:
+    """Return the scale of centred rows X (n, d): one number, or one for each feature if they differ much."""
+    own = np.sqrt((X**2).mean(axis=0))
+    varied = own[own > 0.0]
+    if len(varied) and varied.max() > UNLIKE * varied.min():
+        return np.where(own > 0.0, own, 1.0)
+    return float(np.sqrt((X**2).mean())) or 1.0
+
+
+def _k_means(X: Floats, k: int, random_state: np.random.RandomState) -> Ints:
+    """Return the cluster of each row, shape (n,); there may be fewer than `k` if rows coincide."""
+    if k == 1:
+        return np.zeros(len(X), dtype=int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # raised if there are fewer than k distinct rows
+        labels: Ints = KMeans(k, n_init=1, random_state=random_state).fit(X).labels_
+        return labels

@@ -46,6 +46,27 @@ def _update_a(d: Floats, labelled: Bools, prior: float, mu: float) -> Floats:
     return np.where(labelled, _push_from_zero(d, prior / (mu * n_p)), soft_threshold(d, 1.0 / (mu * n_u)))
 
 
+class _Splitting:
+    """The copies a and h of (5.13), and their multipliers, from zero."""
+
+    def __init__(self, labelled: Bools, prior: float, mu: float) -> None:
+        self.labelled, self.prior, self.mu, self.n_p = labelled, prior, mu, np.count_nonzero(labelled)
+        self.u_h, self.u_a = np.zeros(self.n_p), np.zeros(len(labelled))
+
+    def pulls(self, f: Floats) -> tuple[Floats, Floats]:
+        """Update a and h at the scores f (n,); return what pulls the labelled scores up, and all of them down."""
+        mu = self.mu
+        self.a = _update_a(1.0 + self.u_a / mu + f, self.labelled, self.prior, mu)
+        self.h = shrink_hinge(1.0 + self.u_h / mu - f[self.labelled], self.prior / (self.n_p * mu))  # (5.27)
+        return self.u_h + mu * (1.0 - self.h), self.u_a + mu * (1.0 - self.a)
+
+    def violations(self, f: Floats) -> tuple[Floats, Floats]:
+        """Update the multipliers at new scores f (n,); return what is violated, of labelled rows and of all."""
+        of_h, of_a = 1.0 - f[self.labelled] - self.h, 1.0 + f - self.a
+        self.u_h, self.u_a = self.u_h + self.mu * of_h, self.u_a + self.mu * of_a
+        return of_h, of_a
+
+
 def solve_cpb_admm(
     problem: CPBProblem,
     mu: float | None = None,
@@ -77,24 +98,18 @@ def solve_cpb_admm(
     n, r = Z.shape
     mu = 1.0 / n if mu is None else mu
     Zp = Z[labelled]
-    n_p = len(Zp)
     system = similarity_form(Z, edges) + mu * (Zp.T @ Zp + Z.T @ Z)
     system[np.diag_indices(r - 1)] += lam
     factor = cho_factor(system, lower=True, check_finite=False)
-    u_h, u_a, w, f = np.zeros(n_p), np.zeros(n), np.zeros(r), np.zeros(n)
+    split, w, f = _Splitting(labelled, prior, mu), np.zeros(r), np.zeros(n)
     best, best_value, best_residual = w, problem.objective(w), 1.0
     values = []
     for _ in range(max_iter):
-        a = _update_a(1.0 + u_a / mu + f, labelled, prior, mu)
-        h = shrink_hinge(1.0 + u_h / mu - f[labelled], prior / (n_p * mu))  # (5.27)
-        rhs = Zp.T @ (u_h + mu * (1.0 - h)) - Z.T @ (u_a + mu * (1.0 - a))
-        w = cho_solve(factor, rhs, check_finite=False)  # (5.30)
+        up, down = split.pulls(f)
+        w = cho_solve(factor, Zp.T @ up - Z.T @ down, check_finite=False)  # (5.30)
         previous, f = f, Z @ w
-        violation_h, violation_a = 1.0 - f[labelled] - h, 1.0 + f - a
-        u_h = u_h + mu * violation_h
-        u_a = u_a + mu * violation_a
         value = problem.objective(w)
-        residual = max(float(np.max(np.abs(part))) for part in (violation_h, violation_a, f - previous))
+        residual = max(float(np.max(np.abs(part))) for part in (*split.violations(f), f - previous))
         values.append(value)
         if value < best_value or residual <= tol:
             best, best_value, best_residual = w, value, residual
@@ -127,25 +142,21 @@ def solve_cpb_thesis(K: Floats, labelled: Bools, prior: float, mu: float = 1.0, 
     n_iter : int, default 20
         Number of updates, part of the method's definition.
     """
-    n, n_p = len(K), np.count_nonzero(labelled)
-    M22 = mu * (n_p + n)
-    u_h, u_a, f = np.zeros(n_p), np.zeros(n), np.zeros(n)
-    omega, intercept, residual = np.zeros(n), 0.0, np.inf
+    n, split = len(K), _Splitting(labelled, prior, mu)
+    M22 = mu * (split.n_p + n)
+    f, omega, intercept, residual = np.zeros(n), np.zeros(n), 0.0, np.inf
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(n_iter):
-            a = _update_a(1.0 + u_a / mu + f, labelled, prior, mu)
-            h = shrink_hinge(1.0 + u_h / mu - f[labelled], prior / (n_p * mu))
-            omega = -(u_a + mu * (1.0 - a))
-            omega[labelled] += u_h + mu * (1.0 - h)
+            up, down = split.pulls(f)
+            omega = -down
+            omega[labelled] += up
             share = omega.sum() / M22  # m_2 / M_22
             omega -= mu * share * (1.0 + labelled)
             g = K @ omega
             intercept = share - mu * float(g.sum() + g[labelled].sum()) / M22  # (5.41)
             f = g + intercept
-            violation_h, violation_a = 1.0 - f[labelled] - h, 1.0 + f - a
-            u_h = u_h + mu * violation_h
-            u_a = u_a + mu * violation_a
-        residual = max(float(np.max(np.abs(violation_h))), float(np.max(np.abs(violation_a))))
+            violations = split.violations(f)
+        residual = max(float(np.max(np.abs(part))) for part in violations)
     finite = bool(np.isfinite(residual) and np.all(np.isfinite(omega)))
     return CPBThesisSolution(
         coef=omega, intercept=float(intercept), objective=np.nan, residual=residual, n_iter=n_iter, converged=finite

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pucli.core.arrays import Bools, Floats
+from pucli.core.arrays import Floats
 from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.cholesky import Cholesky
 from pucli.solvers.kernels.intercept import with_offset
@@ -37,26 +37,6 @@ def elastic_objective(w: Floats, problem: GlobalLocalProblem, lam1: float) -> fl
         Weight of the L1 penalty.
     """
     return 0.5 * lam1 * float(np.abs(w[:-1]).sum()) + problem.objective(w)
-
-
-def lam1_max(Z: Floats, labelled: Bools, c_p: float = 1.0, c_u: float = 0.1) -> float:
-    """Return a lam1 at and above which all coefficients are zero.
-
-    With beta = 0 the intercept is min(1, c_p n_p / (2 c_u n_u) - 1), and the gradient there must lie in the box. If
-    this intercept is below 1, the dual variables are unique and the returned lam1 is the smallest one.
-
-    Parameters
-    ----------
-    Z, labelled : ndarray of shape (n, r) and (n,)
-        Features, with a last column of ones, and marks of the labelled positives.
-    c_p, c_u : float, default=1.0 and 0.1
-        Weights of the losses of a labelled and of an unlabeled row.
-    """
-    n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
-    intercept = min(1.0, c_p * n_p / (2.0 * c_u * n_u) - 1.0)
-    pull = 2.0 * c_u * (1.0 + intercept) * Z[~labelled].sum(axis=0)
-    a = np.full(n_p, pull[-1] / n_p)  # weights of the hinges that certify the intercept
-    return 2.0 * float(np.max(np.abs(pull - Z[labelled].T @ a)[:-1], initial=0.0))
 
 
 def solve_elastic(problem: GlobalLocalProblem, lam1: float, tol: float = 1e-6, max_iter: int = 2000) -> Solution:

@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
 from scipy.spatial.distance import cdist
 
 from pucli.core.arrays import Floats
 from pucli.core.saved_state import ABOVE_ZERO, Array, Scalar, State, Word
 from pucli.core.seeding import sample_of_each_kind
 from pucli.metrics.ranking import pu_auc
-from pucli.solvers.ensemble.least_squares.weighted import DIGITS, WeightedLeastSquares
 from pucli.solvers.ensemble.rows import balanced_weights
 
 # The most landmarks, which are rows that span the kernel's features.
@@ -37,8 +36,59 @@ WIDTHS = {"gaussian": (0.25, 0.5, 1.0, 2.0), "laplace": (0.25, 0.5, 1.0, 2.0, 4.
 RIDGES = tuple(10.0 ** np.arange(-2.0, 3.0))
 # With more rows the ridge is chosen again, among these multiples of the one chosen on `CHOOSING_ROWS`.
 MULTIPLES = (3.0, 1.0, 0.3, 0.1, 0.03)
+# Digits of held-out scores: rounding errors must not distinguish equal rows, because they depend on the labels.
+DIGITS = 9
 _CHUNK_ENTRIES = 8_000_000
 _JITTER = 1e-9
+
+
+class WeightedLeastSquares:
+    """Ridge regression for any ridge, by one eigendecomposition.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Features.
+    targets : ndarray of shape (n,)
+        Values to fit.
+    weights : ndarray of shape (n,)
+        Weights of the rows.
+    """
+
+    def __init__(self, Z: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
+        self.root = np.sqrt(weights)
+        A = Z * self.root[:, None]
+        values, self.axes = eigh(A.T @ A, overwrite_a=True, check_finite=False)
+        self.values = np.maximum(values, 0.0)
+        self.A = A @ self.axes
+        self.y = self.root * targets
+        self.moment = self.A.T @ self.y
+
+    def coefficients(self, ridge: float) -> np.ndarray:
+        """Return the coefficients c (r,) of the features."""
+        result: np.ndarray = self.axes @ (self.moment / (self.values + ridge))
+        return result
+
+    def held_out(self, ridge: float, fold: np.ndarray) -> np.ndarray:
+        """Return the score of each row by the regression on the rows of the other folds, shape (n,)."""
+        out = np.empty(len(self.y))
+        inverse = 1.0 / (self.values + ridge)
+        fitted = self.A @ (inverse * self.moment)
+        for b in np.unique(fold):
+            rows = np.flatnonzero(fold == b)
+            A = self.A[rows]
+            if len(rows) <= A.shape[1]:
+                left = -(A * inverse) @ A.T
+                left[np.diag_indices_from(left)] += 1.0
+                residual = cho_solve(cho_factor(left, check_finite=False), self.y[rows] - fitted[rows])
+                out[rows] = self.y[rows] - residual
+            else:
+                left = -A.T @ A
+                left[np.diag_indices_from(left)] += self.values + ridge
+                moment = self.moment - A.T @ self.y[rows]
+                out[rows] = A @ cho_solve(cho_factor(left, check_finite=False), moment)
+        result: np.ndarray = np.round(out / self.root, DIGITS)
+        return result
 
 
 @dataclass
@@ -60,11 +110,21 @@ class KernelRidge:
 
     def score(self, X: np.ndarray) -> np.ndarray:
         """Return the scores of the rows of X (n, m), shape (n,)."""
-        parts = [
-            kernel_matrix(self.kernel, self.width, part, self.landmarks) @ self.weights
-            for part in _chunks(X, len(self.landmarks))
-        ]
+        parts = [self.values(part) @ self.weights for part in _chunks(X, len(self.landmarks))]
         return np.concatenate(parts) + self.constant
+
+    def values(self, X: np.ndarray) -> np.ndarray:
+        """Return the kernel values of the rows of X (n, m) and the landmarks, (n, r)."""
+        return kernel_matrix(self.kernel, self.width, X, self.landmarks)
+
+    def factor(self) -> np.ndarray:
+        """Return `_factor` of the landmarks."""
+        return _factor(self.values(self.landmarks))
+
+    def with_coefficients(self, factor: np.ndarray, coefficients: np.ndarray) -> KernelRidge:
+        """Return the model with other coefficients of the features of `_features`."""
+        weights = solve_triangular(factor, coefficients[:-1], lower=True, trans=1, check_finite=False)
+        return replace(self, weights=weights, constant=float(coefficients[-1]))
 
 
 def kernel_matrix(kernel: str, width: float, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -177,10 +237,9 @@ def fit_kernel_ridge(
                 chosen = (factor_L, problem.coefficients(ridge))
     assert best is not None and chosen is not None
     _, factor, ridge, held_out = best
-    model = _model(kernel, factor * unit, landmarks, *chosen)
+    model = KernelRidge(kernel, float(factor * unit), landmarks, np.empty(0), 0.0).with_coefficients(*chosen)
     if not small:
-        more = X_choose[pick_landmarks(s, landmarks_for(len(X)), rng)]
-        model = replace(model, landmarks=more)
+        model = replace(model, landmarks=X_choose[pick_landmarks(s, landmarks_for(len(X)), rng)])
         model, held_out, ridge = _chosen_on_all(model, X, labelled, folds[0], ridge * CHOOSING_ROWS / len(rows))
     return model, held_out, {"width": float(factor), "ridge": float(ridge)}
 
@@ -201,11 +260,9 @@ def fit_targets(model: KernelRidge, X: Floats, targets: Floats, weights: Floats,
     ridge : float
         Ridge for these weights.
     """
-    kernel, width, landmarks = model.kernel, model.width, model.landmarks
-    factor = _factor(kernel_matrix(kernel, width, landmarks, landmarks))
-    Z = _features(kernel_matrix(kernel, width, X, landmarks), factor)
-    coefficients = WeightedLeastSquares(Z, targets, weights).coefficients(ridge)
-    return _model(kernel, width, landmarks, factor, coefficients)
+    factor = model.factor()
+    problem = WeightedLeastSquares(_features(model.values(X), factor), targets, weights)
+    return model.with_coefficients(factor, problem.coefficients(ridge))
 
 
 def refit_kernel_ridge(
@@ -235,15 +292,12 @@ def refit_kernel_ridge(
     held_out : ndarray of shape (n,)
         Held-out scores.
     """
-    kernel, width, landmarks = model.kernel, model.width, model.landmarks
-    factor = _factor(kernel_matrix(kernel, width, landmarks, landmarks))
-    weights = balanced_weights(labelled)
+    factor, weights = model.factor(), balanced_weights(labelled)
     if len(X) <= CHOOSING_ROWS:
-        Z = _features(kernel_matrix(kernel, width, X, landmarks), factor)
-        problem = WeightedLeastSquares(Z, targets, weights)
-        return _model(kernel, width, landmarks, factor, problem.coefficients(ridge)), problem.held_out(ridge, fold)
+        problem = WeightedLeastSquares(_features(model.values(X), factor), targets, weights)
+        return model.with_coefficients(factor, problem.coefficients(ridge)), problem.held_out(ridge, fold)
     coefficients, held_out = _in_chunks(X, targets, weights, fold, model, factor, (ridge,))
-    return _model(kernel, width, landmarks, factor, coefficients[0]), held_out[0]
+    return model.with_coefficients(factor, coefficients[0]), held_out[0]
 
 
 def _chosen_on_all(
@@ -251,12 +305,10 @@ def _chosen_on_all(
 ) -> tuple[KernelRidge, np.ndarray, float]:
     """Fit to all rows with the multiple of the ridge that has the largest PU-AUC; return it and the held-out scores."""
     ridges = tuple(multiple * ridge for multiple in MULTIPLES)
-    factor = _factor(kernel_matrix(model.kernel, model.width, model.landmarks, model.landmarks))
-    targets, weights = np.where(labelled, 1.0, -1.0), balanced_weights(labelled)
+    factor, targets, weights = model.factor(), np.where(labelled, 1.0, -1.0), balanced_weights(labelled)
     coefficients, held_out = _in_chunks(X, targets, weights, fold, model, factor, ridges)
     best = int(np.argmax([pu_auc(scores, labelled) for scores in held_out]))
-    fitted = _model(model.kernel, model.width, model.landmarks, factor, coefficients[best])
-    return fitted, held_out[best], ridges[best]
+    return model.with_coefficients(factor, coefficients[best]), held_out[best], ridges[best]
 
 
 def solve_sums(model: KernelRidge, gram: np.ndarray, moment: np.ndarray, ridge: float) -> np.ndarray:
@@ -278,22 +330,11 @@ def solve_sums(model: KernelRidge, gram: np.ndarray, moment: np.ndarray, ridge: 
     ndarray of shape (r + 1,)
         Weights, the constant last.
     """
-    r = len(gram)
-    whole = np.eye(r)
-    whole[:-1, :-1] = _factor(kernel_matrix(model.kernel, model.width, model.landmarks, model.landmarks))
-    inverse = solve_triangular(whole, np.eye(r), lower=True, check_finite=False)
+    inverse = _to_features(model.factor())
     system = inverse @ gram @ inverse.T
-    system[np.diag_indices(r)] += ridge
+    system[np.diag_indices(len(gram))] += ridge
     result: np.ndarray = inverse.T @ cho_solve(cho_factor(system, check_finite=False), inverse @ moment)
     return result
-
-
-def _model(
-    kernel: str, width: float, landmarks: np.ndarray, factor: np.ndarray, coefficients: np.ndarray
-) -> KernelRidge:
-    """Return the model, given the coefficients of the features of `_features`."""
-    weights = solve_triangular(factor, coefficients[:-1], lower=True, trans=1, check_finite=False)
-    return KernelRidge(kernel, float(width), landmarks, weights, float(coefficients[-1]))
 
 
 def _typical(D: np.ndarray) -> float:
@@ -313,6 +354,15 @@ def _features(K: np.ndarray, factor: np.ndarray) -> np.ndarray:
     """Return the features (n, r + 1) whose inner products are the kernel, from K (n, r); the last one is constant."""
     Z = solve_triangular(factor, K.T, lower=True, check_finite=False).T
     return np.hstack([Z, np.ones((len(K), 1))])
+
+
+def _to_features(factor: np.ndarray) -> np.ndarray:
+    """Return the matrix (r + 1, r + 1) that turns sums of kernel values, the last of one, into those of features."""
+    r = len(factor) + 1
+    whole = np.eye(r)
+    whole[:-1, :-1] = factor
+    inverse: np.ndarray = solve_triangular(whole, np.eye(r), lower=True, check_finite=False)
+    return inverse
 
 
 def _in_chunks(
@@ -337,7 +387,7 @@ def _in_chunks(
 
     def kernel(rows: np.ndarray) -> np.ndarray:
         K = np.ones((len(rows), r))
-        K[:, :-1] = kernel_matrix(model.kernel, model.width, X[rows], model.landmarks)
+        K[:, :-1] = model.values(X[rows])
         return K
 
     for b, rows in parts:
@@ -346,9 +396,7 @@ def _in_chunks(
         gram[b] += K.T @ K
         moment[b] += K.T @ (root * targets[rows])
     # sums over rows are taken of kernel values and then turned into features: r triangular solves instead of n
-    whole = np.eye(r)
-    whole[:-1, :-1] = factor
-    inverse = solve_triangular(whole, np.eye(r), lower=True, check_finite=False)
+    inverse = _to_features(factor)
 
     def solutions(without: int | None) -> np.ndarray:
         kept = [b for b in range(n_folds) if b != without]

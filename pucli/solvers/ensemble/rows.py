@@ -65,7 +65,7 @@ def canonical_order(X: Floats, kind: Ints, signs: Floats) -> tuple[Ints, Ints]:
         Indices in order.
     """
     ranks = (np.unique(column, return_inverse=True)[1] for column in (X * signs).T)
-    return _order([_mixed(rank.astype(np.uint64)) for rank in ranks], kind)
+    return _order([mixed(rank.astype(np.uint64)) for rank in ranks], kind)
 
 
 def row_order(X: Floats, labelled: AnyArray) -> Ints:
@@ -74,7 +74,7 @@ def row_order(X: Floats, labelled: AnyArray) -> Ints:
     It takes less time than `canonical_order`; random draws of rows begin with it.
     """
     cells = np.asarray(X, dtype=np.float64).T + 0.0  # -0.0 is 0.0
-    return _order([_mixed(np.ascontiguousarray(column).view(np.uint64)) for column in cells], labelled)[0]
+    return _order([mixed(np.ascontiguousarray(column).view(np.uint64)) for column in cells], labelled)[0]
 
 
 def _order(columns: list[AnyArray], kind: AnyArray) -> tuple[Ints, Ints]:
@@ -85,17 +85,17 @@ def _order(columns: list[AnyArray], kind: AnyArray) -> tuple[Ints, Ints]:
 
     columns : hashes of the cells (n,), one array for each column.
     """
-    of_kind = _mixed(np.asarray(kind).astype(np.uint64) + np.uint64(1))
+    of_kind = mixed(np.asarray(kind).astype(np.uint64) + np.uint64(1))
     rows = of_kind
     for _ in range(2):
-        keys = np.array([_mixed(cells + rows).sum() for cells in columns], dtype=np.uint64)
+        keys = np.array([mixed(cells + rows).sum() for cells in columns], dtype=np.uint64)
         rows = of_kind.copy()
         for cells, key in zip(columns, keys, strict=True):
-            rows += _mixed(cells ^ key)
+            rows += mixed(cells ^ key)
     return np.lexsort((rows, np.asarray(kind) % 2)), np.argsort(keys, kind="stable")
 
 
-def _mixed(words: AnyArray) -> AnyArray:
+def mixed(words: AnyArray) -> AnyArray:
     """Return 64-bit words that are scrambled one to one (the finaliser of SplitMix64, Steele and others 2014)."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -7,6 +7,7 @@ Decaestecker 2002). The same mixture holds for each single feature, which is wha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -108,11 +109,20 @@ def _most_likely(counts: Floats, p: Floats, prior: Floats) -> Floats:
     prior = np.clip(prior, EDGE, 1.0 - EDGE)[:, None]
     p = np.clip(p, EDGE, 1.0 - EDGE)
     up, down = p / prior, (1.0 - p) / (1.0 - prior)
-    low, high = np.zeros(len(counts)), np.ones(len(counts))
+
+    def slope(share: Floats) -> Floats:
+        found: Floats = np.sum(counts * (up - down) / (share[:, None] * up + (1.0 - share[:, None]) * down), axis=1)
+        return found
+
+    return halved(slope, np.zeros(len(counts)), np.ones(len(counts)))
+
+
+def halved(slope: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
+    """Return where falling functions are zero (b,), each between its ends `low` and `high` (b,), by `HALVINGS`."""
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        slope = np.sum(counts * (up - down) / (middle[:, None] * up + (1.0 - middle[:, None]) * down), axis=1)
-        low, high = np.where(slope > 0.0, middle, low), np.where(slope > 0.0, high, middle)
+        rising = slope(middle) > 0.0
+        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
     return 0.5 * (low + high)
 
 

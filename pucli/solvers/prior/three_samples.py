@@ -13,7 +13,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.metrics.ranking import QUANTILE
-from pucli.solvers.prior.shift import EDGE, LEVELS, NewPrior
+from pucli.solvers.prior.shift import EDGE, LEVELS, NewPrior, halved
 
 # Number of quantiles of each sample, between which scores are counted.
 QUANTILES = 40
@@ -26,7 +26,6 @@ RIDGE, LEAST_DEVIATION = 1.0, 1e-3
 MOST_ROWS = 800
 # Standard deviation of the error of the share that bootstrap samples do not show.
 LASTING_ERROR = 0.03
-HALVINGS = 30
 
 
 def prior_of_three(
@@ -101,13 +100,11 @@ def _posterior(log_ratio: Floats, share: Floats) -> Floats:
 def _most_likely(positive: Floats, rows: Floats, prior: Floats, deviation: float) -> Floats:
     """Return the share of positives (b,), of which `positive` (b,) of `rows` (b,) are expected, given its own law."""
     weight = np.minimum(1.0, MOST_ROWS / rows)
-    low, high = np.full(len(prior), EDGE), np.full(len(prior), 1.0 - EDGE)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        slope = weight * (positive / middle - (rows - positive) / (1.0 - middle)) - (middle - prior) / deviation**2
-        low, high = np.where(slope > 0.0, middle, low), np.where(slope > 0.0, high, middle)
-    found: Floats = 0.5 * (low + high)
-    return found
+
+    def slope(share: Floats) -> Floats:
+        return weight * (positive / share - (rows - positive) / (1.0 - share)) - (share - prior) / deviation**2
+
+    return halved(slope, np.full(len(prior), EDGE), np.full(len(prior), 1.0 - EDGE))
 
 
 def _fitted(basis: Floats, positive: Floats, rows: Floats, beta: Floats) -> Floats:

@@ -157,6 +157,12 @@ def conditional(model: Gaussian, observed: Ints, hidden: Ints) -> tuple[Floats, 
     return model.mean[hidden] - regression @ model.mean[observed], regression, 0.5 * (covariance + covariance.T)
 
 
+def _log_ratio(model: Gaussian, reference: Gaussian, X: Floats, columns: Ints, ridge: float) -> tuple[float, float]:
+    """Return the sum over rows of log p(columns) under `model` minus that under `reference`, and its terms' size."""
+    ours, theirs = (log_density(X, fit, columns, ridge) for fit in (model, reference))
+    return np.sum(ours - theirs), np.sum(np.abs(ours) + np.abs(theirs))
+
+
 def _least_log_ratio(
     model: Gaussian, reference: Gaussian, X: Floats, observed: Ints, hidden: Ints, ridge: float
 ) -> tuple[float, float]:
@@ -218,11 +224,9 @@ def guaranteed_improvement(
     ridge : float
         Variance of the noise over which log-likelihoods are averaged.
     """
-    gain = size = 0.0
     last = pattern.rows[-1]
     columns = np.concatenate(pattern.blocks)
-    ours, theirs = log_density(X[last], model, columns, ridge), log_density(X[last], reference, columns, ridge)
-    gain, size = gain + np.sum(ours - theirs), size + np.sum(np.abs(ours) + np.abs(theirs))
+    gain, size = _log_ratio(model, reference, X[last], columns, ridge)
     for b in range(len(pattern.blocks) - 1):
         rows = np.setdiff1d(pattern.rows[b], pattern.rows[b + 1])
         if len(rows) == 0:
@@ -233,8 +237,8 @@ def guaranteed_improvement(
             # the densities of the other observed columns are equal, up to their rounding
             size += sum(np.sum(np.abs(log_density(X[rows], fit, observed, ridge))) for fit in (model, reference))
             observed = pattern.blocks[0]
-        ours, theirs = log_density(X[rows], model, observed, ridge), log_density(X[rows], reference, observed, ridge)
-        gain, size = gain + np.sum(ours - theirs), size + np.sum(np.abs(ours) + np.abs(theirs))
+        more, terms = _log_ratio(model, reference, X[rows], observed, ridge)
+        gain, size = gain + more, size + terms
         if by_blocks and hidden:
             least, terms = _least_log_ratio(model, reference, X[rows], observed, np.concatenate(hidden), ridge)
             gain, size = gain + least, size + terms

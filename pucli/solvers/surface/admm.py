@@ -13,8 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from pucli.core.arrays import Floats
-from pucli.solvers.elastic.admm import CHECK_EVERY, shifted_laplacian
-from pucli.solvers.glpual.admm import shrink_hinge
+from pucli.solvers.elastic.admm import CHECK_EVERY, SplitRows, shifted_laplacian
 from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.quadratic_surface import n_features_of, surface_groups
 from pucli.solvers.surface.problem import (
@@ -33,8 +32,8 @@ def shrink_groups(d: Floats, c: float) -> Floats:
     return t
 
 
-class SurfaceUpdates:
-    """The copies h, a, t and b of (4.27), their multipliers u_h, u_a, v and q, and the system of (4.30).
+class SurfaceUpdates(SplitRows):
+    """The updates of `SplitRows` with t, one row for each group, its multipliers v, and the system of (4.30).
 
     Parameters
     ----------
@@ -42,10 +41,8 @@ class SurfaceUpdates:
         Surface features of the rows (n, r), with a last column of ones; the ridge is lam2, on the gradients of f.
     G : ndarray of shape (r - 1, r - 1)
         Matrix of `pucli.solvers.kernels.quadratic_surface.surface_ridge`.
-    mu : float
-        Penalty of the splitting, positive.
-    smooth : callable
-        Solves (2R + mu I) b = its argument (n,), (4.37).
+    mu, smooth : float and callable
+        As in `SplitRows`.
     start : tuple of two float
         First values of h and a, and of t and b.
     multipliers : tuple of two float
@@ -61,38 +58,24 @@ class SurfaceUpdates:
         start: tuple[float, float],
         multipliers: tuple[float, float],
     ) -> None:
-        n, r = rows.Z.shape
-        self.rows, self.mu, self.smooth, self.Zp, self.Zu = rows, mu, smooth, rows.Zp, rows.Zu
-        self.groups = groups = surface_groups(n_features_of(r - 1))
-        n_p, n_u = len(self.Zp), len(self.Zu)
-        self.system = mu * (self.Zp.T @ self.Zp + self.Zu.T @ self.Zu + rows.Z.T @ rows.Z)
+        super().__init__(rows, mu, smooth, start, multipliers[0])
+        m_star = len(G)
+        self.groups = groups = surface_groups(n_features_of(m_star))
         self.system[:-1, :-1] += rows.lam * G
-        self.system[np.diag_indices(r - 1)] += mu * np.bincount(groups.ravel(), minlength=r - 1)
-        self.h, self.a = np.full(n_p, start[0]), np.full(n_u, start[0])
-        self.t, self.b = np.full(groups.shape, start[1]), np.full(n, start[1])
-        self.u_h, self.u_a, self.q = (np.full(size, multipliers[0]) for size in (n_p, n_u, n))
-        self.v = np.full(groups.shape, multipliers[1])
+        self.system[np.diag_indices(m_star)] += mu * np.bincount(groups.ravel(), minlength=m_star)
+        self.t, self.v = np.full(groups.shape, start[1]), np.full(groups.shape, multipliers[1])
 
     def right_side(self) -> Floats:
         """Return the right-hand side (r,) of (4.30)."""
-        mu, Z = self.mu, self.rows.Z
-        rhs: Floats = self.Zp.T @ (self.u_h + mu * (1.0 - self.h)) - self.Zu.T @ (self.u_a + mu * (1.0 - self.a))
-        rhs = rhs + Z.T @ (mu * self.b - self.q)
-        np.add.at(rhs, self.groups.ravel(), (mu * self.t - self.v).ravel())
+        of_losses, of_copies = self.pulls()
+        rhs: Floats = of_losses + of_copies
+        np.add.at(rhs, self.groups.ravel(), (self.mu * self.t - self.v).ravel())
         return rhs
 
     def take(self, w: Floats, t: Floats) -> None:
         """Take the other updates, given w (r,) and t (m, m + 1)."""
-        mu, (_, labelled, _, _, c_p, c_u) = self.mu, self.rows
-        f = self.rows.Z @ w
-        f_p, f_u = f[labelled], f[~labelled]
-        self.h = shrink_hinge(1.0 + self.u_h / mu - f_p, c_p / mu)  # (4.33)
-        self.a = (self.u_a + mu * (1.0 + f_u)) / (2.0 * c_u + mu)  # (4.35)
-        self.b, self.t = self.smooth(self.q + mu * f), t  # (4.37)
-        self.u_h = self.u_h + mu * (1.0 - f_p - self.h)
-        self.u_a = self.u_a + mu * (1.0 + f_u - self.a)
-        self.v = self.v + mu * (w[self.groups] - t)
-        self.q = self.q + mu * (f - self.b)
+        self.follow(w)
+        self.t, self.v = t, self.v + self.mu * (w[self.groups] - t)
 
 
 def solve_surface_admm(

@@ -73,11 +73,10 @@ def surface_problem(rows: GlobalLocalProblem, G: Floats) -> SurfaceProblem:
     G : ndarray of shape (r - 1, r - 1)
         Matrix of `pucli.solvers.kernels.quadratic_surface.surface_ridge`.
     """
-    A = rows.squares() + similarity_form(rows.Z, rows.edges)
-    A = 0.5 * (A + A.T)
-    A[:-1, :-1] += rows.lam * G
-    Zp = np.ascontiguousarray(rows.Zp)
-    return SurfaceProblem(A, rows.linear(), Zp, rows.c_p, float(rows.constant), n_features_of(len(A) - 1))
+    Z, labelled, edges, lam2, c_p, c_u = rows
+    Zu = rows.Zu
+    A = quadratic(G, Zu.T @ Zu, similarity_form(Z, edges), lam2, c_u)
+    return assemble(Z, A, labelled, c_p, c_u)
 
 
 def quadratic(G: Floats, ZuZu: Floats, similarity: Floats, lam2: float, c_u: float) -> Floats:
@@ -137,17 +136,6 @@ def constant_model(problem: SurfaceProblem) -> tuple[Floats, Floats]:
     w[-1] = best_intercept(w, problem.A, problem.b, problem.Zp, problem.c_p)
     n_p = len(problem.Zp)
     return w, np.full(n_p, -(problem.A[-1, -1] * w[-1] + problem.b[-1]) / n_p)
-
-
-def surface_lam1_max(problem: SurfaceProblem) -> float:
-    """Return a lam1 at and above which every group is zero.
-
-    At the best constant the gradient of the other terms must fit into the balls; that of a_jk is shared evenly by its
-    two groups. With other shares, or other slopes of hinges on their kink, a somewhat smaller lam1 may suffice.
-    """
-    w, p = constant_model(problem)
-    gradient = problem.A @ w + problem.b + problem.Zp.T @ p
-    return 2.0 * float(np.max(np.linalg.norm(shared(gradient[:-1], problem.m), axis=1), initial=0.0))
 
 
 def restricted(problem: SurfaceProblem, features: Ints) -> tuple[SurfaceProblem, Ints]:

@@ -62,7 +62,15 @@ class KernelProblem(NamedTuple):
     @classmethod
     def of(cls, problem: DoubleHingeProblem) -> Self:
         """Return the double-hinge problem in this form."""
-        return cls(problem.X_u, problem.kernel, problem.losses, *problem[6:])
+        return cls(
+            problem.X_u,
+            problem.kernel,
+            problem.losses,
+            problem.total,
+            problem.a_X,
+            problem.a_norm,
+            problem.trivial,
+        )
 
 
 def solve_kernel(
@@ -72,7 +80,6 @@ def solve_kernel(
     tol: float = 1e-6,
     max_iter: int = 100_000,
     cache_bytes: float = 200e6,
-    shrinking: bool = True,
     overwrite_X: bool = False,
 ) -> KernelSolution:
     """Minimise the problem of `pucli.solvers.row_losses.losses` over g in the kernel's space and the intercept.
@@ -92,8 +99,6 @@ def solve_kernel(
         Largest number of blocks.
     cache_bytes : float
         Size of the cache of kernel rows.
-    shrinking : bool
-        Whether to leave out rows that stay at a corner.
     overwrite_X : bool
         Reuse the memory of X, whose content is lost.
     """
@@ -129,7 +134,7 @@ def solve_kernel(
             continue
         dual += gained
         n_iter += 1
-        if shrinking and n_iter % SHRINK_EVERY == 0:
+        if n_iter % SHRINK_EVERY == 0:
             state.shrink(highest, lowest)
     if not converged and n_iter < max_iter:  # no progress: remove the rounding that has accumulated in G
         state.G = rows.product(state.sigma, slice(0, n)) - a_X[state.order]

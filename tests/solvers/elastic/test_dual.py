@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pucli.estimators.base.data_defaults import L1_SHARE, l1_of_features
 from pucli.estimators.global_local.elastic import ElasticGLPUAL
 from pucli.estimators.global_local.glpual import GLPUAL
 from pucli.methods import Method
 from pucli.solvers.elastic.admm import shifted_laplacian, soft_threshold
-from pucli.solvers.elastic.dual import elastic_objective, lam1_max, solve_elastic
+from pucli.solvers.elastic.dual import elastic_objective, solve_elastic
 from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.graph import laplacian_product
 from pucli.tuning.folds import pu_folds
@@ -89,10 +90,10 @@ def test_irrelevant_features_are_dropped_and_the_relevant_one_kept():
 
 @given(seed=st.integers(0, 1000), c_p=weights, c_u=weights)
 @examples(20)
-def test_the_model_is_constant_from_lam1_max(seed, c_p, c_u):
+def test_the_model_is_constant_from_twenty_times_the_default_of_lam1(seed, c_p, c_u):
     X, y = problem(seed)
     Z, labelled, edges = with_graph(X, y)
-    edge = lam1_max(Z, labelled, c_p, c_u)
+    edge = l1_of_features(ElasticGLPUAL(c_p=c_p, c_u=c_u), X, labelled) / L1_SHARE
     above = solve_elastic(GlobalLocalProblem(Z, labelled, edges, 0.1, c_p, c_u), edge * 1.001, tol=1e-10)
     assert not above.coef[:-1].any()
     if c_p * labelled.sum() < 4 * c_u * (~labelled).sum():  # off the kink the bound is sharp

@@ -7,10 +7,10 @@ import pytest
 
 from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble import ridge
-from pucli.solvers.ensemble.least_squares.weighted import WeightedLeastSquares
 from pucli.solvers.ensemble.ridge import (
     MOST_LANDMARKS,
     SAMPLE_LANDMARKS,
+    WeightedLeastSquares,
     fit_kernel_ridge,
     kernel_matrix,
     landmarks_for,

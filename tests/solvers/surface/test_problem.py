@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from pucli.data import load_dataset
+from pucli.estimators.base.data_defaults import L1_SHARE, l1_of_groups
 from pucli.estimators.global_local.elastic import EKFGLPUAL
 from pucli.methods import Method
 from pucli.solvers.glpual.problem import GlobalLocalProblem
@@ -28,9 +29,8 @@ from pucli.solvers.kernels.quadratic_surface import (
     surface_score,
 )
 from pucli.solvers.surface.admm import shrink_groups
-from pucli.solvers.surface.newton import newton
-from pucli.solvers.surface.problem import surface_bound, surface_lam1_max, surface_objective, surface_problem
-from pucli.solvers.surface.working_set import solve_surface
+from pucli.solvers.surface.problem import surface_bound, surface_objective, surface_problem
+from pucli.solvers.surface.working_set import Penalties, Point, Tolerance, newton, solve_surface
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.paths import surface as surface_path
 from pucli.tuning.paths.surface import SurfacePath
@@ -56,6 +56,10 @@ def parts(X, y, lam2=0.01, c_p=1.0, c_u=0.1, sigma=1.0):
     edges = graph.edges(sigma)
     Z, G = with_intercept(surface_features(X)), surface_ridge(X)
     return surface_problem(GlobalLocalProblem(Z, y == 1, edges, lam2, c_p, c_u), G)
+
+
+def largest_lam1(X, y, c_u=0.1):
+    return l1_of_groups(EKFGLPUAL(c_u=c_u), X, y == 1) / L1_SHARE
 
 
 def optimum(X, y, lam1, lam2, c_p, c_u, sigma):
@@ -157,11 +161,9 @@ def test_newton_steps_alone_reach_the_same_optimum(seed, lam1):
     X, y = rows_inside(seed)
     task = parts(X, y)
     fit = solve_surface(task, lam1, tol=1e-8)
-    start = np.zeros_like(fit.coef)
-    w, _, _, _ = newton(
-        task, lam1, (1e-8, 0.0), 2000, start, np.zeros_like(fit.dual), np.zeros_like(fit.multipliers), (1.0, lam1)
-    )
-    assert np.isclose(surface_objective(task, w, lam1), fit.objective, rtol=1e-6)
+    start = Point(np.zeros_like(fit.coef), np.zeros_like(fit.dual), np.zeros_like(fit.multipliers))
+    found, _ = newton(task, lam1, Tolerance(1e-8, 0.0), 2000, start, Penalties(1.0, lam1))
+    assert np.isclose(surface_objective(task, found.w, lam1), fit.objective, rtol=1e-6)
 
 
 def test_the_grid_route_gives_the_counts_of_single_fits():
@@ -196,7 +198,7 @@ def test_equal_problems_of_a_grid_are_solved_once(monkeypatch):
 
 def test_features_of_zero_groups_do_not_enter_the_score():
     X, y = rows_inside(1, n=300, m=8, n_p=75)
-    model = EKFGLPUAL(lam1=0.6 * surface_lam1_max(parts(X, y)), sigma=8.0).fit(X, y)
+    model = EKFGLPUAL(lam1=0.6 * largest_lam1(X, y), sigma=8.0).fit(X, y)
     assert model.selected_[:2].all() and not model.selected_[2:].any()
     assert not model.quadratic_[~model.selected_].any() and not model.coef_[~model.selected_].any()
     other = X.copy()
@@ -206,10 +208,10 @@ def test_features_of_zero_groups_do_not_enter_the_score():
 
 @given(seed=st.integers(0, 1000), c_u=st.sampled_from([0.02, 0.5]))
 @examples(10)
-def test_the_model_is_constant_from_lam1_max(seed, c_u):
+def test_the_model_is_constant_from_twenty_times_the_default_of_lam1(seed, c_u):
     X, y = rows_inside(seed)
     task = parts(X, y, c_u=c_u)
-    fit = solve_surface(task, surface_lam1_max(task) * 1.0001)
+    fit = solve_surface(task, largest_lam1(X, y, c_u) * 1.0001)
     assert fit.n_iter == 0 and fit.converged and not fit.coef[:-1].any()
 
 

@@ -6,11 +6,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pucli.estimators.base.data_defaults import L1_SHARE, l1_of_groups
+from pucli.estimators.global_local.elastic import EKFGLPUAL
 from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.graph import laplacian_product, mutual_knn
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.quadratic_surface import surface_features, surface_groups, surface_ridge
-from pucli.solvers.surface.problem import surface_lam1_max, surface_problem
+from pucli.solvers.surface.problem import surface_problem
 from pucli.solvers.surface.working_set import solve_surface
 from tests.helpers import examples
 
@@ -28,7 +30,7 @@ def sides(seed, share, lam2, c_p, c_u):
     X[labelled] += [0.8, 0.8, 0.0]
     edges, S, G = mutual_knn(X, 5).edges(1.0), surface_features(X), surface_ridge(X)
     problem = surface_problem(GlobalLocalProblem(with_intercept(S), labelled, edges, lam2, c_p, c_u), G)
-    lam1 = share * surface_lam1_max(problem)
+    lam1 = share * l1_of_groups(EKFGLPUAL(c_p=c_p, c_u=c_u), X, labelled) / L1_SHARE
     fit = solve_surface(problem, lam1, tol=1e-10)
     assert fit.converged
     alpha, groups = fit.coef[:-1], surface_groups(3)

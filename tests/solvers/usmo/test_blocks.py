@@ -9,6 +9,7 @@ from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.row_losses.cache import RowStore
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.row_losses.losses import Scale, optimal_intercept
+from pucli.solvers.usmo import blocks
 from pucli.solvers.usmo.blocks import KernelProblem, _State, solve_kernel
 from pucli.solvers.usmo.problem import double_hinge_losses, double_hinge_problem
 from pucli.solvers.usmo.start import one_class_start, subsample_start, uniform_start
@@ -126,20 +127,21 @@ def test_kkt_and_tau_optimality_hold_from_outside(kernel, tol):
     assert max(m1 - m3_low, m3_high - m2, m1 - m2 + 2) <= solution.violation + 1e-8
 
 
-def test_result_does_not_depend_on_cache_shrinking_start_or_row_order():
+def test_result_does_not_depend_on_cache_shrinking_start_or_row_order(monkeypatch):
     problem = make(5, n=900, p=40, lam=1e-3)
     reference = solve(problem, tol=1e-8)
     objective = reference.objective
     others = [
         solve(problem, tol=1e-8, cache_bytes=1.0),
         solve(problem, tol=1e-8, cache_bytes=1e9),
-        solve(problem, tol=1e-8, shrinking=False),
         solve(problem, one_class_start(problem, 0.4), tol=1e-8),
         solve(problem, subsample_start(problem, np.random.default_rng(0), cache_bytes=1e6), tol=1e-8),
     ]
     order = np.random.default_rng(1).permutation(900)
     shuffled = problem._replace(X_u=problem.X_u[order], a_X=problem.a_X[order])
     others.append(solve(shuffled, tol=1e-8))
+    monkeypatch.setattr(blocks, "SHRINK_EVERY", 10**9)
+    others.insert(0, solve(problem, tol=1e-8))
     for other in others:
         assert other.converged
         assert other.objective == pytest.approx(objective, rel=2e-8)
@@ -147,11 +149,9 @@ def test_result_does_not_depend_on_cache_shrinking_start_or_row_order():
 
 
 def test_shrinking_leaves_rows_out_and_rebuilds_f_for_them(monkeypatch):
-    from pucli.solvers.usmo import blocks as usmo
-
     restored = []
-    original = usmo._State.restore
-    monkeypatch.setattr(usmo._State, "restore", lambda self: (restored.append(self.active), original(self))[1])
+    original = blocks._State.restore
+    monkeypatch.setattr(blocks._State, "restore", lambda self: (restored.append(self.active), original(self))[1])
     problem = make(7, n=2500, p=50, m=6, lam=1e-3)
     solution = solve(problem, tol=1e-7)
     assert restored

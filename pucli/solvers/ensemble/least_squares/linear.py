@@ -15,8 +15,7 @@ from scipy.linalg import eigh
 from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import Array, Scalar, State
 from pucli.metrics.ranking import pu_auc
-from pucli.solvers.ensemble.least_squares.weighted import WeightedLeastSquares
-from pucli.solvers.ensemble.ridge import pick_landmarks
+from pucli.solvers.ensemble.ridge import WeightedLeastSquares, pick_landmarks
 from pucli.solvers.ensemble.rows import balanced_weights
 
 # The most rows that span the weights, and ridges per unit weight, for rows whose mean square is one.
