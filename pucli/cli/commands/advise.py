@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pucli.models.advice import Advice
 
 EXAMPLES = """
-pucli advise --data customers.csv --label bought --positive yes
-pucli advise --data customers.csv --label bought --positive yes --prior 0.2
+pucli advise customers.csv --label bought --positive yes
+pucli advise customers.csv --label bought --positive yes --prior 0.2
 """
 
 

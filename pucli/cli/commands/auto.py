@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 LABELLINGS = ("scar", "sar")
 EXAMPLES = """
-pucli auto --data customers.csv --label bought --positive yes
-pucli auto --data customers.csv --label bought --positive yes --model bought.model --scored scored.csv
-pucli auto --data customers.csv --label bought --positive yes --recall 0.9
+pucli auto customers.csv --label bought --positive yes
+pucli auto customers.csv --label bought --positive yes --model bought.model --scored scored.csv
+pucli auto customers.csv --label bought --positive yes --recall 0.9
 """
 
 

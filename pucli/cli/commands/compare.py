@@ -10,7 +10,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, output_files
-from pucli.cli.row_options import ReadingOptions, column_choice
+from pucli.cli.row_options import ReadingOptions, column_choice, is_table
 from pucli.cli.terminal import plus_minus
 from pucli.core.errors import UsageError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pucli.models.compare import Judgement, Scores, Task
 
 EXAMPLES = """
-pucli compare glpual svc-naive --data customers.csv --label bought --positive yes
+pucli compare customers.csv glpual svc-naive --label bought --positive yes
 pucli compare gllc glpual svc-naive --dataset wifi --dataset seeds --dataset wine --out compared.html
 pucli compare gllc svc-naive --dataset breast-cancer --tune --repeats 20 --metric auc --tex compared.tex
 """
@@ -29,7 +29,11 @@ def command(  # noqa: PLR0913
     reading: ReadingOptions,
     methods: Annotated[
         list[str],
-        typer.Argument(metavar="METHOD METHOD...", help="Methods to compare.", autocompletion=completion.methods),
+        typer.Argument(
+            metavar="[FILE] METHOD METHOD...",
+            help="Methods to compare; before them, a file as --data FILE.",
+            autocompletion=completion.methods,
+        ),
     ],
     dataset: Annotated[
         list[str] | None,
@@ -87,6 +91,8 @@ def command(  # noqa: PLR0913
     from pucli.models.compare import compare, declared_task, judge, own_task
 
     opt.choice("value of --labels", labels, ("pu", "true"))
+    if is_table(methods[0]):
+        data, methods = [Path(methods[0]), *(data or ())], methods[1:]
     output_files({"--out": page, "--tex": tex}, *(data or ()))
     choice = column_choice(kinds, drop, only, ids, groups, by_time)
     how = reading.reading(data or ())

@@ -30,9 +30,9 @@ PU_INPUTS = ("counts", "denominator", "labelled", "decision", "prior")
 WITHOUT_NEGATIVES = ("recall", "predicted_positive", *COUNTS)
 
 EXAMPLES = """
-pucli evaluate --model bought.model --data checked.csv --label bought --positive yes
-pucli evaluate --model bought.model --data customers.csv --label bought --positive yes --labels pu
-pucli evaluate --model bought.model --data checked.csv --metric precision@100 --metric lift@5%
+pucli evaluate checked.csv --model bought.model --label bought --positive yes
+pucli evaluate customers.csv --model bought.model --label bought --positive yes --labels pu
+pucli evaluate checked.csv --model bought.model --metric precision@100 --metric lift@5%
 pucli evaluate --model wifi.model
 """
 

@@ -24,6 +24,10 @@ def command(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="Data sets.", autocompletion=completion.datasets)
     ] = None,
+    datasets: Annotated[
+        list[str] | None,
+        typer.Option("--dataset", "-d", help="Data set; repeatable.", autocompletion=completion.datasets),
+    ] = None,
     experiment: Annotated[
         str | None,
         typer.Option(
@@ -39,6 +43,7 @@ def command(
     The cache is the folder PUCLI_DATA_DIR. Files already in it are verified, not downloaded again.
     Without a name, nothing is downloaded: the data sets that are there are verified, and the missing ones named.
     """
+    names = [*(names or ()), *(datasets or ())]
     there = not (names or experiment or everything)
     wanted = _wanted(names, experiment, everything or there)
     out.if_interrupted = "Finished downloads are kept; run the same command again for the rest."
@@ -75,8 +80,8 @@ def command(
     return 1 if failed else 0
 
 
-def _wanted(names: list[str] | None, experiment: str | None, everything: bool) -> list[str]:
-    wanted = list(names or [])
+def _wanted(names: list[str], experiment: str | None, everything: bool) -> list[str]:
+    wanted = list(names)
     if experiment:
         from pucli.runner import load_experiment
 

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from pucli.models.shift import Shift
 
 EXAMPLES = """
-pucli predict --model bought.model --data new.csv
-pucli predict --model bought.model --data new.csv --out scored.csv --id customer
-pucli predict --model bought.model --data new.parquet --top 100 --why
-pucli predict --model bought.model --data new.csv --recall 0.9
-pucli predict --model bought.model --data next_year.csv --adapt
-zcat huge.csv.gz | pucli predict --model bought.model --data - --out all.csv
+pucli predict new.csv --model bought.model
+pucli predict new.csv --model bought.model --out scored.csv --id customer
+pucli predict new.parquet --model bought.model --top 100 --why
+pucli predict new.csv --model bought.model --recall 0.9
+pucli predict next_year.csv --model bought.model --adapt
+zcat huge.csv.gz | pucli predict - --model bought.model --out all.csv
 """
 _NO_ID = (
     "the --id column with which the model was trained, which is copied to the output. --id COLUMN copies another one, "

@@ -29,10 +29,10 @@ LIMITS = (
 )
 SHORT_LIMITS = "holds if labels are random and some kind of rows is nearly all positive; details: --verbose"
 EXAMPLES = """
-pucli prior --data customers.csv --label bought --positive yes
-pucli prior --data customers.csv --label bought --positive yes --expected 300
-pucli prior --dataset wifi --label-frequency 0.25
-pucli prior --dataset wifi --estimator all --replicates 200 --json
+pucli prior customers.csv --label bought --positive yes
+pucli prior customers.csv --label bought --positive yes --expected 300
+pucli prior wifi --label-frequency 0.25
+pucli prior wifi --estimator all --replicates 200 --json
 """
 
 

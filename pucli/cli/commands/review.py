@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 GOALS = ("positives", "precision", "prior")
 EXAMPLES = """
 pucli review --scored ranked.csv --rows 30 --for precision --out sample.csv
-pucli review --model bought.model --data new.csv --rows 50 --out look.csv
-pucli review --model bought.model --data new.csv --rows 50 --for precision --out sample.csv
+pucli review new.csv --model bought.model --rows 50 --out look.csv
+pucli review new.csv --model bought.model --rows 50 --for precision --out sample.csv
 pucli review --scored ranked.csv --rows 100 --for prior --out both.csv
 pucli review --answers sample.csv
 pucli review --answers sample.csv --at-least 0.7

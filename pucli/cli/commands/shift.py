@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pucli.models.shift import Shift
 
 EXAMPLES = """
-pucli shift --model bought.model --data next_year.csv
-pucli predict --model bought.model --data next_year.csv --adapt --out scored.csv
+pucli shift next_year.csv --model bought.model
+pucli predict next_year.csv --model bought.model --adapt --out scored.csv
 """
 # Columns that are named.
 MOST_NAMED = 5

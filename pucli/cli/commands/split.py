@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from pucli.cli import completion
-from pucli.cli.options import Scenario, Seed, TrueLabelFrequency
+from pucli.cli.options import DatasetName, Scenario, Seed, TrueLabelFrequency
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import EXAMPLE, tell_of_example
-from pucli.core.errors import shell_word
+from pucli.core.errors import UsageError, shell_word
 
 EXAMPLES = """
 pucli split wifi
@@ -20,7 +20,7 @@ pucli train --method glpual --dataset wifi --split wifi.json --repeat 3
 """
 
 
-def command(
+def command(  # noqa: PLR0913
     out: Output,
     name: Annotated[
         str | None,
@@ -31,6 +31,7 @@ def command(
             show_default=EXAMPLE,
         ),
     ] = None,
+    dataset_name: DatasetName = None,
     scenario: Scenario = "case-control",
     label_frequency: TrueLabelFrequency = 0.5,
     labelling: Annotated[
@@ -59,6 +60,9 @@ def command(
     """
     from pucli.data import dataset_key, load_dataset, repeated_splits, save_splits
 
+    if name is not None and dataset_name is not None:
+        raise UsageError(f"{name} and --dataset {dataset_name} both name a data set; keep one.")
+    name = name or dataset_name
     if name is None:
         tell_of_example(out, "pucli split NAME (`pucli list datasets`)")
         name = EXAMPLE

@@ -29,10 +29,10 @@ CLASSES = "--data FILE --label COLUMN"
 OWN_ROWS = {"pu": OWN_TABLE, "density": "--data FILE"}
 EXAMPLES = """
 pucli train --method glpual
-pucli train --method glpual --dataset wifi
-pucli train --method glpual --data customers.csv --label bought --positive yes --model bought.model
-pucli train --method glpual --dataset wifi --param kernel=rbf --param width=2 --param lam=0.1
-pucli train --method gllc --dataset wifi --split wifi-splits.json --repeat 3 --tune
+pucli train wifi --method glpual
+pucli train customers.csv --method glpual --label bought --positive yes --model bought.model
+pucli train wifi --method glpual --param kernel=rbf --param width=2 --param lam=0.1
+pucli train wifi --method gllc --split wifi-splits.json --repeat 3 --tune
 pucli train --method blssvm --data 'folder/*.parquet' --label bought --backend dask --model bought.model
 """
 

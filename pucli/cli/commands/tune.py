@@ -29,9 +29,9 @@ OF_THE_THESIS = "puf"
 NAMES = {"pu-auc": "PU-AUC", "f1": "F1", "puf": "PUF"}
 EXAMPLES = """
 pucli tune --method glpual
-pucli tune --method glpual --dataset wifi
-pucli tune --method glpual --dataset wifi --param kernel=rbf --grid width=0.5,1,2,4 --grid lam=decades
-pucli tune --method gllc --data customers.csv --label bought --positive yes --cv 5 --trials trials.csv
+pucli tune wifi --method glpual
+pucli tune wifi --method glpual --param kernel=rbf --grid width=0.5,1,2,4 --grid lam=decades
+pucli tune customers.csv --method gllc --label bought --positive yes --cv 5 --trials trials.csv
 """
 
 
