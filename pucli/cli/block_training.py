@@ -217,7 +217,7 @@ def _say_of_columns(out: Output, where: FileRows, fitted: BlockModel | BlockAuto
 
 def auto_in_blocks(
     out: Output, where: FileRows, params: dict[str, Any], backend: Backend, boosting: bool, model: Path | None
-) -> tuple[Findings, dict[str, Any]]:
+) -> tuple[Findings, list[str], dict[str, Any]]:
     """Train `AutoPU` on the files that match --data, save it and write predictions.
 
     Parameters
@@ -232,9 +232,11 @@ def auto_in_blocks(
     Returns
     -------
     found : Findings
-        Results of the training, for the summary and the page.
-    document : dict
-        Further entries of the JSON document.
+        Results of the training, for the summary.
+    names : list of str
+        The features.
+    of_blocks : dict
+        Fields of the answer that only blocks have, and those about the training.
     """
     from pucli.distributed.auto import auto_on_blocks
     from pucli.distributed.dask_runner import DaskRunner
@@ -259,7 +261,7 @@ def auto_in_blocks(
     members = "and boosted trees, without forests" if boosting else "alone, without trees"
     notes = [f"trained on blocks: kernel ridge regressions {members}"]
     about = {"data": {"file": str(where.file)}, "notes": notes, "seconds": seconds, "blocks": len(blocks)}
-    return found, about | {"features": columns.features, "predictions": files}
+    return found, columns.features, about | {"predictions": files}
 
 
 def _report(

@@ -25,11 +25,11 @@ import typer
 from typer.core import TyperGroup
 
 import pucli.cli.commands
-from pucli.cli.documents import version_of
 from pucli.cli.help import HelpfulCommand, examples_text, groups, plain_metavar
 from pucli.cli.interrupts import interrupts, noticed
 from pucli.cli.output import Output, Stopped
 from pucli.cli.row_options import TABLE, take_first_argument, with_first_argument
+from pucli.cli.schema import version_of
 from pucli.cli.terminal import inert_text, tell
 from pucli.core.errors import FULL_DISK, PucliError, nearest, unknown
 

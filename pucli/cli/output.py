@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import is_dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -94,9 +95,9 @@ class Output:
                 self._document = {"schema": self.schema, **self._document}
             self.write(json.dumps(json_values(self._document), indent=2, ensure_ascii=False, allow_nan=False))
 
-    def document(self, content: Mapping[str, Any]) -> None:
-        """Keep `content` for the JSON document, which is printed at the end of the command."""
-        self._document.update(content)
+    def document(self, answer: Any) -> None:
+        """Keep the answer, a dataclass, for the JSON document, which is printed at the end of the command."""
+        self._document.update(vars(answer) if is_dataclass(answer) else answer)
 
     def text(self, text: str = "") -> None:
         """Print a line of the result (not with --json), wrapped on a terminal."""
