@@ -27,11 +27,12 @@ from typer.core import TyperGroup
 import pucli.cli.commands
 from pucli.cli.help import HelpfulCommand, examples_text, groups, plain_metavar
 from pucli.cli.interrupts import interrupts, noticed
-from pucli.cli.output import Output, Stopped
+from pucli.cli.output import Failed, Failure, Kind, Output, Stopped
 from pucli.cli.row_options import TABLE, take_first_argument, with_first_argument
 from pucli.cli.schema import version_of
 from pucli.cli.terminal import inert_text, tell
 from pucli.core.errors import FULL_DISK, PucliError, nearest, unknown
+from pucli.core.json_values import json_values
 
 # Commands in the order in which a new user needs them; the others follow in alphabetical order.
 ORDER = [
@@ -229,7 +230,7 @@ def _report(error: Exception, *, as_json: bool) -> int:
         message = f"{message[: LONGEST - END]} [...] {message[-END:]}"
     if as_json:
         found = error.document if isinstance(error, Stopped) else {}
-        document = {**found, "error": {"kind": kind, "message": message, "exit_code": code}}
+        document = {**found, **json_values(Failed(Failure(kind, message, code)))}
         try:
             Output(as_json=True, quiet=True).write(json.dumps(document, indent=2, ensure_ascii=False))
         except OSError:  # the disk that is full may be that of stdout
@@ -239,10 +240,10 @@ def _report(error: Exception, *, as_json: bool) -> int:
     return code
 
 
-def _explain(error: Exception) -> tuple[str, str, int]:
+def _explain(error: Exception) -> tuple[Kind, str, int]:
     """Return the kind ("usage", "run", "interrupted", "help", "defect"), the message and the exit code of `error`."""
     if isinstance(error, PucliError):
-        kind = "interrupted" if error.exit_code == 130 else "usage" if error.exit_code == 2 else "run"
+        kind: Kind = "interrupted" if error.exit_code == 130 else "usage" if error.exit_code == 2 else "run"
         return kind, str(error), error.exit_code
     if hasattr(error, "format_message"):  # errors of Typer, whose class differs between versions
         context = getattr(error, "ctx", None)

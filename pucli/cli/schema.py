@@ -14,11 +14,30 @@ from pydantic import TypeAdapter
 # Versions of documents that lost a key, or gave one another type or meaning; all others have version 1. A further key
 # leaves the version as it is.
 VERSIONS: dict[str, int] = {}
-COLUMNS = "pucli.cli.text.columns:Columns"
+COMMANDS = "pucli.cli.commands."
+COLUMNS = "pucli.models.columns:Columns"
 # The answers of each command, whose fields are the keys of its document; "error" is that of all commands that fail.
 ANSWERS = {
+    "error": ("pucli.cli.output:Failed",),
+    "reproduce": ("pucli.report.model:Reproduced", "pucli.runner.dry_run:DryRun", "pucli.report.status:Status"),
+    "report": ("pucli.report.model:OneReport", "pucli.report.model:AllReports"),
+    "train": ("pucli.models.trained:Trained", "pucli.cli.block_training:TrainedInBlocks", COLUMNS),
+    "list": tuple(f"{COMMANDS}list:{name}" for name in ("Datasets", "Methods", "Experiments", "Metrics", "Protocols")),
+    "fetch": (f"{COMMANDS}fetch:Fetch",),
+    "split": (f"{COMMANDS}split:Splits",),
+    "site": (f"{COMMANDS}site:Site",),
+    "new": ("pucli.cli.new.files:Made",),
+    "show": ("pucli.cli.text.show:ModelCard",),
+    "export": ("pucli.models.onnx.export:Export",),
+    "predict": ("pucli.models.predicted:Predictions",),
+    "shift": ("pucli.models.shift:ShiftAnswer",),
+    "review": (f"{COMMANDS}review:ToReview", "pucli.models.review:ReadBack"),
+    "evaluate": (f"{COMMANDS}evaluate:Evaluation",),
+    "advise": ("pucli.models.advice:AdviceAnswer", COLUMNS),
+    "compare": ("pucli.models.compare.verdict:CompareAnswer",),
+    "tune": (f"{COMMANDS}tune:Tuned", COLUMNS),
     "prior": ("pucli.models.class_prior:Priors", COLUMNS),
-    "auto": ("pucli.models.auto.summary:Answer", COLUMNS),
+    "auto": ("pucli.models.auto.summary:AutoAnswer", COLUMNS),
 }
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -30,10 +49,6 @@ def version_of(command: str) -> str:
 
 def answers_of(command: str) -> Sequence[type]:
     """Return the dataclasses of the answers of a command, with the keys that `Output` adds."""
-    if command not in ANSWERS:
-        from pucli.cli.documents.schema import forms_of
-
-        return forms_of(command)
     found = []
     for name in ANSWERS[command]:
         module, _, attribute = name.partition(":")
@@ -41,8 +56,8 @@ def answers_of(command: str) -> Sequence[type]:
         if command != "error":
             own = get_type_hints(answer, include_extras=True)
             parts = [("schema", Literal[version_of(command)]), *((one.name, own[one.name]) for one in fields(answer))]
-            added = ("warnings", list[str], field(default_factory=list))
-            whole = make_dataclass(answer.__name__, [*parts, added], kw_only=True)
+            said: Any = field(default_factory=list)
+            whole = make_dataclass(answer.__name__, [*parts, ("warnings", list[str], said)], kw_only=True)
             whole.__doc__, answer = answer.__doc__, whole
         found.append(answer)
     return found

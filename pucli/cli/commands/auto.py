@@ -86,7 +86,7 @@ def command(  # noqa: PLR0913
     from pucli.cli.text.auto_in_full import print_whole
     from pucli.cli.text.columns import show_columns
     from pucli.models.auto import Options
-    from pucli.models.auto.summary import Answer, summary
+    from pucli.models.auto.summary import AutoAnswer, summary
 
     where.check_given("For a declared data set, `pucli train --method auto --dataset NAME`.")
     if where.columns:
@@ -115,14 +115,14 @@ def command(  # noqa: PLR0913
         params = {**options.params, "scenario": where.scenario}
         found, names, of_blocks = auto_in_blocks(out, where, params, backend, boosting, model)
         out.warn(unkept_recall(cut, found.model))
-        answer = Answer(**vars(summary(found, names)), **given, **of_blocks, duplicate_rows=None, command=None)
+        answer = AutoAnswer(**vars(summary(found, names)), **given, **of_blocks, duplicate_rows=None, command=None)
     elif boosting:
         raise UsageError("--boosting is for --backend dask; without it, auto trains boosted trees of its own.")
     else:
         ranking = _ranking(out, where, options, model)
         found, rows = ranking.findings, ranking.rows
         out.warn(unkept_recall(cut, found.model))
-        answer = Answer(
+        answer = AutoAnswer(
             **vars(ranking.summary),
             **given,
             data=rows.about,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -156,22 +156,16 @@ def _splits(tasks: list[Task], scores: Scores, label_frequency: float, seed: int
 
 def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -> None:
     from pucli.metrics import get_metric
-    from pucli.models.compare.verdict import p_text
+    from pucli.models.compare.verdict import CompareAnswer, Values, p_text
     from pucli.report.comparison_page import lines_of
 
     table = lines_of(scores)
-    out.document(
-        {
-            "metric": scores.metric,
-            "methods": scores.methods,
-            "scores": [
-                {"data": name, "values": dict(zip(scores.methods, values.tolist(), strict=True))}
-                for (name, _), values in zip(table, scores.values, strict=True)
-            ],
-            **judgement.to_json(),
-            "made": made,
-        }
-    )
+    values = [
+        Values(name, dict(zip(scores.methods, found.tolist(), strict=True)))
+        for (name, _), found in zip(table, scores.values, strict=True)
+    ]
+    about: dict[str, Any] = {"metric": scores.metric, "methods": scores.methods, "scores": values, "made": made}
+    out.document(CompareAnswer(**vars(judgement), **about))
     out.text(f"{get_metric(scores.metric).heading}, mean ± standard deviation over {scores.values.shape[2]} splits")
     out.table(
         ["data", *scores.methods], [[name, *(plus_minus(*cell) or "–" for cell in cells)] for name, cells in table]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +19,30 @@ pucli split wifi
 pucli split wifi --scenario single-training-set --label-frequency 0.25 --repeats 10 --seed 7 --out wifi.json
 pucli train --method glpual --dataset wifi --split wifi.json --repeat 3
 """
+
+
+@dataclass(frozen=True)
+class Part:
+    """Numbers of rows of one split."""
+
+    repeat: int
+    labelled: int
+    unlabeled: int
+    test: int
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Splits of a data set, written to a file."""
+
+    file: Path
+    dataset: str
+    scenario: str
+    label_frequency: float
+    seed: int
+    labelling: str
+    groups: int | None
+    splits: list[Part]
 
 
 def command(  # noqa: PLR0913
@@ -74,25 +99,22 @@ def command(  # noqa: PLR0913
     splits = repeated_splits(
         scenario, dataset.y, label_frequency, repeats=repeats, seed=seed, name=dataset.name, **biased, **together
     )
-    settings = {"scenario": scenario, "label_frequency": label_frequency, "seed": seed, "labelling": labelling}
+    settings: dict[str, Any] = {
+        "scenario": scenario,
+        "label_frequency": label_frequency,
+        "seed": seed,
+        "labelling": labelling,
+    }
     if dataset.groups is not None:
         settings["groups"] = int(dataset.groups.max()) + 1
     save_splits(
         path, splits, dataset=dataset.name, content_sha256=dataset.content_sha256, rows=len(dataset.y), **settings
     )
-    columns = ["repeat", "labelled", "unlabeled", "test"]
-    rows = [
-        [repeat, int(split.s.sum()), len(split.train) - int(split.s.sum()), len(split.test)]
+    parts = [
+        Part(repeat, int(split.s.sum()), len(split.train) - int(split.s.sum()), len(split.test))
         for repeat, split in enumerate(splits)
     ]
-    out.document(
-        {
-            "file": path,
-            "dataset": dataset.name,
-            **settings,
-            "splits": [dict(zip(columns, row, strict=True)) for row in rows],
-        }
-    )
-    out.table(columns, rows)
+    out.document(Splits(path, dataset.name, **{"groups": None, **settings}, splits=parts))
+    out.table([one.name for one in fields(Part)], [list(vars(part).values()) for part in parts])
     out.text(f"written to {path}")
     out.remark(f"Next: pucli train --method glpual --dataset {dataset.name} --split {shell_word(path)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -247,17 +247,14 @@ def _say_what_next(out: Output, entry: Method, where: SplitRows, options: list[s
 def _report(
     out: Output, fitted: Fitted, notes: list[str], model: Path | None, checked: HeldOut | None, *, verbose: bool
 ) -> None:
-
-    from pucli.cli.text.train import document_of, print_model
+    from pucli.cli.text.train import print_model
+    from pucli.models.trained import trained
 
     if checked is not None and checked.warning:
         tunes = "" if fitted.params.get("cut") is not None else "--tune chooses parameters; "
         out.warn(f"{checked.warning}. {tunes}`pucli auto` chooses everything.")
-    document = {**document_of(fitted), "model": model, "notes": notes}
-    document["held_out"] = None if checked is None else asdict(checked)
-    priors = {name: value for name, value in fitted.probability.items() if name.startswith("prior")}
-    document["probability"] = priors or None
-    out.document(document)
+    answer = trained(fitted, model, notes, checked)
+    out.document(answer)
     for note in fitted.rows.notes:
         out.remark(f"note: {note}")
-    print_model(out, document, fitted, verbose=verbose)
+    print_model(out, answer, fitted, verbose=verbose)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pucli.data.rows.training_rows import TrainingRows
     from pucli.models.auto import Ranking
-    from pucli.models.auto.summary import Answer, Findings
+    from pucli.models.auto.summary import AutoAnswer, Findings
 
 LINES = 22
 # Rows shown, warnings shown, and lines that they may take together if there are several.
@@ -36,7 +36,7 @@ def print_short(
     out: Output,
     title: str,
     found: Findings,
-    answer: Answer,
+    answer: AutoAnswer,
     ranking: Ranking | None,
     *,
     verbose: bool = False,
@@ -51,7 +51,7 @@ def print_short(
         Name of the table.
     found : Findings
         The fitted model and its estimates.
-    answer : Answer
+    answer : AutoAnswer
         The answer of the command.
     ranking : Ranking or None
         The ranking; None if the rows are not in memory.
@@ -90,7 +90,7 @@ def print_short(
         out.text(line)
 
 
-def _learned_from(title: str, answer: Answer, rows: TrainingRows | None) -> str:
+def _learned_from(title: str, answer: AutoAnswer, rows: TrainingRows | None) -> str:
     positive, found_ids = "", tuple[str, ...]()
     if rows is not None:
         title = rows.title.rpartition(", label column ")[0] or rows.title
@@ -103,7 +103,7 @@ def _learned_from(title: str, answer: Answer, rows: TrainingRows | None) -> str:
     return f"{title}: {answer.rows:,} rows, {marked}, {answer.unlabeled:,} unlabeled{negative}{only_name}"
 
 
-def _first(answer: Answer) -> list[str]:
+def _first(answer: AutoAnswer) -> list[str]:
     """Return how many positives the first rows hold, if positives are rare."""
     of = [first for first in answer.first if first.rows <= FIRST_ROWS]
     if not of:
@@ -119,14 +119,14 @@ def _first(answer: Answer) -> list[str]:
     )
 
 
-def _called(found: Findings, answer: Answer) -> str:
+def _called(found: Findings, answer: AutoAnswer) -> str:
     if answer.threshold.goal == "top" and answer.scenario == "case-control":
         called = answer.called_positive
         return f"the {f'{called:,} ' * (called != 1)}likeliest of {answer.unlabeled:,} unlabeled rows"
     return f"{answer.called_positive:,} of {answer.unlabeled:,} unlabeled rows positive, {found.goal}"
 
 
-def prior_is_given(answer: Answer) -> bool:
+def prior_is_given(answer: AutoAnswer) -> bool:
     """Return whether --expected or a random sample of negatives gives the class prior."""
     from pucli.solvers.prior.known_negatives import FEWEST
 
@@ -134,7 +134,7 @@ def prior_is_given(answer: Answer) -> bool:
     return answer.expected is not None or random
 
 
-def why_unknown(answer: Answer) -> str:
+def why_unknown(answer: AutoAnswer) -> str:
     """Return why an estimate is unknown, in a few words."""
     if answer.leaks:
         return "no: a column leaks the label"
@@ -143,7 +143,7 @@ def why_unknown(answer: Answer) -> str:
     return "cannot be told" if answer.ranks else "no: the order may be chance"
 
 
-def _estimates(found: Findings, answer: Answer) -> list[str]:
+def _estimates(found: Findings, answer: AutoAnswer) -> list[str]:
     """Return the lines of recall, lift, precision and number of positives, and what they rest on."""
     from pucli.solvers.ensemble.estimates import lift_of
 
@@ -193,7 +193,7 @@ def _estimates(found: Findings, answer: Answer) -> list[str]:
     return [*lines, *(item("", rests_on) if rests_on else [])]
 
 
-def _rests_on(answer: Answer) -> str:
+def _rests_on(answer: AutoAnswer) -> str:
     """Return what the estimates rest on, in one sentence or two."""
     if answer.labelling == "sar":
         return (
@@ -260,7 +260,7 @@ def _cut_to(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
-def _concerns(out: Output, found: Findings, answer: Answer) -> list[str]:
+def _concerns(out: Output, found: Findings, answer: AutoAnswer) -> list[str]:
     """Return the warnings, the gravest first, each with what resolves it."""
     grave, later = [], []
     prior, test = found.model.estimates_["prior"], answer.random_labelling
@@ -308,7 +308,7 @@ def _concerns(out: Output, found: Findings, answer: Answer) -> list[str]:
     return [*grave, *later]
 
 
-def few_kinds(answer: Answer) -> list[str]:
+def few_kinds(answer: AutoAnswer) -> list[str]:
     """Return a note if most rows are duplicates, since a threshold takes all equal rows or none."""
     kinds = answer.rows - (answer.duplicate_rows or 0)
     if kinds > FEW_KINDS * answer.rows:

@@ -11,7 +11,7 @@ from pucli.cli.text.items import WIDTH, item
 from pucli.cli.text.sensitivity import if_odds, if_prior
 
 if TYPE_CHECKING:
-    from pucli.models.auto.summary import Answer, RandomLabels
+    from pucli.models.auto.summary import AutoAnswer, RandomLabels
 
 # A smaller estimate is shown as 0.
 LEAST = 1e-6
@@ -19,7 +19,7 @@ LEAST = 1e-6
 TERMS = {"prior": "class prior", "share": "share called", "recall": "recall (finds)"}
 
 
-def print_whole(out: Output, answer: Answer) -> None:
+def print_whole(out: Output, answer: AutoAnswer) -> None:
     """Print what the short answer leaves out: the limits of the estimates, all of them, and the members."""
     for note in (*answer.notes, *few_kinds(answer)):
         out.remark(f"note: {note}")
@@ -75,7 +75,7 @@ def _duplicates(count: int | None) -> str:
     return "" if count is None else many(count, "duplicate row") if count else "no duplicate rows"
 
 
-def _limits(answer: Answer) -> str:
+def _limits(answer: AutoAnswer) -> str:
     """Return the limits of the estimates in full."""
     if answer.labelling != "scar":
         return (
@@ -109,7 +109,7 @@ def _labelling(test: RandomLabels, labelling: str) -> str:
     return f"{verdict}; labelled rows differ most in {test.differs_most} ({test.difference:+.1f} standard errors)"
 
 
-def _called_in_full(answer: Answer) -> str:
+def _called_in_full(answer: AutoAnswer) -> str:
     """Return what the precision means for the unlabeled rows called positive, where it counts labelled ones, too."""
     if answer.scenario == "case-control" or not answer.estimates.precision.known:
         return ""

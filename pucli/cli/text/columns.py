@@ -6,8 +6,6 @@ import re
 import sys
 import textwrap
 from collections import Counter
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from pucli.data.encode.encoder import TableEncoder
     from pucli.data.rows.row_source import RowSource
     from pucli.data.rows.training_rows import TrainingRows
+    from pucli.models.columns import UsedColumn
 
 # Columns named in a joined warning, and characters about each.
 NAMED, SHORT = 3, 60
@@ -157,53 +156,11 @@ def summary(encoder: TableEncoder) -> str:
     return f"{counted}: {many(len(encoder.get_feature_names_out()), 'feature')}{filled}"
 
 
-@dataclass(frozen=True)
-class Column:
-    """How a column of a file is used."""
-
-    column: str
-    kind: str
-    empty: int  # number of empty cells
-    distinct: int | None
-    read: float | None  # share of its cells that could be read as its kind
-    not_read: str | None  # the first other one
-    encoded: str
-    features: int
-    note: str
-
-
-@dataclass(frozen=True)
-class Columns:
-    """With --columns: how the columns of a file would be used; nothing is trained."""
-
-    data: Path
-    rows: int
-    features: int
-    columns: list[Column]
-
-
-def column_records(encoder: TableEncoder) -> list[Column]:
-    """Return one record per column: its kind, its encoding and remarks about it."""
-    return [
-        Column(
-            column.name,
-            column.kind,
-            column.n_empty,
-            column.n_distinct,
-            column.share_read,
-            column.unread or None,
-            one.how(),
-            len(one.features),
-            column.warning or column.remark,
-        )
-        for column, one in zip(encoder.columns_, encoder.encoders_, strict=True)
-    ]
-
-
 def show_columns(out: Output, source: RowSource) -> None:
     """Print how the columns of a file are interpreted."""
     from pucli.data.rows.label_column import labelled_positives
     from pucli.data.rows.user_file import fit_file
+    from pucli.models.columns import Columns, column_records
 
     if source.data is None:
         raise UsageError("--columns needs a file of your own; give it with --data FILE.")
@@ -230,7 +187,7 @@ def show_columns(out: Output, source: RowSource) -> None:
             out.warn(str(error))
 
 
-def _described(record: Column) -> str:
+def _described(record: UsedColumn) -> str:
     """Return what a column was taken for, how much of it was read, and what becomes of it."""
     said = [record.kind]
     if record.read is not None:

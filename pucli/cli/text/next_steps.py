@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from pucli.core.errors import shell_word
 
 if TYPE_CHECKING:
-    from pucli.models.auto.summary import Answer
+    from pucli.models.auto.summary import AutoAnswer
 
 # Called rows to check by hand: their share of positives is then known to within 15 points, with 90 % confidence.
 CHECKED = 30
 
 
-def next_steps(answer: Answer, verbose: bool) -> list[str]:
+def next_steps(answer: AutoAnswer, verbose: bool) -> list[str]:
     """Return what to do next, the most useful first."""
     called, kept = answer.called_positive, answer.model
     steps = []
@@ -39,14 +39,14 @@ def next_steps(answer: Answer, verbose: bool) -> list[str]:
     return [*steps, *([] if verbose else ["see all estimates, limits and members: --verbose"])]
 
 
-def _called_rows(answer: Answer) -> str:
+def _called_rows(answer: AutoAnswer) -> str:
     """Return the options of `pucli review` that name the called rows."""
     if answer.blocks is not None:
         return f"--model {shell_word(answer.model or 'MODEL')} --data FILE"
     return f"--scored {shell_word(answer.scored or 'FILE')}"
 
 
-def written_files(answer: Answer) -> list[str]:
+def written_files(answer: AutoAnswer) -> list[str]:
     """Return the files that `pucli auto` wrote, each with what it is."""
     notes = {"scored": " (likeliest first)", "report": " (open it in a browser)"}
     named = [

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pucli.data.rows.training_rows import TrainingRows
     from pucli.estimators.auto.auto_pu import AutoPU
     from pucli.models.auto.ranking import Ranking
-    from pucli.models.auto.summary import Answer
+    from pucli.models.auto.summary import AutoAnswer
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
 TOP_ROWS = 200
@@ -52,7 +52,7 @@ _DID = re.compile(r"^\w+ed$|^(bought|paid|left|won|lost|sold|went|came|fell|quit
 def write_report(
     path: Path,
     ranking: Ranking,
-    about: Answer,
+    about: AutoAnswer,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
     """Write the page: the rows to check first, the estimates and their limits, then the model.
@@ -63,7 +63,7 @@ def write_report(
         File to write.
     ranking : Ranking
         From `pucli.models.auto.rank`.
-    about : Answer
+    about : AutoAnswer
         Its summary, with the command, the seed and the names of the files written.
     progress : callable or None
         Called with the numbers of finished and of all columns.

@@ -301,7 +301,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Answer(Summary):
+class AutoAnswer(Summary):
     """The ensemble of `pucli auto`, how it was trained, and the files that were written."""
 
     data: dict[str, Any]

@@ -7,6 +7,7 @@ Decaestecker 2002). The same mixture holds for each single feature, which is wha
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,8 @@ LEVEL = 0.05
 GRID, FEWEST = 61, 8.0
 
 
-class NewPrior(NamedTuple):
+@dataclass(frozen=True)
+class NewPrior:
     """The share of positives in new rows, with its 90 % interval."""
 
     value: float

@@ -21,7 +21,7 @@ from pucli.models.auto import page as page_module
 from pucli.models.auto.drawings import date_ticks, round_ticks
 from pucli.models.auto.page import _dependence, _lifts, _precision_band, _recalls, question, write_report
 from pucli.models.auto.ranking import Ranking
-from pucli.models.auto.summary import Answer, Findings, encoder_of, reasons_of_likeliest, scored_rows
+from pucli.models.auto.summary import AutoAnswer, Findings, encoder_of, reasons_of_likeliest, scored_rows
 from pucli.models.fitting import Fitted
 from tests.estimators.auto.helpers import two_clouds
 
@@ -35,8 +35,8 @@ def written(path: Path, X: np.ndarray, s: np.ndarray, names: list[str], leaks: t
     )
     found = Findings.of(model, s, labelling_of(model, X, s, 0), leaks)
     ranking = Ranking(Fitted("auto", make_pipeline(model), rows, False, 0.0), found)
-    about = dict.fromkeys(one.name for one in fields(Answer)) | vars(ranking.summary)
-    write_report(path, ranking, Answer(**about | {"model": Path("a b.model"), "scored": Path("a b.csv")}))
+    about = dict.fromkeys(one.name for one in fields(AutoAnswer)) | vars(ranking.summary)
+    write_report(path, ranking, AutoAnswer(**about | {"model": Path("a b.model"), "scored": Path("a b.csv")}))
     return path.read_text(encoding="utf-8")
 
 
