@@ -9,6 +9,7 @@ and of the methods whose prior is not given; it was chosen on the design half.
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[st
         seconds = time.process_time() - started
         estimates += report.estimates
         for one in report.estimates:
-            found.append({"estimator": one.method, **one._asdict(), "truth": truth, "seconds": seconds})
+            found.append({"estimator": one.method, **asdict(one), "truth": truth, "seconds": seconds})
     reliable = make_report(estimates, float("nan")).reliable
     return [{**cell, "recommended": reliable} for cell in found]
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from pucli.cli.documents.schema import adapter_of
+from pucli.cli.schema import adapter_of
 from pucli.core import declared_files as declared
 from pucli.data import dataset_entry, dataset_names
 from pucli.methods import METHODS, Method

@@ -176,8 +176,8 @@ def commands() -> dict[str, str]:
     """Return the page of each command, and their list."""
     import typer
 
-    from pucli.cli.documents.schema import document_schema
     from pucli.cli.main import app, command_names
+    from pucli.cli.schema import document_schema
 
     group = typer.main.get_command(app)
     context = group.make_context("pucli", ["list", "--help"], resilient_parsing=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -44,6 +44,30 @@ Scheduler = Annotated[
 Predictions = Annotated[
     Path | None, typer.Option("--predictions", metavar="DIR", help="With --backend dask: folder for predictions.")
 ]
+
+
+@dataclass(frozen=True)
+class TrainedInBlocks:
+    """A model of `pucli train --backend dask`."""
+
+    method: str
+    rows: int
+    labelled: int
+    unlabeled: int
+    blocks: int
+    features: int
+    params: dict[str, Any]
+    lam: float
+    c_u: float
+    objective: float
+    dual_gap: float
+    positive_share: float
+    labelled_recall: float
+    prior: float
+    threshold: float
+    seconds: float
+    model: Path | None
+    predictions: list[str]
 
 
 @dataclass(frozen=True)
@@ -217,7 +241,7 @@ def _say_of_columns(out: Output, where: FileRows, fitted: BlockModel | BlockAuto
 
 def auto_in_blocks(
     out: Output, where: FileRows, params: dict[str, Any], backend: Backend, boosting: bool, model: Path | None
-) -> tuple[Findings, dict[str, Any]]:
+) -> tuple[Findings, Sequence[str], dict[str, Any]]:
     """Train `AutoPU` on the files that match --data, save it and write predictions.
 
     Parameters
@@ -232,9 +256,11 @@ def auto_in_blocks(
     Returns
     -------
     found : Findings
-        Results of the training, for the summary and the page.
-    document : dict
-        Further entries of the JSON document.
+        Results of the training, for the summary.
+    names : sequence of str
+        The features.
+    of_blocks : dict
+        Fields of the answer that only blocks have, and those about the training.
     """
     from pucli.distributed.auto import auto_on_blocks
     from pucli.distributed.dask_runner import DaskRunner
@@ -259,7 +285,7 @@ def auto_in_blocks(
     members = "and boosted trees, without forests" if boosting else "alone, without trees"
     notes = [f"trained on blocks: kernel ridge regressions {members}"]
     about = {"data": {"file": str(where.file)}, "notes": notes, "seconds": seconds, "blocks": len(blocks)}
-    return found, about | {"features": columns.features, "predictions": files}
+    return found, columns.features, about | {"predictions": files}
 
 
 def _report(
@@ -268,27 +294,28 @@ def _report(
     estimator, n = fitted.estimator, sum(block.rows for block in blocks)
     n_p = fitted.labels[fitted.columns.positive]
     params = {key: value for key, value in estimator.get_params().items() if value is not None}
-    document = {
-        "method": "blssvm",
-        "rows": n,
-        "labelled": n_p,
-        "unlabeled": n - n_p,
-        "blocks": len(blocks),
-        "features": len(fitted.columns.features),
-        "params": params,
-        "lam": estimator.lam_,
-        "c_u": estimator.c_u_,
-        "objective": estimator.objective_,
-        "dual_gap": estimator.dual_gap_,
-        "positive_share": estimator.positive_share_,
-        "labelled_recall": estimator.labelled_recall_,
-        "prior": fitted.prior,
-        "threshold": fitted.cut,
-        "seconds": seconds,
-        "model": model,
-        "predictions": files,
-    }
-    out.document(document)
+    out.document(
+        TrainedInBlocks(
+            method="blssvm",
+            rows=n,
+            labelled=n_p,
+            unlabeled=n - n_p,
+            blocks=len(blocks),
+            features=len(fitted.columns.features),
+            params=params,
+            lam=estimator.lam_,
+            c_u=estimator.c_u_,
+            objective=estimator.objective_,
+            dual_gap=estimator.dual_gap_,
+            positive_share=estimator.positive_share_,
+            labelled_recall=estimator.labelled_recall_,
+            prior=fitted.prior,
+            threshold=fitted.cut,
+            seconds=seconds,
+            model=model,
+            predictions=files,
+        )
+    )
     out.text(f"blssvm on {len(blocks)} blocks")
     share, recall = estimator.positive_share_, estimator.labelled_recall_
     out.fields(

@@ -25,12 +25,14 @@ import typer
 from typer.core import TyperGroup
 
 import pucli.cli.commands
-from pucli.cli.documents import version_of
 from pucli.cli.help import HelpfulCommand, examples_text, groups, plain_metavar
 from pucli.cli.interrupts import interrupts, noticed
-from pucli.cli.output import Output, Stopped
+from pucli.cli.output import Failed, Failure, Kind, Output, Stopped
+from pucli.cli.row_options import TABLE, take_first_argument, with_first_argument
+from pucli.cli.schema import version_of
 from pucli.cli.terminal import inert_text, tell
 from pucli.core.errors import FULL_DISK, PucliError, nearest, unknown
+from pucli.core.json_values import json_values
 
 # Commands in the order in which a new user needs them; the others follow in alphabetical order.
 ORDER = [
@@ -58,13 +60,17 @@ def _runner(function: Callable[..., int | None], name: str) -> Callable[..., int
     """
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     groups = {parameter.name: parameter.annotation for parameter in own if _is_group(parameter)}
-    parameters = [*_flattened(own), *inspect.signature(_shared_options, eval_str=True).parameters.values()]
+    flat = list(_flattened(own))
+    needs_file = any(one.name == "data" and one.default is one.empty for one in flat)
+    parameters = [*with_first_argument(flat), *inspect.signature(_shared_options, eval_str=True).parameters.values()]
     for parameter in parameters:
         kind, option = get_args(parameter.annotation)[:2]
         option.metavar = option.metavar or plain_metavar(kind)
         option.show_envvar = False  # the help of `pucli` alone lists these
 
     def run(*, json_document: bool, quiet: bool, **options: Any) -> int | None:
+        if TABLE in options:
+            take_first_argument(options, needs_file=needs_file)
         for group, kind in groups.items():
             options[group] = kind(**{part.name: options.pop(part.name) for part in fields(kind)})
         with Output(as_json=json_document, quiet=quiet, schema=version_of(name)) as out:
@@ -166,9 +172,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples_text(
         """
-        pucli auto --data customers.csv --label bought --positive yes
-        pucli predict --model bought.model --data new.csv
-        pucli train --method glpual --dataset wifi
+        pucli auto customers.csv --label bought --positive yes
+        pucli predict new.csv --model bought.model
+        pucli train wifi --method glpual
         pucli list methods
         pucli reproduce table-3.1 --profile quick
 
@@ -224,7 +230,7 @@ def _report(error: Exception, *, as_json: bool) -> int:
         message = f"{message[: LONGEST - END]} [...] {message[-END:]}"
     if as_json:
         found = error.document if isinstance(error, Stopped) else {}
-        document = {**found, "error": {"kind": kind, "message": message, "exit_code": code}}
+        document = {**found, **json_values(Failed(Failure(kind, message, code)))}
         try:
             Output(as_json=True, quiet=True).write(json.dumps(document, indent=2, ensure_ascii=False))
         except OSError:  # the disk that is full may be that of stdout
@@ -234,10 +240,10 @@ def _report(error: Exception, *, as_json: bool) -> int:
     return code
 
 
-def _explain(error: Exception) -> tuple[str, str, int]:
+def _explain(error: Exception) -> tuple[Kind, str, int]:
     """Return the kind ("usage", "run", "interrupted", "help", "defect"), the message and the exit code of `error`."""
     if isinstance(error, PucliError):
-        kind = "interrupted" if error.exit_code == 130 else "usage" if error.exit_code == 2 else "run"
+        kind: Kind = "interrupted" if error.exit_code == 130 else "usage" if error.exit_code == 2 else "run"
         return kind, str(error), error.exit_code
     if hasattr(error, "format_message"):  # errors of Typer, whose class differs between versions
         context = getattr(error, "ctx", None)
@@ -282,13 +288,13 @@ def _has_folder() -> bool:
 
 
 def _of_file(error: Any) -> str:
-    """Return the message for a file given without --data, or "" if the error is of another kind."""
+    """Return the message for a second file without --data, or "" if the error is of another kind."""
     found = re.match(r"Got unexpected extra arguments?(?:\(s\))? \((.+)\)", error.format_message())
     command = getattr(getattr(error, "ctx", None), "command", None)
     if found is None or not any("--data" in one.opts for one in getattr(command, "params", ())):
         return ""
     file = next((word for word in found[1].split() if Path(word).suffix), "")
-    return f"{file} is given without an option; use --data {file}." if file else ""
+    return f"{file} is a further file; give each one after the first as --data {file}." if file else ""
 
 
 def _of_option(error: Any) -> str:

@@ -11,9 +11,10 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from pucli.cli.interrupts import interrupts
 from pucli.cli.progress import Bar, Lines, Progress
@@ -33,6 +34,25 @@ class Stopped(PucliError):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.document: dict[str, Any] = {}
+
+
+Kind: TypeAlias = Literal["usage", "run", "interrupted", "defect", "help"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error."""
+
+    kind: Kind
+    message: str
+    exit_code: int
+
+
+@dataclass(frozen=True)
+class Failed:
+    """What any command prints with --json if it fails; further keys are results known before Ctrl-C."""
+
+    error: Failure
 
 
 class Output:
@@ -71,8 +91,8 @@ class Output:
         """Write the message for Ctrl-C from another thread."""
         message = f"interrupted. {self.if_interrupted}"
         if self.as_json:
-            document = {"error": {"kind": "interrupted", "message": message, "exit_code": Stopped.exit_code}}
-            self.write(json.dumps(document, indent=2, ensure_ascii=False))
+            failed = Failed(Failure("interrupted", message, Stopped.exit_code))
+            self.write(json.dumps(json_values(failed), indent=2, ensure_ascii=False))
         else:
             tell(f"pucli: {message}")
 
@@ -94,9 +114,9 @@ class Output:
                 self._document = {"schema": self.schema, **self._document}
             self.write(json.dumps(json_values(self._document), indent=2, ensure_ascii=False, allow_nan=False))
 
-    def document(self, content: Mapping[str, Any]) -> None:
-        """Keep `content` for the JSON document, which is printed at the end of the command."""
-        self._document.update(content)
+    def document(self, answer: Any) -> None:
+        """Keep the answer, a dataclass, for the JSON document, which is printed at the end of the command."""
+        self._document = dict(vars(answer))
 
     def text(self, text: str = "") -> None:
         """Print a line of the result (not with --json), wrapped on a terminal."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
+from typer.models import ArgumentInfo
 
+from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.assignments import column_kinds
 from pucli.cli.output import Output
@@ -30,6 +33,79 @@ NewFiles = Annotated[
         "--data", metavar="FILE", help="File with the columns of the model; others are ignored. Repeatable. - is stdin."
     ),
 ]
+# The first argument of a command that takes rows.
+TABLE = "table"
+TableFile = Annotated[str | None, typer.Argument(metavar="FILE", help="The rows, as --data FILE; - is stdin.")]
+TableOrName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="FILE|NAME",
+        help="The rows: a file, as --data FILE, or a declared data set, as --dataset NAME.",
+        autocompletion=completion.datasets,
+    ),
+]
+
+
+def with_first_argument(parameters: Sequence[inspect.Parameter]) -> list[inspect.Parameter]:
+    """Return the parameters of a command; one with --data and no argument of its own takes the rows as an argument."""
+    names = {parameter.name for parameter in parameters}
+    own = any(isinstance(part, ArgumentInfo) for one in parameters for part in get_args(one.annotation))
+    if "data" not in names or own:
+        return list(parameters)
+    kind = TableOrName if "dataset" in names else TableFile
+    table = inspect.Parameter(TABLE, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+    return [table, *(one.replace(default=None) if one.name == "data" else one for one in parameters)]
+
+
+def take_first_argument(options: dict[str, Any], *, needs_file: bool) -> None:
+    """Replace the first argument in the values of the options by --data or --dataset, whichever it names.
+
+    Parameters
+    ----------
+    options : dict
+        Values of all options; changed in place.
+    needs_file : bool
+        Whether the command cannot do without a file.
+
+    Raises
+    ------
+    UsageError
+        The argument names both a file and a declared data set, --dataset is given too, or a file is missing.
+    """
+    table = options.pop(TABLE)
+    if table is not None and "dataset" in options and _is_declared(table):
+        if options["dataset"] is not None:
+            raise UsageError(f"{table} and --dataset {options['dataset']} both name rows; keep one.")
+        options["dataset"] = table
+    elif table is not None:
+        options["data"] = [Path(table), *(options["data"] or ())]
+    if needs_file and not options["data"]:
+        raise UsageError("no rows given; give the FILE as first argument or as --data FILE.")
+
+
+def is_table(word: str) -> bool:
+    """Return whether the first of several arguments is a file; the name of a method is none."""
+    from pucli.methods import all_methods
+
+    return word not in all_methods() and (word == "-" or Path(word).suffix != "" or Path(word).is_file())
+
+
+def _is_declared(table: str) -> bool:
+    """Return whether the first argument means a declared data set; a bare word that is no file does."""
+    from pucli.data import dataset_key
+
+    is_file = Path(table).is_file()
+    try:
+        dataset_key(table)
+    except UsageError:
+        bare = table != "-" and Path(table).name == table and not Path(table).suffix
+        return bare and not Path(table).exists()
+    if is_file:
+        raise UsageError(
+            f"{table} is both a file in this folder and a declared data set; give --data {shell_word(table)} or "
+            f"--dataset {shell_word(table)}."
+        )
+    return True
 
 
 @dataclass(frozen=True)

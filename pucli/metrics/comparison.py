@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Floats
-from pucli.core.json_values import json_values
+from pucli.core.json_values import OrNaN
 from pucli.metrics import inputs
 from pucli.metrics.registry import get_metric
 
@@ -35,14 +35,14 @@ class Ranking:
     metric: str
     n: int
     columns: list[str]
-    means: list[float]
-    ranks: list[float]
-    statistic: float
-    p: float
+    means: list[OrNaN]
+    ranks: list[OrNaN]
+    statistic: OrNaN
+    p: OrNaN
     test: str
-    critical_difference: float
+    critical_difference: OrNaN
     alpha: float
-    pairwise_p: list[list[float]]
+    pairwise_p: list[list[OrNaN]]
 
     @classmethod
     def of(cls, matrix: Floats, columns: list[str], metric: str, *, blocks: str, setting: str = "") -> Ranking:
@@ -74,23 +74,19 @@ class Ranking:
         """Column, average rank and mean of each method, the best rank first."""
         return sorted(zip(self.columns, self.ranks, self.means, strict=True), key=lambda method: method[1])
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the ranking as JSON values."""
-        found: dict[str, Any] = json_values(self.__dict__)
-        return found
 
-
-class PairedTest(NamedTuple):
+@dataclass(frozen=True)
+class PairedTest:
     """Result of `wilcoxon_paired`; differences are a - b."""
 
     n: int
-    mean_difference: float
-    median_difference: float
+    mean_difference: OrNaN
+    median_difference: OrNaN
     wins: int
     ties: int
     losses: int
-    statistic: float
-    p: float
+    statistic: OrNaN
+    p: OrNaN
 
 
 class FriedmanNemenyi(NamedTuple):

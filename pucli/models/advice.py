@@ -9,7 +9,9 @@ otherwise GLLC).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -40,20 +42,32 @@ GRIDS = {
 }
 
 
-class Advice(NamedTuple):
+@dataclass(frozen=True)
+class Advice:
     """A recommended method, with its reasons."""
 
     trifurcated: bool  # whether the labelled rows form two parts with unlabeled rows between them
     silhouette: float  # silhouette of the two parts
     between: float  # excess of unlabeled over labelled rows between the parts, as a share of the unlabeled rows there
-    irrelevant: np.ndarray  # (m,), irrelevant features
+    irrelevant: list[str]  # names of irrelevant features
     method: str  # name of the method on the command line
     params: dict[str, str]
     grid: dict[str, str]  # values to tune over; empty for the default grid
     reasons: list[str]  # reasons, as sentences
 
 
-def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state: int = 0) -> Advice:
+@dataclass(frozen=True)
+class AdviceAnswer(Advice):
+    """The method of the GLPUAL family that the flowchart of the thesis names, and why."""
+
+    data: dict[str, Any]
+    prior: float | None
+    command: str
+
+
+def advise(
+    X: Floats, labelled: Bools, prior: float | None = None, random_state: int = 0, names: Sequence[str] = ()
+) -> Advice:
     """Recommend a method for a data set.
 
     Parameters
@@ -64,6 +78,8 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
         True for labelled positives.
     prior : float, optional
         Share of positives among the unlabeled rows, if known.
+    names : sequence of str, optional
+        Names of the features; by default their numbers, from 0.
     random_state : int, default=0
         Seed of the clustering, the forest and the subsample of at most 2000 rows of each kind.
 
@@ -99,7 +115,8 @@ def advise(X: Floats, labelled: Bools, prior: float | None = None, random_state:
         else f"the class prior is known ({prior:g})",
     ]
     method, params = _choice(trifurcated, many, prior)
-    return Advice(trifurcated, silhouette, between, irrelevant, method, params, GRIDS.get(method, {}), reasons)
+    named = [names[k] if names else str(k) for k in irrelevant.nonzero()[0].tolist()]
+    return Advice(trifurcated, silhouette, between, named, method, params, GRIDS.get(method, {}), reasons)
 
 
 def _choice(trifurcated: bool, many: bool, prior: float | None) -> tuple[str, dict[str, str]]:

@@ -210,6 +210,16 @@ class Answers:
     last_rows: int  # number of rows in that third
 
 
+@dataclass(frozen=True)
+class ReadBack(Answers):
+    """What the answers say; `precision` is None without a random sample of the called rows, `prior` of all."""
+
+    answers: Path | list[Path]
+    at_least: float | None
+    decided: bool | None  # whether the wanted share is reached; None if it is open
+    answers_needed: int | None
+
+
 def read_answers(paths: Sequence[Path]) -> Answers:
     """Return the results of the answers in one or more files of `draw`, all of the same model and data."""
     return answers_of(_tables(paths), str(paths[0]))

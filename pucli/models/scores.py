@@ -16,6 +16,9 @@ from pucli.metrics import compute, pu_counts
 ROUNDED = 1e-9
 
 
+COUNTS = ("tp", "fn", "fp", "tn")  # the confusion matrix, row by row
+
+
 def checked_scores(values: Floats, what: str, start: int = 0, *, share: bool = False) -> Floats:
     """Return the scores of a model after a check, which all scores pass before they are written or evaluated.
 
@@ -148,3 +151,8 @@ def imputed(pipeline: Any, X: Floats) -> Floats:
     scaler, model = pipeline[0], pipeline[-1]
     completed = scaler.inverse_transform(model.impute(scaler.transform(X)))
     return np.where(np.isnan(X), completed, X)
+
+
+def whole_counts(scores: dict[str, float]) -> dict[str, float]:
+    """Return scores with the confusion counts as integers."""
+    return {name: int(value) if name in COUNTS else value for name, value in scores.items()}

@@ -38,16 +38,16 @@ class Shift:
     """Answer for a file."""
 
     rows: int  # number of rows of the file
-    trained: Estimate  # share of positives in the population of training
-    prior: NewPrior  # share of positives in the file
     # whether the rows look like those of training, only the share of positives has changed, or more has
     verdict: Literal["same", "prior", "more", "untested"]
+    prior: NewPrior  # share of positives in the file
+    training_prior: Estimate  # share of positives in the population of training
     # p-values of no change, and of no change but of the share of positives
     p_same: float | None
-    p_prior: float | None
+    p_only_prior: float | None
     columns: tuple[str, ...]  # columns that changed in another way, the clearest first
     cut: float  # the score above which the expected F1 of the file is largest, with the adapted probabilities
-    warnings: tuple[str, ...]  # cells and columns that are unlike those of training, and rows of training
+    remarks: tuple[str, ...]  # cells and columns that are unlike those of training, and rows of training
 
     def adapt(self, blocks: Iterator[pd.DataFrame], words: Mapping[str, str]) -> Iterator[pd.DataFrame]:
         """Yield blocks of predictions with adapted probabilities, scores and labels; `words` name "0" and "1"."""
@@ -62,7 +62,15 @@ class Shift:
             yield block.assign(**found)
 
     def _of(self, p: Floats, new: float) -> Floats:
-        return adapted(p, self.trained.value, new)
+        return adapted(p, self.training_prior.value, new)
+
+
+@dataclass(frozen=True)
+class ShiftAnswer(Shift):
+    """The share of positives of a new file, and whether more than that share has changed."""
+
+    model: Path
+    data: Path | list[Path]
 
 
 def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None = None) -> Shift:
@@ -103,7 +111,7 @@ def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None
     warnings = list(tally.lines())
     if (again := trained_rows.found()) is not None:
         warnings.append(f"{again} that the model was trained on, the labelled ones among them: they tell nothing new.")
-    return Shift(len(p), trained, prior, verdict, alike, other, named, cut, tuple(warnings))
+    return Shift(len(p), verdict, prior, trained, alike, other, named, cut, tuple(warnings))
 
 
 def _new_prior(saved: SavedModel, scores: Floats, p: Floats, trained: Estimate, known: int) -> NewPrior:

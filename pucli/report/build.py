@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -19,6 +20,7 @@ from pucli.report.tables.comparisons import compare_pairs, rank_methods
 from pucli.report.tables.published import figures_of_metrics
 from pucli.report.tables.summary import summarise
 from pucli.report.tables.table import count_flags, table_rows
+from pucli.report.tables.verdict import counted
 from pucli.runner.experiment import TRUE_PRIOR, Experiment
 from pucli.runner.plan import describe
 from pucli.runner.store import StoredRow, StoredRows
@@ -93,7 +95,7 @@ def build_report(found: Gathered, *, formats: Iterable[str] = ("md", "csv", "tex
         if name not in FORMATS:
             raise unknown("format", name, FORMATS)
     report = assemble(found)
-    report.folder = _output_folder(found.folder, found.scope.profile_name, report.counts["done"])
+    report.folder = _output_folder(found.folder, found.scope.profile_name, report.cells["done"])
     if figures:
         _draw(report, found)
     _add_extras(report, found, figures)
@@ -112,13 +114,13 @@ def assemble(found: Gathered) -> Report:
     keys = {cell.key: cell for cell in found.cells}
     states = [stored[key]["status"] for key in keys if key in stored]
     return Report(
-        name=experiment.name,
+        experiment=experiment.name,
         title=experiment.title,
         source=_source(experiment),
         profile=found.scope.profile_name,
         reductions=found.scope.reductions,
         part=experiment.source.part if experiment.source is not None else "",
-        counts={
+        cells={
             **{"total": len(keys), "done": states.count("done"), "failed": states.count("failed")},
             "missing": len(keys) - len(states),
         },
@@ -129,6 +131,8 @@ def assemble(found: Gathered) -> Report:
             if key in stored and stored[key]["status"] == "failed"
         ],
         remarks=_remarks(experiment, found.samples.columns),
+        verdicts=counted(row.verdict for row in rows),
+        causes=dict(Counter(row.cause for row in rows if row.cause).most_common()),
         rows=rows,
         summary=summarise(rows),
         comparisons=compare_pairs(found.samples),

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from pucli.core.json_values import json_values
 from pucli.metrics import Ranking
 from pucli.report.tables.comparisons import Comparison
 from pucli.report.tables.summary import SummaryLine
 from pucli.report.tables.table import TableRow
-from pucli.report.tables.verdict import counted
+from pucli.runner.run import RunSummary
 
 # The figure that stands first in every report.
 FIRST, FIRST_TITLE = "published", "Published and obtained means, with their standard deviations"
@@ -25,13 +22,13 @@ class Report:
 
     Parameters
     ----------
-    name, title, source, profile : str
+    experiment, title, source, profile : str
         Name, title and source of the experiment, and the profile that was run.
     reductions : list of str
         Descriptions of what the profile leaves out.
     part : str
         How much of the publication the experiment declares; "" for all.
-    counts : dict of str to int
+    cells : dict of str to int
         Cells by state: total, done, failed, missing.
     flags : dict of str to int
         Number of finished cells with each flag.
@@ -39,6 +36,8 @@ class Report:
         Failed cells with their errors.
     remarks : list of str
         Remarks on the whole table.
+    verdicts, causes : dict of str to int
+        Number of rows with each verdict, whichever variant it names, and with each cause of disagreement.
     rows : list of TableRow
         The table.
     summary : list of SummaryLine
@@ -55,15 +54,17 @@ class Report:
         Files written.
     """
 
-    name: str
+    experiment: str
     title: str
     source: str
     profile: str
     reductions: list[str]
-    counts: dict[str, int]
+    cells: dict[str, int]
     flags: dict[str, int]
     errors: list[str]
     remarks: list[str]
+    verdicts: dict[str, int]
+    causes: dict[str, int]
     rows: list[TableRow]
     summary: list[SummaryLine]
     comparisons: list[Comparison]
@@ -86,36 +87,25 @@ class Report:
         """Return whether any figure of the table was published."""
         return any(math.isfinite(row.published_mean) for row in self.rows)
 
-    @property
-    def verdicts(self) -> dict[str, int]:
-        """Return the number of rows with each verdict, whichever variant it names."""
-        return counted(row.verdict for row in self.rows)
 
-    @property
-    def causes(self) -> dict[str, int]:
-        """Return the number of rows with each cause of disagreement, the most frequent first."""
-        return dict(Counter(row.cause for row in self.rows if row.cause).most_common())
+@dataclass(frozen=True)
+class OneReport:
+    """The table of one experiment, and the number of its figures with each verdict."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
-        return {
-            "experiment": self.name,
-            "title": self.title,
-            "source": self.source,
-            "profile": self.profile,
-            "reductions": self.reductions,
-            "cells": self.counts,
-            "flags": self.flags,
-            "errors": self.errors,
-            "remarks": self.remarks,
-            "verdicts": self.verdicts,
-            "causes": self.causes,
-            "rows": [row.to_json() for row in self.rows],
-            "summary": [line.to_json() for line in self.summary],
-            "comparisons": [comparison.to_json() for comparison in self.comparisons],
-            "rankings": [ranking.to_json() for ranking in self.rankings],
-            "folder": str(self.folder),
-            "figures": json_values(self.figures),
-            "kept": self.kept,
-            "files": [str(path) for path in self.files],
-        }
+    verdicts: dict[str, int]
+    report: Report
+
+
+@dataclass(frozen=True)
+class AllReports:
+    """`pucli report --all`."""
+
+    reports: list[Report]
+
+
+@dataclass(frozen=True)
+class Reproduced(OneReport):
+    """The table after a run; `run` is None with --collect or --merge, `imported` without --merge."""
+
+    run: RunSummary | None
+    imported: int | None

@@ -40,12 +40,12 @@ def made_with(report: Report, found: Gathered, before: Mapping[str, Any]) -> dic
     times += [before[name] for name in ("first_finished", "last_finished") if before.get(name)]
     done = [row for row in rows if row["status"] == "done"]
     return {
-        "experiment": report.name,
+        "experiment": report.experiment,
         "title": report.title,
         "source": report.source,
         "profile": report.profile,
         "reductions": report.reductions,
-        "cells": report.counts,
+        "cells": report.cells,
         "flags": report.flags,
         # hash of all planned cells: reports with the same hash have the same plan
         "plan_sha256": hashlib.sha256(canonical_json(sorted(cell.key for cell in cells)).encode()).hexdigest(),

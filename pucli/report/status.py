@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +63,6 @@ class Status:
     rows: list[dict[str, Any]]
     failures: list[Failure]
     flags: dict[str, int]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the status as JSON values."""
-        return {**asdict(self), "folder": str(self.folder)}
 
 
 def status(

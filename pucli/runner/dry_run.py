@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pucli.core.processes import number_of_jobs
-from pucli.data import to_fetch
+from pucli.data.catalogue.download import ToFetch, to_fetch
 from pucli.runner.cells import Cell
 from pucli.runner.cost import Pace, iterations, kinds
 from pucli.runner.experiment import Experiment
@@ -44,8 +44,8 @@ class DryRun:
         Number of processes.
     rows : list of dict
         The same for each data set and column.
-    downloads : list of dict
-        Files that the cells left need and the cache lacks: data set, file, size in bytes or None.
+    downloads : list of ToFetch
+        Files that the cells left need and the cache lacks.
     """
 
     experiment: str
@@ -62,11 +62,7 @@ class DryRun:
     seconds_known_for: int
     n_jobs: int
     rows: list[dict[str, Any]]
-    downloads: list[dict[str, Any]]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the plan as JSON values."""
-        return {**asdict(self), "folder": str(self.folder)}
+    downloads: list[ToFetch]
 
 
 def dry_run(
@@ -157,7 +153,7 @@ def dry_run(
         seconds_known_for=judged,
         n_jobs=n_jobs,
         rows=list(table.values()),
-        downloads=[asdict(file) for file in to_fetch(row["dataset"] for row in table.values() if row["left"])],
+        downloads=list(to_fetch(row["dataset"] for row in table.values() if row["left"])),
     )
 
 

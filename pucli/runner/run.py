@@ -6,7 +6,7 @@ import contextlib
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,14 @@ Listener = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
+class Unavailable:
+    """A data set whose files could not be had, and why."""
+
+    name: str
+    message: str
+
+
+@dataclass(frozen=True)
 class RunSummary:
     """Summary of a run.
 
@@ -85,8 +93,8 @@ class RunSummary:
         Errors of failed cells.
     left : int
         Number of cells still without a result: those beyond `max_cells`, in other shards, failed, or without data.
-    unavailable : dict of str to str
-        Data sets whose files could not be had, each with the reason; their cells did not run.
+    unavailable : list of Unavailable
+        Data sets whose files could not be had; their cells did not run.
     """
 
     experiment: str
@@ -99,12 +107,7 @@ class RunSummary:
     seconds: float
     errors: list[str] = field(default_factory=list)
     left: int = 0
-    unavailable: dict[str, str] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the summary as JSON values."""
-        unavailable = [{"name": name, "message": message} for name, message in self.unavailable.items()]
-        return {**asdict(self), "folder": str(self.folder), "unavailable": unavailable}
+    unavailable: list[Unavailable] = field(default_factory=list)
 
 
 def run(  # noqa: PLR0913
@@ -231,7 +234,7 @@ def run(  # noqa: PLR0913
         seconds=time.perf_counter() - started,
         errors=progress.errors,
         left=len(by_key) - progress.done,
-        unavailable=unavailable,
+        unavailable=[Unavailable(name, message) for name, message in unavailable.items()],
     )
 
 

@@ -250,6 +250,17 @@ SHOWN = {
         ("compare", name): "data/splits/test_groups.py::test_compare_divides_by_groups_and_by_time"
         for name in ("groups", "by_time")
     },
+    **{
+        (command, "table"): f"cli/test_first_argument.py::test_{test}"
+        for test, commands in {
+            "the_first_argument_is_the_file": "auto advise",
+            "a_model_takes_its_rows_first_or_from_stdin": "predict shift evaluate review",
+            "the_first_argument_is_a_declared_data_set": "prior train tune",
+        }.items()
+        for command in commands.split()
+    },
+    ("split", "dataset_name"): "cli/test_first_argument.py::test_split_and_fetch_take_names_alone",
+    ("fetch", "datasets"): "cli/test_first_argument.py::test_split_and_fetch_take_names_alone",
     ("new", "parent"): "cli/commands/test_new.py::test_the_folder_is_chosen",
     **{
         ("new", name): "cli/commands/test_new.py::test_a_data_set_from_a_table_of_the_user"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pucli.cli.documents import version_of
-from pucli.cli.documents.schema import FORMS, document_schema
+from pucli.cli.schema import ANSWERS, document_schema, version_of
 
 RECORD = Path(__file__).with_name("recorded_documents.txt")
 
@@ -29,7 +28,7 @@ def _type(schema: dict[str, Any]) -> str:
 def lines() -> list[str]:
     """Return a line for each key of each document: version, key and type; a key that may be missing ends with "?"."""
     found = []
-    for command in FORMS:
+    for command in ANSWERS:
         schema = document_schema(command)
         for part in (schema, *schema.get("$defs", {}).values()):
             name = command if part is schema else part["title"]
@@ -41,7 +40,7 @@ def lines() -> list[str]:
 
 def lost() -> list[str]:
     """Return the recorded lines that are no longer true although the version of their document is the same."""
-    now, versions = set(lines()), {version_of(command) for command in FORMS}
+    now, versions = set(lines()), {version_of(command) for command in ANSWERS}
     recorded = RECORD.read_text(encoding="utf-8").splitlines() if RECORD.exists() else []
     return [line for line in recorded if line not in now and line.split()[0] in versions]
 
@@ -49,5 +48,5 @@ def lost() -> list[str]:
 if __name__ == "__main__":
     changed = lost()
     if changed:
-        raise SystemExit("\n".join(["Raise the version in pucli/cli/documents/__init__.py first:", *changed]))
+        raise SystemExit("\n".join(["Raise the version in pucli/cli/schema.py first:", *changed]))
     RECORD.write_text("\n".join(lines()) + "\n", encoding="utf-8")

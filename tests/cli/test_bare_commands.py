@@ -77,7 +77,7 @@ def test_split_without_a_name_takes_the_same_data_set(pucli):
 
 
 def test_fetch_without_a_name_downloads_nothing_and_names_what_is_there(pucli, monkeypatch):
-    monkeypatch.setattr("pucli.data.catalogue.download._download", lambda *_: pytest.fail("a download"))
+    monkeypatch.setattr("pucli.data.catalogue.download._get", lambda *_: pytest.fail("a download"))
     document = json.loads(pucli("fetch", "--json").out)
     there = {one["name"] for one in document["fetched"]}
     assert {"breast-cancer", "wang-two-gaussians"} <= there

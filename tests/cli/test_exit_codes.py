@@ -38,7 +38,7 @@ CHOSEN = {
 ANY = {
     "adapt",
     "allow_changes", "answers", "boosting", "by_time", "card", "catalogue",
-    "columns", "data", "dataset", "destination", "drop", "dry", "everything",
+    "columns", "data", "dataset", "dataset_name", "datasets", "destination", "drop", "dry", "everything",
     "experiment", "folder", "grid", "groups", "ids", "json_document", "kinds", "label", "labels", "metrics", "mirror",
     "missing", "model", "negative",
     "offline", "only", "only_collect", "only_failed", "page", "parent", "predictions", "quiet", "report",

@@ -11,22 +11,14 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from pucli.cli import documents
-from pucli.cli.documents.schema import FORMS, adapter_of, document_schema, forms_of
+from pucli.cli import schema as schemas
 from pucli.cli.main import command_names
+from pucli.cli.schema import ANSWERS, adapter_of, document_schema, version_of
 from tests.cli import recorded_documents
 from tests.cli.commands.test_reproduce import SMALL
 from tests.cli.test_terminal import LINES, REFUSED, ROWS
 from tests.helpers import ROOT
 
-# Keys that a document may lack, besides `warnings`.
-MAY_LACK = {
-    "train": {"labelled", "unlabeled", "known_negatives"},
-    "prior": {"share_in_test_set"},
-    "predict": {"shift"},
-    "split": {"groups"},
-    "reproduce": {"run", "imported"},
-}
 # Besides the lines of a terminal's test: the other forms of a document, and the commands that need a run.
 MORE = [
     *(f"list {what}" for what in ("datasets", "experiments", "metrics", "protocols")),
@@ -76,19 +68,20 @@ def fits(command, document):
 
 def check_each_key(command, document):
     """A document without one of its keys, or with a value of another type, does not fit."""
-    optional = {"warnings", *MAY_LACK.get(command, ())}
     for key in document:
         without = {name: value for name, value in document.items() if name != key}
-        assert fits(command, without) == (key in optional), (command, key)
+        assert fits(command, without) == (key == "warnings"), (command, key)
         assert not fits(command, {**document, key: [[[]]]}), (command, key)
 
 
-def test_every_command_has_a_schema_and_few_keys_are_optional():
-    assert set(FORMS) == {*command_names(), "error"}
-    assert set(documents.VERSIONS) <= set(FORMS)
-    for command in FORMS:
-        lacking = set().union(*(form.__optional_keys__ for form in forms_of(command))) - {"warnings"}
-        assert lacking == MAY_LACK.get(command, set()), command
+def test_every_command_has_a_schema_and_each_key_is_required():
+    assert set(ANSWERS) == {*command_names(), "error"}
+    assert set(schemas.VERSIONS) <= set(ANSWERS)
+    for command in {*ANSWERS} - {"error"}:
+        schema = document_schema(command)
+        for part in [schema, *schema.get("$defs", {}).values()]:
+            if "schema" in part.get("properties", {}):
+                assert set(part["properties"]) - set(part["required"]) == {"warnings"}, command
 
 
 @pytest.mark.slow  # trains half a dozen models
@@ -102,7 +95,7 @@ def test_every_document_fits_and_no_key_of_it_can_go(ready, tmp_path):
         done = ready(*line.split(), "--json")
         assert done.code == 0, (line, done.out)
         command = line.split()[0]
-        assert next(iter(done.document)) == "schema" and done.document["schema"] == documents.version_of(command)
+        assert next(iter(done.document)) == "schema" and done.document["schema"] == version_of(command)
         check_each_key(command, done.document)
         tried.add(command)
     assert tried >= set(command_names()) - set(REFUSED)
@@ -125,7 +118,7 @@ def test_a_document_of_another_version_does_not_fit(pucli, monkeypatch):
     found = pucli("list", "metrics", "--json").document
     assert found["schema"] == "list/1"
     assert not fits("list", {**found, "schema": "list/2"})
-    monkeypatch.setitem(documents.VERSIONS, "list", 2)
+    monkeypatch.setitem(schemas.VERSIONS, "list", 2)
     adapter_of.cache_clear()
     try:
         assert pucli("list", "metrics", "--json").document["schema"] == "list/2"
@@ -169,8 +162,8 @@ def test_the_same_call_gives_the_same_document_but_for_the_time(ready):
 
 def test_the_schema_of_a_document_names_its_version():
     schema = document_schema("auto")
-    assert schema["title"] == schema["$defs"]["Auto"]["properties"]["schema"]["const"] == "auto/1"
-    assert {"schema", "estimates", "threshold", "sound"} <= set(schema["$defs"]["Auto"]["required"])
+    assert schema["title"] == schema["$defs"]["AutoAnswer"]["properties"]["schema"]["const"] == "auto/1"
+    assert {"schema", "estimates", "threshold", "sound"} <= set(schema["$defs"]["AutoAnswer"]["required"])
     assert document_schema("error")["title"] == "error/1"
 
 

@@ -54,7 +54,7 @@ def test_help_lists_every_command_in_groups(pucli):
     done = pucli("--help")
     assert done.code == 0
     first = examples(done.out)[0]
-    assert first.startswith("auto --data")
+    assert first.startswith("auto customers.csv")
     titles = list(GROUPS)
     for title, following in itertools.pairwise([*titles, "Options"]):
         part = done.out.partition(f"\n{title}:")[2].partition(f"\n{following}:")[0]
@@ -90,10 +90,10 @@ def test_only_the_first_page_lists_environment_variables(pucli):
     assert set(re.findall(r"PUCLI_\w+", pucli("--help").out)) == used | {"PUCLI_DATA_DIR", "PUCLI_DATASETS"}
 
 
-def test_a_file_without_its_option_is_explained(pucli):
-    done = pucli("auto", "customers.csv", "--label", "bought")
+def test_a_second_file_without_its_option_is_explained(pucli):
+    done = pucli("auto", "customers.csv", "more.csv", "--label", "bought")
     assert done.code == 2
-    assert done.err.startswith("pucli: customers.csv ") and "use --data customers.csv." in done.err
+    assert done.err.startswith("pucli: more.csv is a further file; give each one after the first as --data more.csv.")
 
 
 @pytest.mark.parametrize("name", command_names())
@@ -429,7 +429,7 @@ def readme_commands():
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
-TRIED = "auto --data examples/customers.csv --label bought --positive yes --id customer"
+TRIED = "auto examples/customers.csv --label bought --positive yes --id customer"
 
 
 def test_the_first_commands_of_the_readme():

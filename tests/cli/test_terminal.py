@@ -124,7 +124,7 @@ def test_each_entry_of_a_list_is_one_line_of_a_pipe(pucli, monkeypatch):
         entries = pucli(*words.split(), "--json").document[what]
         head, *lines = pucli(*words.split()).out.splitlines()
         assert [line.split()[0] for line in lines] == [entry["name"] for entry in entries]
-        ends = [entry[head.split("  ")[-1].strip()] or "" for entry in entries]
+        ends = [entry[head.split("  ")[-1].strip().replace(" ", "_")] or "" for entry in entries]
         assert [line.endswith(end) for line, end in zip(lines, ends, strict=True)] == [True] * len(lines)
 
 

@@ -1,5 +1,6 @@
 """The parts of `pucli shift`: threshold and predictions of another class prior, shares and prior of training."""
 
+from dataclasses import astuple
 from types import SimpleNamespace
 
 import numpy as np
@@ -37,7 +38,7 @@ def test_predictions_are_those_of_the_new_prior():
     block = pd.DataFrame(
         {"score": [0.2, 0.6], "probability": [0.3, 0.8], "probability_low": 0.1, "probability_high": 0.9}
     )
-    found = Shift(40, Estimate(0.3, 0.2, 0.4), NewPrior(0.5, 0.4, 0.7), "prior", 0.01, 0.5, (), cut=0.5, warnings=())
+    found = Shift(40, "prior", NewPrior(0.5, 0.4, 0.7), Estimate(0.3, 0.2, 0.4), 0.01, 0.5, (), cut=0.5, remarks=())
     (one,) = found.adapt(iter([block]), {"0": "no", "1": "yes"})
     np.testing.assert_allclose(one["score"], [-0.3, 0.1])
     assert one["prediction"].tolist() == ["no", "yes"]
@@ -70,7 +71,7 @@ def test_the_new_prior_comes_from_held_out_scores_if_the_model_keeps_them():
     # scores of predictions are relative to the threshold, held-out ones are not
     found = _new_prior(SimpleNamespace(estimator=kept), new - 0.7, p, trained, 80)
     expected = prior_of_three((positive, population, new), 0.3, (0.2, 0.4), shift.stream(0, "prior shift"))
-    assert found == pytest.approx(expected, rel=1e-9)
+    assert astuple(found) == pytest.approx(astuple(expected), rel=1e-9)
     without = _new_prior(SimpleNamespace(estimator=object()), new, p, trained, 80)
     assert without == new_prior(p, 0.3, (0.2, 0.4), 80, shift.stream(0, "prior shift"))
 

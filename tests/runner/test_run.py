@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from pucli.core.errors import RunError, UsageError
+from pucli.core.json_values import json_values
 from pucli.report import collect
 from pucli.report.formats.markdown import markdown
 from pucli.runner import (
@@ -88,7 +89,7 @@ def test_uninterrupted_run(sequential):
         assert set(row["seconds"]) == {"tune", "fit", "predict"}
         assert row["certificate"]["converged"] is True
         assert row["provenance"]["threads_per_process"] == 1 and row["provenance"]["versions"]["numpy"]
-    json.dumps(summary.to_json())
+    json.dumps(json_values(summary))
 
 
 @pytest.mark.slow
@@ -201,7 +202,7 @@ def test_collect_while_another_process_is_writing(sequential, tmp_path):
             script = (
                 "import sys; from pucli.report import collect; from pucli.runner import *; "
                 "report = collect(load_experiment(sys.argv[1]), results_dir=sys.argv[2], figures=False); "
-                "print(report.counts['done'], report.counts['missing'])"
+                "print(report.cells['done'], report.cells['missing'])"
             )
             command = [sys.executable, "-c", script, str(experiment.path), str(tmp_path)]
             environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -230,7 +231,7 @@ def test_failed_cells_are_rows_and_are_tried_again(tmp_path):
     again = run(experiment, results_dir=tmp_path, profile="first")
     assert (again.ran, again.failed, again.already_done) == (2, 2, 4)
     report = collect(experiment, results_dir=tmp_path, profile="first", figures=False)
-    assert report.counts == {"total": 6, "done": 4, "failed": 2, "missing": 0}
+    assert report.cells == {"total": 6, "done": 4, "failed": 2, "missing": 0}
     text = markdown(report)
     assert "2 failed" in text and "n_neighbors" in text
 
@@ -268,7 +269,7 @@ def test_dry_run_before_between_and_after(tmp_path):
     after = dry_run(experiment, results_dir=tmp_path, profile="first")
     assert (after.left, after.fits, after.seconds) == (0, 0, 0.0)
     assert after.reductions == ["1 of 3 repeats"]
-    json.dumps(after.to_json())
+    json.dumps(json_values(after))
 
 
 @pytest.mark.slow

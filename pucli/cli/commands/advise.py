@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pucli.models.advice import Advice
 
 EXAMPLES = """
-pucli advise --data customers.csv --label bought --positive yes
-pucli advise --data customers.csv --label bought --positive yes --prior 0.2
+pucli advise customers.csv --label bought --positive yes
+pucli advise customers.csv --label bought --positive yes --prior 0.2
 """
 
 
@@ -38,7 +38,7 @@ def command(
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import FEW_LABELLED
-    from pucli.models.advice import advise
+    from pucli.models.advice import AdviceAnswer, advise
 
     where.check_given()
     if where.columns:
@@ -49,27 +49,13 @@ def command(
     why = "`pucli advise` uses labelled positives and unlabeled rows alone"
     rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)
     try:
-        found = advise(rows.X, rows.labelled, prior, where.seed)
+        found = advise(rows.X, rows.labelled, prior, where.seed, rows.feature_names)
     except ValueError as error:
         raise UsageError(f"{rows.title}: {error}") from error
     if rows.n_labelled < FEW_LABELLED:
         out.warn(f"with {many(rows.n_labelled, 'labelled row')} the answers are little more than guesses.")
     next_command = f"pucli tune --method {found.method} {where.words}{_settings(found)}"
-    out.document(
-        {
-            "data": rows.about,
-            "trifurcated": found.trifurcated,
-            "silhouette": found.silhouette,
-            "between": found.between,
-            "irrelevant": [rows.feature_names[k] for k in found.irrelevant.nonzero()[0]],
-            "prior": prior,
-            "method": found.method,
-            "params": found.params,
-            "grid": found.grid,
-            "reasons": found.reasons,
-            "command": next_command,
-        }
-    )
+    out.document(AdviceAnswer(**vars(found), data=rows.about, prior=prior, command=next_command))
     out.text(f"{found.method}: {next_command}")
     for reason in found.reasons:
         out.text(f"- {reason}")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, output_files
-from pucli.cli.row_options import ReadingOptions, column_choice
+from pucli.cli.row_options import ReadingOptions, column_choice, is_table
 from pucli.cli.terminal import plus_minus
 from pucli.core.errors import UsageError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pucli.models.compare import Judgement, Scores, Task
 
 EXAMPLES = """
-pucli compare glpual svc-naive --data customers.csv --label bought --positive yes
+pucli compare customers.csv glpual svc-naive --label bought --positive yes
 pucli compare gllc glpual svc-naive --dataset wifi --dataset seeds --dataset wine --out compared.html
 pucli compare gllc svc-naive --dataset breast-cancer --tune --repeats 20 --metric auc --tex compared.tex
 """
@@ -29,7 +29,11 @@ def command(  # noqa: PLR0913
     reading: ReadingOptions,
     methods: Annotated[
         list[str],
-        typer.Argument(metavar="METHOD METHOD...", help="Methods to compare.", autocompletion=completion.methods),
+        typer.Argument(
+            metavar="[FILE] METHOD METHOD...",
+            help="Methods to compare; before them, a file as --data FILE.",
+            autocompletion=completion.methods,
+        ),
     ],
     dataset: Annotated[
         list[str] | None,
@@ -87,6 +91,8 @@ def command(  # noqa: PLR0913
     from pucli.models.compare import compare, declared_task, judge, own_task
 
     opt.choice("value of --labels", labels, ("pu", "true"))
+    if is_table(methods[0]):
+        data, methods = [Path(methods[0]), *(data or ())], methods[1:]
     output_files({"--out": page, "--tex": tex}, *(data or ()))
     choice = column_choice(kinds, drop, only, ids, groups, by_time)
     how = reading.reading(data or ())
@@ -150,22 +156,16 @@ def _splits(tasks: list[Task], scores: Scores, label_frequency: float, seed: int
 
 def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -> None:
     from pucli.metrics import get_metric
-    from pucli.models.compare.verdict import p_text
+    from pucli.models.compare.verdict import CompareAnswer, Values, p_text
     from pucli.report.comparison_page import lines_of
 
     table = lines_of(scores)
-    out.document(
-        {
-            "metric": scores.metric,
-            "methods": scores.methods,
-            "scores": [
-                {"data": name, "values": dict(zip(scores.methods, values.tolist(), strict=True))}
-                for (name, _), values in zip(table, scores.values, strict=True)
-            ],
-            **judgement.to_json(),
-            "made": made,
-        }
-    )
+    values = [
+        Values(name, dict(zip(scores.methods, found.tolist(), strict=True)))
+        for (name, _), found in zip(table, scores.values, strict=True)
+    ]
+    about: dict[str, Any] = {"metric": scores.metric, "methods": scores.methods, "scores": values, "made": made}
+    out.document(CompareAnswer(**vars(judgement), **about))
     out.text(f"{get_metric(scores.metric).heading}, mean ± standard deviation over {scores.values.shape[2]} splits")
     out.table(
         ["data", *scores.methods], [[name, *(plus_minus(*cell) or "–" for cell in cells)] for name, cells in table]

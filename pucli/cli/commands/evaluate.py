@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,9 +15,9 @@ from pucli.cli import options as opt
 from pucli.cli.output import Output
 from pucli.cli.row_options import OWN_TABLE, ModelFile, ReadingOptions
 from pucli.cli.terminal import many
-from pucli.cli.text.train import COUNTS, whole_counts
 from pucli.cli.threshold_options import warn_of_doubts
 from pucli.core.errors import UsageError
+from pucli.core.json_values import OrNaN
 
 if TYPE_CHECKING:
     from pucli.data.reading import Reading
@@ -27,14 +28,28 @@ if TYPE_CHECKING:
 TRUE_LABEL_INPUTS = ("truth", "predictions", "positive", "decision", "probability")
 PU_INPUTS = ("counts", "denominator", "labelled", "decision", "prior")
 # What positive rows alone tell.
-WITHOUT_NEGATIVES = ("recall", "predicted_positive", *COUNTS)
+WITHOUT_NEGATIVES = ("recall", "predicted_positive")
 
 EXAMPLES = """
-pucli evaluate --model bought.model --data checked.csv --label bought --positive yes
-pucli evaluate --model bought.model --data customers.csv --label bought --positive yes --labels pu
-pucli evaluate --model bought.model --data checked.csv --metric precision@100 --metric lift@5%
+pucli evaluate checked.csv --model bought.model --label bought --positive yes
+pucli evaluate customers.csv --model bought.model --label bought --positive yes --labels pu
+pucli evaluate checked.csv --model bought.model --metric precision@100 --metric lift@5%
 pucli evaluate --model wifi.model
 """
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of a model, and the labels that each of them needs."""
+
+    model: Path
+    method: str
+    data: str
+    labels: str  # "true" or "pu"
+    rows: int
+    positive_rows: int | None
+    scores: dict[str, OrNaN]
+    needs: dict[str, str]
 
 
 def command(  # noqa: PLR0913
@@ -115,17 +130,19 @@ def command(  # noqa: PLR0913
         out.warn(line)
     if labels == "pu":
         warn_of_doubts(out, saved)
-    document = _scores(saved, rows, labels, metrics or ())
-    out.document(
-        {
-            "model": model,
-            "method": saved.method,
-            "data": title_of(data) if data else str(dataset),
-            "labels": labels,
-            **document,
-        }
+    scores, needs = _scores(saved, rows, labels, metrics or ())
+    answer = Evaluation(
+        model=model,
+        method=saved.method,
+        data=title_of(data) if data else str(dataset),
+        labels=labels,
+        rows=len(rows.y),
+        positive_rows=int((rows.y == 1).sum()) if saved.metadata.get("kind") == "pu" else None,
+        scores=scores,
+        needs=needs,
     )
-    _print(out, {**document, "labels": labels})
+    out.document(answer)
+    _print(out, answer)
 
 
 def _check_metrics(names: Sequence[str], labels: str) -> None:
@@ -143,6 +160,7 @@ def _check_metrics(names: Sequence[str], labels: str) -> None:
 def more_help() -> str:
     """Return the names of the scores, by the labels they need, from the registry of metrics."""
     from pucli.metrics import computable
+    from pucli.models.scores import COUNTS
 
     true = ", ".join(name for name in computable(TRUE_LABEL_INPUTS) if name not in COUNTS)
     return f"Scores that need true labels: {true}. Others: {', '.join(computable(PU_INPUTS))}."
@@ -171,10 +189,12 @@ def _held_out(saved: SavedModel, dataset: str | None) -> ScoredRows:
     return ScoredRows(rows.X_test, rows.y_test)
 
 
-def _scores(saved: SavedModel, rows: ScoredRows, labels: str, also: Sequence[str]) -> dict[str, Any]:
+def _scores(
+    saved: SavedModel, rows: ScoredRows, labels: str, also: Sequence[str]
+) -> tuple[dict[str, OrNaN], dict[str, str]]:
     """Return the scores and the labels that each of them needs."""
     from pucli.models.prediction import probabilities
-    from pucli.models.scores import decision_values, labelled_scores, true_label_scores
+    from pucli.models.scores import COUNTS, decision_values, labelled_scores, true_label_scores, whole_counts
 
     pu = saved.metadata.get("kind") == "pu"
     found = {}
@@ -190,15 +210,10 @@ def _scores(saved: SavedModel, rows: ScoredRows, labels: str, also: Sequence[str
             del found["recall_labelled"]  # the same as recall
     needs = {name: _needs(name) for name in found}
     if pu and labels == "true" and (rows.y == 1).all():
-        lost = [name for name in found if name not in WITHOUT_NEGATIVES]
+        lost = [name for name in found if name not in (*WITHOUT_NEGATIVES, *COUNTS)]
         found |= dict.fromkeys(lost, math.nan)
         needs |= dict.fromkeys(lost, "true labels of both classes")
-    return {
-        "rows": len(rows.y),
-        "positive_rows": int((rows.y == 1).sum()) if pu else None,
-        "scores": whole_counts(found),
-        "needs": needs,
-    }
+    return whole_counts(found), needs
 
 
 def _needs(name: str) -> str:
@@ -210,8 +225,10 @@ def _needs(name: str) -> str:
     return "true labels" if "truth" in get_metric(name).needs else "labelled positives and unlabeled rows"
 
 
-def _print(out: Output, document: dict[str, Any]) -> None:
-    scores, needs = document["scores"], document["needs"]
+def _print(out: Output, answer: Evaluation) -> None:
+    from pucli.models.scores import COUNTS
+
+    scores, needs = answer.scores, answer.needs
     counts = [scores[name] for name in COUNTS if name in scores]
     unknown = [name for name, value in scores.items() if isinstance(value, float) and math.isnan(value)]
     shown = [name for name in scores if name not in COUNTS and name not in unknown]
@@ -224,11 +241,11 @@ def _print(out: Output, document: dict[str, Any]) -> None:
             [["positive", tp, fn], ["negative", fp, tn]],
         )
     if unknown:
-        why = f"from these {many(document['rows'], 'row')}"
-        if document["rows"] == document["positive_rows"]:
+        why = f"from these {many(answer.rows, 'row')}"
+        if answer.rows == answer.positive_rows:
             why = "without negative rows"
         out.text(f"cannot be computed {why}: {', '.join(unknown)}")
-    if document["labels"] == "pu":
+    if answer.labels == "pu":
         from pucli.metrics import computable
 
         true = [name for name in computable(TRUE_LABEL_INPUTS) if name not in {*COUNTS, *scores}]

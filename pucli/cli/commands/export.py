@@ -26,22 +26,14 @@ def command(
     written. It needs the package onnx: pip install 'pucli[onnx]'.
     """
     from pucli.core.atomic_files import replacing
-    from pucli.models.onnx.export import exported
+    from pucli.models.onnx.export import Export, exported
     from pucli.models.saved import load_model
 
     output_file("--onnx", destination, model)
     found = exported(load_model(model))
     with replacing(destination) as partial:
         partial.write_bytes(found.content)
-    out.document(
-        {
-            "model": model,
-            "onnx": destination,
-            "bytes": len(found.content),
-            "inputs": [one._asdict() for one in found.inputs],
-            "outputs": found.outputs,
-        }
-    )
+    out.document(Export(model, destination, len(found.content), found.inputs, found.outputs))
     out.table(["input", "type", "cells"], [[one.name, one.type, one.cells] for one in found.inputs])
     out.text()
     out.table(["output", "type"], [[name, kind] for name, kind in found.outputs.items()])

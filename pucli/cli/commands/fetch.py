@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,10 +21,40 @@ pucli fetch --all --mirror /media/usb/pucli-data --offline
 """
 
 
+@dataclass(frozen=True)
+class Fetched:
+    """A data set in the cache; `files` is empty if a library has it."""
+
+    name: str
+    origin: str
+    files: list[Path]
+
+
+@dataclass(frozen=True)
+class NotFetched:
+    """A data set that could not be fetched, and why."""
+
+    name: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """Data sets in the cache, those that could not be fetched (exit code 1), and, without a name, those not there."""
+
+    fetched: list[Fetched]
+    failed: list[NotFetched]
+    missing: list[str]
+
+
 def command(
     out: Output,
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="Data sets.", autocompletion=completion.datasets)
+    ] = None,
+    datasets: Annotated[
+        list[str] | None,
+        typer.Option("--dataset", "-d", help="Data set; repeatable.", autocompletion=completion.datasets),
     ] = None,
     experiment: Annotated[
         str | None,
@@ -39,6 +71,7 @@ def command(
     The cache is the folder PUCLI_DATA_DIR. Files already in it are verified, not downloaded again.
     Without a name, nothing is downloaded: the data sets that are there are verified, and the missing ones named.
     """
+    names = [*(names or ()), *(datasets or ())]
     there = not (names or experiment or everything)
     wanted = _wanted(names, experiment, everything or there)
     out.if_interrupted = "Finished downloads are kept; run the same command again for the rest."
@@ -46,7 +79,7 @@ def command(
 
     for name in wanted:  # a wrong name is reported before anything is downloaded
         dataset_entry(name)
-    fetched, failed, missing, rows = [], [], [], []
+    answer, rows = Fetch([], [], []), []
     with out.progress("fetch", short=False) as bar:
         for name in wanted:
             try:
@@ -58,25 +91,25 @@ def command(
                 )
             except RunError as error:
                 if there:
-                    missing.append(name)
+                    answer.missing.append(name)
                     continue
-                failed.append({"name": name, "message": str(error)})
+                answer.failed.append(NotFetched(name, str(error)))
                 out.warn(f"{name}: {error}")
                 continue
-            fetched.append({"name": name, "origin": dataset_entry(name).origin, "files": paths})
+            answer.fetched.append(Fetched(name, dataset_entry(name).origin, paths))
             rows += [[name, str(path)] for path in paths] or [[name, f"({dataset_entry(name).origin}, no file)"]]
-    out.document({"fetched": fetched, "failed": failed, "missing": missing})
+    out.document(answer)
     out.table(["name", "file"], rows)
-    if missing:
-        out.text(f"{len(fetched)} of {len(wanted)} data sets are here; `pucli list datasets` shows the others.")
+    if answer.missing:
+        out.text(f"{len(answer.fetched)} of {len(wanted)} data sets are here; `pucli list datasets` shows the others.")
         out.remark("Next, with a network: pucli fetch --experiment table-3.3")
-    if failed:
-        out.text(f"{len(failed)} of {len(wanted)} data sets could not be fetched; see the warnings.")
-    return 1 if failed else 0
+    if answer.failed:
+        out.text(f"{len(answer.failed)} of {len(wanted)} data sets could not be fetched; see the warnings.")
+    return 1 if answer.failed else 0
 
 
-def _wanted(names: list[str] | None, experiment: str | None, everything: bool) -> list[str]:
-    wanted = list(names or [])
+def _wanted(names: list[str], experiment: str | None, everything: bool) -> list[str]:
+    wanted = list(names)
     if experiment:
         from pucli.runner import load_experiment
 

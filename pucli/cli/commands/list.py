@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,13 +14,94 @@ from pucli.cli.output import Output
 from pucli.core.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from pucli.methods import Method
+    from pucli.methods import Method as Declared
 
 EXAMPLES = """
 pucli list datasets
 pucli list methods
 pucli list experiments --json
 """
+
+
+@dataclass(frozen=True)
+class Titled:
+    """A declared experiment."""
+
+    name: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Dataset(Titled):
+    """A declared data set."""
+
+    licence: str | None
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method: what it learns from, how far it scales, its rank in committed tables, and when to use it."""
+
+    name: str
+    kind: str
+    needs: str
+    rows: str
+    place: str
+    use_it_when: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric; `better` is "" where neither side is better."""
+
+    name: str
+    unit: str
+    better: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A protocol of experiments."""
+
+    name: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Datasets:
+    """`pucli list datasets`."""
+
+    datasets: list[Dataset]
+
+
+@dataclass(frozen=True)
+class Methods:
+    """`pucli list methods`."""
+
+    methods: list[Method]
+
+
+@dataclass(frozen=True)
+class Experiments:
+    """`pucli list experiments`."""
+
+    experiments: list[Titled]
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """`pucli list metrics`."""
+
+    metrics: list[Metric]
+
+
+@dataclass(frozen=True)
+class Protocols:
+    """`pucli list protocols`."""
+
+    protocols: list[Protocol]
 
 
 def command(
@@ -38,7 +120,7 @@ def command(
     The lists include those of installed packages. A terminal wraps long lines; in a file or a pipe, each entry is one
     line of any length, for grep and cut.
     """
-    listings = {
+    listings: dict[str, Callable[[], Any]] = {
         "datasets": _datasets,
         "methods": _methods,
         "experiments": _experiments,
@@ -47,10 +129,12 @@ def command(
     }
     if what not in listings:
         raise unknown("listing", what, listings)
-    columns, rows = listings[what]()
-    out.document({what: [dict(zip(columns, row, strict=True)) for row in rows]})
-    shown = [i for i, name in enumerate(columns) if not (what == "methods" and name in ONLY_JSON)]
-    out.table([columns[i] for i in shown], [[row[i] for i in shown] for row in rows])
+    answer = listings[what]()
+    out.document(answer)
+    listed = getattr(answer, what)
+    columns = [one.name for one in fields(listed[0]) if not (what == "methods" and one.name in ONLY_JSON)]
+    rows = [[getattr(one, name) for name in columns] for one in listed]
+    out.table([name.replace("_", " ") for name in columns], rows)
     if what == "methods":
         out.remark(
             "place: share of the other methods' columns that are better, mean over the rankings of the committed "
@@ -70,7 +154,7 @@ LABELS = {
 }
 
 
-def _methods() -> tuple[list[str], list[list[Any]]]:
+def _methods() -> Methods:
     from pucli.methods import all_methods
     from pucli.report.tables.standing import Standing, read_standings
 
@@ -81,26 +165,28 @@ def _methods() -> tuple[list[str], list[list[Any]]]:
         scale = f"{own.rows:,} in {own.seconds:g} s" if own.rows else method.tried or "not measured"
         place = f"{own.place:.2f} ({own.rankings})" if own.rankings else "not ranked"
         rows.append(
-            [method.name, method.kind, "; ".join(_needs(method)), scale, place, method.when or "", _source(method)]
+            Method(
+                method.name, method.kind, "; ".join(_needs(method)), scale, place, method.when or "", _source(method)
+            )
         )
-    return ["name", "kind", "needs", "rows", "place", "use it when", "source"], rows
+    return Methods(rows)
 
 
-def _source(method: Method) -> str:
+def _source(method: Declared) -> str:
     return f"{method.source} [{method.origin}]" if method.origin else method.source
 
 
-def _protocols() -> tuple[list[str], list[list[Any]]]:
+def _protocols() -> Protocols:
     from pucli.runner.cells import protocol_module, protocol_names
 
     rows = []
     for name, package in protocol_names().items():
         first = (inspect.getdoc(protocol_module(name)) or "").partition("\n\n")[0].replace("\n", " ")
-        rows.append([name, f"{first} [{package}]" if package else first])
-    return ["name", "description"], rows
+        rows.append(Protocol(name, f"{first} [{package}]" if package else first))
+    return Protocols(rows)
 
 
-def _needs(method: Method) -> Iterator[str]:
+def _needs(method: Declared) -> Iterator[str]:
     yield LABELS[method.kind]
     if method.prior:
         yield f"class prior ({method.prior})"
@@ -108,31 +194,26 @@ def _needs(method: Method) -> Iterator[str]:
         yield f"{method.package or 'pucli'}[{method.extra}]"
 
 
-def _metrics() -> tuple[list[str], list[list[Any]]]:
+def _metrics() -> Metrics:
     from pucli.metrics import all_metrics
 
-    return ["name", "unit", "better", "description"], [
-        [metric.name, metric.unit, metric.better or "", metric.description] for metric in all_metrics().values()
-    ]
+    return Metrics([Metric(one.name, one.unit, one.better or "", one.description) for one in all_metrics().values()])
 
 
-def _datasets() -> tuple[list[str], list[list[Any]]]:
+def _datasets() -> Datasets:
     from pucli.data import dataset_entry, dataset_names
 
-    rows = []
-    for name in dataset_names():
-        entry = dataset_entry(name)
-        rows.append([name, entry.title, entry.licence])
-    return ["name", "title", "licence"], rows
+    entries = {name: dataset_entry(name) for name in dataset_names()}
+    return Datasets([Dataset(name, entry.title, entry.licence) for name, entry in entries.items()])
 
 
-def _experiments() -> tuple[list[str], list[list[Any]]]:
+def _experiments() -> Experiments:
     from pucli.runner import experiment_names, load_experiment
 
     rows = []
     for name in experiment_names():
         try:
-            rows.append([name, load_experiment(name, check_methods=False).title])
+            rows.append(Titled(name, load_experiment(name, check_methods=False).title))
         except UsageError as error:  # a mistake in one file must not hide the others
-            rows.append([name, f"(cannot be used: {error})"])
-    return ["name", "title"], rows
+            rows.append(Titled(name, f"(cannot be used: {error})"))
+    return Experiments(rows)

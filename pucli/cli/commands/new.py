@@ -77,10 +77,10 @@ def command(  # noqa: PLR0913
         made = new_dataset(name, parent, data=data, label=label, positive=positive)
     else:
         made = new_experiment(name, parent, methods=method or (), datasets=dataset or ())
-    out.document({"folder": made.folder, "files": made.files, "next": made.commands})
+    out.document(made)
     for file in made.files:
         out.text(str(file))
     if made.warning:
         out.warn(made.warning)
-    for line in ("", "Next:", *(f"  {command}" for command in made.commands)):
+    for line in ("", "Next:", *(f"  {command}" for command in made.next)):
         out.remark(line)

@@ -30,17 +30,18 @@ if TYPE_CHECKING:
 
     from pucli.data.reading import Reading
     from pucli.data.rows.row_hashes import KnownRows
+    from pucli.models.predicted import Predictions
     from pucli.models.prediction import Why
     from pucli.models.saved import SavedModel
     from pucli.models.shift import Shift
 
 EXAMPLES = """
-pucli predict --model bought.model --data new.csv
-pucli predict --model bought.model --data new.csv --out scored.csv --id customer
-pucli predict --model bought.model --data new.parquet --top 100 --why
-pucli predict --model bought.model --data new.csv --recall 0.9
-pucli predict --model bought.model --data next_year.csv --adapt
-zcat huge.csv.gz | pucli predict --model bought.model --data - --out all.csv
+pucli predict new.csv --model bought.model
+pucli predict new.csv --model bought.model --out scored.csv --id customer
+pucli predict new.parquet --model bought.model --top 100 --why
+pucli predict new.csv --model bought.model --recall 0.9
+pucli predict next_year.csv --model bought.model --adapt
+zcat huge.csv.gz | pucli predict - --model bought.model --out all.csv
 """
 _NO_ID = (
     "the --id column with which the model was trained, which is copied to the output. --id COLUMN copies another one, "
@@ -114,6 +115,7 @@ def command(  # noqa: PLR0913
     from pucli.core.atomic_files import is_stdout
     from pucli.data.files.spool import is_stream
     from pucli.data.files.writers import check_writable_format
+    from pucli.models.predicted import Predictions
     from pucli.models.prediction import Why, cut_at_share
     from pucli.models.saved import load_model
 
@@ -129,13 +131,14 @@ def command(  # noqa: PLR0913
         saved = cut_at_share(saved, data, cut.share, how)
     elif cut.share is not None:
         out.warn("stdin is read only once, so --share sets the threshold by the training rows, not by these rows.")
-    out.document({"model": model, "data": data[0] if len(data) == 1 else data, "file": destination})
+    given: dict[str, Any] = {"model": model, "data": data[0] if len(data) == 1 else data, "file": destination}
     if saved.metadata.get("kind") == "density":
         if ids or top is not None or why:
             raise UsageError("--id, --top and --why need a model that predicts labels; this one models a density.")
         found = _densities(saved, data, how)
-        out.document({"rows": len(found), "written": len(found), "counts": None})
-        _write_blocks(out, [found], destination, safe)
+        _, records = _write_blocks(out, [found], destination, safe)
+        answer = Predictions(**given, rows=len(found), written=len(found), counts=None, shift=None, predictions=records)
+        out.document(answer)
         if destination is not None:
             out.text(f"{many(len(found), 'row')} written to {destination}")
     else:
@@ -143,7 +146,8 @@ def command(  # noqa: PLR0913
         shift = _shift(out, saved, (data, how), cut) if adapt else None
         reasons = Why(saved, top) if why else None
         written = Written(destination, ids, top, safe)
-        _labels(out, saved, (data, how), written, reasons, all_wanted=wanted, shift=shift)
+        answer = _labels(out, saved, (data, how), written, reasons, given=given, all_wanted=wanted, shift=shift)
+        out.document(answer)
 
 
 def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], cut: MovedCut) -> Shift:
@@ -156,9 +160,7 @@ def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], c
     if cut.chosen is not None:
         raise UsageError(f"--adapt sets the threshold itself; leave out {option_of(cut.chosen[0])} or --adapt.")
     found = shift_of(saved, *source)
-    out.document({"shift": {"verdict": found.verdict, "prior": found.prior._asdict()}})
-    value, low, high = found.prior
-    out.remark(f"adapted to {percent(value)} % positives ({percents(low, high)})")
+    out.remark(f"adapted to {percent(found.prior.value)} % positives ({percents(found.prior.low, found.prior.high)})")
     if found.verdict == "more":
         out.warn("more than the class prior has changed (`pucli shift`): rely neither on probabilities nor threshold.")
     return found
@@ -171,15 +173,17 @@ def _labels(
     to: Written,
     why: Why | None,
     *,
+    given: dict[str, Any],
     all_wanted: bool,
     shift: Shift | None,
-) -> None:
-    """Write the predictions of a model that predicts labels."""
+) -> Predictions:
+    """Write the predictions of a model that predicts labels, and return the answer."""
     from collections import Counter
 
     from pucli.data.columns.drift import Tally
     from pucli.data.rows.row_hashes import RowCounter
     from pucli.data.rows.tables import MissingColumn
+    from pucli.models.predicted import Predictions
     from pucli.models.prediction import predicted_blocks, top_rows
 
     (data, how), (destination, ids, top, safe) = source, to
@@ -210,9 +214,8 @@ def _labels(
     if top is not None:
         blocks = [top_rows(blocks, top)]
         top_counts.update(blocks[0]["prediction"].tolist())
-    written = _write_blocks(out, blocks, destination, safe)
+    written, records = _write_blocks(out, blocks, destination, safe)
     told = counts if top is None else top_counts
-    out.document({"rows": counts.total(), "written": written, "counts": dict(sorted(told.items()))})
     for line in tally.lines():
         out.warn(line)
     if destination is not None:
@@ -230,6 +233,8 @@ def _labels(
     among = "" if top is None else f"; these are the {written:,} likeliest of {many(counts.total(), 'row')}"
     positive = str(words.get("1", "1")) if saved.metadata.get("kind") == "pu" and top is None else None
     out.remark(_predicted(told, positive) + among)
+    rows, sorted_counts = counts.total(), dict(sorted(told.items()))
+    return Predictions(**given, rows=rows, written=written, counts=sorted_counts, shift=shift, predictions=records)
 
 
 def _predicted(counts: Counter[str], positive: str | None) -> str:
@@ -305,8 +310,10 @@ def _warn_of_one_class(out: Output, saved: SavedModel, counts: dict[str, int]) -
         )
 
 
-def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path | None, safe: bool) -> int:
-    """Print blocks of predictions or write them to a file, and return the number of rows."""
+def _write_blocks(
+    out: Output, blocks: Iterable[pd.DataFrame], destination: Path | None, safe: bool
+) -> tuple[int, list[dict[str, Any]] | None]:
+    """Print blocks of predictions or write them to a file; return the number of rows, and the rows of a document."""
     from pucli.cli.text.predictions import show_rows
     from pucli.data.files.writers import open_writer, without_formulas
 
@@ -318,7 +325,7 @@ def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path
             for block in blocks:
                 writer.write(block)
                 written += len(block)
-        return written
+        return written, None
     records: list[dict[str, Any]] = []
     written, begun = 0, False
     for block in blocks:
@@ -333,8 +340,7 @@ def _write_blocks(out: Output, blocks: Iterable[pd.DataFrame], destination: Path
             begun = True
             out.data(text.removesuffix("\n"))
         written += len(block)
-    out.document({"predictions": records} if out.as_json else {})
-    return written
+    return written, records
 
 
 def _densities(saved: SavedModel, data: list[Path], how: Reading) -> pd.DataFrame:

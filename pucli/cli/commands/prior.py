@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +17,7 @@ from pucli.core.errors import UsageError
 if TYPE_CHECKING:
     import numpy as np
 
-    from pucli.data.rows.training_rows import TrainingRows
+    from pucli.models.class_prior import GivenPrior, Priors
     from pucli.solvers.prior.estimate import PriorReport
 
 LIMITS = (
@@ -29,10 +27,10 @@ LIMITS = (
 )
 SHORT_LIMITS = "holds if labels are random and some kind of rows is nearly all positive; details: --verbose"
 EXAMPLES = """
-pucli prior --data customers.csv --label bought --positive yes
-pucli prior --data customers.csv --label bought --positive yes --expected 300
-pucli prior --dataset wifi --label-frequency 0.25
-pucli prior --dataset wifi --estimator all --replicates 200 --json
+pucli prior customers.csv --label bought --positive yes
+pucli prior customers.csv --label bought --positive yes --expected 300
+pucli prior wifi --label-frequency 0.25
+pucli prior wifi --estimator all --replicates 200 --json
 """
 
 
@@ -79,6 +77,7 @@ def command(
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.data.rows.training_rows import FEW_LABELLED
+    from pucli.models.class_prior import estimate_of
     from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS
 
     if where.columns:
@@ -97,36 +96,26 @@ def command(
         out.warn(f"with {many(int(labelled.sum()), 'labelled row')} the estimates are little more than guesses.")
     if expected is not None and names[0] not in ENSEMBLE_METHODS:
         raise UsageError(f"--expected needs the scores of auto, and {names[0]} has none; leave out one of the two.")
-    report = _estimates(out, rows, names, replicates, where.seed)
-    document = {
-        "data": rows.about,
-        "labelled": int(labelled.sum()),
-        "unlabeled": unlabeled,
-        "estimates": [estimate._asdict() for estimate in report.estimates],
-        "disagreement": report.disagreement,
-        "reliable": report.reliable,
-        **_consequences(report, unlabeled, expected, where.seed),
-    }
-    # the unlabeled rows of the test set are a sample of the same population
-    truth = None
-    if rows.y_test is not None and rows.about.get("scenario") == "case-control":
-        truth = float((rows.y_test == 1).mean())
-        document["share_in_test_set"] = truth
-    document["labelled_used"], document["unlabeled_used"] = sampled = _sampled(names[0], rows)
-    out.document(document)
-    if sum(sampled) < len(labelled):
+    try:
+        with out.progress("prior", "estimators") as bar:
+            found = estimate_of(rows, names, replicates, expected, where.seed, bar)
+    except ValueError as error:
+        raise UsageError(f"{rows.title}: {error}") from error
+    answer, report = found.answer, found.report
+    out.document(answer)
+    if answer.labelled_used + answer.unlabeled_used < len(labelled):
         out.remark(
-            f"{names[0]} is estimated on {sampled[0]:,} labelled and {sampled[1]:,} unlabeled rows, drawn at random; "
-            "the intervals count the error of the draw"
+            f"{names[0]} is estimated on {answer.labelled_used:,} labelled and {answer.unlabeled_used:,} unlabeled "
+            "rows, drawn at random; the intervals count the error of the draw"
         )
     meaning = f"share of positives among the {many(unlabeled, 'unlabeled row')} of {rows.title}"
-    _print(out, meaning, report, truth)
-    if expected is None:
+    _print(out, meaning, answer)
+    if answer.given is None:
         _advise(out, report, replicates)
     else:
-        _print_expected(out, report, document["given"], unlabeled)
+        _print_expected(out, answer, answer.given)
     if verbose:
-        _print_sensitivity(out, document)
+        _print_sensitivity(out, answer)
     out.remark(LIMITS if verbose else SHORT_LIMITS)
 
 
@@ -141,111 +130,53 @@ def _methods(estimator: str | None, labelled: np.ndarray, features: int) -> tupl
     return ALL_METHODS
 
 
-def _estimates(out: Output, rows: TrainingRows, names: tuple[str, ...], replicates: int, seed: int) -> PriorReport:
-    """Return the estimates by the estimators `names`."""
-    from pucli.solvers.ensemble.class_prior import estimate_priors
-
-    try:
-        with out.progress("prior", "estimators") as bar:
-            return estimate_priors(
-                rows.X,
-                rows.labelled,
-                names,
-                replicates=replicates,
-                random_state=seed,
-                progress=bar,
-                groups=rows.groups,
-            )
-    except ValueError as error:
-        raise UsageError(f"{rows.title}: {error}") from error
-
-
-def _sampled(name: str, rows: TrainingRows) -> tuple[int, int]:
-    """Return the numbers of labelled and of unlabeled rows that an estimator uses."""
-    from pucli.solvers.ensemble.class_prior import ENSEMBLE_METHODS, rows_of_each_kind
-    from pucli.solvers.prior.estimate import LARGEST_SAMPLE
-
-    most = rows_of_each_kind(rows.X.shape[1]) if name in ENSEMBLE_METHODS else LARGEST_SAMPLE
-    return min(rows.n_labelled, most), min(len(rows.X) - rows.n_labelled, most)
-
-
-def _consequences(report: PriorReport, unlabeled: int, expected: int | None, seed: int) -> dict[str, Any]:
-    """Return what follows from the class prior at either end of its interval, if labels were biased, and if given."""
-    from pucli.solvers.ensemble.class_prior import at_prior
-
-    first, scores = report.estimates[0], report.held_out
-    found: dict[str, Any] = {"if_prior": [], "if_odds": None, "given": None}
-    if scores is None:
-        return found
-
-    def at(prior: float) -> tuple[dict[str, float], dict[str, Any]]:
-        of = at_prior(scores, min(max(prior, 0.5 / len(scores[1])), 1.0 - 1e-6), seed)
-        called = round(of.share * unlabeled)
-        numbers = {"prior": prior, "called": called, "recall": of.recall, "precision": of.precision}
-        return numbers, {**asdict(of.bounds), "ahead": round(of.ahead * unlabeled), "called": called}
-
-    if first.high > first.low and expected is None:
-        found["if_prior"] = [at(end)[0] for end in (first.low, first.high)]
-    given, odds = at(first.prior if expected is None else expected / unlabeled)
-    found["if_odds"] = odds if odds["called"] else None
-    if expected is None and odds["called"]:
-        from pucli.solvers.prior.best_bin import prior_factors
-
-        low, high = prior_factors(*scores, odds["odds_ratio"])
-        odds["prior"] = {"value": first.prior, "low": low * first.low, "high": min(1.0, high * first.high)}
-    if expected is not None:
-        fits = first.low <= given["prior"] <= first.high if first.high > first.low else None
-        found["given"] = {"expected": expected, **given, "fits": fits}
-    return found
-
-
-def _print_expected(out: Output, report: PriorReport, given: Mapping[str, Any], unlabeled: int) -> None:
+def _print_expected(out: Output, answer: Priors, given: GivenPrior) -> None:
     """Print what follows from a given number of positives, and whether it contradicts the estimate."""
-    first, share = report.estimates[0], number(given["prior"], 3)
+    first, share, unlabeled = answer.estimates[0], number(given.prior, 3), answer.unlabeled
     out.text(
-        f"--expected {given['expected']:,}: class prior {share}, {given['called']:,} of {unlabeled:,} unlabeled rows "
-        f"called at the threshold for F1, recall {percent(given['recall'])} %, precision "
-        f"{percent(given['precision'])} %"
+        f"--expected {given.expected:,}: class prior {share}, {given.called:,} of {unlabeled:,} unlabeled rows "
+        f"called at the threshold for F1, recall {percent(given.recall)} %, precision "
+        f"{percent(given.precision)} %"
     )
-    if given["fits"] is False:
+    if given.fits is False:
         ends = f"{round(first.low * unlabeled):,} to {round(first.high * unlabeled):,}"
         out.warn(
-            f"{given['expected']:,} positive{' is' if given['expected'] == 1 else 's are'} outside the interval of "
+            f"{given.expected:,} positive{' is' if given.expected == 1 else 's are'} outside the interval of "
             f"{first.method}, {ends}: the number is wrong, "
             "or labels are not random, or no kind of row is nearly all positive."
         )
-    out.remark(f"to use it: pucli auto --expected {given['expected']}, or --param prior={share}")
+    out.remark(f"to use it: pucli auto --expected {given.expected}, or --param prior={share}")
 
 
-def _print_sensitivity(out: Output, document: Mapping[str, Any]) -> None:
+def _print_sensitivity(out: Output, answer: Priors) -> None:
     """Print how the consequences change with the class prior, and with the odds of being labelled."""
     from pucli.cli.text.items import item
     from pucli.cli.text.sensitivity import if_odds, if_prior
 
-    odds, lines = document["if_odds"], []
-    if ends := document["if_prior"]:
-        lines += item("class prior", if_prior(ends))
+    odds, lines = answer.if_odds, []
+    if answer.if_prior:
+        lines += item("class prior", if_prior(answer.if_prior))
     if odds:
         moved = ""
-        if "prior" in odds:
-            ends = percents(odds["prior"]["low"], odds["prior"]["high"])
+        if odds.prior is not None:
+            ends = percents(odds.prior.low, odds.prior.high)
             moved = (
                 f". The class prior itself could then be {ends}. Rows are called as if "
-                f"{percent(odds['prior']['value'])} % were known, as by `pucli auto --expected`; without it, "
+                f"{percent(odds.prior.value)} % were known, as by `pucli auto --expected`; without it, "
                 "`pucli auto` allows for the error of the class prior and may call others"
             )
-        lines += item("if biased", if_odds(odds, odds["called"]) + moved)
+        lines += item("if biased", if_odds(odds) + moved)
     for line in lines:
         out.text(line)
 
 
-def _print(out: Output, meaning: str, report: PriorReport, truth: float | None) -> None:
+def _print(out: Output, meaning: str, answer: Priors) -> None:
     """Print the estimates."""
     from pucli.cli.text.items import item
 
-    first = report.estimates[0]
+    first = answer.estimates[0]
     level = "90 % interval"
-    if len(report.estimates) == 1:
+    if len(answer.estimates) == 1:
         interval = "no interval"
         if not math.isnan(first.low):
             interval = f"{level}: {percents(first.low, first.high)}"
@@ -254,11 +185,11 @@ def _print(out: Output, meaning: str, report: PriorReport, truth: float | None) 
             out.text(line)
     else:
         out.text(f"class prior: {meaning}")
-        ends = ["-" if math.isnan(e.low) else percents(e.low, e.high) for e in report.estimates]
-        rows = [[e.method, f"{percent(e.prior)} %", end] for e, end in zip(report.estimates, ends, strict=True)]
+        ends = ["-" if math.isnan(e.low) else percents(e.low, e.high) for e in answer.estimates]
+        rows = [[e.method, f"{percent(e.prior)} %", end] for e, end in zip(answer.estimates, ends, strict=True)]
         out.table(["estimator", "class prior", level], rows)
-    if truth is not None:
-        out.text(f"true share in the test set: {percent(truth)} %")
+    if answer.share_in_test_set is not None:
+        out.text(f"true share in the test set: {percent(answer.share_in_test_set)} %")
 
 
 def _advise(out: Output, report: PriorReport, replicates: int) -> None:

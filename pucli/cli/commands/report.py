@@ -54,6 +54,7 @@ def command(
     """
     from pucli.cli.text.report import print_report
     from pucli.report import FORMATS, collect
+    from pucli.report.model import OneReport
     from pucli.runner import check_committed, load_experiment, results_folder
 
     wanted = [name.strip() for name in formats.split(",") if name.strip()]
@@ -72,24 +73,27 @@ def command(
     output_folder("--results", results)
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
     report = collect(declared, profile=profile, results_dir=results, formats=wanted)
-    out.document({"verdicts": report.verdicts, "report": report.to_json()})
+    out.document(OneReport(report.verdicts, report))
     print_report(out, report)
-    return 1 if report.counts["failed"] else 0
+    return 1 if report.cells["failed"] else 0
 
 
 def _report_all(out: Output, results: Path, formats: list[str]) -> int:
     from pucli.report import report_all
+    from pucli.report.model import AllReports
 
     output_folder("--results", results)
     out.if_interrupted = "Finished tables are written; run the same command again for the rest."
     shown = count(1)
     with out.progress("report", "experiments") as bar:
-        reports = report_all(results, formats=formats, on_report=lambda report: bar(next(shown), None, report.name))
+        reports = report_all(
+            results, formats=formats, on_report=lambda report: bar(next(shown), None, report.experiment)
+        )
     lines = [
-        [report.name, report.profile, f"{report.counts['done']}/{report.counts['total']}",
+        [report.experiment, report.profile, f"{report.cells['done']}/{report.cells['total']}",
          ", ".join(f"{number} {verdict}" for verdict, number in report.verdicts.items())]
         for report in reports
     ]  # fmt: skip
     out.table(["experiment", "profile", "cells", "verdicts"], lines)
-    out.document({"reports": [report.to_json() for report in reports]})
-    return 1 if any(report.counts["failed"] for report in reports) else 0
+    out.document(AllReports(reports))
+    return 1 if any(report.cells["failed"] for report in reports) else 0

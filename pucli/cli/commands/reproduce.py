@@ -19,6 +19,7 @@ from pucli.core.errors import RunError, UsageError, shell_word
 if TYPE_CHECKING:
     from pucli.report import Status
     from pucli.runner import DryRun, Event, Experiment
+    from pucli.runner.run import Unavailable
 
 # Failed cells named for each reason.
 NAMED = 3
@@ -108,6 +109,7 @@ def command(  # noqa: PLR0913
     from pucli.report import collect, status
     from pucli.report.cells_csv import read_cells_csv, seconds_of_fits
     from pucli.report.gathering import has_results
+    from pucli.report.model import Reproduced
     from pucli.report.tables.verdict import VERDICTS
     from pucli.runner import check_committed, dry_run, load_experiment, results_folder, run
     from pucli.runner.execute import BACKENDS
@@ -137,9 +139,9 @@ def command(  # noqa: PLR0913
         f"Finished cells are kept in {results_folder(declared, results)}; run the same command again to continue."
     )
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
-    finished, unavailable = 0, {}
+    finished, imported, summary = 0, None, None
     if parts:
-        _merge(out, declared, parts, which["profile"], results)
+        imported = _merge(out, declared, parts, which["profile"], results)
     elif not only_collect:
         _warn_of_empty_store(out, results_folder(declared, results))
         with out.progress(declared.name, "cells") as bar:
@@ -156,37 +158,36 @@ def command(  # noqa: PLR0913
                 on_event=lambda event: _show(bar, event),
                 **which,
             )
-        finished, unavailable = summary.total - summary.left, summary.unavailable
-        out.document({"run": summary.to_json()})
+        finished = summary.total - summary.left
         out.remark(
             f"{many(summary.ran, 'cell')} run in {duration(summary.seconds)}, {summary.already_done:,} already done"
             + (f", {summary.failed:,} failed" if summary.failed else "")
         )
     report = collect(declared, **which)
-    if report.counts["done"] < finished:
+    if report.cells["done"] < finished:
         raise RunError(
-            f"the run finished {finished} cells, but {report.folder} has {report.counts['done']} of them: something "
+            f"the run finished {finished} cells, but {report.folder} has {report.cells['done']} of them: something "
             "else changed the folder. Put the store back in its place, or run the same command again."
         )
-    out.document({"verdicts": report.verdicts, "report": report.to_json()})
+    out.document(Reproduced(report.verdicts, report, summary, imported))
     print_report(out, report)
+    unavailable = [] if summary is None else summary.unavailable
     if unavailable:
         out.warn(_without_data(unavailable))
     wrong = {verdict: report.verdicts[verdict] for verdict in fail_on or [] if verdict in report.verdicts}
     if wrong:
         out.warn("--fail-on: " + ", ".join(f"{many(count, 'figure')} {verdict}" for verdict, count in wrong.items()))
-    return 1 if report.counts["failed"] or unavailable or wrong else 0
+    return 1 if report.cells["failed"] or unavailable or wrong else 0
 
 
-def _without_data(unavailable: dict[str, str]) -> str:
+def _without_data(unavailable: list[Unavailable]) -> str:
     """Name the data sets that could not be had and the way to get them, with the reason of the first."""
-    names = " ".join(unavailable)
-    first, reason = next(iter(unavailable.items()))
+    names = " ".join(one.name for one in unavailable)
     return (
         f"{many(len(unavailable), 'data set')} could not be had, and the cells of the others ran: {names}. "
         f"Run `pucli fetch {names}`, or give a folder or an address that has them with --mirror; then run the same "
         "command again. "
-        f"{first}: {reason}"
+        f"{unavailable[0].name}: {unavailable[0].message}"
     )
 
 
@@ -198,18 +199,17 @@ def _size(files: list[int | None]) -> str:
     return f"{'at least ' if None in files else ''}{max(known / 1e6, 0.01):.2f} MB"
 
 
-def _merge(out: Output, experiment: Experiment, folders: list[Path], profile: str, results: Path) -> None:
-    """Import the finished cells of other results folders."""
+def _merge(out: Output, experiment: Experiment, folders: list[Path], profile: str, results: Path) -> int:
+    """Import the finished cells of other results folders, and return their number."""
     from pucli.report import collect
     from pucli.runner import merge_stores
     from pucli.runner.run import cells_of_other_profiles
 
     taken = merge_stores(experiment, folders, profile=profile, results_dir=results)
-    out.document({"imported": taken})
     named = ", ".join(map(str, folders))
     out.remark(f"{many(taken, 'cell')} imported from {named}")
     left_out = cells_of_other_profiles(experiment, folders, profile)
-    if left_out and not taken and not collect(experiment, profile=profile, results_dir=results).counts["done"]:
+    if left_out and not taken and not collect(experiment, profile=profile, results_dir=results).cells["done"]:
         raise UsageError(
             f"no cell of profile {profile} in {named}: {many(left_out, 'finished cell')} there of another profile; "
             "give --profile as for the parts."
@@ -219,6 +219,7 @@ def _merge(out: Output, experiment: Experiment, folders: list[Path], profile: st
             f"not imported, because of another profile than {profile}: {many(left_out, 'finished cell')}; give "
             "--profile as for the parts."
         )
+    return taken
 
 
 def _warn_of_empty_store(out: Output, folder: Path) -> None:
@@ -268,7 +269,7 @@ def _show(bar: Progress, event: Event) -> None:
 
 
 def _print_dry_run(out: Output, plan: DryRun) -> None:
-    out.document(plan.to_json())
+    out.document(plan)
     at_least = "at least " if plan.fits_at_least else ""
     jobs = f" with {many(plan.n_jobs, 'job')}" if plan.n_jobs > 0 else ""
     if plan.left == 0:
@@ -278,8 +279,8 @@ def _print_dry_run(out: Output, plan: DryRun) -> None:
     else:
         known = "" if plan.seconds_known_for >= plan.left else f", judged by {plan.seconds_known_for:,} of them"
         time = f"about {duration(plan.seconds)}{jobs}, as similar cells took{known}"
-    sets = dict.fromkeys(file["dataset"] for file in plan.downloads)
-    sizes = {name: [file["bytes"] for file in plan.downloads if file["dataset"] == name] for name in sets}
+    sets = dict.fromkeys(file.dataset for file in plan.downloads)
+    sizes = {name: [file.bytes for file in plan.downloads if file.dataset == name] for name in sets}
     files = ", ".join(f"{name} ({_size(found)})" for name, found in sizes.items())
     out.fields(
         [
@@ -309,7 +310,7 @@ def _summary(found: Status) -> str:
 
 def _show_status(out: Output, found: Status, experiment: str, results: Path) -> int:
     """Print which cells are done, failed and left; return the exit code."""
-    out.document(found.to_json())
+    out.document(found)
     out.text(_summary(found))
     last = f"; the last cell finished {found.last.replace('T', ' ').replace('+00:00', ' UTC')}" if found.last else ""
     out.text(f"{duration(found.seconds)} of computing{last}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -21,12 +22,27 @@ if TYPE_CHECKING:
 GOALS = ("positives", "precision", "prior")
 EXAMPLES = """
 pucli review --scored ranked.csv --rows 30 --for precision --out sample.csv
-pucli review --model bought.model --data new.csv --rows 50 --out look.csv
-pucli review --model bought.model --data new.csv --rows 50 --for precision --out sample.csv
+pucli review new.csv --model bought.model --rows 50 --out look.csv
+pucli review new.csv --model bought.model --rows 50 --for precision --out sample.csv
 pucli review --scored ranked.csv --rows 100 --for prior --out both.csv
 pucli review --answers sample.csv
 pucli review --answers sample.csv --at-least 0.7
 """
+
+
+@dataclass(frozen=True)
+class ToReview:
+    """Rows to look at, written to a file."""
+
+    model: Path | None
+    data: Path | list[Path] | None
+    scored: Path | None
+    file: Path
+    goal: str  # of --for
+    unlabeled: int
+    called: int
+    rows: int
+    seed: int
 
 
 class Wanted(NamedTuple):
@@ -174,10 +190,8 @@ def _write(out: Output, found: Draw, destination: Path, wanted: Wanted, source: 
     with replacing(destination) as partial, open_writer(partial, safe=safe) as writer:
         writer.write(found.rows)
     written, data = len(found.rows), source["data"]
-    out.document({
-        **source, "data": data[0] if len(data) == 1 else data or None, "file": destination, "for": wanted.goal,
-        "unlabeled": found.unlabeled, "called": found.called, "rows": written, "seed": wanted.seed,
-    })  # fmt: skip
+    source |= {"data": data[0] if len(data) == 1 else data or None, "file": destination, "goal": wanted.goal}
+    out.document(ToReview(**source, unlabeled=found.unlabeled, called=found.called, rows=written, seed=wanted.seed))
     total = many(found.unlabeled, "unlabeled row")
     of = f"{written:,} of the {found.called:,} called rows, drawn at random ({found.unlabeled:,} unlabeled in all)"
     if wanted.goal == "positives":
@@ -197,27 +211,12 @@ def _write(out: Output, found: Draw, destination: Path, wanted: Wanted, source: 
 
 def _read_back(out: Output, paths: list[Path], at_least: float | None) -> None:
     """Print the results of the answers."""
-    from pucli.models.review import read_answers
+    from pucli.models.review import ReadBack, read_answers
 
     found = read_answers(paths)
     decided, needed = _decision(found, at_least)
-    out.document(
-        {
-            "answers": paths[0] if len(paths) == 1 else paths,
-            "rows": found.rows,
-            "answered": found.answered,
-            "positive": found.positive,
-            "called": found.called,
-            "precision": None if found.precision is None else found.precision._asdict(),
-            "unlabeled": found.unlabeled,
-            "prior": None if found.prior is None else found.prior._asdict(),
-            "last_rows": found.last_rows,
-            "last": None if found.last is None else found.last._asdict(),
-            "at_least": at_least,
-            "decided": decided,
-            "answers_needed": needed,
-        }
-    )
+    read: dict[str, Any] = {"answers": paths[0] if len(paths) == 1 else paths, "at_least": at_least}
+    out.document(ReadBack(**vars(found), **read, decided=decided, answers_needed=needed))
     for name, text in _lines(found, at_least, decided, needed):
         out.text(f"{name:<11}{text}")
 
@@ -241,14 +240,14 @@ def _lines(found: Answers, at_least: float | None, decided: bool | None, needed:
         ("answers", f"{found.answered:,} of {many(found.rows, 'row')}; {found.positive:,} positive; intervals of 90 %")
     ]
     if found.precision is not None:
-        about, low, high = (round(found.called * end) for end in found.precision)
+        about, low, high = (round(found.called * end) for end in vars(found.precision).values())
         ends = f" ({low:,} to {high:,})" if low < high else ""
         said += [
             ("precision", f"{_percent(found.precision)} of the called rows are positive"),
             ("positives", f"{about:,} of the {found.called:,} called rows{ends}"),
         ]
     if found.prior is not None and found.unlabeled is not None:
-        about, low, high = (round(found.unlabeled * end) for end in found.prior)
+        about, low, high = (round(found.unlabeled * end) for end in vars(found.prior).values())
         all_rows = f"the {found.unlabeled:,} unlabeled rows are positive: {about:,} ({low:,} to {high:,})"
         said.append(("prior", f"{_percent(found.prior)} of {all_rows}"))
     if found.precision is None and found.last is not None:

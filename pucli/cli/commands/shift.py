@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pucli.models.shift import Shift
 
 EXAMPLES = """
-pucli shift --model bought.model --data next_year.csv
-pucli predict --model bought.model --data next_year.csv --adapt --out scored.csv
+pucli shift next_year.csv --model bought.model
+pucli predict next_year.csv --model bought.model --adapt --out scored.csv
 """
 # Columns that are named.
 MOST_NAMED = 5
@@ -30,7 +30,7 @@ def command(out: Output, model: ModelFile, data: NewFiles, reading: ReadingOptio
     """
     from pucli.data.files.tables import title_of
     from pucli.models.saved import load_model
-    from pucli.models.shift import shift_of
+    from pucli.models.shift import ShiftAnswer, shift_of
 
     saved = load_model(model)
     if saved.metadata.get("kind") != "pu":
@@ -38,23 +38,11 @@ def command(out: Output, model: ModelFile, data: NewFiles, reading: ReadingOptio
             f"`pucli shift` needs a model of labelled positives and unlabeled rows; {saved.method} is none."
         )
     found = shift_of(saved, data, saved.reading.over(reading.reading(data)))
-    out.document(
-        {
-            "model": model,
-            "data": data[0] if len(data) == 1 else data,
-            "rows": found.rows,
-            "verdict": found.verdict,
-            "prior": found.prior._asdict(),
-            "training_prior": {"value": found.trained.value, "low": found.trained.low, "high": found.trained.high},
-            "p_same": found.p_same,
-            "p_only_prior": found.p_prior,
-            "columns": list(found.columns),
-        }
-    )
+    out.document(ShiftAnswer(**vars(found), model=model, data=data[0] if len(data) == 1 else data))
     population = "all rows" if saved.metadata.get("denominator") == "all" else "the unlabeled rows"
     for line in _lines(found, title_of(data), population):
         out.text(line)
-    for line in found.warnings:
+    for line in found.remarks:
         out.warn(line)
     if found.verdict == "more":
         without = " ".join(f"--drop {shell_word(name)}" for name in found.columns)
@@ -73,9 +61,9 @@ def _lines(found: Shift, title: str, population: str) -> list[str]:
         "more": f"more than the class prior: {_named(found.columns)}",
         "untested": "not tested; this model keeps no distribution of its columns",
     }[found.verdict]
-    tests = {"same": found.p_same, "prior": found.p_prior, "more": found.p_prior}
+    tests = {"same": found.p_same, "prior": found.p_only_prior, "more": found.p_only_prior}
     p = tests.get(found.verdict)
-    old, new = found.trained, found.prior
+    old, new = found.training_prior, found.prior
     return [
         f"positives  {_share(new.value, new.low, new.high)} of {found.rows:,} rows of {title}",
         f"training   {_share(old.value, old.low, old.high)} of {population}",

@@ -27,24 +27,23 @@ def command(
 
     `pucli show` prints the method, columns and their kinds, threshold, class prior, estimates, limits and versions.
     """
-    from pucli.cli.text.show import card as card_of
-    from pucli.cli.text.show import column_rows, document_of, facts
+    from pucli.cli.text.show import column_rows, facts, model_card, page_of
     from pucli.core.atomic_files import replacing
     from pucli.models.saved import load_model
 
     output_file("--card", card, model)
     if card is not None and card.suffix.lower() not in ("", ".md", ".txt"):
         raise UsageError(f"--card {card}: the page is written as Markdown; use the extension .md.")
-    document = document_of(load_model(model))
-    out.document({"model": model, **document, "card": card})
-    out.fields(facts(document))
-    if rows := column_rows(document):
+    answer = model_card(model, load_model(model), card)
+    out.document(answer)
+    out.fields(facts(answer))
+    if rows := column_rows(answer):
         out.text()
         out.table(["column", "kind", "encoding"], rows)
     out.text()
-    for text in document["limits"]:
+    for text in answer.limits:
         out.text(text)
     if card is not None:
         with replacing(card) as partial:
-            partial.write_text(card_of(document), encoding="utf-8", errors="backslashreplace")
+            partial.write_text(page_of(answer), encoding="utf-8", errors="backslashreplace")
         out.text(f"written to {card}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +17,16 @@ EXAMPLES = """
 pucli site --out site
 pucli site --out /tmp/site --results my-results
 """
+
+
+@dataclass(frozen=True)
+class Site:
+    """Pages that were written."""
+
+    folder: Path
+    pages: int
+    files: int
+    bytes: int
 
 
 def command(
@@ -38,5 +49,5 @@ def command(
         files = write_site(folder, results, on_page=lambda name: bar(next(shown), None, name))
     pages = [path for path in files if path.suffix == ".html"]
     size = sum(path.stat().st_size for path in files)
-    out.document({"folder": str(folder), "pages": len(pages), "files": len(files), "bytes": size})
+    out.document(Site(folder, len(pages), len(files), size))
     out.text(f"{len(pages)} pages, {size / 1e6:.1f} MB; open {folder / 'index.html'}")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from pucli.cli import completion
-from pucli.cli.options import Scenario, Seed, TrueLabelFrequency
+from pucli.cli.options import DatasetName, Scenario, Seed, TrueLabelFrequency
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import EXAMPLE, tell_of_example
-from pucli.core.errors import shell_word
+from pucli.core.errors import UsageError, shell_word
 
 EXAMPLES = """
 pucli split wifi
@@ -20,7 +21,31 @@ pucli train --method glpual --dataset wifi --split wifi.json --repeat 3
 """
 
 
-def command(
+@dataclass(frozen=True)
+class Part:
+    """Numbers of rows of one split."""
+
+    repeat: int
+    labelled: int
+    unlabeled: int
+    test: int
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Splits of a data set, written to a file."""
+
+    file: Path
+    dataset: str
+    scenario: str
+    label_frequency: float
+    seed: int
+    labelling: str
+    groups: int | None
+    splits: list[Part]
+
+
+def command(  # noqa: PLR0913
     out: Output,
     name: Annotated[
         str | None,
@@ -31,6 +56,7 @@ def command(
             show_default=EXAMPLE,
         ),
     ] = None,
+    dataset_name: DatasetName = None,
     scenario: Scenario = "case-control",
     label_frequency: TrueLabelFrequency = 0.5,
     labelling: Annotated[
@@ -59,6 +85,9 @@ def command(
     """
     from pucli.data import dataset_key, load_dataset, repeated_splits, save_splits
 
+    if name is not None and dataset_name is not None:
+        raise UsageError(f"{name} and --dataset {dataset_name} both name a data set; keep one.")
+    name = name or dataset_name
     if name is None:
         tell_of_example(out, "pucli split NAME (`pucli list datasets`)")
         name = EXAMPLE
@@ -70,25 +99,22 @@ def command(
     splits = repeated_splits(
         scenario, dataset.y, label_frequency, repeats=repeats, seed=seed, name=dataset.name, **biased, **together
     )
-    settings = {"scenario": scenario, "label_frequency": label_frequency, "seed": seed, "labelling": labelling}
+    settings: dict[str, Any] = {
+        "scenario": scenario,
+        "label_frequency": label_frequency,
+        "seed": seed,
+        "labelling": labelling,
+    }
     if dataset.groups is not None:
         settings["groups"] = int(dataset.groups.max()) + 1
     save_splits(
         path, splits, dataset=dataset.name, content_sha256=dataset.content_sha256, rows=len(dataset.y), **settings
     )
-    columns = ["repeat", "labelled", "unlabeled", "test"]
-    rows = [
-        [repeat, int(split.s.sum()), len(split.train) - int(split.s.sum()), len(split.test)]
+    parts = [
+        Part(repeat, int(split.s.sum()), len(split.train) - int(split.s.sum()), len(split.test))
         for repeat, split in enumerate(splits)
     ]
-    out.document(
-        {
-            "file": path,
-            "dataset": dataset.name,
-            **settings,
-            "splits": [dict(zip(columns, row, strict=True)) for row in rows],
-        }
-    )
-    out.table(columns, rows)
+    out.document(Splits(path, dataset.name, **{"groups": None, **settings}, splits=parts))
+    out.table([one.name for one in fields(Part)], [list(vars(part).values()) for part in parts])
     out.text(f"written to {path}")
     out.remark(f"Next: pucli train --method glpual --dataset {dataset.name} --split {shell_word(path)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,10 +29,10 @@ CLASSES = "--data FILE --label COLUMN"
 OWN_ROWS = {"pu": OWN_TABLE, "density": "--data FILE"}
 EXAMPLES = """
 pucli train --method glpual
-pucli train --method glpual --dataset wifi
-pucli train --method glpual --data customers.csv --label bought --positive yes --model bought.model
-pucli train --method glpual --dataset wifi --param kernel=rbf --param width=2 --param lam=0.1
-pucli train --method gllc --dataset wifi --split wifi-splits.json --repeat 3 --tune
+pucli train wifi --method glpual
+pucli train customers.csv --method glpual --label bought --positive yes --model bought.model
+pucli train wifi --method glpual --param kernel=rbf --param width=2 --param lam=0.1
+pucli train wifi --method gllc --split wifi-splits.json --repeat 3 --tune
 pucli train --method blssvm --data 'folder/*.parquet' --label bought --backend dask --model bought.model
 """
 
@@ -246,17 +246,14 @@ def _say_what_next(out: Output, entry: Method, where: SplitRows, options: list[s
 def _report(
     out: Output, fitted: Fitted, notes: list[str], model: Path | None, checked: HeldOut | None, *, verbose: bool
 ) -> None:
-
-    from pucli.cli.text.train import document_of, print_model
+    from pucli.cli.text.train import print_model
+    from pucli.models.trained import trained
 
     if checked is not None and checked.warning:
         tunes = "" if fitted.params.get("cut") is not None else "--tune chooses parameters; "
         out.warn(f"{checked.warning}. {tunes}`pucli auto` chooses everything.")
-    document = {**document_of(fitted), "model": model, "notes": notes}
-    document["held_out"] = None if checked is None else asdict(checked)
-    priors = {name: value for name, value in fitted.probability.items() if name.startswith("prior")}
-    document["probability"] = priors or None
-    out.document(document)
+    answer = trained(fitted, model, notes, checked)
+    out.document(answer)
     for note in fitted.rows.notes:
         out.remark(f"note: {note}")
-    print_model(out, document, fitted, verbose=verbose)
+    print_model(out, answer, fitted, verbose=verbose)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from pucli.cli.row_options import SplitRows
 from pucli.cli.terminal import duration, many, number, percent
 from pucli.cli.tuning import choose, far_prior_warning, how_chosen
 from pucli.core.errors import UsageError
+from pucli.core.json_values import OrNaN
 
 if TYPE_CHECKING:
     from pucli.data.rows.training_rows import TrainingRows
@@ -29,10 +31,31 @@ OF_THE_THESIS = "puf"
 NAMES = {"pu-auc": "PU-AUC", "f1": "F1", "puf": "PUF"}
 EXAMPLES = """
 pucli tune --method glpual
-pucli tune --method glpual --dataset wifi
-pucli tune --method glpual --dataset wifi --param kernel=rbf --grid width=0.5,1,2,4 --grid lam=decades
-pucli tune --method gllc --data customers.csv --label bought --positive yes --cv 5 --trials trials.csv
+pucli tune wifi --method glpual
+pucli tune wifi --method glpual --param kernel=rbf --grid width=0.5,1,2,4 --grid lam=decades
+pucli tune customers.csv --method gllc --label bought --positive yes --cv 5 --trials trials.csv
 """
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Chosen parameters, and the score by which they were chosen, without true labels."""
+
+    method: str
+    data: dict[str, Any]
+    params: dict[str, Any]
+    chosen: dict[str, Any]
+    rule: str
+    rule_of_thesis: str  # the rule of the GLPUAL thesis
+    score: OrNaN
+    score_se: OrNaN
+    f1: OrNaN
+    points: int
+    fits: int
+    seconds: float
+    notes: list[str]
+    interrupted: str | None
+    trials: Path | None
 
 
 def command(  # noqa: PLR0913
@@ -166,23 +189,23 @@ def _report(
 ) -> None:
     best = max(result.trials, key=lambda trial: trial["params"].items() <= chosen.items())
     out.document(
-        {
-            "method": method,
-            "data": rows.about,
-            "params": result.params,
-            "chosen": chosen,
-            "rule": result.rule,
-            "rule_of_thesis": OF_THE_THESIS,
-            "score": result.score,
-            "score_se": result.score_se,
-            "f1": result.f1,
-            "points": len(result.trials),
-            "fits": result.n_fits,
-            "seconds": result.seconds,
-            "notes": result.notes,
-            "interrupted": result.done or None,
-            "trials": trials,
-        }
+        Tuned(
+            method=method,
+            data=rows.about,
+            params=result.params,
+            chosen=chosen,
+            rule=result.rule,
+            rule_of_thesis=OF_THE_THESIS,
+            score=result.score,
+            score_se=result.score_se,
+            f1=result.f1,
+            points=len(result.trials),
+            fits=result.n_fits,
+            seconds=result.seconds,
+            notes=result.notes,
+            interrupted=result.done or None,
+            trials=trials,
+        )
     )
     share = (best["positive_labelled"] + best["positive_unlabeled"]) / (best["n_labelled"] + best["n_unlabeled"])
     out.fields(

@@ -36,7 +36,7 @@ class Made:
 
     folder: Path  # where it lies
     files: list[Path]  # all of them
-    commands: list[str]  # what to do next, as a shell reads it
+    next: list[str]  # what to do next, as a shell reads it
     warning: str = ""  # what the user should look at, or ""
 
 

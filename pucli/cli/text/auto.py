@@ -18,7 +18,9 @@ from pucli.core.errors import shell_word
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pucli.models.auto.summary import Findings
+    from pucli.data.rows.training_rows import TrainingRows
+    from pucli.models.auto import Ranking
+    from pucli.models.auto.summary import AutoAnswer, Findings
 
 LINES = 22
 # Rows shown, warnings shown, and lines that they may take together if there are several.
@@ -34,11 +36,9 @@ def print_short(
     out: Output,
     title: str,
     found: Findings,
-    document: Mapping[str, Any],
-    likeliest: pd.DataFrame | None,
-    positive: str,
+    answer: AutoAnswer,
+    ranking: Ranking | None,
     *,
-    found_ids: Sequence[str] = (),
     verbose: bool = False,
 ) -> None:
     """Print the answer, what it rests on, and what to do next.
@@ -51,34 +51,30 @@ def print_short(
         Name of the table.
     found : Findings
         The fitted model and its estimates.
-    document : mapping of str to object
-        The JSON document of the command.
-    likeliest : DataFrame or None
-        The rows with the highest scores, the likeliest first, if they could be ranked.
-    positive : str
-        Word of the positive class.
-    found_ids : sequence of str, default=()
-        Columns that were found to be identifiers and are not used.
+    answer : AutoAnswer
+        The answer of the command.
+    ranking : Ranking or None
+        The ranking; None if the rows are not in memory.
     verbose : bool, default=False
         Whether all the rest is printed below.
     """
     lines = [
-        *item("learned from", _learned_from(title, document, positive, found_ids)),
-        *_first(document),
-        *item("called", _called(found, document)),
-        *_estimates(found, document),
-        *_likeliest(likeliest, found, FEWER_LIKELIEST if document["first"] else LIKELIEST),
+        *item("learned from", _learned_from(title, answer, None if ranking is None else ranking.rows)),
+        *_first(answer),
+        *item("called", _called(found, answer)),
+        *_estimates(found, answer),
+        *_likeliest(None if ranking is None else ranking.scored, found, FEWER_LIKELIEST if answer.first else LIKELIEST),
     ]
-    concerns = _concerns(out, found, document)
+    concerns = _concerns(out, found, answer)
     if not verbose:  # which prints them below
-        concerns += [*document["notes"], *few_kinds(document)]
+        concerns += [*answer.notes, *few_kinds(answer)]
     shown = WARNINGS
     while shown > 1 and sum(len(filled(f"warning: {text}", WIDTH)) for text in concerns[:shown]) > WARNING_LINES:
         shown -= 1  # a long warning is printed whole, and the others later
     warned = [f"warning: {text}" for text in concerns[:shown]]
     if (more := len(concerns) - shown) > 0:
         warned.append(f"{more} more {'warnings or notes' if more > 1 else 'warning or note'}: add --verbose")
-    written = item("written", ", ".join(written_files(document))) if any(written_files(document)) else []
+    written = item("written", ", ".join(written_files(answer))) if any(written_files(answer)) else []
     room = LINES - len(lines) - sum(len(filled(text, WIDTH)) for text in warned) - len(written)
     for line in lines:
         out.text(line)
@@ -86,7 +82,7 @@ def print_short(
         for text in warned:
             tell(text)
     following: list[str] = []
-    for text in next_steps(document, verbose):
+    for text in next_steps(answer, verbose):
         one = item("" if following else "next", text)
         if len(following) + len(one) <= room:
             following += one
@@ -94,140 +90,123 @@ def print_short(
         out.text(line)
 
 
-def _learned_from(title: str, document: Mapping[str, Any], positive: str, found_ids: Sequence[str]) -> str:
-    known = document.get("known_negatives")
-    negative = f", {known:,} known negative ({document['negatives']})" if known else ""
-    marked = f"{document['labelled']:,} labelled{f' ({positive})' if positive else ''}"
+def _learned_from(title: str, answer: AutoAnswer, rows: TrainingRows | None) -> str:
+    positive, found_ids = "", tuple[str, ...]()
+    if rows is not None:
+        title = rows.title.rpartition(", label column ")[0] or rows.title
+        positive, found_ids = f"{rows.label_column} = {rows.words['1']}", rows.found_ids
+    known = answer.known_negatives
+    negative = f", {known:,} known negative ({answer.negatives})" if known else ""
+    marked = f"{answer.labelled:,} labelled{f' ({positive})' if positive else ''}"
     names = textwrap.shorten(" and ".join(found_ids), 2 * LONGEST_MARK, placeholder=" ...")
     only_name = f"; {names} only name{'s' * (len(found_ids) == 1)} the rows" if found_ids else ""
-    return f"{title}: {document['rows']:,} rows, {marked}, {document['unlabeled']:,} unlabeled{negative}{only_name}"
+    return f"{title}: {answer.rows:,} rows, {marked}, {answer.unlabeled:,} unlabeled{negative}{only_name}"
 
 
-def _first(document: Mapping[str, Any]) -> list[str]:
+def _first(answer: AutoAnswer) -> list[str]:
     """Return how many positives the first rows hold, if positives are rare."""
-    of = [first for first in document["first"] if first["rows"] <= FIRST_ROWS]
+    of = [first for first in answer.first if first.rows <= FIRST_ROWS]
     if not of:
         return []
     first = of[-1]
-    about, low, high = (f"{first['positives'][end]:,.0f}" for end in ("value", "low", "high"))
-    lift, least, most = (number(first["lift"][end], 2) for end in ("value", "low", "high"))
-    also = ", labelled ones included," if document["scenario"] != "case-control" else ""
+    about, low, high = (f"{getattr(first.positives, end):,.0f}" for end in ("value", "low", "high"))
+    lift, least, most = (number(getattr(first.lift, end), 2) for end in ("value", "low", "high"))
+    also = ", labelled ones included," if answer.scenario != "case-control" else ""
     return item(
-        f"top {first['rows']}",
-        f"about {about} positive{'s' * (about != '1')} among the {first['rows']} likeliest rows{also} ({low} to "
+        f"top {first.rows}",
+        f"about {about} positive{'s' * (about != '1')} among the {first.rows} likeliest rows{also} ({low} to "
         f"{high}), {lift} times as many as among random rows ({least} to {most})",
     )
 
 
-def _called(found: Findings, document: Mapping[str, Any]) -> str:
-    if document["threshold"]["goal"] == "top" and document["scenario"] == "case-control":
-        called = document["called_positive"]
-        return f"the {f'{called:,} ' * (called != 1)}likeliest of {document['unlabeled']:,} unlabeled rows"
-    return f"{document['called_positive']:,} of {document['unlabeled']:,} unlabeled rows positive, {found.goal}"
+def _called(found: Findings, answer: AutoAnswer) -> str:
+    if answer.threshold.goal == "top" and answer.scenario == "case-control":
+        called = answer.called_positive
+        return f"the {f'{called:,} ' * (called != 1)}likeliest of {answer.unlabeled:,} unlabeled rows"
+    return f"{answer.called_positive:,} of {answer.unlabeled:,} unlabeled rows positive, {found.goal}"
 
 
-def prior_is_given(document: Mapping[str, Any]) -> bool:
+def prior_is_given(answer: AutoAnswer) -> bool:
     """Return whether --expected or a random sample of negatives gives the class prior."""
     from pucli.solvers.prior.known_negatives import FEWEST
 
-    random = document.get("negatives") == "random" and document["known_negatives"] >= FEWEST
-    return document["expected"] is not None or random
+    random = answer.negatives == "random" and answer.known_negatives >= FEWEST
+    return answer.expected is not None or random
 
 
-def why_only_train(negatives: str, known: int, labelling: str) -> str:
-    """Return why known negatives that are a random sample do not give the class prior, "" if they do or are none.
-
-    Parameters
-    ----------
-    negatives : str
-        "random", or "biased" for those that never give it.
-    known : int
-        Number of known negatives.
-    labelling : str
-        "scar" or "sar".
-    """
-    from pucli.solvers.prior.known_negatives import FEWEST
-
-    if negatives != "random" or (known >= FEWEST and labelling == "scar"):
-        return ""
-    needed = "labels at random" if known >= FEWEST else f"{FEWEST} known negatives"
-    there = "--labelling sar" if known >= FEWEST else f"{known}"
-    return f"--negatives-are random needs {needed} to give the class prior; with {there} they only train"
-
-
-def why_unknown(document: Mapping[str, Any]) -> str:
+def why_unknown(answer: AutoAnswer) -> str:
     """Return why an estimate is unknown, in a few words."""
-    if document["leaks"]:
+    if answer.leaks:
         return "no: a column leaks the label"
-    if document["repeated"]:
+    if answer.repeated:
         return "no: labelled rows are repeated"
-    return "cannot be told" if document["ranks"] else "no: the order may be chance"
+    return "cannot be told" if answer.ranks else "no: the order may be chance"
 
 
-def _estimates(found: Findings, document: Mapping[str, Any]) -> list[str]:
+def _estimates(found: Findings, answer: AutoAnswer) -> list[str]:
     """Return the lines of recall, lift, precision and number of positives, and what they rest on."""
     from pucli.solvers.ensemble.estimates import lift_of
 
-    estimates, whole = document["estimates"], document["scenario"] != "case-control"
-    recall, precision, prior = (estimates[name] for name in ("recall", "precision", "prior"))
-    why = why_unknown(document)
-    contradicted = why == "cannot be told" and not document["sound"]
+    estimates, whole = answer.estimates, answer.scenario != "case-control"
+    recall, precision, prior = (estimates.recall, estimates.precision, estimates.prior)
+    why = why_unknown(answer)
+    contradicted = why == "cannot be told" and not answer.sound
     reason = "labels do not look random" if contradicted else why.removeprefix("no: ")
     cannot = "cannot be told from these rows" if reason == why else f"cannot be told: {reason}"
     also = ", labelled ones included" if whole else ""
-    sound = document["sound"] and document["ranks"]
+    sound = answer.sound and answer.ranks
 
     def between(low: float, high: float) -> str:
         return percents(low if low >= 0.001 else 0.0, high)
 
     finds = lift = called = positives = cannot
     if sound:
-        finds = f"{cannot}: anything from {between(recall['low'], recall['high'])}"
-        ends = between(precision["low"], precision["high"])
+        finds = f"{cannot}: anything from {between(recall.low, recall.high)}"
+        ends = between(precision.low, precision.high)
         called = f"cannot be told: anything from {ends} of the called rows{also}"
-    if sound and document["labelling"] == "scar":  # with a model of the labels the value was mostly too high
-        ends = between(recall["low"], recall["high"])
-        finds = f"{percent(recall['value'])} % of {'all' if whole else 'the hidden'} positives ({ends})"
+    if sound and answer.labelling == "scar":  # with a model of the labels the value was mostly too high
+        ends = between(recall.low, recall.high)
+        finds = f"{percent(recall.value)} % of {'all' if whole else 'the hidden'} positives ({ends})"
         times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
             lift = f"{value} times as many positives as among random rows ({low} to {high})"
-    if precision["known"]:
-        ends = between(precision["low"], precision["high"])
-        called = f"{percent(precision['value'])} % of the called rows are positive ({ends}){also}"
-    count = document["rows"] if whole else document["unlabeled"]
-    low, high = math.floor(prior["low"] * count), math.ceil(prior["high"] * count)
+    if precision.known:
+        ends = between(precision.low, precision.high)
+        called = f"{percent(precision.value)} % of the called rows are positive ({ends}){also}"
+    count = answer.rows if whole else answer.unlabeled
+    fewest, most = math.floor(prior.low * count), math.ceil(prior.high * count)
     of = f"of {count:,} {'rows' if whole else 'unlabeled rows'}"
     if sound:
-        positives = f"cannot be told: anything from {low:,} to {high:,} {of}{also}"
-    if prior["known"]:
-        positives = f"{round(prior['value'] * count):,} {of} ({low:,} to {high:,}){also}"
-    if document["expected"] is not None:
-        positives = f"{document['expected']:,} of {document['unlabeled']:,} unlabeled rows, as given by --expected"
+        positives = f"cannot be told: anything from {fewest:,} to {most:,} {of}{also}"
+    if prior.known:
+        positives = f"{round(prior.value * count):,} {of} ({fewest:,} to {most:,}){also}"
+    if answer.expected is not None:
+        positives = f"{answer.expected:,} of {answer.unlabeled:,} unlabeled rows, as given by --expected"
     if {finds, lift, called, positives} == {cannot}:
         return item("estimates", f"finds, lift, precision and positives {cannot}")
-    if not estimates["share"]["value"]:
+    if not estimates.share.value:
         finds, lift, called = "nothing: no row is called", "", ""
     pairs = (("finds", finds), ("lift", lift), ("precision", called), ("positives", positives))
     lines = [line for name, text in pairs if text for line in item(name, text)]
-    rests_on = _rests_on(document)
+    rests_on = _rests_on(answer)
     return [*lines, *(item("", rests_on) if rests_on else [])]
 
 
-def _rests_on(document: Mapping[str, Any]) -> str:
+def _rests_on(answer: AutoAnswer) -> str:
     """Return what the estimates rest on, in one sentence or two."""
-    if document["labelling"] == "sar":
+    if answer.labelling == "sar":
         return (
             "90 % intervals; they hold only if labels were given by how clearly a row is positive, which the data "
             "cannot reveal."
         )
-    if not document["sound"]:
+    if not answer.sound:
         return ""
-    verdict = document["random_labelling"]["verdict"]
+    verdict = answer.random_labelling.verdict
     test = f"{verdict[0].upper()}{verdict[1:]}{'' if verdict.endswith('?') else '.'}"
-    if document["expected"] is not None:
+    if answer.expected is not None:
         return f"90 % intervals, if --expected is right and rows were labelled at random. {test}"
-    if prior_is_given(document):
+    if prior_is_given(answer):
         return f"90 % intervals, if positives and negatives were labelled at random. {test}"
     return (
         "90 % intervals, if the labelled rows are a random sample of the positives; precision and positives also need "
@@ -281,10 +260,10 @@ def _cut_to(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
-def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list[str]:
+def _concerns(out: Output, found: Findings, answer: AutoAnswer) -> list[str]:
     """Return the warnings, the gravest first, each with what resolves it."""
     grave, later = [], []
-    prior, test = found.model.estimates_["prior"], document["random_labelling"]
+    prior, test = found.model.estimates_["prior"], answer.random_labelling
     of_prior = unknown_prior(prior, found.model.ranks_)
     if found.leaks:
         named = re.match(r"column '(.*?)' ", found.leaks[0])
@@ -306,10 +285,10 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
             f"threshold and probabilities allow for it, and the interval of the recall for {ODDS_RATIO:g}-fold odds of "
             "being labelled"
         )
-    if document["labelling"] == "scar" and not (found.leaks or found.repeated or test["random"]):
+    if answer.labelling == "scar" and not (found.leaks or found.repeated or test.random):
         grave.append(
-            f"random labelling is unlikely (p = {test['p_value']:.2g}; most different: "
-            f"{textwrap.shorten(str(test['differs_most']), LONGEST_MARK, placeholder='...')}); if clear positives were "
+            f"random labelling is unlikely (p = {test.p_value:.2g}; most different: "
+            f"{textwrap.shorten(str(test.differs_most), LONGEST_MARK, placeholder='...')}); if clear positives were "
             "labelled first, add --labelling sar"
         )
     if not found.model.ranks_:
@@ -329,12 +308,12 @@ def _concerns(out: Output, found: Findings, document: Mapping[str, Any]) -> list
     return [*grave, *later]
 
 
-def few_kinds(document: Mapping[str, Any]) -> list[str]:
+def few_kinds(answer: AutoAnswer) -> list[str]:
     """Return a note if most rows are duplicates, since a threshold takes all equal rows or none."""
-    kinds = document["rows"] - document.get("duplicate_rows", 0)
-    if kinds > FEW_KINDS * document["rows"]:
+    kinds = answer.rows - (answer.duplicate_rows or 0)
+    if kinds > FEW_KINDS * answer.rows:
         return []
     return [
-        f"only {kinds:,} of the {document['rows']:,} rows differ; a threshold takes all equal rows or none, so counts "
+        f"only {kinds:,} of the {answer.rows:,} rows differ; a threshold takes all equal rows or none, so counts "
         "and shares of predicted positives can be far from what was asked for"
     ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
 from pucli.cli.terminal import duration, filled, many, number
@@ -11,62 +10,63 @@ from pucli.cli.text.auto import few_kinds, prior_is_given, why_unknown
 from pucli.cli.text.items import WIDTH, item
 from pucli.cli.text.sensitivity import if_odds, if_prior
 
+if TYPE_CHECKING:
+    from pucli.models.auto.summary import AutoAnswer, RandomLabels
+
 # A smaller estimate is shown as 0.
 LEAST = 1e-6
 # Estimates whose names say too little.
 TERMS = {"prior": "class prior", "share": "share called", "recall": "recall (finds)"}
 
 
-def print_whole(out: Output, document: Mapping[str, Any]) -> None:
+def print_whole(out: Output, answer: AutoAnswer) -> None:
     """Print what the short answer leaves out: the limits of the estimates, all of them, and the members."""
-    for note in (*document["notes"], *few_kinds(document)):
+    for note in (*answer.notes, *few_kinds(answer)):
         out.remark(f"note: {note}")
     out.text()
     for name, text in (
-        ("duplicates", _duplicates(document.get("duplicate_rows"))),
-        ("threshold", document["threshold"]["why"]),
-        ("called", _called_in_full(document)),
-        ("class prior", if_prior(document["if_prior"])),
-        ("if biased", if_odds(document["if_odds"], document["called_positive"])),
-        ("labels", f"random? {_labelling(document['random_labelling'], document['labelling'])}"),
-        ("time", f"{duration(document['seconds'])} of training"),
+        ("duplicates", _duplicates(answer.duplicate_rows)),
+        ("threshold", answer.threshold.why),
+        ("called", _called_in_full(answer)),
+        ("class prior", if_prior(answer.if_prior)),
+        ("if biased", if_odds(answer.if_odds)),
+        ("labels", f"random? {_labelling(answer.random_labelling, answer.labelling)}"),
+        ("time", f"{duration(answer.seconds)} of training"),
     ):
         for line in item(name, text) if text else []:
             out.text(line)
     out.text()
-    scar = document["labelling"] == "scar"
+    scar = answer.labelling == "scar"
     rests = dict.fromkeys(
-        document["estimates"],
+        vars(answer.estimates),
         "if nearly all top rows are positive" if scar else "if clear positives were labelled first",
     )
     rests["share"] = ""
-    if scar and prior_is_given(document):
+    if scar and prior_is_given(answer):
         rests |= dict.fromkeys(("precision", "f1", "auc"), "if labelled at random")
-        rests["prior"] = "if negatives are random" if document["expected"] is None else "given by --expected"
+        rests["prior"] = "if negatives are random" if answer.expected is None else "given by --expected"
     if scar:
         rests["recall"] = "if labelled at random"
-    unknown = why_unknown(document)
+    unknown = why_unknown(answer)
     estimates = [
         [
             TERMS.get(name, name),
-            *(number(found[end], 3) if found[end] >= LEAST else "0" for end in ("value", "low", "high")),
-            rests[name] if found["known"] else unknown,
+            *(number(end, 3) if end >= LEAST else "0" for end in (found.value, found.low, found.high)),
+            rests[name] if found.known else unknown,
         ]
-        for name, found in document["estimates"].items()
+        for name, found in vars(answer.estimates).items()
     ]
     out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
     out.text()
-    for line in filled(_limits(document), WIDTH):
+    for line in filled(_limits(answer), WIDTH):
         out.text(line)
     out.text()
-    board = [
-        [line["name"], *(number(line[key], 3) for key in ("pu_auc", "auc", "f1"))] for line in document["leaderboard"]
-    ]
+    board = [[line["name"], *(number(line[key], 3) for key in ("pu_auc", "auc", "f1"))] for line in answer.leaderboard]
     out.table(["member", "PU-AUC", "AUC", "F1"], board)
-    loose = [words for name, words in (("auc", "AUC"), ("f1", "F1")) if not document["estimates"][name]["known"]]
+    loose = [words for name, words in (("auc", "AUC"), ("f1", "F1")) if not getattr(answer.estimates, name).known]
     if loose:
         out.text(f"{' and '.join(loose)} of the members cannot be told.")
-    if document["expected"] is not None:
+    if answer.expected is not None:
         out.text("This AUC and F1 rest on the estimated class prior, not on --expected.")
 
 
@@ -75,42 +75,42 @@ def _duplicates(count: int | None) -> str:
     return "" if count is None else many(count, "duplicate row") if count else "no duplicate rows"
 
 
-def _limits(document: Mapping[str, Any]) -> str:
+def _limits(answer: AutoAnswer) -> str:
     """Return the limits of the estimates in full."""
-    if document["labelling"] != "scar":
+    if answer.labelling != "scar":
         return (
             "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
             "AUC were mostly too high even then (benchmark `labelling`)."
         )
-    few = f"With {document['labelled']} labelled rows, the class prior may also be too low. "
+    few = f"With {answer.labelled} labelled rows, the class prior may also be too low. "
     rests = (
         " Class prior, precision, F1 and AUC also require that nearly all rows with the highest scores are positive. "
         "If even these are mixed, or the classes overlap, they are too high; if most rows are positive, the class "
-        f"prior is too low. The data cannot reveal this. {few if document['few_labelled'] else ''}"
+        f"prior is too low. The data cannot reveal this. {few if answer.few_labelled else ''}"
     )
-    if prior_is_given(document):
+    if prior_is_given(answer):
         sample = "the known negatives are a random sample of the negatives"
-        other = sample if document["expected"] is None else "--expected is right"
+        other = sample if answer.expected is None else "--expected is right"
         rests = f" Class prior, precision, F1 and AUC also require that {other}. The data cannot reveal this. "
     return (
         f"The estimates hold only if the labelled rows are a random sample of the positives.{rests}"
         "The class prior is the share of positives among "
-        f"{'the unlabeled' if document['scenario'] == 'case-control' else 'all'} rows. The share is that of training "
+        f"{'the unlabeled' if answer.scenario == 'case-control' else 'all'} rows. The share is that of training "
         "rows above the threshold, by models trained without them; it may be slightly larger for new rows. The "
         "interval of the lift is for such rows, too: it takes those of recall and share at their far ends."
     )
 
 
-def _labelling(test: Mapping[str, Any], labelling: str) -> str:
+def _labelling(test: RandomLabels, labelling: str) -> str:
     """Return the verdict on random labelling, with the feature that speaks most against it."""
-    verdict = str(test["verdict"])
-    if test["random"] or labelling != "scar" or "p =" not in verdict:
+    verdict = test.verdict
+    if test.random or labelling != "scar" or "p =" not in verdict:
         return verdict
-    return f"{verdict}; labelled rows differ most in {test['differs_most']} ({test['difference']:+.1f} standard errors)"
+    return f"{verdict}; labelled rows differ most in {test.differs_most} ({test.difference:+.1f} standard errors)"
 
 
-def _called_in_full(document: Mapping[str, Any]) -> str:
+def _called_in_full(answer: AutoAnswer) -> str:
     """Return what the precision means for the unlabeled rows called positive, where it counts labelled ones, too."""
-    if document["scenario"] == "case-control" or not document["estimates"]["precision"]["known"]:
+    if answer.scenario == "case-control" or not answer.estimates.precision.known:
         return ""
     return "unlabeled rows are positive less often than the precision says: it counts the labelled rows, too"

@@ -6,7 +6,7 @@ import re
 import sys
 import textwrap
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
 from pucli.cli.terminal import filled, many, width_of
@@ -15,6 +15,7 @@ from pucli.core.errors import UsageError, shell_word
 if TYPE_CHECKING:
     from pucli.data.columns.encoder import TableEncoder
     from pucli.data.rows.training_rows import RowSource, TrainingRows
+    from pucli.models.columns import UsedColumn
 
 # Columns named in a joined warning, and characters about each.
 NAMED, SHORT = 3, 60
@@ -154,28 +155,11 @@ def summary(encoder: TableEncoder) -> str:
     return f"{counted}: {many(len(encoder.get_feature_names_out()), 'feature')}{filled}"
 
 
-def column_records(encoder: TableEncoder) -> list[dict[str, Any]]:
-    """Return one record per column: its kind, its encoding and remarks about it."""
-    return [
-        {
-            "column": column.name,
-            "kind": column.kind,
-            "empty": column.n_empty,
-            "distinct": column.n_distinct,
-            "read": column.share_read,
-            "not_read": column.unread or None,
-            "encoded": one.how(),
-            "features": len(one.features),
-            "note": column.warning or column.remark,
-        }
-        for column, one in zip(encoder.columns_, encoder.encoders_, strict=True)
-    ]
-
-
 def show_columns(out: Output, source: RowSource) -> None:
     """Print how the columns of a file are interpreted."""
     from pucli.data.rows.label_column import labelled_positives
     from pucli.data.rows.user_file import fit_file
+    from pucli.models.columns import Columns, column_records
 
     if source.data is None:
         raise UsageError("--columns needs a file of your own; give it with --data FILE.")
@@ -183,12 +167,11 @@ def show_columns(out: Output, source: RowSource) -> None:
     if file.encoder.sparse_:
         raise UsageError(f"{source.data} is sparse; all of its {file.X.shape[1]} columns are numeric.")
     records = column_records(file.encoder)
-    counted = {"rows": len(file.X), "features": file.X.shape[1], "columns": [dict(record) for record in records]}
-    out.document({"data": source.data, **counted})
+    out.document(Columns(source.data, len(file.X), file.X.shape[1], records))
     screen = width_of(sys.stdout)  # None for a file, which gets one line a column
-    indent = 2 + min(LONGEST, max(len(str(record["column"])) for record in records))
+    indent = 2 + min(LONGEST, max(len(record.column) for record in records))
     for record in records:
-        name, described = " ".join(str(record["column"]).split()), _described(record)
+        name, described = " ".join(record.column.split()), _described(record)
         if len(name) > LONGEST and screen is not None:
             out.text(name)
             name = ""
@@ -203,21 +186,19 @@ def show_columns(out: Output, source: RowSource) -> None:
             out.warn(str(error))
 
 
-def _described(record: dict[str, Any]) -> str:
+def _described(record: UsedColumn) -> str:
     """Return what a column was taken for, how much of it was read, and what becomes of it."""
-    said = [record["kind"]]
-    if record["read"] is not None:
-        said.append(
-            f"{_percent(record['read'])} read" + (f" (not {record['not_read']!r})" if record["not_read"] else "")
-        )
-    if record["distinct"] is not None and f"of {record['distinct']} values" not in record["encoded"]:
-        said.append(f"{many(record['distinct'], 'value')}")
-    if record["empty"]:
-        said.append(f"{record['empty']:,} empty")
-    becomes = record["encoded"]
-    if record["features"] > 1 and not becomes.startswith("0 or 1 for each"):
-        becomes += f" ({record['features']} features)"
-    note = record["note"] if becomes != "not used" else re.sub(r"[;,] it is not used\b", "", record["note"])
+    said = [record.kind]
+    if record.read is not None:
+        said.append(f"{_percent(record.read)} read" + (f" (not {record.not_read!r})" if record.not_read else ""))
+    if record.distinct is not None and f"of {record.distinct} values" not in record.encoded:
+        said.append(f"{many(record.distinct, 'value')}")
+    if record.empty:
+        said.append(f"{record.empty:,} empty")
+    becomes = record.encoded
+    if record.features > 1 and not becomes.startswith("0 or 1 for each"):
+        becomes += f" ({record.features} features)"
+    note = record.note if becomes != "not used" else re.sub(r"[;,] it is not used\b", "", record.note)
     return f"{', '.join(said)}: {becomes}{'; ' + note if note else ''}"
 
 

@@ -19,7 +19,7 @@ def print_report(out: Output, report: Report) -> None:
     from pucli.report.tables.verdict import LOOKS
 
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in report.verdicts.items())
-    counts = report.counts
+    counts = report.cells
     cells = f"{counts['done']:,} of {counts['total']:,} done"
     cells += f", {counts['failed']:,} failed" if counts["failed"] else ""
     cells += f", {counts['missing']:,} not run yet" if counts["missing"] else ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.terminal import inert_text, number, percent, percents
@@ -22,52 +24,94 @@ SCORES = ("f1", "auc")
 SAME = "New rows must come from the population of the training rows."
 
 
-def document_of(saved: SavedModel) -> dict[str, Any]:
-    """Return what a model file holds as JSON values."""
+@dataclass(frozen=True)
+class OpenInterval:
+    """A value with its 90 % interval; the value is None where the rows do not determine it."""
+
+    value: float | None
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ModelColumn:
+    """A column of the training file and its encoding."""
+
+    column: str
+    kind: str
+    encoded: str
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """What a model file holds, and the file to which it was written as a page."""
+
+    model: Path
+    method: str
+    source: str
+    kind: str
+    trained_on: str | None
+    label: str | None
+    classes: dict[str, str]
+    ids: list[str]
+    features: int
+    columns: list[ModelColumn]
+    params: dict[str, bool | int | float | str]
+    threshold: float | None
+    class_prior: OpenInterval | None
+    estimates: dict[str, OpenInterval]
+    limits: list[str]
+    versions: dict[str, str]
+    card: Path | None
+
+
+def model_card(path: Path, saved: SavedModel, card: Path | None) -> ModelCard:
+    """Return what a model file holds."""
     from pucli.methods import get_method
 
     about, model, entry = saved.metadata, saved.estimator, get_method(saved.method)
     data, kind = about.get("data", {}), about.get("kind", entry.kind)
     encoder, words = saved.encoder, about.get("words", {})
     encoders = [] if encoder is None or encoder.sparse_ else encoder.encoders_
-    columns = [{"column": one.name, "kind": one.kind, "encoded": one.how()} for one in encoders]
-    return {
-        "method": saved.method,
-        "source": entry.source,
-        "kind": kind,
-        "trained_on": data.get("file") or data.get("dataset"),
-        "label": about.get("label_column") or None,
-        "classes": words,
-        "ids": [*about.get("id_columns", ()), *about.get("found_ids", ())],
-        "features": len(saved.feature_names),
-        "columns": columns,
-        "params": {name: value for name, value in model.get_params(deep=False).items() if _plain(value)},
-        "threshold": getattr(model, "threshold_", None),
-        "class_prior": _class_prior(saved),
-        "estimates": _estimates(model),
-        "limits": _limits(saved, kind),
-        "versions": saved.versions,
-    }
+    return ModelCard(
+        model=path,
+        method=saved.method,
+        source=entry.source,
+        kind=kind,
+        trained_on=data.get("file") or data.get("dataset"),
+        label=about.get("label_column") or None,
+        classes=words,
+        ids=[*about.get("id_columns", ()), *about.get("found_ids", ())],
+        features=len(saved.feature_names),
+        columns=[ModelColumn(one.name, one.kind, one.how()) for one in encoders],
+        params={name: value for name, value in model.get_params(deep=False).items() if _plain(value)},
+        threshold=getattr(model, "threshold_", None),
+        class_prior=_class_prior(saved),
+        estimates=_estimates(model),
+        limits=_limits(saved, kind),
+        versions=saved.versions,
+        card=card,
+    )
 
 
 def _plain(value: Any) -> bool:
     return isinstance(value, bool | int | float | str)
 
 
-def _class_prior(saved: SavedModel) -> dict[str, Any] | None:
+def _class_prior(saved: SavedModel) -> OpenInterval | None:
     curve = saved.metadata.get("probability") or {}
     if "prior" in curve:
-        return {"value": curve["prior"], "low": curve["prior_low"], "high": curve["prior_high"]}
+        return OpenInterval(curve["prior"], curve["prior_low"], curve["prior_high"])
     found = getattr(saved.estimator, "estimates_", {}).get("prior")
     if found is not None:
-        return {"value": found.value if found.known else None, "low": found.low, "high": found.high}
+        return OpenInterval(found.value if found.known else None, found.low, found.high)
     value = getattr(saved.estimator, "prior_", None)
-    return None if value is None else {"value": value, "low": value, "high": value}
+    return None if value is None else OpenInterval(value, value, value)
 
 
-def _estimates(model: Any) -> dict[str, dict[str, Any]]:
+def _estimates(model: Any) -> dict[str, OpenInterval]:
     return {
-        name: {"value": one.value if one.known else None, "low": one.low, "high": one.high}
+        name: OpenInterval(one.value if one.known else None, one.low, one.high)
         for name, one in getattr(model, "estimates_", {}).items()
         if name != "prior"
     }
@@ -84,36 +128,36 @@ def _limits(saved: SavedModel, kind: str) -> list[str]:
     return [*found, *(f"Found in training: {text}." for text in about.get("leaks", ()))]
 
 
-def facts(document: Mapping[str, Any]) -> list[tuple[str, str | None]]:
-    """Return name and text of each fact of `document_of`, without columns and limits."""
-    words, versions = document["classes"], document["versions"]
-    label = document["label"]
-    positive = f"{label} = {words['1']}" if label and "1" in words and document["kind"] == "pu" else None
+def facts(card: ModelCard) -> list[tuple[str, str | None]]:
+    """Return name and text of each fact of `model_card`, without columns and limits."""
+    words, versions = card.classes, card.versions
+    label = card.label
+    positive = f"{label} = {words['1']}" if label and "1" in words and card.kind == "pu" else None
     classes = None if positive or not words else ", ".join(map(str, words.values()))
-    threshold = "score above 0" if document["kind"] == "pu" else None
-    if threshold and document["threshold"]:
-        threshold += f" (the threshold, {number(float(document['threshold']))}, is already subtracted)"
+    threshold = "score above 0" if card.kind == "pu" else None
+    if threshold and card.threshold:
+        threshold += f" (the threshold, {number(float(card.threshold))}, is already subtracted)"
     return [
-        ("method", document["method"]),
-        ("source", document["source"]),
-        ("trained on", document["trained_on"]),
+        ("method", card.method),
+        ("source", card.source),
+        ("trained on", card.trained_on),
         ("positive", positive),
         ("classes", classes),
-        ("identifiers", ", ".join(document["ids"]) or None),
-        ("features", f"{document['features']:,}"),
-        ("parameters", ", ".join(f"{name}={number(value)}" for name, value in document["params"].items()) or None),
+        ("identifiers", ", ".join(card.ids) or None),
+        ("features", f"{card.features:,}"),
+        ("parameters", ", ".join(f"{name}={number(value)}" for name, value in card.params.items()) or None),
         ("called positive", threshold),
-        ("class prior", _between(document["class_prior"])),
-        *((NAMES.get(name, name), _between(one, name not in SCORES)) for name, one in document["estimates"].items()),
+        ("class prior", _between(card.class_prior)),
+        *((NAMES.get(name, name), _between(one, name not in SCORES)) for name, one in card.estimates.items()),
         ("written by", ", ".join(f"{name} {version}" for name, version in versions.items()) or None),
     ]
 
 
-def _between(estimate: Mapping[str, float | None] | None, share: bool = True) -> str | None:
+def _between(estimate: OpenInterval | None, share: bool = True) -> str | None:
     """Return an estimate with its interval, in percent if it is a share; None if there is none."""
     if estimate is None:
         return None
-    value, low, high = (estimate[name] for name in ("value", "low", "high"))
+    value, low, high = (estimate.value, estimate.low, estimate.high)
 
     def shown(one: float) -> str:
         return f"{percent(one)} %" if share else number(one)
@@ -124,18 +168,18 @@ def _between(estimate: Mapping[str, float | None] | None, share: bool = True) ->
     return f"{'cannot be told' if value is None else shown(value)} ({ends})"
 
 
-def column_rows(document: Mapping[str, Any]) -> list[list[str]]:
+def column_rows(card: ModelCard) -> list[list[str]]:
     """Return name, kind and encoding of each column."""
-    return [[one["column"], one["kind"], one["encoded"]] for one in document["columns"] or ()]
+    return [[one.column, one.kind, one.encoded] for one in card.columns]
 
 
-def card(document: Mapping[str, Any]) -> str:
+def page_of(card: ModelCard) -> str:
     """Return the document as a page in Markdown."""
-    known = [(name, text) for name, text in facts(document) if text is not None]
-    parts = [f"# Model: {_cell(document['method'])}", _table(["", ""], known)]
-    if document["columns"]:
-        parts += ["## Columns", _table(["column", "kind", "encoding"], column_rows(document))]
-    parts += ["## Limits", "\n".join(f"- {inert_text(text)}" for text in document["limits"])]
+    known = [(name, text) for name, text in facts(card) if text is not None]
+    parts = [f"# Model: {_cell(card.method)}", _table(["", ""], known)]
+    if card.columns:
+        parts += ["## Columns", _table(["column", "kind", "encoding"], column_rows(card))]
+    parts += ["## Limits", "\n".join(f"- {inert_text(text)}" for text in card.limits)]
     return "\n\n".join(parts) + "\n"
 
 

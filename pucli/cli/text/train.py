@@ -1,4 +1,4 @@
-"""The report of ``pucli train`` on a fitted model: a JSON document and a summary."""
+"""The summary of ``pucli train``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pucli.cli.terminal import duration, many, number, percent, percents
 
 if TYPE_CHECKING:
     from pucli.models.fitting import Fitted
-
-COUNTS = ("tp", "fn", "fp", "tn")  # the confusion matrix, row by row
+    from pucli.models.trained import Trained
+    from pucli.models.validation import HeldOut
 
 # Number of constant features that are named.
 NAMED = 10
@@ -21,121 +21,74 @@ NAMED = 10
 NEARLY_EXACT = 1e-6
 
 
-def document_of(fitted: Fitted) -> dict[str, Any]:
-    """Return everything known about a fit as one JSON document."""
-    import numpy as np
-
-    from pucli.cli.text.columns import column_records
-    from pucli.data.features import shape
-
-    rows, statements = fitted.rows, fitted.statements
-    known = 0 if rows.negative is None else int(rows.negative.sum())
-    labels = {} if rows.y is None else {"labelled": rows.n_labelled, "unlabeled": len(rows.y) - rows.n_labelled - known}
-    if known:
-        labels["known_negatives"] = known
-    return {
-        "method": fitted.method,
-        "params": fitted.params,
-        "data": rows.about,
-        "rows": rows.X.shape[0],
-        **labels,
-        "features": rows.X.shape[1],
-        "columns": None if rows.encoder is None else column_records(rows.encoder),
-        "missing_cells": int(np.isnan(rows.X).sum()) if isinstance(rows.X, np.ndarray) else 0,
-        **shape(rows.X, rows.feature_names)._asdict(),
-        "standardised": fitted.standardised,
-        **statements,
-        "seconds": fitted.seconds,
-        "test": _test_scores(fitted),
-    }
-
-
-def _test_scores(fitted: Fitted) -> dict[str, Any] | None:
-    """Return the scores on the held-out rows, or None if there are none."""
-    rows = fitted.rows
-    if rows.X_test is None:
-        return None
-    from pucli.models.scores import log_density, true_label_scores
-
-    if rows.y_test is None:
-        return {"rows": len(rows.X_test), "log_likelihood": float(log_density(fitted.pipeline, rows.X_test).mean())}
-    scores = true_label_scores(fitted.pipeline, rows.X_test, rows.y_test)
-    return {"rows": len(rows.y_test), **whole_counts(scores)}
-
-
-def whole_counts(scores: dict[str, float]) -> dict[str, Any]:
-    """Return scores with the confusion counts as integers."""
-    return {name: int(value) if name in COUNTS else value for name, value in scores.items()}
-
-
-def print_model(out: Output, document: dict[str, Any], fitted: Fitted, *, verbose: bool) -> None:
+def print_model(out: Output, answer: Trained, fitted: Fitted, *, verbose: bool) -> None:
     """Print the summary of a fit.
 
     Parameters
     ----------
     out : Output
         Output of the command.
-    document : dict
-        The JSON document of the fit.
+    answer : Trained
+        The answer of the command.
     fitted : Fitted
         The fitted model with its training rows.
     verbose : bool
         Whether to print the parameters and what is proven of the solution as well.
     """
-    details, test = _details(document, fitted), _test(document["test"])
-    out.text(f"{document['method']} on {fitted.rows.title}")
+    details, test = _details(answer, fitted), _test(answer.test)
+    out.text(f"{answer.method} on {fitted.rows.title}")
     out.fields(
         [
-            ("learned from", _rows(document)),
-            ("called", _called_positive(document)),
-            ("held out", _held_out(document["held_out"])),
-            ("ranking", _ranking(document["held_out"])),
-            ("probability", _probability(document["probability"], document["held_out"], fitted.probability)),
-            *([] if verbose or document["converged"] in (True, None) else [("converged", _converged(document))]),
-            ("missing cells", None if verbose else _missing_cells(document)),
-            ("components", document["n_components"]),
+            ("learned from", _rows(answer)),
+            ("called", _called_positive(answer)),
+            ("held out", _held_out(answer.held_out)),
+            ("ranking", _ranking(answer.held_out)),
+            ("probability", _probability(answer.probability, answer.held_out, fitted.probability)),
+            *([] if verbose or answer.converged in (True, None) else [("converged", _converged(answer))]),
+            ("missing cells", None if verbose else _missing_cells(answer)),
+            ("components", answer.n_components),
             *test,
             *(details if verbose else []),
-            ("model", document["model"]),
+            ("model", answer.model),
         ]
     )
 
 
-def _details(document: dict[str, Any], fitted: Fitted) -> list[tuple[str, Any]]:
+def _details(answer: Trained, fitted: Fitted) -> list[tuple[str, Any]]:
     """Return what --verbose adds: the features, the parameters and what is proven of the solution."""
     return [
-        ("features", f"{document['features']}, {'standardised' if document['standardised'] else 'not standardised'}"),
-        ("constant features", _few(document["constant_features"]) or None),
-        ("duplicate rows", document["duplicate_rows"] or None),
-        ("missing cells", _missing_cells(document)),
-        ("parameters", ", ".join(f"{key}={number(value)}" for key, value in document["params"].items())),
-        ("approximated", _approximated(document, fitted)),
-        ("class prior estimated", None if "prior" in document["params"] else document["prior"]),
-        ("objective", finite(document["objective"])),
-        ("certificate", None if fitted.rows.y is None else certificate_text(document)),
-        ("guarantee", document["guarantee"]),
-        ("converged", _converged(document)),
-        ("training time", duration(document["seconds"])),
+        ("features", f"{answer.features}, {'standardised' if answer.standardised else 'not standardised'}"),
+        ("constant features", _few(answer.constant_features) or None),
+        ("duplicate rows", answer.duplicate_rows or None),
+        ("missing cells", _missing_cells(answer)),
+        ("parameters", ", ".join(f"{key}={number(value)}" for key, value in answer.params.items())),
+        ("approximated", _approximated(answer, fitted)),
+        ("class prior estimated", None if "prior" in answer.params else answer.prior),
+        ("objective", finite(answer.objective)),
+        ("certificate", None if fitted.rows.y is None else certificate_text(answer)),
+        ("guarantee", answer.guarantee),
+        ("converged", _converged(answer)),
+        ("training time", duration(answer.seconds)),
     ]
 
 
-def _converged(document: dict[str, Any]) -> str | None:
+def _converged(answer: Trained) -> str | None:
     """Return the line on convergence, None for a method of another package that does not say."""
-    if document["converged"] is None:
+    if answer.converged is None:
         return None
-    return f"{'yes' if document['converged'] else 'NO'}, {many(document['n_iter'], 'iteration')}"
+    return f"{'yes' if answer.converged else 'NO'}, {many(answer.n_iter or 0, 'iteration')}"
 
 
-def _rows(document: dict[str, Any]) -> str:
-    if "labelled" not in document:
-        return f"{document['rows']:,}"
-    known = f", {document['known_negatives']:,} known negative" if "known_negatives" in document else ""
-    return f"{document['rows']:,} rows, {document['labelled']:,} labelled, {document['unlabeled']:,} unlabeled{known}"
+def _rows(answer: Trained) -> str:
+    if answer.labelled is None:
+        return f"{answer.rows:,}"
+    known = f", {answer.known_negatives:,} known negative" if answer.known_negatives is not None else ""
+    return f"{answer.rows:,} rows, {answer.labelled:,} labelled, {answer.unlabeled:,} unlabeled{known}"
 
 
-def _approximated(document: dict[str, Any], fitted: Fitted) -> str | None:
+def _approximated(answer: Trained, fitted: Fitted) -> str | None:
     parts = []
-    recall, residual = document["graph_recall"], document["kernel_residual"]
+    recall, residual = answer.graph_recall, answer.kernel_residual
     if recall is not None and recall < 1.0:
         parts.append(f"the graph has {100 * recall:.1f} % of the true neighbours")
     if residual is not None and residual > NEARLY_EXACT:
@@ -144,32 +97,32 @@ def _approximated(document: dict[str, Any], fitted: Fitted) -> str | None:
     return "; ".join(parts) or None
 
 
-def _called_positive(document: dict[str, Any]) -> str | None:
-    share, recall = document["positive_share"], document["labelled_recall"]
-    if share is None:
+def _called_positive(answer: Trained) -> str | None:
+    share, recall = answer.positive_share, answer.labelled_recall
+    if share is None or recall is None:
         return None
     return f"{number(100 * share)} % of the unlabeled rows, {number(100 * recall)} % of the labelled ones"
 
 
-def _held_out(checked: dict[str, Any] | None) -> str | None:
+def _held_out(checked: HeldOut | None) -> str | None:
     if checked is None:
         return None
-    share, recall, share_sd, recall_sd = (100 * checked[name] for name in ("share", "recall", "share_sd", "recall_sd"))
+    share, recall, share_sd, recall_sd = (
+        100 * value for value in (checked.share, checked.recall, checked.share_sd, checked.recall_sd)
+    )
     return (
         f"calls {number(share)} ± {number(share_sd, 2)} % of the unlabeled rows, {number(recall)} ± "
         f"{number(recall_sd, 2)} % of the labelled ones (± standard deviation over folds)"
     )
 
 
-def _ranking(checked: dict[str, Any] | None) -> str | None:
+def _ranking(checked: HeldOut | None) -> str | None:
     if checked is None:
         return None
-    return f"PU-AUC {checked['pu_auc']:.2f} ± {checked['pu_auc_sd']:.2f} on held-out rows; 0.50 is chance"
+    return f"PU-AUC {checked.pu_auc:.2f} ± {checked.pu_auc_sd:.2f} on held-out rows; 0.50 is chance"
 
 
-def _probability(
-    priors: dict[str, float] | None, checked: dict[str, Any] | None, curve: Mapping[str, Any]
-) -> str | None:
+def _probability(priors: dict[str, float] | None, checked: HeldOut | None, curve: Mapping[str, Any]) -> str | None:
     if priors is None:
         return None
     if checked is None:
@@ -181,12 +134,12 @@ def _probability(
     return f"from held-out scores, with a class prior of {percent(value)} % ({known})"
 
 
-def _missing_cells(document: dict[str, Any]) -> str | None:
-    if not document["missing_cells"]:
+def _missing_cells(answer: Trained) -> str | None:
+    if not answer.missing_cells:
         return None
-    pattern = "one block" if document["pattern"] == "one block" else "a monotone pattern"
-    complete = f"{document['n_complete']:,} of {document['rows']:,} rows are complete"
-    return f"{document['missing_cells']:,}, in {pattern}; {complete}"
+    pattern = "one block" if answer.pattern == "one block" else "a monotone pattern"
+    complete = f"{answer.n_complete:,} of {answer.rows:,} rows are complete"
+    return f"{answer.missing_cells:,}, in {pattern}; {complete}"
 
 
 def _test(test: dict[str, Any] | None) -> list[tuple[str, Any]]:
@@ -198,9 +151,9 @@ def _test(test: dict[str, Any] | None) -> list[tuple[str, Any]]:
     return [("test", f"{test['rows']:,} rows with true labels"), *scores]
 
 
-def certificate_text(document: dict[str, Any]) -> str:
+def certificate_text(answer: Trained) -> str:
     """Return the certificate of a fit as text."""
-    gap, residual = finite(document["dual_gap"]), finite(document["residual"])
+    gap, residual = finite(answer.dual_gap), finite(answer.residual)
     if gap is not None:
         return f"proven: less than {number(gap).removeprefix('under ')} from the optimum"
     if residual is not None:

@@ -1,1 +1,7 @@
-"""The summary and the page of a fitted AutoPU."""
+"""The ranking of a user's rows by `AutoPU`, what is known about it, and its page."""
+
+from __future__ import annotations
+
+from pucli.models.auto.ranking import Options, Ranking, rank
+
+__all__ = ["Options", "Ranking", "rank"]

@@ -30,7 +30,8 @@ from pucli.solvers.prior.labelling_odds import with_odds
 if TYPE_CHECKING:
     from pucli.data.rows.training_rows import TrainingRows
     from pucli.estimators.auto.auto_pu import AutoPU
-    from pucli.models.auto.summary import Findings
+    from pucli.models.auto.ranking import Ranking
+    from pucli.models.auto.summary import AutoAnswer
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
 TOP_ROWS = 200
@@ -48,10 +49,8 @@ _DID = re.compile(r"^\w+ed$|^(bought|paid|left|won|lost|sold|went|came|fell|quit
 
 def write_report(
     path: Path,
-    found: Findings,
-    rows: TrainingRows,
-    about: dict[str, Any],
-    why: np.ndarray,
+    ranking: Ranking,
+    about: AutoAnswer,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
     """Write the page: the rows to check first, the estimates and their limits, then the model.
@@ -60,24 +59,22 @@ def write_report(
     ----------
     path : Path
         File to write.
-    found : Findings
-        Findings of the fitted model.
-    rows : TrainingRows
-        Its training rows.
-    about : dict
-        From `pucli.models.auto.summary.summary`; the command, the seed and the names of the files written, if known.
-    why : ndarray of shape (n,)
-        From `pucli.models.auto.summary.reasons_of_likeliest`.
+    ranking : Ranking
+        From `pucli.models.auto.rank`.
+    about : AutoAnswer
+        Its summary, with the command, the seed and the names of the files written.
     progress : callable or None
         Called with the numbers of finished and of all columns.
     """
     from jinja2 import Environment
 
+    rows = ranking.rows
+
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["quoted"] = shell_word
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     text = template.render(
-        **_content(found, rows, why, progress),
+        **_content(ranking, progress),
         about=about,
         source=rows.title.rpartition(", label column ")[0] or rows.title,
         positive=f"{rows.label_column} = {rows.words['1']}" if rows.label_column else "",
@@ -107,9 +104,8 @@ def question(label: str, word: str) -> str:
     return f"Who else {name}?" if _DID.match(name) else f"Which other rows have {name}?"
 
 
-def _content(
-    found: Findings, rows: TrainingRows, why: np.ndarray, progress: Callable[[int, int], object] | None
-) -> dict[str, Any]:
+def _content(ranking: Ranking, progress: Callable[[int, int], object] | None) -> dict[str, Any]:
+    found, rows = ranking.findings, ranking.rows
     model, X, labelled, unlabeled = found.model, rows.X, rows.labelled, unlabeled_of(rows)
     rng, columns = stream(0, "report"), list(spans(encoder_of(rows)))
     fall, error, best = importances(model, X, labelled, rng, [place for _, place in columns], progress)
@@ -144,7 +140,7 @@ def _content(
             for k in order[:SHOWN_CELLS]
         ],
         "top": next((one for one in reversed(found.first) if one.rows <= TOP_ROWS), None),
-        "rows": _rows(model, rows, why, [columns[k] for k in order[:SHOWN_CELLS]]),
+        "rows": _rows(model, rows, ranking.reasons, [columns[k] for k in order[:SHOWN_CELLS]]),
     }
 
 

@@ -1,20 +1,31 @@
-"""The results of a fitted `AutoPU` as plain values, for the command and the page."""
+"""The results of a fitted `AutoPU`, for the command and the page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError
+from pucli.core.json_values import OrNaN
 from pucli.data.columns.drift import Usual
 from pucli.data.columns.encoder import TableEncoder
 from pucli.models.fitting import without_looked_at
 from pucli.models.reasons import explainable, reasons
-from pucli.solvers.ensemble.estimates import FEW_LABELLED, FROM_PRIOR, if_odds
+from pucli.solvers.ensemble.estimates import (
+    FEW_LABELLED,
+    FROM_PRIOR,
+    Estimate,
+    FirstRows,
+    IfPrior,
+    OddsEffects,
+    if_odds,
+)
+from pucli.solvers.ensemble.threshold import Cut
 from pucli.solvers.prior.best_bin import prior_factors
 from pucli.solvers.prior.labelling_odds import ahead_of
 
@@ -24,7 +35,6 @@ if TYPE_CHECKING:
     from pucli.data.rows.training_rows import TrainingRows
     from pucli.estimators.auto.auto_pu import AutoPU
     from pucli.estimators.auto.random_labelling import RandomLabelling
-    from pucli.solvers.ensemble.estimates import FirstRows
 
 
 # Estimates that benchmark `labelling` found too high, mostly outside their intervals, with a model of biased labels.
@@ -109,7 +119,7 @@ class Findings(NamedTuple):
         return self.model.among_first(FIRST) if self.sound else []
 
     @property
-    def if_prior(self) -> list[dict[str, float]]:
+    def if_prior(self) -> list[IfPrior]:
         """Unlabeled rows called, recall and precision with the class prior at either end of its interval.
 
         Nothing if the prior was given, or if the estimates are not sound; the order of rows needs no prior.
@@ -127,12 +137,11 @@ class Findings(NamedTuple):
             of = moved.estimates_
             called = of["share"].value * (self.unlabeled + (self.labelled if single else 0))
             called -= float(np.mean(moved._positive > moved.threshold_)) * self.labelled if single else 0.0
-            numbers = {name: of[name].value for name in ("recall", "precision")}
-            found.append({"prior": prior, "called": round(called), **numbers})
+            found.append(IfPrior(prior, round(called), of["recall"].value, of["precision"].value))
         return found
 
     @property
-    def if_odds(self) -> dict[str, Any] | None:
+    def if_odds(self) -> OddsEffects | None:
         """Estimates if the odds of being labelled differ twofold, the tipping points, and how many called rows lead.
 
         Nothing if a column leaks the label, labelled rows are repeated, no row is called, labels are taken for biased,
@@ -158,8 +167,9 @@ class Findings(NamedTuple):
         if not (model._given or model._calibrates):
             low, high = prior_factors(model._positive, model._population, bounds.odds_ratio)
         least = min(model.prior_estimate_.labelled, prior.value)
-        moved = {"value": prior.value, "low": max(least, low * prior.low), "high": min(1.0, high * prior.high)}
-        return {**asdict(bounds), "prior": moved, "ahead": min(round(rows), self.called_positive)}
+        moved = Estimate(prior.value, max(least, low * prior.low), min(1.0, high * prior.high))
+        stay = min(round(rows), self.called_positive)
+        return OddsEffects(**vars(bounds), prior=moved, ahead=stay, called=self.called_positive)
 
     @property
     def why(self) -> str:
@@ -224,51 +234,131 @@ class Findings(NamedTuple):
         return self.test.verdict if self.model.labelling_ == "scar" else MODELLED
 
 
-def summary(found: Findings, names: Sequence[str]) -> dict[str, Any]:
-    """Return the threshold, the estimates, the leaderboard and the test of random labelling as plain values."""
-    model, test, known = found.model, found.test, found.known
-    shown = {name: {**asdict(estimate), "known": known[name]} for name, estimate in model.estimates_.items()}
-    first = found.first
-    _hold_together(shown, first, len(model._population))
-    return {
-        "rows": found.labelled + found.unlabeled + model.n_negative_,
-        "labelled": found.labelled,
-        "unlabeled": found.unlabeled,
-        "few_labelled": found.labelled < FEW_LABELLED,
-        "known_negatives": model.n_negative_,
-        "negatives": model.negatives,
-        "scenario": model.scenario,
-        "labelling": model.labelling_,
-        "called_positive": found.called_positive,
-        "threshold": {**asdict(model.chosen_threshold_), "why": found.why},
-        "estimates": shown,
-        "first": [asdict(one) for one in first],
-        "if_prior": found.if_prior,
-        "if_odds": found.if_odds,
-        "leaderboard": model.leaderboard_,
-        "random_labelling": {
-            "p_value": test.p_value,
-            "random": test.random,
-            "differs_most": names[test.feature],
-            "difference": test.difference,
-            "verdict": found.verdict,
-        },
-        "leaks": list(found.leaks),
-        "repeated": found.repeated,
-        "sound": found.sound,
-        "ranks": model.ranks_,
-    }
+@dataclass(frozen=True)
+class Reported:
+    """An estimate; if `known` is false, the rows do not determine it, and its value must not be reported."""
+
+    value: float
+    low: float
+    high: float
+    known: bool
 
 
-def _hold_together(shown: dict[str, dict[str, Any]], first: Sequence[FirstRows], rows: int) -> None:
-    """Raise the lower ends of class prior and precision to the least number of positives among the likeliest rows."""
-    share = shown["share"]["value"]
+@dataclass(frozen=True)
+class Estimates:
+    """Estimates from held-out rows: shares, and AUC, of positives and negatives."""
+
+    prior: Reported
+    share: Reported
+    recall: Reported
+    precision: Reported
+    f1: Reported
+    auc: Reported
+
+
+@dataclass
+class Threshold(Cut):
+    """The threshold of the score, the share of rows above it, and what it was chosen for."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class RandomLabels:
+    """The test of whether the labelled rows are a random sample of the positives."""
+
+    p_value: OrNaN
+    random: bool
+    differs_most: str  # the feature with the largest difference
+    difference: OrNaN  # this difference of means, in standard errors
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is known about the ensemble and its rows."""
+
+    rows: int
+    labelled: int
+    unlabeled: int
+    few_labelled: bool
+    known_negatives: int
+    negatives: str  # "biased" or "random"
+    scenario: str
+    labelling: str  # "scar" or "sar"
+    called_positive: int
+    threshold: Threshold
+    estimates: Estimates
+    first: list[FirstRows]
+    if_prior: list[IfPrior]
+    if_odds: OddsEffects | None
+    leaderboard: list[dict[str, Any]]
+    random_labelling: RandomLabels
+    leaks: list[str]
+    repeated: str
+    sound: bool
+    ranks: bool
+
+
+@dataclass(frozen=True)
+class AutoAnswer(Summary):
+    """The ensemble of `pucli auto`, how it was trained, and the files that were written."""
+
+    data: dict[str, Any]
+    notes: list[str]
+    seconds: float
+    seed: int
+    expected: int | None  # number of positives among the unlabeled rows, if it was given
+    model: Path | None
+    report: Path | None
+    scored: Path | None
+    # of rows in memory: number of duplicate rows, and the command that trains the ensemble again
+    duplicate_rows: int | None
+    command: str | None
+    # with --backend dask: number of blocks, and files of predictions
+    blocks: int | None
+    predictions: list[str]
+
+
+def summary(found: Findings, names: Sequence[str]) -> Summary:
+    """Return the threshold, the estimates, the leaderboard and the test of random labelling."""
+    model, test, first = found.model, found.test, found.first
+    return Summary(
+        rows=found.labelled + found.unlabeled + model.n_negative_,
+        labelled=found.labelled,
+        unlabeled=found.unlabeled,
+        few_labelled=found.labelled < FEW_LABELLED,
+        known_negatives=model.n_negative_,
+        negatives=model.negatives,
+        scenario=model.scenario,
+        labelling=model.labelling_,
+        called_positive=found.called_positive,
+        threshold=Threshold(**vars(model.chosen_threshold_), why=found.why),
+        estimates=_reported(model.estimates_, found.known, first, len(model._population)),
+        first=first,
+        if_prior=found.if_prior,
+        if_odds=found.if_odds,
+        leaderboard=model.leaderboard_,
+        random_labelling=RandomLabels(test.p_value, test.random, names[test.feature], test.difference, found.verdict),
+        leaks=list(found.leaks),
+        repeated=found.repeated,
+        sound=found.sound,
+        ranks=model.ranks_,
+    )
+
+
+def _reported(
+    of: Mapping[str, Estimate], known: Mapping[str, bool], first: Sequence[FirstRows], rows: int
+) -> Estimates:
+    """Return the estimates; class prior and precision are not below the number of positives among the likeliest."""
+    low, share = {name: one.low for name, one in of.items()}, of["share"].value
     for one in first:
         ends = {"prior": one.positives.low / rows}
         if one.rows <= share * rows:
             ends["precision"] = one.positives.low / (share * rows)
-        for name, low in ends.items():
-            shown[name]["low"] = min(max(shown[name]["low"], low), shown[name]["value"])
+        for name, end in ends.items():
+            low[name] = min(max(low[name], end), of[name].value)
+    return Estimates(**{name: Reported(one.value, low[name], one.high, known[name]) for name, one in of.items()})
 
 
 def behind(leaderboard: Sequence[Mapping[str, Any]], labelled: int, unlabeled: int) -> list[str]:

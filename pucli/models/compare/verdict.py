@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from pucli.core.arrays import Floats
+from pucli.core.json_values import OrNaN
 from pucli.metrics import Ranking, corrected_resampled_t, get_metric, holm_adjusted, wilcoxon_paired
 from pucli.models.compare.run import Scores
 
@@ -27,7 +27,8 @@ class PairVerdict:
     """Two methods: on how many blocks (data sets, or splits of one table) the first is better, and how sure.
 
     `difference` is the mean of the first less that of the second, in the unit of the metric; `p` is adjusted for the
-    number of pairs. `of_use` is False if both may be no better than chance.
+    number of pairs. `of_use` is False if both may be no better than chance; `differ` says whether
+    the methods differ significantly and one is better than chance.
     """
 
     a: str
@@ -35,14 +36,10 @@ class PairVerdict:
     wins: int
     ties: int
     losses: int
-    difference: float
-    p: float
-    of_use: bool = True
-
-    @property
-    def differ(self) -> bool:
-        """Whether the methods differ significantly and at least one of them is better than chance."""
-        return self.of_use and self.p < LEVEL
+    difference: OrNaN
+    p: OrNaN
+    of_use: bool
+    differ: bool
 
 
 @dataclass(frozen=True)
@@ -69,15 +66,23 @@ class Judgement:
     ranking: Ranking | None
     verdict: list[str]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the judgement as JSON values."""
-        return {
-            "blocks": self.blocks,
-            "test": self.test,
-            "pairs": [{**asdict(pair), "differ": pair.differ} for pair in self.pairs],
-            "ranking": self.ranking.to_json() if self.ranking else None,
-            "verdict": self.verdict,
-        }
+
+@dataclass(frozen=True)
+class Values:
+    """The metric of each method on each split of a data set, in the unit of the metric."""
+
+    data: str
+    values: dict[str, list[OrNaN]]
+
+
+@dataclass(frozen=True)
+class CompareAnswer(Judgement):
+    """Methods on the same splits, and how these were made."""
+
+    metric: str
+    methods: list[str]
+    scores: list[Values]
+    made: list[str]
 
 
 def judge(scores: Scores) -> Judgement:
@@ -110,7 +115,7 @@ def _pairs(scores: Scores, blocks: Floats, sign: float, several: bool) -> list[P
     for (i, j), test, p in zip(indices, tests, holm_adjusted(p_values), strict=True):
         a, b = scores.methods[i], scores.methods[j]
         gain, of_use = sign * test.mean_difference, not {a, b} <= set(scores.useless)
-        found.append(PairVerdict(a, b, test.wins, test.ties, test.losses, gain, float(p), of_use))
+        found.append(PairVerdict(a, b, test.wins, test.ties, test.losses, gain, float(p), of_use, of_use and p < LEVEL))
     return found
 
 

@@ -6,8 +6,8 @@ encoder of the column does (`pucli.data.columns.encoders`) is done by the graph,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from pucli.models.onnx.graph import INT64, Graph
 _NAN = "; NaN is empty"
 
 
-class Input(NamedTuple):
+@dataclass(frozen=True)
+class Input:
     """An input of a graph."""
 
     name: str  # name of the column

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +21,17 @@ from pucli.models.saved import SavedModel
 PREDICTION, SCORE, PROBABILITY = "prediction", "score", "probability"
 LARGEST_FILE = 2**31 - 1
 _NO_FORM = "Score with `pucli predict`."
+
+
+@dataclass(frozen=True)
+class Export:
+    """The inputs of an ONNX file, and the types of its outputs by name."""
+
+    model: Path
+    onnx: Path
+    bytes: int
+    inputs: list[Input]
+    outputs: dict[str, str]
 
 
 @dataclass(frozen=True)

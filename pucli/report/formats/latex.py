@@ -22,7 +22,7 @@ PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 
 def latex(report: Report) -> str:
     r"""Return table.tex, to be included with \input; it needs the packages booktabs and longtable."""
-    made = " ".join(f"{report.name}, profile {report.profile}".split())  # a line end would end the comment
+    made = " ".join(f"{report.experiment}, profile {report.profile}".split())  # a line end would end the comment
     parts = ["% Needs \\usepackage{booktabs,longtable}.", f"% {made}"]
     for metric in dict.fromkeys(row.metric for row in report.rows):
         parts.append(_table(report, metric))
@@ -39,14 +39,14 @@ def _table(report: Report, metric: str) -> str:
     caption = (
         f"{report.title}: {unit}, obtained mean {PLUS_MINUS} standard deviation, published below it"
         f"{', then PUF of the same predictions' if with_puf else ''}. "
-        f"Profile {report.profile}: {report.extent}; {report.counts['done']} of {report.counts['total']} cells. "
+        f"Profile {report.profile}: {report.extent}; {report.cells['done']} of {report.cells['total']} cells. "
         "Mark: = reproduced, v by a variant, + better, - worse, ? inconclusive, 1 degenerate, n not reproduced"
         + (", o not judged" if any(row.verdict == "not judged" for row in rows) else "")
         + (", c compared with another method." if any(row.verdict.startswith(COMPARED) for row in rows) else ".")
         + "".join(f" {remark}" for remark in report.remarks)
     )
     head = " & ".join(["Data set", *(["Setting"] if several else []), *map(escape, columns)])
-    label = re.sub("[^A-Za-z0-9.-]", "-", f"tab:{report.name}-{metric}").replace("tab-", "tab:", 1)
+    label = re.sub("[^A-Za-z0-9.-]", "-", f"tab:{report.experiment}-{metric}").replace("tab-", "tab:", 1)
     lines = [
         f"\\begin{{longtable}}{{l{'l' if several else ''}{'r' * len(columns)}}}",
         f"\\caption{{{escape(caption)}}}\\label{{{label}}}\\\\",

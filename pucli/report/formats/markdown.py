@@ -70,11 +70,11 @@ def _how_to_read(report: Report) -> list[str]:
 
 
 def _head(report: Report) -> list[str]:
-    lines = [f"# {literal(report.name)}: {report.title}"]
+    lines = [f"# {literal(report.experiment)}: {report.title}"]
     if report.source:
         lines.append(f"Source: {report.source}.")
     lines.append(f"**Profile `{report.profile}`**: {report.extent}.")
-    c = report.counts
+    c = report.cells
     state = f"{c['done']} of {c['total']} cells are done"
     if c["failed"]:
         state += f", {c['failed']} failed"
@@ -184,7 +184,7 @@ def _differences(report: Report) -> list[str]:
 
 
 def _test(c: Comparison) -> list[str]:
-    return [f"{c.test.mean_difference:+.{get_metric(c.metric).digits}f}", f"{c.test.p:.3f} ({c.p_adjusted:.3f})"]
+    return [f"{c.mean_difference:+.{get_metric(c.metric).digits}f}", f"{c.p:.3f} ({c.p_adjusted:.3f})"]
 
 
 def _ranks(report: Report) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from pucli.core.json_values import json_values
 from pucli.metrics import get_metric
 from pucli.report.files import csv_text
 from pucli.report.formats.markdown import markdown
@@ -34,7 +35,9 @@ def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
         from pucli.report.formats.latex import latex
 
         found["table.tex"] = latex(report)
-    lines = [[comparison.to_json()[name] for name in COMPARISON_COLUMNS] for comparison in report.comparisons]
+    lines = [
+        [json_values(getattr(comparison, name)) for name in COMPARISON_COLUMNS] for comparison in report.comparisons
+    ]
     found["comparisons.csv"] = csv_text(COMPARISON_COLUMNS, lines)
     return found
 

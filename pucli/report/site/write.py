@@ -122,7 +122,7 @@ def _pages(out: Path, results: Path, on_page: Callable[[str], None] | None) -> l
         "index.html",
         groups=by_importance(shown, [name for name, _ in verdicts]),
         publications=verdicts,
-        tallies={report.name: _tally(report, tally) for report in reports},
+        tallies={report.experiment: _tally(report, tally) for report in reports},
         ordered=_by_share(tally),
         compared=len({_document(one) for one in shown if COMPARED in one.report.verdicts}),
         shown=present,
@@ -136,12 +136,15 @@ def by_importance(shown: Sequence[Shown], publications: Sequence[str]) -> list[t
     groups: dict[str, list[Report]] = {}
     for one in shown:
         source = one.experiment.source
-        check = one.report.name.startswith(CHECKS)
+        check = one.report.experiment.startswith(CHECKS)
         name = "Checks" if check else _document(one) if source is not None else "Without a publication"
         groups.setdefault(name, []).append(one.report)
     order = [*publications, *sorted(groups.keys() - {*publications, "Checks", "Without a publication"})]
     named = [(name, groups[name]) for name in (*order, "Without a publication", "Checks") if name in groups]
-    return [(name, sorted(own, key=lambda report: ("table" not in report.name, report.name))) for name, own in named]
+    return [
+        (name, sorted(own, key=lambda report: ("table" not in report.experiment, report.experiment)))
+        for name, own in named
+    ]
 
 
 def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Report, list[Path]]:
@@ -149,24 +152,24 @@ def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Repor
     report = assemble(found)
     provenance = read_provenance(found.folder)
     keep_recorded(report, provenance)
-    folder = out / "tables" / report.name
+    folder = out / "tables" / report.experiment
     written, figures = [], []
     for path, title in report.figures:
         target = folder / Path(path).name
         written.append(_copy(found.folder / path, target))
-        figures.append({"path": f"{report.name}/{target.name}", "title": title})
+        figures.append({"path": f"{report.experiment}/{target.name}", "title": title})
     downloads = []
     for path, title in report.texts:
         if not path.endswith(".md"):
             target = _copy(found.folder / path, folder / path)
             written.append(target)
-            downloads.append((f"{report.name}/{target.name}", title))
+            downloads.append((f"{report.experiment}/{target.name}", title))
     texts = [(title, path) for path, title in report.texts if path.endswith(".md")]
     texts += [("Reasons and readings", "notes.md")] if (found.folder / "notes.md").is_file() else []
     for name, text in DOWNLOADS:
         if (found.folder / name).is_file():
             written.append(_copy(found.folder / name, folder / name))
-            downloads.append((f"{report.name}/{name}", text))
+            downloads.append((f"{report.experiment}/{name}", text))
     page = experiment_page(
         report,
         figures=figures,
@@ -174,7 +177,7 @@ def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Repor
         texts=[(title, to_html((found.folder / path).read_text(encoding="utf-8"), _outside)) for title, path in texts],
         made=_made(provenance),
     )
-    return report, [*written, write(out / "tables" / f"{report.name}.html", page)]
+    return report, [*written, write(out / "tables" / f"{report.experiment}.html", page)]
 
 
 def _outside(target: str) -> str:
@@ -207,7 +210,7 @@ def _made(provenance: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _tally(report: Report, found: Mapping[str, Tally]) -> Tally:
     """Return the verdicts of a table; those of a variant of another table count separately."""
-    return found.get(report.name) or Tally({}, {"another protocol": report.verdicts} if report.verdicts else {})
+    return found.get(report.experiment) or Tally({}, {"another protocol": report.verdicts} if report.verdicts else {})
 
 
 def _by_share(found: Mapping[str, Tally]) -> list[tuple[str, Tally]]:
@@ -273,6 +276,6 @@ def _places(shown: Sequence[Shown], method: str) -> list[Line]:
             if one.experiment.methods[line.column].method == method:
                 where = f"{line.metric} {line.setting}".strip()
                 means = [line.published_mean, line.obtained_mean]
-                values = [one.report.name, line.column, where, *means, line.verdicts]
-                found.append(Line(f"../tables/{one.report.name}.html", values))
+                values = [one.report.experiment, line.column, where, *means, line.verdicts]
+                found.append(Line(f"../tables/{one.report.experiment}.html", values))
     return found

@@ -6,12 +6,11 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from pucli.core.arrays import Floats
-from pucli.core.json_values import json_values
+from pucli.core.json_values import OrNaN
 from pucli.metrics import PairedTest, Ranking, adjust_p_values, get_metric, wilcoxon_paired
 from pucli.report.tables.samples import Samples, SettingKey, setting_text
 
@@ -20,7 +19,7 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(PairedTest):
     """Wilcoxon signed-rank test of a - b over the repeats of both methods; wins are repeats in which a is better.
 
     `p_adjusted` is adjusted for the number of rows in which the pair is tested (Benjamini-Hochberg).
@@ -31,19 +30,12 @@ class Comparison:
     a: str
     b: str
     metric: str
-    test: PairedTest
-    p_adjusted: float
+    p_adjusted: OrNaN
 
     @property
     def gain(self) -> float:
         """The mean difference, positive where a is better; of a metric without a better side, where a is larger."""
-        return get_metric(self.metric).gain(self.test.mean_difference)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the comparison as JSON values."""
-        values = {"dataset": self.dataset, "setting": self.setting, "a": self.a, "b": self.b, "metric": self.metric}
-        found: dict[str, Any] = json_values({**values, **self.test._asdict(), "p_adjusted": self.p_adjusted})
-        return found
+        return get_metric(self.metric).gain(self.mean_difference)
 
 
 @dataclass(frozen=True)
@@ -62,7 +54,7 @@ class Pair:
         sided = get_metric(self.rows[0].metric).better is not None
         first, second = ("ahead", "behind") if sided else ("larger", "smaller")
         count = f"{first} in {ahead}, {second} in {behind} of {len(self.rows)} row{'s' * (len(self.rows) > 1)}"
-        repeats = max(row.test.n for row in self.rows)
+        repeats = max(row.n for row in self.rows)
         if smallest_p(repeats) >= LEVEL:
             return f"{count}; {repeats} repeat{'s' * (repeats > 1)} cannot show a difference at the 5 % level"
         significant = sum(row.p_adjusted < LEVEL for row in self.rows)
@@ -93,11 +85,11 @@ def compare_pairs(samples: Samples) -> list[Comparison]:
             if both:
                 test = wilcoxon_paired([of_a[r] for r in both], [of_b[r] for r in both])
                 if get_metric(metric).better == "lower":
-                    test = test._replace(wins=test.losses, losses=test.wins)
+                    test = replace(test, wins=test.losses, losses=test.wins)
                 tests.append((dataset, setting_text(setting), test))
         adjusted = adjust_p_values([test.p for _, _, test in tests])
         found += [
-            Comparison(dataset, setting, a, b, metric, test, float(p))
+            Comparison(**vars(test), dataset=dataset, setting=setting, a=a, b=b, metric=metric, p_adjusted=float(p))
             for (dataset, setting, test), p in zip(tests, adjusted, strict=True)
         ]
     return found

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from pucli.core.json_values import json_values
+from pucli.core.json_values import OrNaN
 from pucli.metrics import get_metric
 from pucli.report.tables.table import TableRow
 from pucli.report.tables.verdict import NOT_RUN, counted
@@ -30,8 +29,8 @@ class SummaryLine:
     setting: str
     metric: str
     rows: int
-    published_mean: float
-    obtained_mean: float
+    published_mean: OrNaN
+    obtained_mean: OrNaN
     verdicts: dict[str, int]
     flagged: int
 
@@ -40,11 +39,6 @@ class SummaryLine:
         """Return the heading of the means."""
         metric = get_metric(self.metric)
         return f"{metric.heading}, {self.rows} row{'s' * (self.rows != 1)}" if metric.unit else metric.heading
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the line as JSON values."""
-        found: dict[str, Any] = json_values(asdict(self))
-        return found
 
 
 def summarise(rows: Sequence[TableRow]) -> list[SummaryLine]:

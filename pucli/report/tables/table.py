@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from pucli.core.json_values import json_values
+from pucli.core.json_values import OrNaN
 from pucli.metrics import get_metric
 from pucli.report.tables.causes import automatic_cause
 from pucli.report.tables.published import PublishedFigure, read_published, setting_key
@@ -72,33 +72,26 @@ class TableRow:
     method: str
     variant: str
     metric: str
-    obtained_mean: float = math.nan
-    obtained_sd: float = math.nan
-    puf_mean: float = math.nan
-    puf_sd: float = math.nan
+    obtained_mean: OrNaN = math.nan
+    obtained_sd: OrNaN = math.nan
+    puf_mean: OrNaN = math.nan
+    puf_sd: OrNaN = math.nan
     repeats: int = 0
     expected_repeats: int = 0
     failed: int = 0
     flagged: int = 0
-    published_mean: float = math.nan
-    published_sd: float = math.nan
-    difference_in_sd: float = math.nan
-    difference_in_errors: float = math.nan
-    difference_low: float = math.nan
-    difference_high: float = math.nan
+    published_mean: OrNaN = math.nan
+    published_sd: OrNaN = math.nan
+    difference_in_sd: OrNaN = math.nan
+    difference_in_errors: OrNaN = math.nan
+    difference_low: OrNaN = math.nan
+    difference_high: OrNaN = math.nan
     verdict: str = ""
     cause: str = ""
     note: str = ""
     primary: bool = True
     column: str
     setting_key: SettingKey = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the row as JSON values."""
-        values = asdict(self)
-        del values["setting_key"]
-        found: dict[str, Any] = json_values(values)
-        return found
 
 
 class OtherRow(NamedTuple):

@@ -214,6 +214,25 @@ class IfOdds:
     lift_one: float | None
 
 
+@dataclass
+class OddsEffects(IfOdds):
+    """Estimates of a model if the odds of being labelled differ, and its called rows."""
+
+    prior: Estimate | None  # class prior; None if it is given
+    ahead: int  # number of called rows that stay ahead of all others
+    called: int
+
+
+@dataclass
+class IfPrior:
+    """Unlabeled rows called, recall and precision with a class prior."""
+
+    prior: float
+    called: int
+    recall: float
+    precision: float
+
+
 def if_odds(found: Mapping[str, Estimate], odds_ratio: float = ODDS_RATIO) -> IfOdds:
     """Return how estimates change if labelling depends on the rows (`pucli.solvers.prior.labelling_odds`).
 

@@ -11,12 +11,14 @@ checked on new splits and draws.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints, z_scores
+from pucli.core.json_values import OrNaN
 from pucli.metrics.ranking import auc, true_auc
 from pucli.solvers.prior.best_bin import best_bin, bootstrapped_best_bins, held_out_scores
 from pucli.solvers.prior.km2 import km2
@@ -47,13 +49,14 @@ WIDEST, FOLD, LARGEST_DISAGREEMENT = 0.3, 4.0, 0.15
 FAR_OUTSIDE, PLAIN_CONFIDENCE = 0.1, 0.99
 
 
-class PriorEstimate(NamedTuple):
+@dataclass(frozen=True)
+class PriorEstimate:
     """An estimate of the share of positives among the unlabeled rows."""
 
     prior: float
     # interval; both equal `prior` without replicates
-    low: float
-    high: float
+    low: OrNaN
+    high: OrNaN
     confidence: float  # confidence of the interval
     method: str  # the estimator
     replicates: int  # number of bootstrap estimates

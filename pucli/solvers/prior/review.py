@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from pucli.core.arrays import Bools, Floats
 from pucli.solvers.prior.binormal import NORMAL_90
 
 
-class Share(NamedTuple):
+@dataclass(frozen=True)
+class Share:
     """A share of positives with its 90 % interval."""
 
     value: float
@@ -75,7 +76,7 @@ def share_of(positive: Bools, drawn: Floats, rows: int) -> Share:
     effective = float(weights.sum() ** 2 / np.sum(weights**2))
     effective *= (left - 1.0) / (left - answers) if answers < left else math.inf  # of a finite number of rows
     rest = wilson(float(np.average(positive[~certain], weights=weights)), effective)
-    return Share(*((known + left * end) / rows for end in rest))
+    return Share(*((known + left * end) / rows for end in (rest.value, rest.low, rest.high)))
 
 
 def share_of_parts(parts: Sequence[tuple[Share, int]]) -> Share:

@@ -8,6 +8,7 @@ Decaestecker 2002). The same mixture holds for each single feature, which is wha
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,8 @@ LEVEL = 0.05
 GRID, FEWEST = 61, 8.0
 
 
-class NewPrior(NamedTuple):
+@dataclass(frozen=True)
+class NewPrior:
     """The share of positives in new rows, with its 90 % interval."""
 
     value: float

@@ -96,9 +96,7 @@ def test_a_precision_is_cut_for_as_by_the_estimator(pucli, customers: Path) -> N
 
 @pytest.mark.slow
 def test_a_model_that_is_kept_so_tells_of_a_labelling_that_is_not_random(pucli, customers: Path, monkeypatch) -> None:
-    monkeypatch.setattr(
-        "pucli.estimators.auto.random_labelling.labelling_of", lambda *_: RandomLabelling(0.005, 0, 4.0)
-    )
+    monkeypatch.setattr("pucli.models.auto.ranking.labelling_of", lambda *_: RandomLabelling(0.005, 0, 4.0))
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--model")
     for name, more in (("plain", ()), ("kept", ("--precision", 1))):
         assert pucli(*words, name, *more).code == (2 if more else 0)

@@ -88,7 +88,7 @@ def test_all_estimates_of_the_prior_of_a_file(pucli, tmp_path):
         assert 0 <= estimate["low"] <= estimate["prior"] <= estimate["high"] <= 1
         assert estimate["replicates"] == 5 and estimate["confidence"] == 0.9
     assert abs(document["estimates"][0]["prior"] - 0.4) < 0.12
-    assert "share_in_test_set" not in document  # nobody knows it
+    assert document["share_in_test_set"] is None  # nobody knows it
 
 
 def test_prior_of_a_single_labelled_row_leaves_out_what_holds_rows_out(pucli, tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.cli.text.show import _between
+from pucli.cli.text.show import OpenInterval, _between
 from tests.cli.helpers import refused
 
 WORDS = ("--data", "rows.csv", "--label", "bought", "--positive", "yes")
@@ -55,5 +55,5 @@ def test_a_file_that_is_no_model_and_a_card_over_the_model_are_refused(pucli, ro
 
 
 def test_an_interval_that_rounding_closes_is_still_one():
-    assert _between({"value": 0.302, "low": 0.3011, "high": 0.3044}) == "30 % (30 to 30 %)"
-    assert _between({"value": 0.3, "low": 0.3, "high": 0.3}) == "30 %"
+    assert _between(OpenInterval(0.302, 0.3011, 0.3044)) == "30 % (30 to 30 %)"
+    assert _between(OpenInterval(0.3, 0.3, 0.3)) == "30 %"

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from pucli.cli.output import Output
-from pucli.cli.text.auto import _called, _concerns, _estimates, _first, prior_is_given, why_only_train
+from pucli.cli.text.auto import _called, _concerns, _estimates, _first, prior_is_given
 from pucli.cli.text.auto_in_full import _duplicates, _limits, print_whole
 from pucli.cli.text.sensitivity import if_odds, if_prior
 from pucli.core.errors import by_interface, naming_options
 from pucli.estimators.auto.random_labelling import RandomLabelling
-from pucli.models.auto.summary import behind
-from pucli.solvers.ensemble.estimates import Estimate
+from pucli.models.auto.ranking import why_only_train
+from pucli.models.auto.summary import RandomLabels, Reported, behind
+from pucli.solvers.ensemble.estimates import Estimate, FirstRows, IfPrior, OddsEffects
 
 NAMES = ("prior", "share", "recall", "precision", "f1", "auc")
 
 
 def document(**changed):
     """The document of a fitted model; `changed` are entries of it."""
-    estimate = {"value": 0.5, "low": 0.45, "high": 0.55, "known": True}
-    return {
+    estimate = Reported(0.5, 0.45, 0.55, True)
+    return SimpleNamespace(**{
         "rows": 110, "labelled": 10, "unlabeled": 100, "known_negatives": 0, "negatives": "biased", "expected": None,
         "scenario": "case-control", "labelling": "scar", "called_positive": 50, "few_labelled": True, "ranks": True,
-        "threshold": {"goal": "f1", "why": "for the largest F1"}, "estimates": dict.fromkeys(NAMES, estimate),
-        "random_labelling": {"p_value": 0.5, "random": True, "verdict": "no bias"}, "sound": True, "leaks": [],
+        "threshold": SimpleNamespace(goal="f1", why="for the largest F1"), "duplicate_rows": 0,
+        "estimates": SimpleNamespace(**dict.fromkeys(NAMES, estimate)),
+        "random_labelling": RandomLabels(0.5, True, "", 0.0, "no bias"), "sound": True, "leaks": [],
         "repeated": "", "notes": [], "if_prior": [], "if_odds": None, "seconds": 1.0, "leaderboard": [], "first": [],
-    } | changed  # fmt: skip
+    } | changed)  # fmt: skip
 
 
 def told(found, estimates):
@@ -38,9 +41,9 @@ ESTIMATES = dict.fromkeys(NAMES, Estimate(0.5, 0.45, 0.55))
 
 
 def test_if_no_row_is_called_there_is_no_precision_of_called_rows():
-    none = {"value": 0.0, "low": 0.0, "high": 0.0, "known": True}
+    none = Reported(0.0, 0.0, 0.0, True)
     found = document(called_positive=0)
-    found["estimates"] |= {"share": none, "precision": {**none, "known": False}}
+    found.estimates.share, found.estimates.precision = none, replace(none, known=False)
     text = told(found, ESTIMATES | {"share": Estimate(0.0, 0.0, 0.0)})
     assert text.startswith("finds nothing: no row is called positives 50 of 100")
     assert "precision also" not in text and "called rows" not in text and "lift" not in text
@@ -68,8 +71,8 @@ def test_only_a_prior_from_labelled_rows_needs_pure_top_rows(changed, given):
     found = document(**changed)
     assert prior_is_given(found) == given
     assert ("nearly all top rows" in told(found, ESTIMATES)) == ("the highest scores" in _limits(found)) == (not given)
-    if found["negatives"] == "random":
-        assert bool(why_only_train("random", found["known_negatives"], "scar")) == (not given)
+    if found.negatives == "random":
+        assert bool(why_only_train("random", found.known_negatives, "scar")) == (not given)
     lines: list[str] = []
     tables: list[list[list[str]]] = []
     out = SimpleNamespace(
@@ -77,26 +80,27 @@ def test_only_a_prior_from_labelled_rows_needs_pure_top_rows(changed, given):
     )
     print_whole(out, found)
     assert any("nearly all top rows" in cell for row in tables[0] for cell in row) == (not given)
-    assert any("not on --expected" in line for line in lines) == (found["expected"] is not None)
+    assert any("not on --expected" in line for line in lines) == (found.expected is not None)
 
 
 def test_one_is_singular():
-    top = document(called_positive=1, threshold={"goal": "top"})
+    top = document(called_positive=1, threshold=SimpleNamespace(goal="top"))
     assert _called(SimpleNamespace(), top) == "the likeliest of 100 unlabeled rows"
-    assert _called(SimpleNamespace(), {**top, "called_positive": 2}) == "the 2 likeliest of 100 unlabeled rows"
-    one = {"value": 1.2, "low": 0.0, "high": 3.0}
-    first = _first(document(first=[{"rows": 50, "positives": one, "lift": one}]))
+    top.called_positive = 2
+    assert _called(SimpleNamespace(), top) == "the 2 likeliest of 100 unlabeled rows"
+    one = Estimate(1.2, 0.0, 3.0)
+    first = _first(document(first=[FirstRows(50, one, one, one, one)]))
     assert "about 1 positive among" in " ".join(first)
     assert (_duplicates(None), _duplicates(0), _duplicates(1)) == ("", "no duplicate rows", "1 duplicate row")
-    ends = [{"prior": 0.1, "called": k, "recall": 0.5, "precision": 0.5} for k in (0, 1, 2)]
+    ends = [IfPrior(0.1, k, 0.5, 0.5) for k in (0, 1, 2)]
     assert if_prior(ends).split("; ")[:3] == [
         "if it is 10 %: no row called",
         "if it is 10 %: 1 row called, recall 50 %, precision 50 %",
         "if it is 10 %: 2 rows called, recall 50 %, precision 50 %",
     ]
-    share = {"value": 0.5, "low": 0.4, "high": 0.6}
-    odds = {"recall": share, "lift": share, "precision": share, "odds_ratio": 2.0, "recall_half": 3.0, "lift_one": 3.0}
-    said = [if_odds({**odds, "ahead": ahead}, called) for ahead, called in ((1, 9), (2, 9), (0, 9), (1, 1))]
+    share = Estimate(0.5, 0.4, 0.6)
+    odds = (2.0, share, share, share, 3.0, 3.0, None)
+    said = [if_odds(OddsEffects(*odds, ahead, called)) for ahead, called in ((1, 9), (2, 9), (0, 9), (1, 1))]
     assert [text.partition(" ahead of")[0].rpartition("; ")[2] for text in said] == [
         "1 of the 9 called rows stays",
         "2 of the 9 called rows stay",

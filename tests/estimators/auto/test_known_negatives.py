@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from pucli import AutoPU
-from pucli.cli.commands.auto import _check_top
 from pucli.core.errors import UsageError
 from pucli.data.rows.training_rows import TrainingRows
 from pucli.estimators.auto.random_labelling import RandomLabelling
 from pucli.metrics.ranking import auc, true_auc
+from pucli.models.auto import Options, rank
 from pucli.models.auto.page import _rows
 from pucli.models.auto.summary import Findings, likeliest_first, reasons_of_likeliest, summary
 from pucli.solvers.ensemble.class_prior import HeldOut
@@ -135,15 +135,15 @@ def test_known_negatives_are_not_among_the_rows_to_look_at(monkeypatch: pytest.M
     for name in ("likeliest", "uncertain"):
         assert min(line["marks"][0] for line in shown[name]) > 50
     with pytest.raises(UsageError, match="only 70 unlabeled rows"):
-        _check_top(71, rows)
+        rank(rows, Options(goal="top", wanted=71))
 
 
 def test_known_negatives_are_rows_too() -> None:
     """Of a single training set they are part of the population, of which the class prior is a share."""
     found, _ = findings()
-    assert summary(found, ["a", "b"])["rows"] == 120 and found.if_odds is not None
+    assert summary(found, ["a", "b"]).rows == 120 and found.if_odds is not None
     single, _ = findings("single-training-set", goal="top", wanted=60)
-    assert summary(single, ["a", "b"])["rows"] == len(single.model._population) == 120
+    assert summary(single, ["a", "b"]).rows == len(single.model._population) == 120
     assert single.if_odds is None and single.called_positive < 60
     assert single.goal == "from the 60 likeliest rows, labelled ones and known negatives included"
     assert single.why == "the 60 likeliest rows, labelled ones and known negatives included"

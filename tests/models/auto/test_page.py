@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from html import unescape
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from pucli import AutoPU
 from pucli.data import TableEncoder
@@ -18,7 +20,9 @@ from pucli.estimators.auto.random_labelling import labelling_of
 from pucli.models.auto import page as page_module
 from pucli.models.auto.drawings import date_ticks, round_ticks
 from pucli.models.auto.page import _dependence, _lifts, _precision_band, _recalls, question, write_report
-from pucli.models.auto.summary import Findings, encoder_of, reasons_of_likeliest, scored_rows, summary
+from pucli.models.auto.ranking import Ranking
+from pucli.models.auto.summary import AutoAnswer, Findings, encoder_of, reasons_of_likeliest, scored_rows
+from pucli.models.fitting import Fitted
 from tests.solvers.ensemble.helpers import two_clouds
 
 
@@ -30,8 +34,9 @@ def written(path: Path, X: np.ndarray, s: np.ndarray, names: list[str], leaks: t
         X, s.astype(int), names, None, None, "unlabeled", {}, "rows.csv", "bought", {"1": "yes"}, marks=marks
     )
     found = Findings.of(model, s, labelling_of(model, X, s, 0), leaks)
-    about = {**summary(found, names), "model": Path("a b.model"), "scored": Path("a b.csv")}
-    write_report(path, found, rows, about, reasons_of_likeliest(model, rows))
+    ranking = Ranking(Fitted("auto", make_pipeline(model), rows, False, 0.0), found)
+    about = dict.fromkeys(one.name for one in fields(AutoAnswer)) | vars(ranking.summary)
+    write_report(path, ranking, AutoAnswer(**about | {"model": Path("a b.model"), "scored": Path("a b.csv")}))
     return path.read_text(encoding="utf-8")
 
 

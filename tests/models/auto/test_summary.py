@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from types import SimpleNamespace
 
 import numpy as np
@@ -125,7 +126,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
         prior_estimate_=SimpleNamespace(labelled=0.0),
     )
     model.leaderboard_ = []
-    return summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0), leaks, repeated), ["a"])
+    return asdict(summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0), leaks, repeated), ["a"]))
 
 
 @pytest.mark.parametrize(

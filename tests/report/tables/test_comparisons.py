@@ -13,7 +13,9 @@ def pair(metric, *differences, n=10):
     rows = []
     for difference in differences:
         test = wilcoxon_paired([difference] * n, [0.0] * n)
-        rows.append(Comparison("seeds", "", "a", "b", metric, test, test.p))
+        rows.append(
+            Comparison(**vars(test), dataset="seeds", setting="", a="a", b="b", metric=metric, p_adjusted=test.p)
+        )
     return Pair("a", "b", rows)
 
 
@@ -39,7 +41,7 @@ def test_wins_of_a_committed_table_are_repeats_with_the_smaller_error():
         cell.key: {"metrics": {"prior_error": errors[cell.method]}, "status": "done", "flags": []} for cell in cells
     }
     (found,) = by_pair(compare_pairs(Samples.of(experiment, cells, stored)))
-    assert {(row.test.wins, row.test.losses) for row in found.rows} == {(3, 0)} and len(found.rows) == 12
+    assert {(row.wins, row.losses) for row in found.rows} == {(3, 0)} and len(found.rows) == 12
     assert found.words.startswith("ahead in 12, behind in 0 of 12 rows; 3 repeats cannot show")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pucli.models.auto.summary import _hold_together
+from pucli.models.auto.summary import _reported
 from pucli.solvers.ensemble.estimates import Estimate, FirstRows, estimates
 from pucli.solvers.ensemble.hidden_share import PriorWithDraws
 
@@ -24,7 +24,9 @@ def test_lower_ends_are_at_least_what_the_likeliest_rows_hold() -> None:
         FirstRows(rows, Estimate(middle, low, rows), one, one, one)
         for rows, middle, low in ((50, 40, 20), (200, 90, 60))
     ]
-    shown = {"share": {"value": 0.1}, "prior": {"value": 0.1, "low": 0.0}, "precision": {"value": 0.5, "low": 0.01}}
-    _hold_together(shown, first, 1000)
-    assert shown["prior"]["low"] == pytest.approx(60 / 1000)
-    assert shown["precision"]["low"] == pytest.approx(20 / 100)  # of the 100 called rows; 200 are not all called
+    of = dict.fromkeys(("recall", "f1", "auc"), one) | {
+        "share": Estimate(0.1, 0.1, 0.1), "prior": Estimate(0.1, 0.0, 1.0), "precision": Estimate(0.5, 0.01, 1.0)
+    }  # fmt: skip
+    shown = _reported(of, dict.fromkeys(of, True), first, 1000)
+    assert shown.prior.low == pytest.approx(60 / 1000)
+    assert shown.precision.low == pytest.approx(20 / 100)  # of the 100 called rows; 200 are not all called

@@ -1,0 +1,224 @@
+"""The ranking of a user's rows: the model, what was found about it, its estimates, the scored rows and the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from sklearn.pipeline import Pipeline
+
+from pucli.core.arrays import AnyArray
+from pucli.core.errors import UsageError, warn_user
+from pucli.data.features import shape
+from pucli.data.rows.training_rows import TrainingRows
+from pucli.estimators.auto.auto_pu import AutoPU
+from pucli.estimators.auto.random_labelling import labelling_of
+from pucli.models.auto.summary import Findings, Summary, reasons_of_likeliest, scored_rows, summary, unlabeled_of
+from pucli.models.fitting import Fitted, fit
+from pucli.solvers.prior.known_negatives import FEWEST
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of a ranking.
+
+    Parameters
+    ----------
+    labelling : {"scar", "sar"}, default="scar"
+        Whether labels are random, or clear positives were labelled first.
+    goal : {"f1", "recall", "precision", "share", "top"}, default="f1"
+        What the threshold is chosen for.
+    wanted : float, optional
+        The recall, precision, share or number of rows that is wanted.
+    negatives : {"biased", "random"}, default="biased"
+        Whether known negatives are a random sample of the negatives, which gives the class prior.
+    expected : int, optional
+        Number of positives among the unlabeled rows, if known.
+    seed : int, default=0
+        Seed of the ensemble and of the test of random labelling.
+    n_jobs : int, default=1
+        Worker processes.
+    """
+
+    labelling: str = "scar"
+    goal: str = "f1"
+    wanted: float | None = None
+    negatives: str = "biased"
+    expected: int | None = None
+    seed: int = 0
+    n_jobs: int = 1
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Return the options as parameters of `AutoPU`."""
+        negatives = {} if self.negatives == "biased" else {"negatives": self.negatives}
+        given = {"labelling": self.labelling, "goal": self.goal, "wanted": self.wanted, "random_state": self.seed}
+        return given | negatives
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A fitted ensemble and everything that follows from it.
+
+    Attributes
+    ----------
+    fitted : Fitted
+        The model with its training rows.
+    findings : Findings
+        Test of random labelling, leaking columns and repeated rows.
+    summary : Summary
+        Threshold, estimates and members.
+    scored : DataFrame
+        Held-out prediction of each training row, unlabeled rows first, each kind by descending score.
+    reasons : ndarray of shape (n,)
+        What raises the scores of the likeliest unlabeled rows, "" for others, in the order of the training rows.
+    """
+
+    fitted: Fitted
+    findings: Findings
+
+    @property
+    def model(self) -> AutoPU:
+        """Return the fitted ensemble."""
+        return self.findings.model
+
+    @property
+    def rows(self) -> TrainingRows:
+        """Return the training rows."""
+        return self.fitted.rows
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Return threshold, estimates, members and the test of random labelling."""
+        return summary(self.findings, self.rows.feature_names)
+
+    @cached_property
+    def reasons(self) -> AnyArray:
+        """Return what raises the scores of the likeliest unlabeled rows."""
+        return reasons_of_likeliest(self.model, self.rows)
+
+    @cached_property
+    def scored(self) -> pd.DataFrame:
+        """Return the held-out prediction of each training row, without the reasons."""
+        rows = self.rows
+        return scored_rows(self.findings, rows.labelled, rows.words, rows.marks, rows.negative)
+
+    @property
+    def explained(self) -> pd.DataFrame:
+        """Return the scored rows with the reasons as the column why."""
+        return self.scored.assign(why=self.reasons[self.scored.index])
+
+    @property
+    def duplicate_rows(self) -> int:
+        """Return the number of training rows that equal an earlier one."""
+        return shape(self.rows.X, self.rows.feature_names).duplicate_rows
+
+
+class PrecisionOutOfReach(UsageError):
+    """No threshold reaches the wanted precision; `fitted` has the threshold for F1."""
+
+    def __init__(self, message: str, fitted: Fitted) -> None:
+        super().__init__(message)
+        self.fitted = fitted
+
+
+def rank(rows: TrainingRows, options: Options, progress: Callable[[str, int, int], object] | None = None) -> Ranking:
+    """Rank unlabeled rows by how likely they are positive, and estimate how good the ranking is.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        Labelled positives, unlabeled rows and perhaps known negatives.
+    options : Options
+        The options.
+    progress : callable, optional
+        Called with a name, the number of fitted members and that of all.
+
+    Raises
+    ------
+    UsageError
+        The options do not fit the rows.
+    PrecisionOutOfReach
+        No threshold reaches the wanted precision.
+    """
+    _check_top(options, rows)
+    known = 0 if rows.negative is None else int(rows.negative.sum())
+    if why := why_only_train(options.negatives, known, options.labelling):
+        warn_user(why)
+    prior = None if options.expected is None else _prior(options.expected, rows)
+    scenario = "single-training-set" if rows.denominator == "all" else "case-control"
+    params = {**options.params, "n_jobs": options.n_jobs, "scenario": scenario, "callback": progress}
+    if options.goal == "precision":  # the threshold for F1 until it is known that the precision can be reached
+        params |= {"goal": "f1", "wanted": None}
+    fitted = fit("auto", params, rows, standardise=False)
+    fitted.estimator.set_params(callback=None)
+    if prior is not None:
+        fitted = _with(fitted, fitted.estimator.with_prior(prior))
+    if options.goal == "precision":
+        try:
+            moved = fitted.estimator.with_threshold("precision", options.wanted)
+        except UsageError as error:
+            raise PrecisionOutOfReach(str(error), _found(fitted, options.seed).fitted) from error
+        fitted = _with(fitted, moved)
+    return _found(fitted, options.seed)
+
+
+def why_only_train(negatives: str, known: int, labelling: str) -> str:
+    """Return why known negatives that are a random sample do not give the class prior, "" if they do or are none.
+
+    Parameters
+    ----------
+    negatives : str
+        "random", or "biased" for those that never give it.
+    known : int
+        Number of known negatives.
+    labelling : str
+        "scar" or "sar".
+    """
+    if negatives != "random" or (known >= FEWEST and labelling == "scar"):
+        return ""
+    needed = "labels at random" if known >= FEWEST else f"{FEWEST} known negatives"
+    there = "--labelling sar" if known >= FEWEST else f"{known}"
+    return f"--negatives-are random needs {needed} to give the class prior; with {there} they only train"
+
+
+def _check_top(options: Options, rows: TrainingRows) -> None:
+    """Raise UsageError if more rows are to be predicted positive than there are in the population."""
+    single = rows.denominator == "all"
+    most = len(rows.X) if single else int(unlabeled_of(rows).sum())
+    if options.goal == "top" and (options.wanted or 0) > most:
+        raise UsageError(
+            f"--top {options.wanted}: {rows.title} has only {most:,} {'' if single else 'unlabeled '}rows."
+        )
+
+
+def _prior(expected: int, rows: TrainingRows) -> float:
+    """Return the class prior with `expected` positives among the unlabeled rows."""
+    unlabeled = int(unlabeled_of(rows).sum())
+    if expected >= unlabeled:
+        raise UsageError(f"--expected {expected}: must be below the {unlabeled:,} unlabeled rows of {rows.title}.")
+    single = rows.denominator == "all"
+    return (expected + rows.n_labelled) / len(rows.X) if single else expected / unlabeled
+
+
+def _with(fitted: Fitted, moved: AutoPU) -> Fitted:
+    """Return the fitted model with another class prior or threshold."""
+    moved._measure(fitted.rows.X, fitted.rows.labelled)
+    steps = fitted.pipeline.steps
+    return replace(fitted, pipeline=Pipeline([*steps[:-1], (steps[-1][0], moved)]))
+
+
+def _found(fitted: Fitted, seed: int) -> Ranking:
+    """Return the ranking by a fitted model, after the test of random labelling, which leaves out known negatives."""
+    rows, model = fitted.rows, fitted.estimator
+    kept = rows.labelled | True if rows.negative is None else ~rows.negative
+    groups = None if rows.groups is None else rows.groups[kept]
+    test = labelling_of(model, rows.X[kept], rows.labelled[kept], seed, groups)
+    found = Findings.of(model, rows.labelled, test, rows.leaks, rows.repeated, rows.negative)
+    unlikely = test.doubt if model.labelling_ == "scar" else ""
+    return Ranking(replace(fitted, doubt=rows.repeated or unlikely), found)
