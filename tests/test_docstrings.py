@@ -113,7 +113,7 @@ def reference():
 
 def is_documented(fault):
     file, name = fault.split(": ")[0], fault.split(": ")[1].split()[0]
-    return file.startswith("estimators/") or (file, name.split(".")[0]) in reference()
+    return (file.startswith("estimators/") and name[0].isupper()) or (file, name.split(".")[0]) in reference()
 
 
 @pytest.mark.slow  # parses the whole package

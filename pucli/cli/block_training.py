@@ -127,17 +127,6 @@ class Backend:
         """Write one file of predictions per data file, on the workers, and return their paths.
 
         Without `--predictions`, nothing is written.
-
-        Parameters
-        ----------
-        out : Output
-            Where a message says, after an interrupt, that finished files stay.
-        runner : DaskRunner
-            The cluster.
-        blocks : list of Block
-            Blocks of all data files.
-        model : BlockModel or BlockAuto
-            The fitted model.
         """
         from pucli.distributed.blocks import write_predictions
         from pucli.distributed.training import words_of
@@ -178,32 +167,7 @@ def train_in_blocks(
     standardise: bool,
     model: Path | None,
 ) -> None:
-    """Train on the files that match --data, save the model and write predictions.
-
-    Parameters
-    ----------
-    out : Output
-        Output of the command.
-    entry : Method
-        The declaration of the method.
-    where : FileRows
-        The options that name the rows.
-    params : mapping
-        Given parameters of the method.
-    backend : Backend
-        The options of the cluster.
-    folds : int or None
-        Number of folds of the tuning of parameters that are not given; None does not tune.
-    standardise : bool
-        Whether to standardise the features.
-    model : Path or None
-        File of the model; None if it is not saved.
-
-    Raises
-    ------
-    UsageError
-        The method cannot be trained in blocks, or the options do not fit together.
-    """
+    """Train on the files that match --data, save the model and write predictions."""
     from pucli.distributed.dask_runner import DaskRunner
     from pucli.distributed.training import METHOD, train_on_blocks
     from pucli.models.saved import save_model
@@ -242,26 +206,7 @@ def _say_of_columns(out: Output, where: FileRows, fitted: BlockModel | BlockAuto
 def auto_in_blocks(
     out: Output, where: FileRows, params: dict[str, Any], backend: Backend, boosting: bool, model: Path | None
 ) -> tuple[Findings, Sequence[str], dict[str, Any]]:
-    """Train `AutoPU` on the files that match --data, save it and write predictions.
-
-    Parameters
-    ----------
-    out, where, params, backend : Output, FileRows, dict and Backend
-        As for `train_in_blocks`; the parameters are those of `AutoPU`.
-    boosting : bool
-        Whether boosted trees are a member of the ensemble.
-    model : Path or None
-        File of the model; None if it is not saved.
-
-    Returns
-    -------
-    found : Findings
-        Results of the training, for the summary.
-    names : sequence of str
-        The features.
-    of_blocks : dict
-        Fields of the answer that only blocks have, and those about the training.
-    """
+    """Train `AutoPU` on the files that match --data, save it and write predictions."""
     from pucli.distributed.auto import auto_on_blocks
     from pucli.distributed.dask_runner import DaskRunner
     from pucli.models.auto.summary import Findings

@@ -17,17 +17,7 @@ LARGEST_SEED = 2**32 - 1  # of the generators of NumPy and scikit-learn
 
 
 def as_given(context: typer.Context, parameter: Any, value: object) -> str:
-    """Return an option with its value as the user gave it, or the environment variable that set it.
-
-    Parameters
-    ----------
-    context : typer.Context
-        The context of the command.
-    parameter : click parameter
-        The option or argument.
-    value : object
-        Its value.
-    """
+    """Return an option with its value as the user gave it, or the environment variable that set it."""
     source = context.get_parameter_source(parameter.name)
     if source is not None and source.name == "ENVIRONMENT":
         return f"{parameter.envvar}={value}"
@@ -283,22 +273,7 @@ Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.
 
 
 def choice(kind: str, value: str, choices: Iterable[str]) -> str:
-    """Return `value` if it is one of `choices`.
-
-    Parameters
-    ----------
-    kind : str
-        What the value names, for the message.
-    value : str
-        The value that the user gave.
-    choices : iterable of str
-        The valid values.
-
-    Raises
-    ------
-    UsageError
-        There is no such value; the message names the nearest ones.
-    """
+    """Return `value` if it is one of `choices`."""
     choices = list(choices)
     if value not in choices:
         raise unknown(kind, value, choices)

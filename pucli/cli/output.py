@@ -237,19 +237,7 @@ class Output:
         styles: Mapping[str, str] | None = None,
         whole: str = "",
     ) -> None:
-        """Print rows under column heads, as aligned plain text or with rich on a terminal.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Heads of m columns.
-        rows : sequence of sequences
-            Rows of m cells.
-        styles : mapping from str to str, optional
-            Rich styles by the text of a cell up to a colon or bracket, e.g. ``{"worse": "red"}``.
-        whole : str, default=""
-            Head of the column that is not wrapped on a narrow screen; "" for the first one.
-        """
+        """Print rows under column heads, as aligned plain text or with rich on a terminal."""
         if self.as_json:
             return
         cells = [[_cell(cell) for cell in row] for row in rows]
@@ -286,17 +274,7 @@ class Output:
         Console().print(table)
 
     def progress(self, label: str, unit: str = "", *, short: bool = True) -> Progress:
-        """Return a progress display on stderr: a bar on a terminal, otherwise lines.
-
-        Parameters
-        ----------
-        label : str
-            Name of the work.
-        unit : str
-            Name of its steps.
-        short : bool
-            Whether lines are written about work of a few seconds.
-        """
+        """Return a progress display on stderr: a bar on a terminal, otherwise lines."""
         if self.quiet:
             return Progress()
         return Bar(label, unit) if on_terminal(sys.stderr) else Lines(label, unit, short=short)
@@ -331,22 +309,7 @@ def _fitting_widths(rows: Sequence[Sequence[str]], whole: Sequence[bool]) -> lis
 
 
 def output_file(option: str, path: Path | None, *inputs: Path | None) -> None:
-    """Check an output file before any work, so that no result is lost.
-
-    Parameters
-    ----------
-    option : str
-        The option that names the file, for the message.
-    path : Path or None
-        The file; None if the option was not given.
-    *inputs : Path or None
-        Files that must not be overwritten.
-
-    Raises
-    ------
-    UsageError
-        The file cannot be written or is one of `inputs`.
-    """
+    """Check an output file before any work, so that no result is lost."""
     if path is None:
         return
     for source in inputs:

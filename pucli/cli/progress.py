@@ -21,19 +21,7 @@ class Progress(AbstractContextManager["Progress"]):
         self.show(done, total, text, seconds_left)
 
     def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
-        """Update the display.
-
-        Parameters
-        ----------
-        done : int
-            Number of finished steps.
-        total : int or None
-            Number of all steps; None if it is unknown.
-        text : str
-            The present step.
-        seconds_left : float or None
-            Estimated time left; None if the caller has no estimate.
-        """
+        """Update the display."""
 
     def __exit__(self, *_: object) -> None:
         """Remove the display."""

@@ -58,20 +58,7 @@ def with_first_argument(parameters: Sequence[inspect.Parameter]) -> list[inspect
 
 
 def take_first_argument(options: dict[str, Any], *, needs_file: bool) -> None:
-    """Replace the first argument in the values of the options by --data or --dataset, whichever it names.
-
-    Parameters
-    ----------
-    options : dict
-        Values of all options; changed in place.
-    needs_file : bool
-        Whether the command cannot do without a file.
-
-    Raises
-    ------
-    UsageError
-        The argument names both a file and a declared data set, --dataset is given too, or a file is missing.
-    """
+    """Replace the first argument in the values of the options by --data or --dataset, whichever it names."""
     table = options.pop(TABLE)
     if table is not None and "dataset" in options and _is_declared(table):
         if options["dataset"] is not None:
@@ -236,23 +223,7 @@ def column_choice(
     groups: list[str] | None = None,
     time: str | None = None,
 ) -> ColumnChoice:
-    """Return the options about columns as a `ColumnChoice`. None stands for an option that was not given.
-
-    Parameters
-    ----------
-    kinds : list of str or None
-        --as, as NAME=KIND.
-    drop : list of str or None
-        --drop, columns that are no features.
-    only : list of str or None
-        --only, the only feature columns.
-    ids : list of str or None
-        --id, columns that identify rows; "" for none.
-    groups : list of str or None
-        --groups, columns whose equal cells mark rows that belong together.
-    time : str or None
-        --time, column with the time of each row.
-    """
+    """Return the options about columns as a `ColumnChoice`. None stands for an option that was not given."""
     from pucli.data.rows.user_file import ColumnChoice
 
     out, sole, named, together = (tuple(map(normal, names or ())) for names in (drop, only, ids, groups))

@@ -54,17 +54,7 @@ def inert_text(text: str, *, as_json: bool = False) -> str:
 
 
 def filled(text: str, width: int, hanging: str = "") -> list[str]:
-    """Return the lines of a text with whole words and quantities, the last of which is no short word alone.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    width : int
-        Most characters of a line, which only a longer word or quantity exceeds.
-    hanging : str, default=""
-        What all lines but the first begin with.
-    """
+    """Return the lines of a text with whole words and quantities, the last of which is no short word alone."""
 
     def lines_of(text: str) -> list[str]:
         return textwrap.wrap(text, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)

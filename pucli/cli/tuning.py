@@ -25,32 +25,7 @@ def choose(
     standardise: bool,
     **settings: Any,
 ) -> TuneResult:
-    """Return the tuned parameters and print the warnings of the tuning.
-
-    Parameters
-    ----------
-    out : Output
-        Output of the command.
-    method : str
-        Name of the method.
-    rows : TrainingRows
-        The training rows.
-    params : mapping
-        Fixed parameters.
-    grid : mapping from str to list
-        Values of each tuned parameter.
-    seed : int
-        Seed of the folds.
-    standardise : bool
-        Whether to standardise the features by the training rows, as in ``pucli train``.
-    **settings : object
-        Further arguments of `pucli.tuning.tune`.
-
-    Raises
-    ------
-    UsageError
-        The method cannot be tuned on these rows.
-    """
+    """Return the tuned parameters and print the warnings of the tuning."""
     from pucli.tuning import tune
     from pucli.tuning.folds import COPIES
 
@@ -88,17 +63,7 @@ def choose(
 
 
 def far_prior_warning(params: Mapping[str, Any], rows: TrainingRows, seed: int) -> str:
-    """Return a warning if the rows clearly contradict the given class prior, else "".
-
-    Parameters
-    ----------
-    params : mapping
-        Parameters of the method; nothing is checked unless `prior` is a number.
-    rows : TrainingRows
-        The training rows.
-    seed : int
-        Seed of the estimate to which the prior is compared.
-    """
+    """Return a warning if the rows clearly contradict the given class prior, else ""."""
     from pucli.solvers.prior.estimate import contradicted
 
     prior = params.get("prior")

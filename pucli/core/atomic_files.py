@@ -55,13 +55,6 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path to write to; on success it replaces `path`, otherwise it is removed.
 
     The folder is created if it does not exist.
-
-    Raises
-    ------
-    UsageError
-        The path cannot be written, or is a folder, a device or a pipe.
-    RunError
-        The disk is full.
     """
     path = Path(path)
     _check_kind(path, "")
@@ -97,22 +90,7 @@ def check_output(path: Path, option: str = "") -> None:
 
 
 def check_folder(folder: Path, option: str = "", named: Path | None = None) -> None:
-    """Raise UsageError if `folder` cannot be created or written; no files are left behind.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder to write in; it need not exist.
-    option : str, default=""
-        Command-line option that gave the folder, for the message.
-    named : Path, optional
-        Path to name in the message; `folder` by default.
-
-    Raises
-    ------
-    UsageError
-        If it is a file, or a temporary file cannot be written in it or in its nearest existing parent.
-    """
+    """Raise UsageError if `folder` cannot be created or written; no files are left behind."""
     if named is None and folder.is_file():
         raise UsageError(f"{option} {folder} is a file; give a folder.".lstrip())
     there = folder

@@ -55,13 +55,7 @@ def _experiment_folders() -> list[Path]:
 
 
 def add_catalogue(path: str | Path) -> None:
-    """Add another catalogue of data sets; later catalogues override earlier ones.
-
-    Raises
-    ------
-    UsageError
-        There is no such file.
-    """
+    """Add another catalogue of data sets; later catalogues override earlier ones."""
     file = Path(path).resolve()
     if not file.is_file():
         what = "is a folder" if file.is_dir() else "no such file"

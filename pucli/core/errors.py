@@ -43,17 +43,7 @@ FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def unwritable(path: object, error: OSError, option: str = "") -> PucliError:
-    """Return the error for a file or folder that cannot be written: RunError if the disk is full, else UsageError.
-
-    Parameters
-    ----------
-    path : object
-        The path, as given by the user.
-    error : OSError
-        The error of the file system.
-    option : str
-        The option that names the path, if any.
-    """
+    """Return the error for a file or folder that cannot be written: RunError if the disk is full, else UsageError."""
     named = f"{option} {path}".strip()
     reason = os.strerror(error.errno) if error.errno else str(error)
     if error.errno in FULL_DISK:
@@ -62,17 +52,7 @@ def unwritable(path: object, error: OSError, option: str = "") -> PucliError:
 
 
 def nearest(name: str, choices: Iterable[str], most: int = 3) -> list[str]:
-    """Return at most `most` choices that `name` may be a slip of, the likeliest first.
-
-    Parameters
-    ----------
-    name : str
-        A name that is not among the choices.
-    choices : iterable of str
-        Valid names; case does not count.
-    most : int, default=3
-        Largest number of names to return.
-    """
+    """Return at most `most` choices that `name` may be a slip of, the likeliest first."""
     folded: dict[str, str] = {}
     for choice in choices:
         folded.setdefault(choice.lower(), choice)
@@ -89,37 +69,13 @@ def _related(short: str, long: str) -> bool:
 
 
 def did_you_mean(name: str, choices: Iterable[str], most: int = 3) -> str:
-    """Return a question with the nearest choices, such as "did you mean 'a' or 'b'?"; "" if none is near.
-
-    Parameters
-    ----------
-    name : str
-        The name that is not among the choices.
-    choices : iterable of str
-        Valid names.
-    most : int, default=3
-        Largest number of choices that are named.
-    """
+    """Return a question with the nearest choices, such as "did you mean 'a' or 'b'?"; "" if none is near."""
     near = nearest(name, choices, most)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def unknown(kind: str, name: str, choices: Iterable[str], *, of: str = "", listing: str = "") -> UsageError:
-    """Return the error for an unknown name, with the nearest valid names.
-
-    Parameters
-    ----------
-    kind : str
-        Noun for the named thing, such as "data set".
-    name : str
-        The name that is not among the choices.
-    choices : iterable of str
-        Valid names; the message lists them if they are few or if none is near.
-    of : str, default=""
-        What the choices belong to, such as an experiment.
-    listing : str, default=""
-        Command that prints all choices; the message refers to it.
-    """
+    """Return the error for an unknown name, with the nearest valid names."""
     choices = sorted(choices)
     near = did_you_mean(name, choices)
     hint = f"; {near}" if near else "."

@@ -34,19 +34,7 @@ class Kept:
             self._values.clear()
 
     def get(self, what: tuple[Any, ...], X: Floats, numbers: int, make: Callable[[], Made]) -> Made:
-        """Return the value stored under a name and rows; compute and store it if there is none.
-
-        Parameters
-        ----------
-        what : tuple
-            Name of the value, with everything but the rows on which it depends.
-        X : ndarray of shape (n, d)
-            Rows.
-        numbers : int
-            Approximate size of the value, in numbers.
-        make : callable
-            Computes the value.
-        """
+        """Return the value stored under a name and rows; compute and store it if there is none."""
         key = (*what, X.shape, hashlib.sha256(X.tobytes()).digest())
         with self._lock:
             size, found = self._values.pop(key, (0, None))

@@ -74,13 +74,6 @@ def _of_process() -> int | None:
 def check_memory(needed: float, what: str, way_out: str) -> None:
     """Raise ValueError if `what` needs more bytes than are available; the message states both and the remedy.
 
-    Parameters
-    ----------
-    needed : float
-        Memory, in bytes.
-    what, way_out : str
-        Name of the work, and the remedy.
-
     Examples
     --------
     >>> check_memory(1e30, "the kernel matrix of 1e14 rows", "use fewer rows")  # doctest: +ELLIPSIS
@@ -96,19 +89,7 @@ def check_memory(needed: float, what: str, way_out: str) -> None:
 
 
 def check_fit(estimator: object, rows: int, columns: int, needed: float, instead: str) -> None:
-    """Raise ValueError if a fit needs more bytes than are available.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Estimator to fit, for the message.
-    rows, columns : int
-        Shape of the training rows.
-    needed : float
-        Memory, in bytes.
-    instead : str
-        Remedy: another method, or fewer rows or columns.
-    """
+    """Raise ValueError if a fit needs more bytes than are available."""
     check_memory(needed, f"{type(estimator).__name__} on {rows:,} rows and {columns:,} columns", instead)
 
 

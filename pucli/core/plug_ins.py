@@ -73,17 +73,7 @@ def offers(group: str) -> tuple[Offer, ...]:
 
 @functools.cache
 def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Offer, Kind], ...]:
-    """Return the objects of type `kind` offered in `group` under free, valid names, each with its offer.
-
-    Parameters
-    ----------
-    group : str
-        Name of the group.
-    kind : type
-        Required type, which has a ``name``.
-    taken : frozenset of str
-        Names already in use.
-    """
+    """Return the objects of type `kind` offered in `group` under free, valid names, each with its offer."""
     found: dict[str, tuple[Offer, Kind]] = {}
     for offer in offers(group):
         given = offer.found if isinstance(offer.found, (list, tuple)) else [offer.found]
@@ -102,17 +92,7 @@ def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Of
 
 @functools.cache
 def modules(group: str, needs: tuple[str, ...] = (), taken: frozenset[str] = frozenset()) -> dict[str, Offer]:
-    """Return the offers of modules in `group` that have the attributes `needs`, by name.
-
-    Parameters
-    ----------
-    group : str
-        Entry-point group, such as ``pucli.protocols``.
-    needs : tuple of str, optional
-        Attributes that a module must have; the others are skipped with a warning.
-    taken : frozenset of str, optional
-        Names already in use by pucli; a plug-in cannot replace them.
-    """
+    """Return the offers of modules in `group` that have the attributes `needs`, by name."""
     found: dict[str, Offer] = {}
     for offer in offers(group):
         missing = [name for name in needs if not hasattr(offer.found, name)]

@@ -38,26 +38,7 @@ def number_of_jobs(n_jobs: int, name: str = "") -> int:
 def in_workers(
     work: Callable[..., Any], jobs: Iterable[tuple[Any, ...]], n_jobs: int, *, ordered: bool = True, kept: str = ""
 ) -> Generator[Any, None, None]:
-    """Yield the result of `work` for each job, from processes with one BLAS thread; closing ends the processes.
-
-    Parameters
-    ----------
-    work : callable
-        Module-level function.
-    jobs : iterable of tuple
-        Arguments of each call.
-    n_jobs : int
-        Number of processes.
-    ordered : bool, default True
-        Whether results come in the order of the jobs, or in that of their completion.
-    kept : str, default ""
-        Sentence for the error on the results already saved.
-
-    Raises
-    ------
-    RunError
-        If a process was killed.
-    """
+    """Yield the result of `work` for each job, from processes with one BLAS thread; closing ends the processes."""
     from joblib import Parallel, delayed, parallel_config
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -127,17 +108,7 @@ def _start_trackers() -> None:
 
 @contextlib.contextmanager
 def told_of_lost_workers(work: str, way_out: str, kept: str = "") -> Iterator[None]:
-    """Replace Dask's messages about workers and a scheduler that are gone.
-
-    Parameters
-    ----------
-    work : str
-        What a worker works on, such as "block".
-    way_out : str
-        What to do if it is too much for a worker, beside more memory.
-    kept : str, default=""
-        What is not lost, as a sentence with a blank at its end.
-    """
+    """Replace Dask's messages about workers and a scheduler that are gone."""
     from distributed import KilledWorker
     from distributed.comm import CommClosedError
     from distributed.utils import CancelledError  # of one future or, where several are gathered, of all
@@ -158,22 +129,7 @@ def told_of_lost_workers(work: str, way_out: str, kept: str = "") -> Iterator[No
 
 @contextlib.contextmanager
 def dask_client(scheduler: str | None, n_workers: int | None = None) -> Iterator[Any]:
-    """Connect to a Dask scheduler, or start workers on this machine for as long as the block lasts.
-
-    Parameters
-    ----------
-    scheduler : str or None
-        Address of the scheduler; by default DASK_SCHEDULER_ADDRESS, or workers on this machine if that is not set.
-    n_workers : int, optional
-        Number of workers on this machine.
-
-    Raises
-    ------
-    UsageError
-        Dask is not installed, or the address is none.
-    RunError
-        No scheduler answers there, or the workers do not start.
-    """
+    """Connect to a Dask scheduler, or start workers on this machine for as long as the block lasts."""
     try:
         from distributed import Client
     except ImportError as error:

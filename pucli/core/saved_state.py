@@ -36,22 +36,7 @@ class Kind:
         self.items = items
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise StateError for another value.
-
-        Parameters
-        ----------
-        value : object
-            Attribute of a loaded or fitted object, or a part of one.
-        where : str
-            Name of the attribute, for the message.
-        sizes : dict of {str: int}
-            Sizes known so far by name; the check adds those that it meets first.
-
-        Raises
-        ------
-        StateError
-            If the value is not as declared.
-        """
+        """Raise StateError for another value."""
         self._check(value, where, sizes)
 
     def _check(self, value: Any, where: str, sizes: Sizes) -> None:
@@ -370,15 +355,6 @@ def check_state(value: Any, where: str, sizes: Sizes | None = None) -> None:
     """Raise StateError unless the attributes of an object are as its class declares them.
 
     A class of another package may have attributes of plain values that are not declared.
-
-    Parameters
-    ----------
-    value : object
-        The object.
-    where : str
-        Its name, for the message.
-    sizes : dict of {str: int}, optional
-        The sizes that are known; "m" and "K" are shared by all parts of a model.
     """
     kind = type(value)
     declared = declared_state(kind)

@@ -51,22 +51,7 @@ def check_parameters(value: Any, where: str) -> None:
 
 
 def check_ascending(values: Any, start: Any, where: str) -> None:
-    """Raise StateError unless the parts of an array that begin at `start` ascend.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Concatenated parts.
-    start : ndarray of int
-        Index of the first number of each part.
-    where : str
-        Name of the array, for the message.
-
-    Raises
-    ------
-    StateError
-        If a number is less than the one before it in the same part.
-    """
+    """Raise StateError unless the parts of an array that begin at `start` ascend."""
     steps = np.diff(values) < 0
     borders = np.zeros(len(steps), dtype=bool)
     inner = start[(start > 0) & (start < len(values))]
@@ -76,21 +61,6 @@ def check_ascending(values: Any, start: Any, where: str) -> None:
 
 
 def check_starts(start: Any, length: int, where: str) -> None:
-    """Raise StateError unless `start` divides an array of `length` numbers into parts, which may be empty.
-
-    Parameters
-    ----------
-    start : ndarray of int of shape (parts + 1,)
-        Index of the first number of each part, then `length`.
-    length : int
-        Length of the array that is divided.
-    where : str
-        Name of `start`, for the message.
-
-    Raises
-    ------
-    StateError
-        If `start` does not begin at 0, descends, or does not end at `length`.
-    """
+    """Raise StateError unless `start` divides an array of `length` numbers into parts, which may be empty."""
     if len(start) < 1 or start[0] != 0 or start[-1] != length or (np.diff(start) < 0).any():
         raise StateError(f"{where} does not divide {length} numbers")

@@ -22,21 +22,7 @@ LONGEST = 60
 def explain(
     error: ValidationError, model: type[BaseModel], content: Any, *, start: str, prefix: Sequence[str] = ()
 ) -> str:
-    """Return one line for each place in a declaration that is wrong, at most `MOST_LINES`.
-
-    Parameters
-    ----------
-    error : pydantic.ValidationError
-        What validation raised.
-    model : type of pydantic.BaseModel
-        The model of the declaration.
-    content : object
-        What was validated. It tells keys from the names that pydantic adds for the branches of a union.
-    start : str
-        Start of each line, for example the name of the file.
-    prefix : sequence of str
-        Keys above the content.
-    """
+    """Return one line for each place in a declaration that is wrong, at most `MOST_LINES`."""
     found: dict[tuple[Any, ...], Any] = {}
     for item in error.errors():
         found.setdefault(tuple(_place(item, content)), item)

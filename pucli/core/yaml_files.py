@@ -47,11 +47,6 @@ def read_yaml(path: Path, *, listing: str = "") -> Any:
 
     Numbers are read as in YAML 1.2: 1e-4 is a number, 010 and 1:30 are text. A duplicate key and a second `<<` in a
     mapping are errors.
-
-    Raises
-    ------
-    UsageError
-        The file cannot be read, is not YAML, has a tag, or is too deep or too large with its aliases expanded.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")

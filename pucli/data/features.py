@@ -51,20 +51,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     }
 
     def fit(self, X: Any, y: Any = None) -> Standardiser:
-        """Learn means and standard deviations.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Training rows. Missing values (NaN) are ignored in the means and stay missing.
-        y : ignored
-            For pipelines.
-
-        Raises
-        ------
-        ValueError
-            X is not a table of finite numbers.
-        """
+        """Learn means and standard deviations."""
         rows = self._validate(X)
         if issparse(rows):
             return self._fit_sparse(rows)
@@ -97,23 +84,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Return `X` standardised by the training means and deviations.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Any rows.
-
-        Returns
-        -------
-        array of shape (n_rows, n_features)
-            A new array.
-
-        Raises
-        ------
-        ValueError
-            The number of features differs from that of the training rows, or values are not finite.
-        """
+        """Return `X` standardised by the training means and deviations."""
         check_is_fitted(self)
         rows = self._validate(X, reset=False)
         if issparse(rows):
@@ -124,18 +95,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         return transformed
 
     def inverse_transform(self, X: Any) -> Floats:
-        """Return standardised rows in the original units; constant features get their training value.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows as `transform` returns them.
-
-        Returns
-        -------
-        array of shape (n_rows, n_features)
-            A new array.
-        """
+        """Return standardised rows in the original units; constant features get their training value."""
         check_is_fitted(self)
         own: Floats = np.asarray(X, dtype=np.float64) * self.scale_ + self.mean_
         return own

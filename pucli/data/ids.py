@@ -24,13 +24,7 @@ FEWEST = 5  # such numbers in a column of a sheet or of what was saved from one
 
 
 def with_ids(frame: pd.DataFrame, ids: Collection[str]) -> pd.DataFrame:
-    """Return a table whose identifier columns, those of `ids` that it has, are exact.
-
-    Raises
-    ------
-    TableError
-        A cell holds more than one value.
-    """
+    """Return a table whose identifier columns, those of `ids` that it has, are exact."""
     changed = frame
     for position, name in enumerate(frame.columns):
         if str(name) in ids:

@@ -127,15 +127,6 @@ def without_missing(frame: Any, words: tuple[str, ...], keep: Any = ()) -> Any:
     """Return a table in which the user's words for missing cells are empty.
 
     A word that is a number also stands for that number in a column of numbers.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table, which is not changed.
-    words : tuple of str
-        The words.
-    keep : collection of str, default=()
-        Columns that stay as they are.
     """
     if not words:
         return frame

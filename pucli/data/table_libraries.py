@@ -33,13 +33,7 @@ def is_table(X: Any) -> bool:
 
 
 def to_pandas(X: Any) -> pd.DataFrame:
-    """Return a table of any library as a pandas DataFrame; a lazy table is computed.
-
-    Raises
-    ------
-    TableError
-        The table cannot be read, or a column cannot.
-    """
+    """Return a table of any library as a pandas DataFrame; a lazy table is computed."""
     import narwhals as nw
     import pandas as pd
 
@@ -121,21 +115,7 @@ def _library(X: Any) -> str:
 
 
 def numeric_rows(estimator: Any, X: Any, *, reset: bool = True) -> Any:
-    """Return X as scikit-learn takes it: a table as a pandas frame of numeric columns, anything else as it is.
-
-    Parameters
-    ----------
-    estimator : estimator
-        That takes them, for messages.
-    X : table of any library, or rows as scikit-learn takes them
-    reset : bool, default=True
-        Whether the estimator is fitted to X, as for `validate_data`.
-
-    Raises
-    ------
-    TableError
-        A column holds something else than numbers; the message names it.
-    """
+    """Return X as scikit-learn takes it: a table as a pandas frame of numeric columns, anything else as it is."""
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)  # scikit-learn takes the values behind the mask
     if isinstance(X, dict) and not issparse(X):

@@ -83,25 +83,7 @@ class BlockAuto:
 def auto_on_blocks(
     runner: Runner, blocks: Sequence[Block], columns: Columns, params: dict[str, Any], client: Any = None
 ) -> BlockAuto:
-    """Train `AutoPU` with kernel ridge regressions, and boosted trees if wanted, on blocks of rows.
-
-    Parameters
-    ----------
-    runner : Runner
-        Where the blocks are computed.
-    blocks : sequence of Block
-    columns : Columns
-    params : dict
-        Constructor parameters of `pucli.AutoPU`; `random_state` is a number.
-    client : distributed.Client, optional
-        Where LightGBM trains boosted trees; None leaves them out.
-
-    Raises
-    ------
-    UsageError
-        One kind of row is missing or has fewer than two rows, the labelling is not "scar", or the goal's value is out
-        of range.
-    """
+    """Train `AutoPU` with kernel ridge regressions, and boosted trees if wanted, on blocks of rows."""
     model, seed = AutoPU(**params), int(params["random_state"])
     if model.labelling != "scar":
         raise UsageError("--labelling sar cannot be used on blocks; it needs all rows at once.")

@@ -68,24 +68,7 @@ def find_blocks(pattern: str) -> list[Block]:
 
 
 def numeric_columns(block: Block, label: str, drop: Sequence[str], only: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the feature columns, all of which hold numbers, in the order of `only` or of the file.
-
-    Parameters
-    ----------
-    block : Block
-        Any block; its file has the columns of all.
-    label : str
-        The label column.
-    drop : sequence of str
-        Columns that are no features.
-    only : sequence of str
-        The only columns that are features; empty for all.
-
-    Raises
-    ------
-    UsageError
-        A named column is missing, a feature column does not hold numbers, or no feature column remains.
-    """
+    """Return the names of the feature columns, all of which hold numbers, in the order of `only` or of the file."""
     schema = parquet_file(Path(block.path)).schema_arrow
     for name in (label, *drop, *only):
         if name not in schema.names:
@@ -226,17 +209,7 @@ class Rows(NamedTuple):
 
 
 def rows_at(block: Block, columns: Columns, numbers: Ints) -> Rows:
-    """Return the rows of a block that are among given row numbers.
-
-    Parameters
-    ----------
-    block : Block
-        A row group of a Parquet file.
-    columns : Columns
-        Its feature and label columns.
-    numbers : array of int, shape (k,)
-        Numbers of rows among all rows, from 0.
-    """
+    """Return the rows of a block that are among given row numbers."""
     here = numbers[(numbers >= block.first) & (numbers < block.first + block.rows)]
     if not len(here):
         return Rows(here, np.empty((0, len(columns.features))))
@@ -244,17 +217,7 @@ def rows_at(block: Block, columns: Columns, numbers: Ints) -> Rows:
 
 
 def row_sums(block: Block, columns: Columns, features: RowMap) -> RowSums:
-    """Return the sums of one block from which the model is fitted.
-
-    Parameters
-    ----------
-    block : Block
-        A row group of a Parquet file.
-    columns : Columns
-        Its feature and label columns.
-    features : callable
-        Map from rows (n, m) to features (n, r).
-    """
+    """Return the sums of one block from which the model is fitted."""
     X, labelled = read_rows(block, columns)
     return RowSums.of(features(X), labelled)
 
@@ -270,24 +233,7 @@ class Total(NamedTuple):
 
 
 def score_histogram(block: Block, columns: Columns, features: RowMap, coef: Floats) -> Total:
-    """Return the histograms of the scores of one block.
-
-    Parameters
-    ----------
-    block : Block
-        A row group of a Parquet file.
-    columns : Columns
-        Its feature and label columns.
-    features : callable
-        Map from rows (n, m) to features (n, r).
-    coef : array of shape (r,) or (k, r)
-        Coefficients of one model or of k models.
-
-    Returns
-    -------
-    Total
-        Counts of the labelled and of the unlabeled rows, of shape (2, bins) or (2, k, bins).
-    """
+    """Return the histograms of the scores of one block."""
     X, labelled = read_rows(block, columns)
     bins = np.clip((features(X) @ coef.T - LOWEST_SCORE) // BIN_WIDTH, 0, SCORE_BINS - 1).astype(np.int64)
     counts = [
@@ -308,21 +254,7 @@ class OfRows(Protocol):
 def write_predictions(
     item: tuple[str, list[Block]], model: OfRows, columns: Columns, folder: str, words: list[str]
 ) -> str:
-    """Write the predictions for one data file to a Parquet file of the same name; return its path.
-
-    Parameters
-    ----------
-    item : (str, list of Block)
-        Path of the data file and its blocks.
-    model : OfRows
-        A fitted model with `of_rows`.
-    columns : Columns
-        Feature and label columns.
-    folder : str
-        Existing folder of the predictions.
-    words : list of str
-        Labels of the negative and of the positive class.
-    """
+    """Write the predictions for one data file to a Parquet file of the same name; return its path."""
     import pandas as pd
 
     path, blocks = item

@@ -40,27 +40,7 @@ def boosted_on_blocks(
     weights: tuple[float, float],
     seed: int,
 ) -> list[TreeSum]:
-    """Train one model for each fold on the rows outside of it.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    blocks : sequence of Block
-    columns : Columns
-    views : Views
-        Their bins are what the trees are grown on.
-    fold_of : callable
-        Returns the folds of the rows of a block.
-    n_folds : int
-    weights : (float, float)
-        Of each labelled and of each unlabeled row.
-    seed : int
-
-    Raises
-    ------
-    UsageError
-        LightGBM is not installed, or its training failed `ATTEMPTS` times.
-    """
+    """Train one model for each fold on the rows outside of it."""
     _quiet()
     models = []
     for fold in range(n_folds):
@@ -179,23 +159,7 @@ class ScoreSums(NamedTuple):
 def held_out_sums(
     block: Block, columns: Columns, views: Views, models: Sequence[TreeSum], fold_of: FoldOf, whole: bool
 ) -> ScoreSums:
-    """Return the sums of the held-out scores of one block.
-
-    Parameters
-    ----------
-    block : Block
-        A row group of a Parquet file.
-    columns : Columns
-        Its feature and label columns.
-    views : Views
-        The fitted encodings of the rows.
-    models : sequence of TreeSum
-        For each fold, the model that was trained without it.
-    fold_of : callable
-        Function from the block to the fold (n,) of its rows.
-    whole : bool
-        Whether all rows count, or only the unlabeled ones.
-    """
+    """Return the sums of the held-out scores of one block."""
     X, labelled = read_rows(block, columns)
     counted = np.ones(len(X), dtype=bool) if whole else ~labelled
     score = held_out_scores(models, views.one("bins", X[counted]), fold_of(block)[counted])
@@ -203,17 +167,7 @@ def held_out_sums(
 
 
 def held_out_scores(models: Sequence[TreeSum], bins: np.ndarray, fold: np.ndarray) -> Floats:
-    """Return the score of each row by the model that was trained without its fold.
-
-    Parameters
-    ----------
-    models : sequence of TreeSum
-        For each fold, the model that was trained without it.
-    bins : array of shape (n, m)
-        Binned features.
-    fold : array of int, shape (n,)
-        Fold of each row.
-    """
+    """Return the score of each row by the model that was trained without its fold."""
     score = np.empty(len(bins))
     for b, model in enumerate(models):
         score[fold == b] = model.score(bins[fold == b])

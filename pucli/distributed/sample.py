@@ -57,19 +57,7 @@ def sample_shares(n_p: int, n_u: int) -> Shares:
 
 
 def sample(block: Block, columns: Columns, shares: Shares, seed: int) -> Sample:
-    """Return a random sample of the rows of one block.
-
-    Parameters
-    ----------
-    block : Block
-        A row group of a Parquet file.
-    columns : Columns
-        Its feature and label columns.
-    shares : Shares
-        Shares of the labelled rows, of the unlabeled rows and of the row hashes considered for the sample.
-    seed : int
-        Seed of the sample, which does not depend on the division into blocks.
-    """
+    """Return a random sample of the rows of one block."""
     X, labelled = read_rows(block, columns)
     kept = uniform(block, seed) < np.where(labelled, shares.labelled, shares.unlabeled)
     hashes = row_hashes(X, labelled)
@@ -111,17 +99,7 @@ class Checked:
 
 
 def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
-    """Return the findings about the columns from the sample and the moments.
-
-    Parameters
-    ----------
-    some : Sample
-        Sample of all blocks.
-    known : Moments
-        Moments and extremes of all rows.
-    columns : Columns
-        Feature and label columns.
-    """
+    """Return the findings about the columns from the sample and the moments."""
     from pucli.data.columns.leakage import leaks
 
     frame = pd.DataFrame(some.X, columns=list(columns.features))

@@ -118,23 +118,7 @@ def words_of(labels: Mapping[str, int], columns: Columns) -> list[str]:
 def saved(
     method: str, pipeline: Pipeline, columns: Columns, words: Sequence[str], data: str, checked: Checked
 ) -> SavedModel:
-    """Return a model of numeric columns in the form in which it is saved.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method.
-    pipeline : Pipeline
-        The fitted estimator, after a standardisation if there is one.
-    columns : Columns
-        Feature and label columns.
-    words : sequence of str
-        Labels of the negative and of the positive class.
-    data : str
-        The training files as the user named them.
-    checked : Checked
-        Findings about the columns.
-    """
+    """Return a model of numeric columns in the form in which it is saved."""
     names = list(columns.features)
     metadata = {
         "kind": "pu",
@@ -150,31 +134,7 @@ def saved(
 
 
 def checked_columns(runner: Runner, blocks: Sequence[Block], columns: Columns) -> tuple[Moments, Columns, int]:
-    """Count the labels and return them with the moments of all rows.
-
-    Parameters
-    ----------
-    runner : Runner
-        Computes functions of blocks, here or on a cluster.
-    blocks : sequence of Block
-        All blocks.
-    columns : Columns
-        Feature and label columns; an empty `positive` stands for the greater of two numbers.
-
-    Returns
-    -------
-    known : Moments
-        Moments of all rows.
-    columns : Columns
-        The same columns, with the label of positives.
-    n_p : int
-        Number of labelled rows.
-
-    Raises
-    ------
-    UsageError
-        One kind of row is missing.
-    """
+    """Count the labels and return them with the moments of all rows."""
     known = runner.total(partial(moments, columns=columns), blocks)
     columns = columns._replace(positive=columns.positive or _greater(known.labels))
     n_p = known.labels.get(columns.positive, 0)
@@ -196,28 +156,7 @@ def train_on_blocks(
     grid: Mapping[str, Any] | None = None,
     folds: int = 4,
 ) -> BlockModel:
-    """Train BLS-SVM on blocks of rows.
-
-    Parameters
-    ----------
-    runner : Runner
-        Where the blocks are computed.
-    blocks : sequence of Block
-    columns : Columns
-    params : mapping
-        Constructor parameters of `pucli.estimators.BLSSVM`.
-    standardise : bool
-        Whether features are scaled to zero mean and unit variance first.
-    grid : mapping, optional
-        Parameter (lam, c_u, c_p) -> values to choose from by held-out blocks.
-    folds : int
-        Folds of the choice; blocks are dealt to them in turn.
-
-    Raises
-    ------
-    UsageError
-        A parameter is wrong, one kind of row is missing, or there are fewer blocks than folds.
-    """
+    """Train BLS-SVM on blocks of rows."""
     model = BLSSVM(**params)
     try:
         model._validate_params()

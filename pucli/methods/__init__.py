@@ -92,20 +92,6 @@ def check_value(name: str, parameter: str, *values: Any) -> None:
     """Raise UsageError where the method's estimator declares a range for `parameter` that does not hold a value.
 
     Estimators that declare none check when they are fitted.
-
-    Parameters
-    ----------
-    name : str
-        Name of the method, or ``module:Class``.
-    parameter : str
-        Parameter of its estimator; one without declared constraints passes.
-    *values : object
-        Values to check.
-
-    Raises
-    ------
-    UsageError
-        If a value is out of range; the message describes the range.
     """
     from sklearn.utils._param_validation import make_constraint
 

@@ -11,15 +11,6 @@ from pucli.methods import constructor_defaults, get_method
 def without_effect(method: str, given: Collection[str], params: Mapping[str, Any]) -> list[str]:
     """Return the given parameters of a method that have no effect, with the reason.
 
-    Parameters
-    ----------
-    method : str
-        Its name in the list of methods.
-    given : collection of str
-        Names of the given parameters.
-    params : mapping
-        All parameters that are not at their defaults; a list, as in a grid, stands for each of its values.
-
     Examples
     --------
     >>> without_effect("glpual", ["width"], {"width": 9.0})

@@ -26,20 +26,7 @@ class Confusion(NamedTuple):
 
 
 def confusion(truth: ArrayLike, predictions: ArrayLike, positive: object) -> Confusion:
-    """Return the confusion counts.
-
-    Parameters
-    ----------
-    truth, predictions : array-like of shape (n,)
-        True and predicted classes; every class but `positive` counts as negative.
-    positive : object
-        The positive class.
-
-    Raises
-    ------
-    ValueError
-        If the inputs are empty, differ in length, lack a value, or are words on one side alone.
-    """
+    """Return the confusion counts."""
     y, y_hat = _pair(truth, predictions)
     inputs.refuse_other_kind(positive, y)
     is_positive, found = y == positive, y_hat == positive
@@ -52,59 +39,25 @@ def confusion(truth: ArrayLike, predictions: ArrayLike, positive: object) -> Con
 
 
 def f1(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return 2 tp / (2 tp + fp + fn); NaN without a positive row in `truth`.
-
-    Parameters
-    ----------
-    truth, predictions : array-like of shape (n,)
-        True and predicted classes.
-    positive : object
-        The class that counts as positive; all others are negative.
-    """
+    """Return 2 tp / (2 tp + fp + fn); NaN without a positive row in `truth`."""
     tp, fp, fn, _ = confusion(truth, predictions, positive)
     return 2 * tp / (2 * tp + fp + fn) if tp + fn else math.nan
 
 
 def precision(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return tp / (tp + fp); 0 where nothing is predicted positive.
-
-    Parameters
-    ----------
-    truth, predictions : array-like of shape (n,)
-        True and predicted classes.
-    positive : object
-        The class that counts as positive; all others are negative.
-    """
+    """Return tp / (tp + fp); 0 where nothing is predicted positive."""
     tp, fp, _, _ = confusion(truth, predictions, positive)
     return tp / (tp + fp) if tp + fp else 0.0
 
 
 def recall(truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return tp / (tp + fn); NaN without a positive row in `truth`.
-
-    Parameters
-    ----------
-    truth, predictions : array-like of shape (n,)
-        True and predicted classes.
-    positive : object
-        The class that counts as positive; all others are negative.
-    """
+    """Return tp / (tp + fn); NaN without a positive row in `truth`."""
     tp, _, fn, _ = confusion(truth, predictions, positive)
     return tp / (tp + fn) if tp + fn else math.nan
 
 
 def count(which: str, truth: ArrayLike, predictions: ArrayLike, positive: object) -> float:
-    """Return one of the counts of `confusion`.
-
-    Parameters
-    ----------
-    which : {"tp", "fp", "fn", "tn"}
-        Its name.
-    truth, predictions : array-like of shape (n,)
-        True and predicted classes.
-    positive : object
-        The class that counts as positive; all others are negative.
-    """
+    """Return one of the counts of `confusion`."""
     return float(getattr(confusion(truth, predictions, positive), which))
 
 
@@ -124,23 +77,6 @@ def auc(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:
     """Return the area under the ROC curve.
 
     It is the probability that a positive row ranks above a negative one, ties counted half (Mann-Whitney).
-
-    Parameters
-    ----------
-    truth, decision : array-like of shape (n,)
-        True classes, and scores that rank the rows; greater means more positive.
-    positive : object
-        The positive class.
-
-    Returns
-    -------
-    float
-        NaN where `truth` has one class only or a score is not finite.
-
-    Raises
-    ------
-    ValueError
-        If the inputs are empty, differ in length, lack a value, or are words on one side alone.
     """
     is_positive, values = inputs.positive_and_numbers(truth, decision, positive, "decision")
     if is_positive.all() or not is_positive.any():
@@ -152,15 +88,6 @@ def auc(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:
 
 def f_of_class(truth: ArrayLike, signs: ArrayLike, wanted: int) -> float:
     """Return the F measure of one class, 0 where none of its rows is found.
-
-    Parameters
-    ----------
-    truth : array-like of shape (n,)
-        True classes in {-1, +1}.
-    signs : array-like of shape (n,)
-        Predicted signs; 0 stands for neither class.
-    wanted : {-1, 1}
-        The class that is scored.
 
     Notes
     -----
@@ -187,13 +114,6 @@ def f_majority(unlabeled_truth: ArrayLike, unlabeled_signs: ArrayLike) -> float:
 
 def f_published(unlabeled_truth: ArrayLike, signs: ArrayLike) -> float:
     """Return F as the released script of USMO computes it, in per cent.
-
-    Parameters
-    ----------
-    unlabeled_truth : array-like of shape (n_unlabeled,)
-        True classes of the unlabeled rows in {-1, +1}.
-    signs : array-like of shape (n,), n >= n_unlabeled
-        Predicted signs of all rows in the order of the file, labelled ones included.
 
     Notes
     -----

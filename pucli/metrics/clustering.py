@@ -11,20 +11,7 @@ from pucli.metrics import inputs
 
 
 def nmi(truth: ArrayLike, clusters: ArrayLike) -> float:
-    """Return the normalised mutual information of classes and clusters, in [0, 1].
-
-    Parameters
-    ----------
-    truth : array-like of shape (n,)
-        True classes.
-    clusters : array-like of shape (n,)
-        Predicted classes or clusters; their names do not matter.
-
-    Returns
-    -------
-    float
-        Mutual information over the arithmetic mean of the two entropies.
-    """
+    """Return the normalised mutual information of classes and clusters, in [0, 1]."""
     from sklearn.metrics import normalized_mutual_info_score
 
     return float(normalized_mutual_info_score(inputs.labels(truth, "truth"), inputs.labels(clusters, "clusters")))

@@ -19,29 +19,13 @@ def mean_log_likelihood(log_density: ArrayLike) -> float:
 
 
 def modes_found(mode_counts: ArrayLike) -> float:
-    """Return the number of modes that have at least a fifth of their fair part of the generated rows, and at least one.
-
-    Parameters
-    ----------
-    mode_counts : array-like of shape (n_modes,)
-        Generated rows of each mode.
-    """
+    """Return the number of modes with at least a fifth of their share of the generated rows, and at least one."""
     counts = np.asarray(mode_counts)
     return float(np.sum(counts >= max(1.0, FAIR_SHARE * counts.sum() / len(counts))))
 
 
 def share_near(generated: ArrayLike, centres: ArrayLike, sd: float) -> float:
-    """Return the share of generated rows that lie near a centre; see `nearest_centres`.
-
-    Parameters
-    ----------
-    generated : array-like of shape (n, d)
-        Generated rows.
-    centres : array-like of shape (n_modes, d)
-        Centres of the modes.
-    sd : float
-        Standard deviation of a mode in each dimension that the modes spread in.
-    """
+    """Return the share of generated rows that lie near a centre; see `nearest_centres`."""
     _, distance = nearest_centres(generated, centres)
     dimensions = np.linalg.matrix_rank(np.asarray(centres))
     return float(np.mean(distance <= NEAR * sd * np.sqrt(dimensions)))

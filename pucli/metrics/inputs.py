@@ -17,13 +17,7 @@ FEW = 4
 
 
 def vector(values: ArrayLike, name: str) -> AnyArray:
-    """Return one value for each row, (n,); a column (n, 1) is taken as well.
-
-    Raises
-    ------
-    ValueError
-        For anything else, such as a single value, a table or a generator.
-    """
+    """Return one value for each row, (n,); a column (n, 1) is taken as well."""
     array = np.asarray(values)
     if array.ndim == 0:
         given = "nothing" if values is None else f"one {type(values).__name__}"
@@ -110,17 +104,7 @@ def marked_scores(labelled: ArrayLike, decision: ArrayLike) -> tuple[Bools, Floa
 
 
 def positive_and_numbers(truth: ArrayLike, values: ArrayLike, positive: object, name: str) -> tuple[Bools, Floats]:
-    """Return which rows are positive, and their scores or probabilities, (n,) each.
-
-    Parameters
-    ----------
-    truth, values : array-like of shape (n,)
-        True classes, and numbers.
-    positive : object
-        The positive class.
-    name : str
-        Name of `values` in messages.
-    """
+    """Return which rows are positive, and their scores or probabilities, (n,) each."""
     y, found = labels(truth, "truth"), numbers(values, name)
     same_length(y, found, ("truth", name))
     refuse_other_kind(positive, y)
@@ -128,15 +112,7 @@ def positive_and_numbers(truth: ArrayLike, values: ArrayLike, positive: object, 
 
 
 def classes(truth: ArrayLike, predictions: ArrayLike, names: tuple[str, str]) -> tuple[AnyArray, AnyArray]:
-    """Return true and predicted classes, (n,) each; raise ValueError unless they have one length and kind.
-
-    Parameters
-    ----------
-    truth, predictions : array-like of shape (n,)
-        True and predicted classes.
-    names : tuple of two str
-        What messages call them.
-    """
+    """Return true and predicted classes, (n,) each; raise ValueError unless they have one length and kind."""
     y, y_hat = labels(truth, names[0]), labels(predictions, names[1])
     same_length(y, y_hat, names)
     if _words(y) != _words(y_hat):
@@ -154,17 +130,7 @@ def refuse_other_kind(positive: object, y: AnyArray) -> None:
 
 
 def same_length(first: AnyArray, second: AnyArray, names: tuple[str, str], *, least: int = 1) -> None:
-    """Raise ValueError unless both arrays have the same length, at least `least`.
-
-    Parameters
-    ----------
-    first, second : ndarray
-        The arrays.
-    names : tuple of two str
-        What messages call them.
-    least : int, default=1
-        Least length.
-    """
+    """Raise ValueError unless both arrays have the same length, at least `least`."""
     if len(first) != len(second) or len(first) < least:
         above = " above zero" if least else ""
         raise ValueError(f"{names[0]} and {names[1]} need the same length{above}, got {len(first)} and {len(second)}.")

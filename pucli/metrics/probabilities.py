@@ -12,28 +12,13 @@ BINS = 10
 
 
 def brier(truth: ArrayLike, probability: ArrayLike, positive: object) -> float:
-    """Return the mean squared difference of probability and class (1 or 0).
-
-    Parameters
-    ----------
-    truth, probability : array-like of shape (n,)
-        True classes, and probabilities of the positive class.
-    positive : object
-        The positive class.
-    """
+    """Return the mean squared difference of probability and class (1 or 0)."""
     marked, p = _checked(truth, probability, positive)
     return float(np.mean((p - marked) ** 2))
 
 
 def calibration_error(truth: ArrayLike, probability: ArrayLike, positive: object) -> float:
     """Return the expected calibration error: mean difference of probability and share of positives over ten bins.
-
-    Parameters
-    ----------
-    truth, probability : array-like of shape (n,)
-        True classes, and probabilities of the positive class.
-    positive : object
-        The positive class.
 
     Notes
     -----

@@ -95,15 +95,6 @@ def proxy_accuracy(counts: ArrayLike, denominator: Denominator, prior: float) ->
     It is 2 prior recall + P(predicted negative) - prior, the accuracy if labelled rows are a random sample of the
     positives and the prior is right. Sampling may put it outside of [0, 1].
 
-    Parameters
-    ----------
-    counts : array-like of shape (..., 4)
-        As `pu_counts` returns them.
-    denominator : {"unlabeled", "all"}
-        The rows that are a sample of the population.
-    prior : float
-        Share of positives in the population.
-
     Notes
     -----
     PU-Bench selects models by it without the term -prior, which changes no order.
@@ -119,22 +110,6 @@ def recall_labelled_at(labelled: ArrayLike, decision: ArrayLike, denominator: De
     """Return the share of the labelled rows that rank as high as the first rows of the population.
 
     It estimates the recall there if labelled rows are a random sample of the positives, without the class prior.
-
-    Parameters
-    ----------
-    labelled : array-like of bool, shape (n,)
-        True for labelled positives.
-    decision : array-like of shape (n,)
-        Scores that rank the rows.
-    denominator : {"unlabeled", "all"}
-        The rows that are a sample of the population.
-    place : str
-        Number of rows of the population, or their share with "%".
-
-    Returns
-    -------
-    float
-        NaN without a labelled row, if the population has fewer rows, or where a score is not finite.
     """
     marked, scores = inputs.marked_scores(labelled, decision)
     inputs.refuse_denominator(denominator)
@@ -151,22 +126,6 @@ def lift_labelled_at(labelled: ArrayLike, decision: ArrayLike, denominator: Deno
     """Return how many times more labelled rows rank as high as the first rows of the population than by chance.
 
     It estimates the lift there if labelled rows are a random sample of the positives, without the class prior.
-
-    Parameters
-    ----------
-    labelled : array-like of bool, shape (n,)
-        True for labelled positives.
-    decision : array-like of shape (n,)
-        Scores that rank the rows.
-    denominator : {"unlabeled", "all"}
-        The rows that are a sample of the population.
-    place : str
-        Number of rows of the population, or their share with "%".
-
-    Returns
-    -------
-    float
-        1 for a random order; NaN as `recall_labelled_at`.
     """
     marked, _ = inputs.marked_scores(labelled, decision)
     n = len(marked) if denominator == "all" else int((~marked).sum())

@@ -28,31 +28,13 @@ def auc(upper: Floats, lower: Floats) -> float:
 
 
 def noise_limit(positive: int, other: int, *, quantile: float = QUANTILE, inflation: float = 1.0) -> float:
-    """Return the AUC that scores of pure noise exceed in about one of twenty cases.
-
-    Parameters
-    ----------
-    positive, other : int
-        Number of rows of each group.
-    quantile : float
-        Quantile of the normal distribution, times any factor on the standard deviation.
-    inflation : float
-        Factor on the variance.
-    """
+    """Return the AUC that scores of pure noise exceed in about one of twenty cases."""
     variance = (positive + other + 1) / (12 * positive * other)
     return 0.5 + quantile * float(np.sqrt(inflation * variance))
 
 
 def pu_auc(scores: np.ndarray, labelled: np.ndarray) -> float:
-    """Return the share of pairs of a labelled and an unlabeled row in which the labelled row has the larger score.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        Scores. Ties count half.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    """
+    """Return the share of pairs of a labelled and an unlabeled row in which the labelled row has the larger score."""
     return auc(scores[labelled], scores[~labelled])
 
 
@@ -60,13 +42,6 @@ def labelled_auc(labelled: ArrayLike, decision: ArrayLike) -> float:
     """Return the PU-AUC, or NaN where there is one kind of rows only or a score is not finite.
 
     It orders models as the true AUC does if labelled rows are a random sample of the positives.
-
-    Parameters
-    ----------
-    labelled : array-like of bool, shape (n,)
-        True for labelled positives.
-    decision : array-like of shape (n,)
-        Scores. Ties count half.
     """
     marked, scores = inputs.marked_scores(labelled, decision)
     if marked.all() or not marked.any() or not np.isfinite(scores).all():
@@ -80,17 +55,6 @@ def likely_negative_auc(labelled: ArrayLike, decision: ArrayLike, reference: Arr
     It is free of the noise that the hidden positives among the unlabeled rows add to the PU-AUC. It assumes that
     labelled rows are a random sample of the positives, and that the reference is better than chance and does not favour
     a model: the mean rank over all models that are compared. Scores that are their own reference rank too high.
-
-    Parameters
-    ----------
-    labelled : array-like of bool, shape (n,)
-        True for labelled positives.
-    decision : array-like of shape (n,)
-        Scores of the model. Ties count half.
-    reference : array-like of shape (n,)
-        Scores by which the share 1 - `prior` of the unlabeled rows that rank last are the likely negatives.
-    prior : float
-        Share of positives among the unlabeled rows.
     """
     marked, scores = inputs.marked_scores(labelled, decision)
     inputs.refuse_prior(prior)

@@ -69,32 +69,7 @@ class PUScorer:
     def __call__(
         self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **options: Any
     ) -> float:
-        """Return the score of a fitted classifier.
-
-        Parameters
-        ----------
-        estimator : fitted classifier
-            With `classes_`, unlabeled and positive; it may be a Pipeline or a search.
-        X : array-like of shape (n, m)
-            Rows.
-        y : array-like of shape (n,)
-            Labels as in `fit`.
-        sample_weight : array-like of shape (n,), optional
-            Weight 2 equals duplicating the row.
-        **options : Any
-            ``denominator="all"`` of `puf_scorer`, see `puf_score`; ``functools.partial(puf_scorer, denominator="all")``
-            is also a scorer.
-
-        Returns
-        -------
-        float
-            NaN with an `UndefinedMetricWarning` where it is not defined.
-
-        Raises
-        ------
-        UsageError
-            If the classifier does not have two classes, or `y` has a label that is none of them.
-        """
+        """Return the score of a fitted classifier."""
         return self._of_model(estimator, X, _labelled(estimator, y), sample_weight, **options)
 
     def __repr__(self) -> str:

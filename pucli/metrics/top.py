@@ -26,11 +26,6 @@ ROUNDING = 1e-9  # 1 % of 300 is 3 rows, not 4
 def rows_at(place: str, n: int) -> float:
     """Return the number of rows that a place means among `n` rows; NaN if there are fewer.
 
-    Raises
-    ------
-    ValueError
-        If the place is neither a whole number above zero nor a share above 0 % and up to 100 %.
-
     Examples
     --------
     >>> rows_at("100", 2500), rows_at("1%", 2500), rows_at("0.1%", 250), rows_at("100", 50)
@@ -45,20 +40,7 @@ def rows_at(place: str, n: int) -> float:
 
 
 def average_precision(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:
-    """Return the mean precision at the scores of the positives, the area under the steps of precision by recall.
-
-    Parameters
-    ----------
-    truth, decision : array-like of shape (n,)
-        True classes, and scores that rank the rows; greater means more positive. Rows with the same score are one step.
-    positive : object
-        The positive class.
-
-    Returns
-    -------
-    float
-        NaN without a positive row, or where a score is not finite.
-    """
+    """Return the mean precision at the scores of the positives, the area under the steps of precision by recall."""
     marked, scores = _checked(truth, decision, positive)
     if not _rankable(marked, scores):
         return math.nan
@@ -68,44 +50,14 @@ def average_precision(truth: ArrayLike, decision: ArrayLike, positive: object) -
 
 
 def precision_at(truth: ArrayLike, decision: ArrayLike, positive: object, place: str) -> float:
-    """Return the share of positives among the first rows.
-
-    Parameters
-    ----------
-    truth, decision : array-like of shape (n,)
-        True classes, and scores that rank the rows.
-    positive : object
-        The positive class.
-    place : str
-        Number of rows, or share of the rows with "%".
-
-    Returns
-    -------
-    float
-        NaN if there are fewer rows, or where a score is not finite.
-    """
+    """Return the share of positives among the first rows."""
     marked, scores = _checked(truth, decision, positive)
     count = rows_at(place, len(scores))
     return _found(marked, scores, count) / count
 
 
 def recall_at(truth: ArrayLike, decision: ArrayLike, positive: object, place: str) -> float:
-    """Return the share of the positives that are among the first rows.
-
-    Parameters
-    ----------
-    truth, decision : array-like of shape (n,)
-        True classes, and scores that rank the rows.
-    positive : object
-        The positive class.
-    place : str
-        Number of rows, or share of the rows with "%".
-
-    Returns
-    -------
-    float
-        NaN without a positive row, if there are fewer rows, or where a score is not finite.
-    """
+    """Return the share of the positives that are among the first rows."""
     marked, scores = _checked(truth, decision, positive)
     if not marked.any():
         return math.nan
@@ -113,22 +65,7 @@ def recall_at(truth: ArrayLike, decision: ArrayLike, positive: object, place: st
 
 
 def lift_at(truth: ArrayLike, decision: ArrayLike, positive: object, place: str) -> float:
-    """Return the share of positives among the first rows over that among all: the enrichment factor of screening.
-
-    Parameters
-    ----------
-    truth, decision : array-like of shape (n,)
-        True classes, and scores that rank the rows.
-    positive : object
-        The positive class.
-    place : str
-        Number of rows, or share of the rows with "%".
-
-    Returns
-    -------
-    float
-        1 for a random order. NaN without a positive row, if there are fewer rows, or where a score is not finite.
-    """
+    """Return the share of positives among the first rows over that among all: the enrichment factor of screening."""
     marked, _ = _checked(truth, decision, positive)
     if not marked.any():
         return math.nan
@@ -137,20 +74,6 @@ def lift_at(truth: ArrayLike, decision: ArrayLike, positive: object, place: str)
 
 def bedroc(truth: ArrayLike, decision: ArrayLike, positive: object, alpha: str = "20") -> float:
     """Return the Boltzmann-enhanced discrimination of ROC: early recognition, between 0 and 1.
-
-    Parameters
-    ----------
-    truth, decision : array-like of shape (n,)
-        True classes, and scores that rank the rows.
-    positive : object
-        The positive class.
-    alpha : str, default="20"
-        Weight of the first rows: with 20, the first 8 % of the rows make up 80 % of the score.
-
-    Returns
-    -------
-    float
-        NaN where `truth` has one class only or a score is not finite.
 
     Notes
     -----
@@ -177,20 +100,7 @@ def bedroc(truth: ArrayLike, decision: ArrayLike, positive: object, alpha: str =
 
 
 def boyce(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:
-    """Return the continuous Boyce index: Spearman's correlation of score and ratio of positives to all rows.
-
-    Parameters
-    ----------
-    truth, decision : array-like of shape (n,)
-        True classes and scores, whose scale matters, not only their order: windows have the same width.
-    positive : object
-        The positive class.
-
-    Returns
-    -------
-    float
-        Between -1 and 1. NaN without a positive row, or where a score is not finite or all are equal.
-    """
+    """Return the continuous Boyce index: Spearman's correlation of score and ratio of positives to all rows."""
     marked, scores = _checked(truth, decision, positive)
     return _boyce(scores[marked], scores)
 
@@ -199,15 +109,6 @@ def boyce_labelled(labelled: ArrayLike, decision: ArrayLike, denominator: str) -
     """Return the continuous Boyce index of labelled rows against the population, as for presences and background.
 
     Assumes that labelled rows are a random sample of the positives.
-
-    Parameters
-    ----------
-    labelled : array-like of bool, shape (n,)
-        True for labelled positives.
-    decision : array-like of shape (n,)
-        Scores.
-    denominator : {"unlabeled", "all"}
-        The rows that are a sample of the population.
     """
     marked, scores = inputs.marked_scores(labelled, decision)
     inputs.refuse_denominator(denominator)

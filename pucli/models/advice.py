@@ -68,26 +68,7 @@ class AdviceAnswer(Advice):
 def advise(
     X: Floats, labelled: Bools, prior: float | None = None, random_state: int = 0, names: Sequence[str] = ()
 ) -> Advice:
-    """Recommend a method for a data set.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, m)
-        Rows. Features are standardised first.
-    labelled : array-like of bool of shape (n,)
-        True for labelled positives.
-    prior : float, optional
-        Share of positives among the unlabeled rows, if known.
-    names : sequence of str, optional
-        Names of the features; by default their numbers, from 0.
-    random_state : int, default=0
-        Seed of the clustering, the forest and the subsample of at most 2000 rows of each kind.
-
-    Raises
-    ------
-    ValueError
-        If labelled or unlabeled rows are missing, or all features are constant.
-    """
+    """Recommend a method for a data set."""
     X, labelled = np.asarray(X, dtype=np.float64), np.asarray(labelled, dtype=bool)
     if not labelled.any() or labelled.all():
         raise ValueError("advice needs labelled positives and unlabeled rows; one kind is missing.")
@@ -132,23 +113,6 @@ def two_parts(positive: Floats, unlabeled: Floats, random_state: int) -> tuple[f
 
     The region between the parts is the middle half of the line that joins their centres, within the median distance of
     the labelled rows from it. With fewer than ten labelled rows, or a part of less than a tenth, both values are 0.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (p, m)
-        Labelled rows, standardised.
-    unlabeled : ndarray of shape (u, m)
-        Unlabeled rows, on the same scale.
-    random_state : int
-        Seed of the k-means clustering.
-
-    Returns
-    -------
-    silhouette : float
-        Mean silhouette of the labelled rows, from -1 to 1.
-    between : float
-        Share of unlabeled rows in the region minus that of labelled rows, relative to the first; 0 if the difference is
-        negative or at most 5 % of the unlabeled rows lie there.
     """
     if len(positive) < 10:
         return 0.0, 0.0

@@ -72,22 +72,7 @@ class ProbabilityCurve:
 def probability_curve(
     found: HeldOutScores, X: AnyArray, given: float | None, all_rows: tuple[int, int] | None, seed: int
 ) -> ProbabilityCurve:
-    """Return the probability curve from held-out scores.
-
-    Parameters
-    ----------
-    found : HeldOutScores
-        Held-out scores.
-    X : ndarray of shape (n, m)
-        The training rows.
-    given : float or None
-        Share of positives among the unlabeled rows, None to estimate it.
-    all_rows : tuple of two int, or None
-        Numbers of labelled and of unlabeled rows if all rows are one sample of the population; None if the unlabeled
-        rows alone are.
-    seed : int
-        Seed of the estimate and of the bootstrap samples.
-    """
+    """Return the probability curve from held-out scores."""
     s = found.labelled
     positive, population = found.scores[s], _population(found.scores, s, all_rows)
     if given is not None:
@@ -99,19 +84,7 @@ def probability_curve(
 
 
 def curve_of(positive: Floats, population: Floats, prior: Estimate, seed: int = 0) -> ProbabilityCurve:
-    """Return the probabilities from scores of labelled rows (p,) and of the population (n,) with a prior.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (p,)
-        Scores of labelled rows.
-    population : ndarray of shape (n,)
-        Scores of a sample of the population.
-    prior : Estimate
-        Class prior, with the interval that the band covers.
-    seed : int, default=0
-        Seed of the bootstrap samples.
-    """
+    """Return the probabilities from scores of labelled rows (p,) and of the population (n,) with a prior."""
     positive, population = np.sort(positive), np.sort(population)
     knots, curves = calibration_curves(positive, population, prior.value, stream(seed, "calibration"))
     curve = averaged(knots, curves, population, prior.value)
@@ -129,19 +102,6 @@ def in_its_scale(found: HeldOutScores, pipeline: Any, X: Any, labelled: Bools, s
 
     Models of fewer rows, or of another share of labelled rows, can have scores of another size. The quantiles of the
     held-out unlabeled rows are mapped to the quantiles that the model gives to the other unlabeled rows.
-
-    Parameters
-    ----------
-    found : HeldOutScores
-        Held-out scores of some rows; they are returned unchanged if nearly all rows have one.
-    pipeline : fitted pipeline
-        Model of all rows.
-    X : table or array of shape (n, m)
-        Training rows.
-    labelled : ndarray of shape (n,)
-        True for labelled positives and known negatives.
-    seed : int
-        Seed of the sample of other rows.
     """
     others = np.setdiff1d(np.flatnonzero(~labelled), found.rows)
     if len(others) < LEAST_OTHERS:
@@ -197,17 +157,7 @@ def _estimated(found: HeldOutScores, X: AnyArray, all_rows: tuple[int, int] | No
 
 
 def prior_of(positive: Floats, population: Floats, value: float | None, seed: int = 0) -> Estimate:
-    """Return the share of positives in the population with its interval.
-
-    Parameters
-    ----------
-    positive, population : ndarray of shape (p,) and (n,)
-        Sorted scores of labelled rows and of the population.
-    value : float or None
-        Estimate of the model, if it has one. If it is outside the interval, the interval is extended as far beyond it.
-    seed : int, default=0
-        Seed of the estimate and of its interval.
-    """
+    """Return the share of positives in the population with its interval."""
     found = estimate_prior(positive, population, stream(seed, "prior"))
     prior = estimates(positive, population, 0.0, found, stream(seed, "estimates"))["prior"]
     if value is None:

@@ -55,28 +55,7 @@ def estimate_of(
     seed: int,
     progress: Callable[..., object] | None = None,
 ) -> Found:
-    """Estimate the class prior of the unlabeled rows.
-
-    Parameters
-    ----------
-    rows : TrainingRows
-        Labelled positives and unlabeled rows.
-    names : tuple of str
-        Estimators, the recommended one first.
-    replicates : int
-        Number of bootstrap estimates.
-    expected : int or None
-        Number of positives among the unlabeled rows, if known.
-    seed : int
-        Seed of folds and bootstrap samples.
-    progress : callable, optional
-        Called with the numbers of finished and of all estimators.
-
-    Raises
-    ------
-    ValueError
-        An estimator cannot be used on these rows.
-    """
+    """Estimate the class prior of the unlabeled rows."""
     labelled = rows.n_labelled
     unlabeled = len(rows.X) - labelled
     report = estimate_priors(

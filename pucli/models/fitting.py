@@ -70,13 +70,7 @@ class Fitted:
         return {name: getattr(self.estimator, f"{name}_", None) for name in STATEMENTS}
 
     def save(self, path: Path) -> None:
-        """Write the model to a file.
-
-        Raises
-        ------
-        UsageError
-            The file cannot be written, or an attribute of the estimator cannot be stored in a model file.
-        """
+        """Write the model to a file."""
         try:
             save_model(path, self.to_save())
         except TypeError as error:
@@ -117,13 +111,7 @@ def without_looked_at(rows: TrainingRows) -> tuple[Any, Bools]:
 
 
 def estimator_of(method: str) -> type[Any]:
-    """Return the estimator class of `method`.
-
-    Raises
-    ------
-    UsageError
-        The method is unknown, or needs an optional package that is not installed.
-    """
+    """Return the estimator class of `method`."""
     entry = get_method(method)
     try:
         return estimator_class(entry)
@@ -136,17 +124,7 @@ def estimator_of(method: str) -> type[Any]:
 
 
 def seeded(method: str, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Return a copy of `params` with `random_state` set, if the method has this parameter and it is not given.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method, or ``module:Class``.
-    params : mapping
-        Given parameters of the method.
-    seed : int
-        Value for `random_state`.
-    """
+    """Return a copy of `params` with `random_state` set, if the method has this parameter and it is not given."""
     if "random_state" in params or "random_state" not in inspect.signature(estimator_of(method)).parameters:
         return dict(params)
     return {**params, "random_state": seed}
@@ -176,28 +154,7 @@ def fit(
     standardise: bool,
     report: Callable[[int, float], None] | None = None,
 ) -> Fitted:
-    """Fit a method.
-
-    Parameters
-    ----------
-    method : str
-        Its name in the list of methods.
-    params : dict
-        Constructor parameters.
-    rows : TrainingRows
-        The rows to train on.
-    standardise : bool
-        Whether features are scaled to zero mean and unit variance first.
-    report : callable, optional
-        Called with (iterations done, objective) at intervals by methods that report progress.
-
-    Raises
-    ------
-    UsageError
-        The parameters or the rows are not suitable for the method.
-    RunError
-        The optimiser failed.
-    """
+    """Fit a method."""
     estimator = estimator_of(method)(**params)
     if not isinstance(rows.X, np.ndarray) and not _keeps_sparse(estimator):
         n, m = rows.X.shape
@@ -274,20 +231,6 @@ def check_storable(method: str, params: Mapping[str, Any], rows: TrainingRows) -
 
     Methods of other packages are fitted to a few rows for this check, which is skipped if the fit fails. All methods of
     pucli can be saved.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method, or ``module:Class``; the latter cannot be saved.
-    params : mapping
-        Parameters of the method.
-    rows : TrainingRows
-        Training rows, of which a few are used for the check.
-
-    Raises
-    ------
-    UsageError
-        If the model cannot be saved; the message gives the reason.
     """
     if ":" in method:
         raise UsageError(

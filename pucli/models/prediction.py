@@ -46,40 +46,7 @@ def predicted_blocks(
     trained: RowCounter | None = None,
     why: Why | None = None,
 ) -> Iterator[pd.DataFrame]:
-    """Predict the labels of the rows of a file.
-
-    Parameters
-    ----------
-    saved : SavedModel
-        A model that predicts labels.
-    path : Path or sequence of Path
-        The file, several with the same columns, or "-" for stdin.
-    how : Reading, optional
-        Options for reading; by default those of the training file.
-    ids : sequence of str
-        Columns of the file that are copied to the predictions.
-    optional : collection of str
-        Those of `ids` that the file may lack; their cells are then empty.
-    tally : Tally, optional
-        Counter of cells not seen in training.
-    trained : RowCounter, optional
-        Counter of rows on which the model was trained.
-    why : Why, optional
-        Add the column "why": what raises the scores of rows.
-
-    Yields
-    ------
-    predictions : pandas.DataFrame
-        Columns "row" (from 1), the identifiers, "prediction" (as written in the training file) and, if available,
-        "score" (above 0 for the last of two classes), "probability" (of the last of two classes, or of the predicted
-        class of several), "probability_low" and "probability_high" (what few rows and an estimated prior leave open; 0
-        and 1 if a column gave the label away in training), "cluster" and "why".
-
-    Raises
-    ------
-    UsageError
-        The file, a column or a cell is missing or invalid, or an identifier has the name of a column of predictions.
-    """
+    """Predict the labels of the rows of a file."""
     check_ids(ids, OWN_COLUMNS if why is None else (*OWN_COLUMNS, "why"))
     how = saved.reading if how is None else how
     encoder = saved.table_encoder.written_with(how.decimal)
@@ -163,19 +130,7 @@ def _no_predictions(saved: SavedModel, ids: Sequence[str]) -> pd.DataFrame:
 def cut_at_share(
     saved: SavedModel, path: Path | Sequence[Path], share: float, how: Reading | None = None
 ) -> SavedModel:
-    """Return a model of `pucli auto` that predicts a share of the rows of a file positive; reads the file once.
-
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    path : Path or sequence of Path
-        The file, or several.
-    share : float
-        The wanted share; rows with the same score are all above the threshold or all below.
-    how : Reading, optional
-        Options for reading; by default those of the training file.
-    """
+    """Return a model of `pucli auto` that predicts a share of the rows of a file positive; reads the file once."""
     from sklearn.pipeline import Pipeline
 
     scores = np.sort(np.concatenate([block["score"].to_numpy() for block in predicted_blocks(saved, path, how=how)]))[
@@ -248,17 +203,7 @@ def _predicted(saved: SavedModel, X: Floats, start: int) -> dict[str, AnyArray]:
 
 
 def probabilities(saved: SavedModel, X: Floats, scores: Floats | None) -> Floats | None:
-    """Return the probabilities (n,) that predictions have: of the last of two classes, else of the predicted class.
-
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    X : ndarray of shape (n, m)
-        Encoded rows.
-    scores : ndarray of shape (n,) or None
-        Their scores by the model, if it has any.
-    """
+    """Return the probabilities (n,) that predictions have: of the last of two classes, else of the predicted class."""
     if has_own_probabilities(saved.pipeline):
         shares = np.asarray(saved.pipeline.predict_proba(X), dtype=np.float64)
         return shares[:, -1] if shares.shape[1] == 2 else np.asarray(shares.max(axis=1))
@@ -276,13 +221,7 @@ def _range(saved: SavedModel, low: Floats, high: Floats) -> dict[str, AnyArray]:
 
 
 def top_rows(blocks: Iterable[pd.DataFrame], count: int) -> pd.DataFrame:
-    """Return the rows with the highest scores in descending order; ties are in the order of the file.
-
-    Raises
-    ------
-    UsageError
-        The model has no scores.
-    """
+    """Return the rows with the highest scores in descending order; ties are in the order of the file."""
     best: pd.DataFrame | None = None
     for block in blocks:
         if "score" not in block and "probability" not in block:

@@ -24,24 +24,7 @@ ROWS = 5000
 
 
 def reasons(score: Callable[[Floats], Floats], encoder: TableEncoder, usual: Usual, X: Floats) -> list[str]:
-    """Return the `NAMED` columns that raise the score of each row most, with their cells.
-
-    Parameters
-    ----------
-    score : callable
-        Function from rows (n, m) to scores (n,).
-    encoder : TableEncoder
-        Encoder of the columns.
-    usual : Usual
-        Distribution of the features in the training rows.
-    X : ndarray of shape (n, m)
-        Encoded rows.
-
-    Returns
-    -------
-    list of n str
-        Such as "visits = 8; member = yes"; "" if no column raises the score.
-    """
+    """Return the `NAMED` columns that raise the score of each row most, with their cells."""
     if not len(X):
         return []
     columns = list(spans(encoder))
@@ -76,13 +59,7 @@ def explainable(encoder: TableEncoder, usual: Usual) -> int:
 
 
 def usual_of(encoder: TableEncoder) -> Usual:
-    """Return the distribution of the features that a saved encoder holds.
-
-    Raises
-    ------
-    UsageError
-        It holds none: its rows were sparse, or it was not told what is usual.
-    """
+    """Return the distribution of the features that a saved encoder holds."""
     if encoder.sparse_:
         raise UsageError("--why needs a table with columns; the model was trained on sparse rows.")
     found = getattr(encoder, "usual_", None)

@@ -63,28 +63,6 @@ def draw(
     """Return rows to check: those with the highest scores, or a random sample of the called rows, or of all.
 
     With the same seed, more rows contain the fewer ones, in the same order.
-
-    Parameters
-    ----------
-    saved : SavedModel
-        A model with scores of two classes.
-    path : Path or sequence of Path
-        The file; rows that its label column marks as positive or as known negatives are left out.
-    count : int
-        Number of rows; all that there are, if fewer.
-    goal : {"positives", "precision", "prior"}
-        What to look for.
-    seed : int
-        Seed of the sample.
-    how : Reading, optional
-        Options for reading; by default those of the training file.
-    ids : sequence of str, optional
-        Columns of the file to copy; by default the identifiers of training.
-
-    Raises
-    ------
-    UsageError
-        The model has no scores of two classes, or no row is called positive.
     """
     found = saved.metadata.get("found_ids", ()) if ids is None else ()
     carried = [*saved.metadata.get("id_columns", ()), *found] if ids is None else list(ids)
@@ -116,24 +94,7 @@ def _known(cells: pd.Series, about: Mapping[str, Any]) -> Bools:
 
 
 def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
-    """Return rows to check from the file of `pucli auto --scored`, with held-out scores.
-
-    Parameters
-    ----------
-    path : Path
-        The file; its labelled rows and known negatives are left out.
-    count : int
-        Number of rows.
-    goal : {"positives", "precision", "prior"}
-        What to look for.
-    seed : int
-        Seed of the sample.
-
-    Raises
-    ------
-    UsageError
-        The file is not one of `--scored`, or no row is called positive.
-    """
+    """Return rows to check from the file of `pucli auto --scored`, with held-out scores."""
     needed = ("row", "labelled", "score")
     header = list(open_table(path, None).frame.columns)
     if header[0] != "row" or not {*needed} <= {*header}:
@@ -156,17 +117,7 @@ def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
 
 
 def sample_of(rows: pd.DataFrame, carried: Sequence[str], count: int, goal: str, seed: int) -> Draw:
-    """Return rows to check, as `draw` does.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        All unlabeled rows, with the columns row, score and those of `carried`.
-    carried : sequence of str
-        Columns to copy.
-    count, goal, seed : int, str and int
-        As in `draw`.
-    """
+    """Return rows to check, as `draw` does."""
     rows = rows.assign(called=np.where(rows["score"] > 0.0, "yes", "no"))
     called = rows[rows["called"] == "yes"]
     if goal == "positives":
@@ -236,14 +187,7 @@ def holds_answers(path: Path) -> bool:
 
 
 def answers_of(tables: Sequence[pd.DataFrame], name: str) -> Answers:
-    """Return the results of answered rows of `sample_of`, with "yes", "no" or "" as answers; messages say `name`.
-
-    Raises
-    ------
-    UsageError
-        A cell is neither yes, no nor empty, no row has an answer, more have one than there are, or rows drawn with
-        certainty have none beside a random sample.
-    """
+    """Return the results of answered rows of `sample_of`, with "yes", "no" or "" as answers; messages say `name`."""
     samples = [_as_sample(one.reindex(columns=[*OWN, WHOLE])) for one in tables]
     table = _joined(pd.concat(samples, ignore_index=True))
     answered = table[table["answer"] != ""]

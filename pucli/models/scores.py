@@ -20,24 +20,7 @@ COUNTS = ("tp", "fn", "fp", "tn")  # the confusion matrix, row by row
 
 
 def checked_scores(values: Floats, what: str, start: int = 0, *, share: bool = False) -> Floats:
-    """Return the scores of a model after a check, which all scores pass before they are written or evaluated.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Scores, probabilities or log-likelihoods.
-    what : str
-        Their name, for the message.
-    start : int
-        Number of rows before the first of these.
-    share : bool
-        Whether they are probabilities, which lie between 0 and 1; an excess by rounding is taken off.
-
-    Raises
-    ------
-    UsageError
-        A value is not a finite number, or a probability is out of range.
-    """
+    """Return the scores of a model after a check, which all scores pass before they are written or evaluated."""
     wrong = ~np.isfinite(values)
     if share:
         wrong |= (values < -ROUNDED) | (values > 1.0 + ROUNDED)
@@ -72,19 +55,6 @@ def true_label_scores(
     """Return the metrics of a fitted pipeline on rows with true labels.
 
     For more than two classes, only metrics without a positive class are returned.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        Fitted pipeline.
-    X : ndarray of shape (n, m)
-        Rows.
-    y : ndarray of shape (n,)
-        True labels; the last class of the pipeline is positive.
-    probability : ndarray of shape (n,), optional
-        Probabilities of the last class.
-    also : sequence of str, default=()
-        Metrics at other places than those of the list, e.g. ``lift@5%``.
     """
     predictions = pipeline.predict(X)
     given: dict[str, Any] = {"truth": y, "predictions": predictions, "clusters": clusters(pipeline, X)}
@@ -100,23 +70,7 @@ def true_label_scores(
 def labelled_scores(
     pipeline: Any, X: Floats, labelled: AnyArray, denominator: str, *, ranked: bool = True, also: Sequence[str] = ()
 ) -> dict[str, float]:
-    """Return the metrics that need only labelled and unlabeled rows, such as PUF.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        Fitted pipeline.
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    denominator : {"unlabeled", "all"}
-        Rows in which P(predicted positive) is counted: "unlabeled" for case-control data.
-    ranked : bool, default=True
-        Whether to return also those of the ranking and of the class prior; with true labels, better ones are there.
-    also : sequence of str, default=()
-        Metrics at other places than those of the list, e.g. ``lift_labelled@5%``.
-    """
+    """Return the metrics that need only labelled and unlabeled rows, such as PUF."""
     counts = pu_counts(labelled, pipeline.predict(X), pipeline.classes_[-1])
     given: dict[str, Any] = {"counts": counts, "denominator": denominator}
     if ranked:

@@ -74,22 +74,7 @@ class ShiftAnswer(Shift):
 
 
 def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None = None) -> Shift:
-    """Compare the rows of a file with those of training; the file is read once.
-
-    Parameters
-    ----------
-    saved : SavedModel
-        Model of a PU method with probabilities.
-    path : Path or sequence of Path
-        The file, or several with the same columns.
-    how : Reading, optional
-        Options for reading; by default those of the training file.
-
-    Raises
-    ------
-    UsageError
-        The model has no probabilities, or the file has fewer than 30 rows.
-    """
+    """Compare the rows of a file with those of training; the file is read once."""
     trained = _trained_prior(saved)
     tally, scores, parts = Tally(), [], []
     trained_rows = RowCounter(saved.metadata.get("data", {}))
@@ -161,17 +146,7 @@ def _tested(
 
 
 def old_shares(usual: Usual, counts: tuple[int, int], *, single: bool) -> tuple[FeatureShares, FeatureShares]:
-    """Return the shares of labelled rows and of the population: of the unlabeled rows, or of all in a single sample.
-
-    Parameters
-    ----------
-    usual : Usual
-        Distribution of the training rows.
-    counts : tuple of two int
-        Numbers of labelled and of unlabeled rows.
-    single : bool
-        Whether all rows are one sample of the population.
-    """
+    """Return the shares of labelled rows and of the population: of the unlabeled rows, or of all in a single sample."""
     n_labelled, n_unlabeled = counts
     total = n_labelled + n_unlabeled
     difference = total * usual.shares_of_all - n_unlabeled * usual.shares

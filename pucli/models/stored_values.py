@@ -104,13 +104,7 @@ class ValueReader:
 
 
 def array_of(content: bytes) -> np.ndarray:
-    """Return the array in the bytes of a .npy file; its size is checked before memory is taken.
-
-    Raises
-    ------
-    ValueError
-        The bytes are no .npy file, their number is not that of the shape, or they are not numbers or text.
-    """
+    """Return the array in the bytes of a .npy file; its size is checked before memory is taken."""
     stream = io.BytesIO(content)
     read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     shape, fortran_order, dtype = read[np.lib.format.read_magic(stream)](stream)

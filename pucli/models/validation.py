@@ -88,13 +88,7 @@ class HeldOutScores(NamedTuple):
 
 
 def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints | None = None) -> HeldOut | None:
-    """Cross-validate a fitted PU pipeline with the parameters it has.
-
-    Parameters
-    ----------
-    pipeline, X, labelled, seed, groups : pipeline, arrays, int and array
-        As for `held_out_scores`, which returns None in the same cases.
-    """
+    """Cross-validate a fitted PU pipeline with the parameters it has."""
     found = held_out_scores(pipeline, X, labelled, seed, groups)
     return None if found is None else judged(found)
 
@@ -112,29 +106,6 @@ def held_out_scores(
 
     All folds use the class prior that the model estimated and, if its objective is an average over rows, the ridge that
     it chose by rule. Separate estimates and ridges for each fold would measure other models.
-
-    Parameters
-    ----------
-    pipeline : fitted pipeline
-        Only its parameters and its class prior are used.
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
-    seed : int
-        Seed of the rows and the folds.
-    groups : ndarray of int of shape (n,), optional
-        Group of each row; by default copies of labelled rows are groups.
-    negative : ndarray of bool of shape (n,), optional
-        Known negatives, which train with the label -1 and are not scored.
-    table : table of n rows, optional
-        The rows as the pipeline takes them, if it does not take X.
-
-    Returns
-    -------
-    HeldOutScores or None
-        None if there are too few rows, or groups, of a kind, the method cannot be fitted to a part of the rows, or
-        weights were set for more than `MOST_ROWS` rows, so that no sample can use them.
     """
     rows = _usable(pipeline[-1], labelled, seed)
     if rows is None:
@@ -171,28 +142,7 @@ def _folds(X: Floats, labelled: Bools, seed: int, groups: Ints | None = None) ->
 def held_out_classes(
     pipeline: Any, X: Floats, y: Ints, labelled: Bools, seed: int, groups: Ints | None = None
 ) -> tuple[Floats, Bools] | None:
-    """Score labelled rows of two classes by cross-validation of a fitted semi-supervised pipeline.
-
-    Parameters
-    ----------
-    pipeline : fitted pipeline
-        Only its parameters are used.
-    X : ndarray of shape (n, m)
-        Training rows.
-    y : ndarray of shape (n,)
-        Classes, and the mark of unlabeled rows, which every fold trains on.
-    labelled : ndarray of shape (n,)
-        True for rows with a known class.
-    seed : int
-        Seed of the rows and the folds.
-    groups : ndarray of int of shape (n,), optional
-        Group of each row; rows of one group are held out together.
-
-    Returns
-    -------
-    tuple of two ndarray of shape (k,), or None
-        Scores of labelled rows, and True for the last class; None as in `held_out_scores`.
-    """
+    """Score labelled rows of two classes by cross-validation of a fitted semi-supervised pipeline."""
     rows = _usable(pipeline[-1], labelled, seed)
     if rows is None:
         return None

@@ -48,30 +48,7 @@ class Planner:
         open_ended: bool = False,
         **more: Any,
     ) -> Cell:
-        """Return a cell; its key covers all arguments and the identity of the data set and the method.
-
-        Parameters
-        ----------
-        dataset, column : str
-            Names of the data set and of the column of the experiment.
-        repeat : int
-            Counted from 0.
-        method : mapping
-            The result of `declared_method` for the column.
-        setting : mapping, optional
-            Scenario parameters, for the table.
-        data : mapping, optional
-            Declarations of the protocol about the data, besides whether they are standardised.
-        split : mapping, optional
-            Declarations about the split into training and test rows, besides seed and repeat; None if rows are not
-            split.
-        shares : sequence of str, default=("data", "split")
-            Parts of the key that cells of one group have in common.
-        n_fits, open_ended : int and bool
-            As in `Cell`.
-        **more : object
-            Further parts of the key.
-        """
+        """Return a cell; its key covers all arguments and the identity of the data set and the method."""
         scaled = {"standardise": self.experiment.data.standardise} if self.steps.scales else {}
         declared: dict[str, Any] = {
             "protocol": self.steps.identity(),
@@ -109,25 +86,6 @@ def declared_method(
 
     The version stands for what is not declared: it is raised when a default of the constructor changes. No test checks
     this for methods of other packages, so their keys include the defaults.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The declared experiment.
-    column : str
-        Name of the column.
-    changes : mapping, optional
-        Parameters that override those of the column.
-    given : collection of str, default=()
-        Parameters that the protocol sets for each fit, whose default is thus irrelevant; those of a grid and
-        ``random_state`` are always included.
-    **more : object
-        Further entries, e.g. ``grid``.
-
-    Returns
-    -------
-    dict
-        ``name``, ``version``, ``params`` and `more`; ``prior_version`` if the prior is estimated as by `auto`.
     """
     from pucli.methods import constructor_defaults, get_method, identity
     from pucli.solvers.ensemble.class_prior import VERSION
@@ -164,17 +122,7 @@ def _check_writable(column: str, params: Mapping[str, Any]) -> None:
 
 
 def make(method: Mapping[str, Any], params: Mapping[str, Any] | None = None, **given: Any) -> Any:
-    """Return an unfitted estimator of the method of a cell.
-
-    Parameters
-    ----------
-    method : mapping
-        The result of `declared_method`.
-    params : mapping, optional
-        Parameters that replace and include those of the key.
-    **given : object
-        Parameters that override all others.
-    """
+    """Return an unfitted estimator of the method of a cell."""
     from pucli.methods import make_estimator
 
     return make_estimator(method["name"], **{**(method["params"] if params is None else params), **given})
@@ -187,28 +135,12 @@ def seed_of(cell: Cell, purpose: str) -> int:
 
 
 def read_dataset(name: str, context: Context, *, multiclass: bool = False) -> Dataset:
-    """Return a declared data set, which is read once per process.
-
-    Parameters
-    ----------
-    name : str
-        The data set.
-    context : Context
-        Sources of data files.
-    multiclass : bool, default=False
-        Whether y has the classes of the source instead of -1 and +1.
-    """
+    """Return a declared data set, which is read once per process."""
     return _read(name, multiclass, context.mirror, context.offline)
 
 
 def read_rows(name: str, context: Context, *, multiclass: bool = False) -> tuple[Floats, AnyArray]:
-    """Return the read-only X (n, m) and y (n,) of a declared data set.
-
-    Parameters
-    ----------
-    name, context, multiclass : str, Context and bool
-        As in `read_dataset`.
-    """
+    """Return the read-only X (n, m) and y (n,) of a declared data set."""
     found = read_dataset(name, context, multiclass=multiclass)
     return found.X, found.y
 
@@ -221,31 +153,13 @@ def read_groups(name: str, context: Context) -> Ints | None:
 
 
 def check_two_classes(name: str, y: AnyArray, way_out: str = "name them in datasets.yaml (target)") -> None:
-    """Raise UsageError if `y` of the data set `name` does not have a positive and a negative class.
-
-    Parameters
-    ----------
-    name : str
-        Name of the data set.
-    y : array of shape (n,)
-        Labels, -1 or +1.
-    way_out : str, default="name them in datasets.yaml (target)"
-        What the user can do, for the message.
-    """
+    """Raise UsageError if `y` of the data set `name` does not have a positive and a negative class."""
     if set(np.unique(y)) != {-1, 1}:
         raise UsageError(f"{name} has no positive and negative class; {way_out}.")
 
 
 def scaling(how: str, X_train: Floats) -> Callable[[Floats], Floats]:
-    """Return the function that standardises rows by the training rows, or leaves them as they are.
-
-    Parameters
-    ----------
-    how : {"train", "none"}
-        "none" leaves the rows unchanged.
-    X_train : array of shape (n, m)
-        Training rows.
-    """
+    """Return the function that standardises rows by the training rows, or leaves them as they are."""
     if how == "none":
         return lambda X: X
     from pucli.data.features import Standardiser

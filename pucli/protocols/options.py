@@ -15,22 +15,7 @@ Model = TypeVar("Model", bound=Strict)
 
 
 def read_options(model: type[Model], experiment: Experiment, changes: Mapping[str, Any] | None = None) -> Model:
-    """Return the options of an experiment, validated by `model`.
-
-    Parameters
-    ----------
-    model : type of pydantic model
-        Class of the options of the protocol.
-    experiment : Experiment
-        The declared experiment.
-    changes : mapping, optional
-        Options that a profile replaces.
-
-    Raises
-    ------
-    UsageError
-        An option is invalid; the message names the key, the problem and the nearest valid key.
-    """
+    """Return the options of an experiment, validated by `model`."""
     options = {**experiment.options, **(changes or {})}
     try:
         return model(**options)

@@ -112,13 +112,7 @@ class ProtocolSteps(ABC):
         return [self.name, self.version]
 
     def cells(self, experiment: Experiment, scope: Scope) -> list[Cell]:
-        """Return the cells of an experiment in the order of the table.
-
-        Raises
-        ------
-        UsageError
-            The experiment declares what the protocol cannot run.
-        """
+        """Return the cells of an experiment in the order of the table."""
         options = read_options(self.options, experiment, scope.profile.options)
         if not self.scales and experiment.data.standardise != "none":
             raise UsageError(

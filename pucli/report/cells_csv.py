@@ -40,18 +40,7 @@ SEPARATOR = "; "
 
 
 def cells_csv(cells: Sequence[Cell], stored: StoredRows, ways: Sequence[Mapping[str, Any]] = ()) -> str:
-    """Return the text of cells.csv.gz, with all digits. Settings and parameters are JSON; repeats count from 0.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        The planned cells, one per line.
-    stored : mapping from str to StoredRow
-        Stored rows by the key of their cell; a cell without a row is marked as missing.
-    ways : sequence of mapping, default=()
-        The entries `made_with` of the provenance written beside the file. With more than one, a column has the number
-        of the entry, from 1.
-    """
+    """Return the text of cells.csv.gz, with all digits. Settings and parameters are JSON; repeats count from 0."""
     metrics = _names(stored, "metrics")
     seconds = _names(stored, "seconds")
     certificate = _names(stored, "certificate")
@@ -100,11 +89,6 @@ def read_cells_csv(folder: Path) -> dict[str, StoredRow]:
     """Return key -> row of cells.csv.gz in the results folder of an experiment; {} if there is no such file.
 
     The rows lack trials, details and time, and their provenance where the file does not tell it.
-
-    Raises
-    ------
-    UsageError
-        The file lacks a column, or a row cannot be read.
     """
     path = folder / FILE
     try:

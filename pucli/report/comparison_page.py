@@ -35,15 +35,7 @@ def _text(mean: float, sd: float, sign: str = "±") -> str:
 
 
 def comparison_page(scores: Scores, judgement: Judgement, made: Sequence[str]) -> str:
-    """Return the page; it needs no network and no other file.
-
-    Parameters
-    ----------
-    scores, judgement : Scores, Judgement
-        What was measured, and what follows.
-    made : sequence of str
-        How it was made, in words.
-    """
+    """Return the page; it needs no network and no other file."""
     names = " and ".join(scores.methods) if len(scores.methods) < 4 else f"{len(scores.methods)} methods"
     return render(
         "compare.html",
@@ -62,17 +54,7 @@ def comparison_page(scores: Scores, judgement: Judgement, made: Sequence[str]) -
 
 
 def comparison_latex(scores: Scores, judgement: Judgement, made: Sequence[str]) -> str:
-    r"""Return the table for \input; it needs the package booktabs. The best mean of a line is bold.
-
-    Parameters
-    ----------
-    scores : Scores
-        The scores of each method, data set and repeat.
-    judgement : Judgement
-        The tests between the methods and the verdict in words.
-    made : sequence of str
-        How the scores were made; these sentences end the caption.
-    """
+    r"""Return the table for \input; it needs the package booktabs. The best mean of a line is bold."""
     better = get_metric(scores.metric).better
     rows = []
     for name, cells in lines_of(scores):

@@ -19,18 +19,7 @@ if TYPE_CHECKING:
 
 
 def made_with(report: Report, found: Gathered, before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of provenance.json, which has no paths and no names of machines.
-
-    Parameters
-    ----------
-    report : Report
-        The report beside which the file is written.
-    found : Gathered
-        The plan and its stored cells.
-    before : mapping
-        The provenance beside cells.csv.gz, if rows come from there. If that file does not say how a row was made, all
-        its entries `made_with` are kept.
-    """
+    """Return the content of provenance.json, which has no paths and no names of machines."""
     experiment, cells, stored = found.experiment, found.cells, found.rows
     rows = [stored[cell.key] for cell in cells if cell.key in stored]
     ways = Counter(way_text(row["provenance"]) for row in rows if row["provenance"])

@@ -27,17 +27,7 @@ class Pace:
                 self.learn(kinds(row["dataset"], row["declared"]), sum(row["seconds"].values()), row["n_fits"])
 
     def learn(self, like: Iterable[Kind], seconds: float, n_fits: int) -> None:
-        """Record the cost of a cell.
-
-        Parameters
-        ----------
-        like : iterable of Kind
-            The result of `kinds` for the cell.
-        seconds : float
-            Total time of the cell.
-        n_fits : int
-            Number of fits in tuning.
-        """
+        """Record the cost of a cell."""
         for kind in like:
             self._seen.setdefault(kind, []).append((seconds, n_fits))
 
@@ -75,17 +65,7 @@ class TimeLeft:
         self._groups = Counter(group for group, _ in self._kinds.values())
 
     def finish(self, cell: Cell, seconds: float, n_fits: int) -> None:
-        """Record a finished cell.
-
-        Parameters
-        ----------
-        cell : Cell
-            The finished cell, one of the plan.
-        seconds : float
-            Time that it took.
-        n_fits : int
-            Number of fits that it made.
-        """
+        """Record a finished cell."""
         group, like = self._kinds[cell.key]
         self._pace.learn(like, seconds, n_fits)
         # only positive counts: a kind or group without cells is removed

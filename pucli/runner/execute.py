@@ -32,26 +32,7 @@ class Finished:
 def execute(
     groups: Sequence[Sequence[Cell]], context: Context, *, n_jobs: int, backend: str, scheduler: str | None = None
 ) -> Generator[Finished, None, None]:
-    """Yield cells as they finish; closing the iterator stops the workers.
-
-    Parameters
-    ----------
-    groups : sequence of sequence of Cell
-        Cells of a group run in sequence in one process.
-    context : Context
-        Sources of data files.
-    n_jobs : int
-        Number of worker processes.
-    backend : {"loky", "dask"}
-        Processes of this machine, or a Dask cluster.
-    scheduler : str, optional
-        Address of the Dask scheduler; by default DASK_SCHEDULER_ADDRESS, or `n_jobs` local workers if that is not set.
-
-    Yields
-    ------
-    Finished
-        A cell with its result.
-    """
+    """Yield cells as they finish; closing the iterator stops the workers."""
     if backend not in BACKENDS:
         raise unknown("backend", backend, BACKENDS)
     if scheduler and backend != "dask":

@@ -59,11 +59,6 @@ def part_of(cells: Sequence[Cell], shard: tuple[int, int]) -> list[Cell]:
     """Return one part of a plan; parts have similar sizes, and cells that share rows stay together.
 
     `shard` is the number of the part, from 1, and that of parts, whose union is the plan.
-
-    Raises
-    ------
-    UsageError
-        The number of the part is not in 1..parts.
     """
     number, parts = shard
     if not 1 <= number <= parts:

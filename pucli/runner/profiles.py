@@ -55,24 +55,7 @@ class Scope:
 def scope(
     experiment: Experiment, profile: str, methods: Sequence[str] | None = None, datasets: Sequence[str] | None = None
 ) -> Scope:
-    """Return the scope of `experiment` under `profile`, restricted to `methods` (columns or names) and `datasets`.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The declared experiment.
-    profile : str
-        Name of a profile.
-    methods : sequence of str, optional
-        Columns or names of methods; by default, also if empty, those of the profile.
-    datasets : sequence of str, optional
-        Names of data sets; by default, also if empty, those of the profile.
-
-    Returns
-    -------
-    Scope
-        What runs, with the reductions by the profile as texts.
-    """
+    """Return the scope of `experiment` under `profile`, restricted to `methods` (columns or names) and `datasets`."""
     if profile not in experiment.profiles:
         raise unknown("profile", profile, experiment.profiles, of=experiment.name)
     chosen, split = experiment.profiles[profile], experiment.split
@@ -124,17 +107,6 @@ def tuning_settings(
     """Return the tuning settings of one method under a profile, as plain JSON values.
 
     If a refinement follows, `stay_on_grid` has the values of `grid` that the entry of the method or the profile keeps.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The declared experiment.
-    entry : MethodEntry
-        The declaration of the column. Its settings replace those of the experiment.
-    profile : Profile
-        Its reductions replace the settings of both.
-    grid : mapping from str to list
-        Values of each tuned parameter.
     """
     own = entry.tuning
     tuning = experiment.tuning

@@ -26,22 +26,7 @@ _SOURCES = ("pucli", "datasets.yaml", "experiments")
 
 
 def provenance(experiment: Experiment, *, n_jobs: int, backend: str) -> dict[str, Any]:
-    """Return the description that is stored with each cell.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The declared experiment.
-    n_jobs : int
-        Worker processes.
-    backend : str
-        "loky" or "dask".
-
-    Returns
-    -------
-    dict
-        JSON values. Unlike `commit`, `source_sha256` and `experiment_sha256` stay valid if the history is rewritten.
-    """
+    """Return the description that is stored with each cell."""
     return {
         "versions": {**package_versions(_PACKAGES), **foreign(experiment)},
         "blas": blas(),

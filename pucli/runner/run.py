@@ -291,13 +291,7 @@ def merge_stores(
 
 
 def cells_of_other_profiles(experiment: Experiment, folders: Iterable[str | Path], profile: str) -> int:
-    """Return how many finished cells of other results folders `merge_stores` leaves out: those not of the profile.
-
-    Parameters
-    ----------
-    experiment, folders, profile : Experiment, iterable of path, str
-        As for `merge_stores`.
-    """
+    """Return how many finished cells of other results folders `merge_stores` leaves out: those not of the profile."""
     planned = {cell.key for cell in plan(experiment, profile)}
     rows = [row for source in _stores(experiment, folders) for row in read_rows(source).values()]
     return len({row["key"] for row in rows if row["status"] == "done" and row["key"] not in planned})

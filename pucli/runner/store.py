@@ -174,19 +174,7 @@ class Store:
             return int(self._db.execute("SELECT id FROM provenance WHERE content = ?", (text,)).fetchone()[0])
 
     def save(self, cell: Cell, result: CellResult, trials: bytes, provenance: int) -> None:
-        """Write a finished cell in one transaction; a failed cell with the same key is replaced.
-
-        Parameters
-        ----------
-        cell : Cell
-            The finished cell.
-        result : CellResult
-            Its result, done or failed.
-        trials : bytes
-            The compressed trials of its tuning.
-        provenance : int
-            Number of the stored provenance of the run.
-        """
+        """Write a finished cell in one transaction; a failed cell with the same key is replaced."""
         values = {name: getattr(cell, name) for name in ("key", "dataset", "setting", "repeat", "method")}
         values |= {name: getattr(result, name) for name in _OF_RESULT}
         values |= {"settings": cell.declared, "trials": trials, "provenance": provenance}

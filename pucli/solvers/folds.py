@@ -17,23 +17,6 @@ def stratified_folds(
     """Return the fold of each row; labelled and unlabeled rows are dealt to the folds separately.
 
     The labelled rows go to the folds in ascending order, the unlabeled rows in descending order.
-
-    Parameters
-    ----------
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    n_folds : int
-        Number of folds.
-    rng : numpy.random.Generator
-        Shuffles the rows.
-    groups : ndarray of int of shape (n,), optional
-        Group of each row, from 0. Rows of a group have the same fold: large groups are dealt first, each to the fold
-        that lacks most rows.
-
-    Returns
-    -------
-    ndarray of int8 of shape (n,)
-        Folds, from 0.
     """
     if groups is not None:
         return _grouped_folds(labelled, n_folds, rng, groups)

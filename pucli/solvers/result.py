@@ -40,20 +40,5 @@ class Solution(Certificate):
 
 
 def within(gap: float, objective: float, tol: float) -> bool:
-    """Return whether a gap is within a relative tolerance, with room for the rounding of one more evaluation.
-
-    Parameters
-    ----------
-    gap : float
-        Proven bound on the objective minus its minimum.
-    objective : float
-        The objective, to which `tol` is relative.
-    tol : float
-        The tolerance that the solver stopped at.
-
-    Returns
-    -------
-    bool
-        Whether the solution counts as converged.
-    """
+    """Return whether a gap is within a relative tolerance, with room for the rounding of one more evaluation."""
     return bool(gap <= tol * objective * 1.01 + 1e-12)

@@ -45,19 +45,7 @@ def joined(parts: Sequence[Evidence]) -> Evidence:
 
 
 def evidence(route: Route, outcomes: Outcomes, rule: Rule, there: Bools | None = None) -> Evidence:
-    """Return the evidence in the outcomes of a route.
-
-    Parameters
-    ----------
-    route : Route
-        The route that computed them.
-    outcomes : ndarray
-        Counts (n_points, repeats, folds, 4) or scores (n_points, repeats, n).
-    rule : Rule
-        Rule by which the points are compared.
-    there : ndarray of bool, shape (repeats, folds)
-        The folds that count, which become one repeat; by default, all of them.
-    """
+    """Return the evidence in the outcomes of a route."""
     if not route.scores:
         nothing = np.full(len(outcomes), np.nan)
         counts = outcomes if there is None else outcomes[:, None, there]

@@ -19,24 +19,6 @@ def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1, groups: Int
     """Return, for each repeat, `n_folds` pairs (training rows, validation rows) of sorted row numbers.
 
     Labelled and unlabeled rows are shuffled and assigned to the folds in turn, so their counts differ by at most one.
-
-    Parameters
-    ----------
-    s : ndarray of shape (n,)
-        1 for labelled, another value for unlabeled rows.
-    n_folds : int
-        Folds of one cross-validation.
-    seed : int
-        Seed of the shuffling; each repeat has its own random stream.
-    repeats : int, default 1
-        Number of cross-validations, each with new folds.
-    groups : ndarray of int of shape (n,), optional
-        Group of each row; rows of one group are in one fold.
-
-    Raises
-    ------
-    UsageError
-        Fewer labelled (or unlabeled) rows, or groups of them, than folds.
     """
     labelled, unlabeled = np.flatnonzero(s == 1), np.flatnonzero(s != 1)
     for rows, kind in ((labelled, "labelled"), (unlabeled, "unlabeled")):
@@ -62,15 +44,6 @@ def copies_together(X: Floats, labelled: Bools, n_folds: int) -> tuple[Ints | No
     """Return groups (n,) that keep copies of a labelled row in one fold, and notes for the user.
 
     A held-out copy of a training row is no evidence: the score would favour models that remember rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows; sparse ones are not searched for copies.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    n_folds : int
-        Folds that the groups must fill; else there are none.
     """
     groups = None if issparse(X) else groups_of_copies(X, labelled)
     if groups is None:

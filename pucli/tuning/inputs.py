@@ -35,13 +35,7 @@ def named_method(method: Any) -> Method:
 
 
 def finite_rows(method: Method, X: Any) -> Any:
-    """Return rows (n, m) as floats, or sparse as they are.
-
-    Raises
-    ------
-    UsageError
-        X does not have two dimensions, or a cell is empty or infinite.
-    """
+    """Return rows (n, m) as floats, or sparse as they are."""
     rows: Any = X if issparse(X) else np.asarray(numeric_rows(estimator_class(method)(), X), dtype=np.float64)
     if rows.ndim != 2:
         raise UsageError(f"the rows have the shape {rows.shape}; tune takes a table of rows and features.")
@@ -55,15 +49,7 @@ def finite_rows(method: Method, X: Any) -> Any:
 
 
 def labelling(labels: Any, pos_label: Any = None) -> AnyArray:
-    """Return 1 for labelled positives and 0 for unlabeled rows, shape (n,).
-
-    Raises
-    ------
-    UsageError
-        There are more than two labels, or one that is neither 0 nor 1.
-    ValueError
-        A label is missing.
-    """
+    """Return 1 for labelled positives and 0 for unlabeled rows, shape (n,)."""
     labels = plain_labels(labels)
     refuse_missing_labels(labels)
     found = np.asarray(labels)
@@ -81,24 +67,7 @@ def labelling(labels: Any, pos_label: Any = None) -> AnyArray:
 
 
 def rule_for(method: Method, name: str | None, denominator: str, fixed: Point) -> Rule:
-    """Return the selection rule called `name`, or the default rule of the method.
-
-    Parameters
-    ----------
-    method : Method
-        The entry in `pucli.methods`.
-    name : str or None
-        Name of the rule. None: "pu-auc" if the estimator has a parameter `cut`, otherwise "f1".
-    denominator : str
-        "unlabeled" or "all": the rows in which P(predicted positive) is counted.
-    fixed : mapping
-        Parameters shared by all points; a `cut` among them is not moved.
-
-    Raises
-    ------
-    UsageError
-        If the rule needs a threshold that the method does not have, or is unknown.
-    """
+    """Return the selection rule called `name`, or the default rule of the method."""
     takes_cut = "cut" in estimator_class(method)._get_param_names()
     name = name or (RANKING if takes_cut else "f1")
     population = check_rule(name, denominator)
@@ -109,17 +78,7 @@ def rule_for(method: Method, name: str | None, denominator: str, fixed: Point) -
 
 
 def check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]) -> None:
-    """Raise UsageError for a parameter that the method does not have or a value out of range.
-
-    Parameters
-    ----------
-    method : Method
-        The entry in `pucli.methods`.
-    fixed : mapping
-        Parameters shared by all points.
-    grid : mapping of {str: list}
-        Values to try of each further parameter; `cut` is none.
-    """
+    """Raise UsageError for a parameter that the method does not have or a value out of range."""
     if "cut" in grid:
         raise UsageError(
             f"cut: no parameter of a grid; the score {RANKING} moves it, the threshold, to the greatest estimated F1."
@@ -134,17 +93,7 @@ def check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]
 
 
 def estimator_of_prior(method: Method, fixed: Point, grid: Point) -> str | None:
-    """Return the name of the prior estimator that every fit would use, or None if no fit estimates its class prior.
-
-    Parameters
-    ----------
-    method : Method
-        The entry in `pucli.methods`.
-    fixed : mapping
-        Parameters shared by all points; with a `prior`, nothing is estimated.
-    grid : mapping
-        Values to try; if they include `prior` or `prior_estimator`, the points have no estimator in common.
-    """
+    """Return the name of the prior estimator that every fit would use, or None if no fit estimates its class prior."""
     takes = method.prior.startswith("estimated") and "prior" in estimator_class(method)._get_param_names()
     if not takes or fixed.get("prior") is not None or {"prior", "prior_estimator"} & set(grid):
         return None
@@ -154,21 +103,7 @@ def estimator_of_prior(method: Method, fixed: Point, grid: Point) -> str | None:
 def share_of_positives(
     X: Any, labelled: Bools, seed: int, estimator: str = "auto", groups: Ints | None = None
 ) -> float:
-    """Return the estimated share of positives among the unlabeled rows.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n, m)
-        Rows; at most `PRIOR_ROWS` of each kind are used.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
-    seed : int
-        Seed of the sample and of the folds.
-    estimator : str, default "auto"
-        The estimate of `pucli.AutoPU`, or a method of `pucli.solvers.prior.estimate`.
-    groups : ndarray of int of shape (n,), optional
-        Group of each row, which the estimate keeps in one fold.
-    """
+    """Return the estimated share of positives among the unlabeled rows."""
     from pucli.solvers.ensemble.class_prior import hidden_share_of
     from pucli.solvers.prior.estimate import estimate_prior
 
@@ -184,17 +119,7 @@ def share_of_positives(
 
 
 def in_population(hidden: float, labelled: Bools, denominator: str) -> float:
-    """Return the share of positives in the rows of a denominator, from the share among the unlabeled rows.
-
-    Parameters
-    ----------
-    hidden : float
-        Share of positives among the unlabeled rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    denominator : str
-        "unlabeled", which returns `hidden`, or "all", which adds the labelled rows.
-    """
+    """Return the share of positives in the rows of a denominator, from the share among the unlabeled rows."""
     if denominator == "unlabeled":
         return hidden
     n, known = len(labelled), int(np.count_nonzero(labelled))

@@ -31,26 +31,6 @@ def refined(
 
     Each parameter in turn is increased and decreased by the share `step`; the better of the two points is kept if its
     score exceeds the current score, whatever the rule. A round without improvement ends the search.
-
-    Parameters
-    ----------
-    evaluator : Route
-        Evaluates points on the folds.
-    start : Choice
-        The point chosen in the grid, with its score and standard error.
-    step : float
-        Relative size of a move: 0.1 multiplies a value by 1.1 and by 0.9.
-    refine : sequence of str
-        Parameters that may move.
-    stay : mapping of {str: sequence}
-        Values from which a parameter is not moved.
-    by : Rule
-        The rule of the search; the refinement compares plain scores.
-
-    Yields
-    ------
-    tuple of (dict, Evidence, Choice or None)
-        A point, its evidence, and the new choice if the point is better.
     """
     current = start
     plain = by._replace(name="puf")

@@ -65,17 +65,7 @@ class Filling:
             self.outcomes = np.full((n_points, len(self.folds), len(route.s)), np.nan)
 
     def put(self, points: Any, place: tuple[int, int], found: Any) -> None:
-        """Take the outcomes of points on one fold.
-
-        Parameters
-        ----------
-        points : int or sequence of int
-            Indices of the points.
-        place : tuple of (int, int)
-            Repeat and fold.
-        found : ndarray
-            The four counts of each point, or its scores of the validation rows.
-        """
+        """Take the outcomes of points on one fold."""
         repeat, fold = place
         if self.outcomes.ndim == 4:
             self.outcomes[points, repeat, fold] = found
@@ -172,32 +162,7 @@ def make_route(
     scores: bool = False,
     score_error: float = 0.0,
 ) -> Route:
-    """Return the route called `route` for a method with the parameters `fixed`.
-
-    Parameters
-    ----------
-    route : {"auto", "generic", "path"}
-        "auto" is path-wise if the method has such a route and the parameters allow it.
-    method : Method
-        The entry in `pucli.methods`.
-    rows : FoldedRows
-        Rows and folds.
-    fixed : mapping
-        Parameters shared by all points.
-    cache : dict or None
-        Values shared by routes of several methods on the same rows.
-    n_jobs : int, default 1
-        Processes; each takes one fold at a time.
-    scores : bool, default False
-        Whether the outcomes are the scores of held-out rows in place of counts.
-    score_error : float, default 0
-        See `pucli.tuning.paths.base.PathRoute`.
-
-    Raises
-    ------
-    UsageError
-        The route is unknown, or there is no path-wise route for these parameters.
-    """
+    """Return the route called `route` for a method with the parameters `fixed`."""
     if route not in ROUTES:
         raise unknown("route", route, ROUTES)
     if n_jobs != 1:

@@ -107,18 +107,7 @@ def most_f1(counts: Ints) -> Floats:
 
 
 def choose(points: Sequence[Mapping[str, Any]], scores: Scores, rule: Rule) -> int:
-    """Return the index of the chosen point; ties go to the more regularised one, never to the first.
-
-    Parameters
-    ----------
-    points : sequence of mappings
-        Parameters of each point.
-    scores : Scores
-        Scores of the points, their standard errors, and which points predict one class only.
-    rule : Rule
-        Selection rule. "puf-lower-1se" takes the most regularised point within one standard error of the best lower
-        bound; any other rule takes the best score.
-    """
+    """Return the index of the chosen point; ties go to the more regularised one, never to the first."""
 
     def order(point: int) -> tuple[Any, ...]:
         return regularisation_key(points[point], rule.regularisation)

@@ -53,17 +53,7 @@ class Stage(NamedTuple):
 
 
 def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[Stage]:
-    """Return the stages for n rows; the last stage has all rows.
-
-    Parameters
-    ----------
-    method : Method
-        The entry in `pucli.methods`.
-    params : mapping
-        Parameters shared by all points.
-    n, n_points : int
-        Numbers of rows and of points of the grid.
-    """
+    """Return the stages for n rows; the last stage has all rows."""
     rank = FIRST_RANK if _is_rbf(method, params) else None
     whole = WHOLE_LINEAR_ROWS if rank is None else WHOLE_KERNEL_ROWS
     slow = method.cubic and rank is not None
@@ -149,17 +139,7 @@ class StagedPoints:
         return make_route("auto", self.method, FoldedRows(X, s, folds), fixed, None, self.n_jobs, scores)
 
     def weighed(self, point: Point, sample: Sample, defaults: Point | None = None) -> dict[str, Any]:
-        """Return a point with row weights that make the sample represent all rows.
-
-        Parameters
-        ----------
-        point : mapping
-            Parameters of the point.
-        sample : Sample
-            The sampled shares of labelled, unlabeled and all rows.
-        defaults : mapping, optional
-            Values of row weights that the point does not set; they are rescaled as well.
-        """
+        """Return a point with row weights that make the sample represent all rows."""
         found = dict(point)
         for name, kind in ROW_WEIGHTS.items():
             value = found.get(name, (defaults or {}).get(name))
@@ -168,17 +148,7 @@ class StagedPoints:
         return found
 
     def leading(self, points: Sequence[Point], found: Evidence, keep: int) -> list[int]:
-        """Return the ascending indices of the best points: the choice of the rule and those with the highest scores.
-
-        Parameters
-        ----------
-        points : sequence of mappings
-            Parameters of each point.
-        found : Evidence
-            Evidence on the points, in the same order.
-        keep : int
-            Number of points to return.
-        """
+        """Return the ascending indices of the best points: the choice of the rule and those with the highest scores."""
         scores = found.scores(self.rule)
         worth = scores.score - (scores.standard_error if self.rule.name == "puf-lower-1se" else 0.0)
         worth = np.where(scores.constant, -np.inf, worth)
@@ -186,17 +156,7 @@ class StagedPoints:
         return sorted(np.argsort(-worth, kind="stable")[:keep].tolist())
 
     def description(self, first: Sequence[Stage], last: Stage, finalists: int) -> str:
-        """Describe the stages before the last one, if any.
-
-        Parameters
-        ----------
-        first : sequence of Stage
-            All stages but the last.
-        last : Stage
-            The stage on which the choice is made.
-        finalists : int
-            Number of points on the last stage.
-        """
+        """Describe the stages before the last one, if any."""
         if not first:
             return ""
         n = len(self.s)

@@ -41,23 +41,7 @@ def print_short(
     *,
     verbose: bool = False,
 ) -> None:
-    """Print the answer, what it rests on, and what to do next.
-
-    Parameters
-    ----------
-    out : Output
-        Where it is printed.
-    title : str
-        Name of the table.
-    found : Findings
-        The fitted model and its estimates.
-    answer : AutoAnswer
-        The answer of the command.
-    ranking : Ranking or None
-        The ranking; None if the rows are not in memory.
-    verbose : bool, default=False
-        Whether all the rest is printed below.
-    """
+    """Print the answer, what it rests on, and what to do next."""
     lines = [
         *item("learned from", _learned_from(title, answer, None if ranking is None else ranking.rows)),
         *_first(answer),

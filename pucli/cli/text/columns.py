@@ -28,26 +28,7 @@ PLURAL = {"category": "categories", "yes/no": "yes/no"}
 def rows_to_learn_from(
     out: Output, kind: str, source: RowSource, *, sparse: bool = False, without_negatives: str = ""
 ) -> TrainingRows:
-    """Return the training rows; for a file, print how its columns were interpreted and warn about suspicious ones.
-
-    Parameters
-    ----------
-    out : Output
-        Output of the command.
-    kind : str
-        Kind of the method, such as "pu".
-    source : RowSource
-        The data set or the files, and the options for reading.
-    sparse : bool, default=False
-        Whether the command takes sparse rows.
-    without_negatives : str, default=""
-        Why known negatives cannot be used, "" if they can.
-
-    Raises
-    ------
-    UsageError
-        The rows are sparse and wide, and `sparse` is false, or some are known negatives that cannot be used.
-    """
+    """Return the training rows; for a file, print how its columns were interpreted and warn about suspicious ones."""
     from pucli.data.rows.training_rows import training_rows
 
     rows = training_rows(kind, source)
@@ -115,21 +96,7 @@ def short(warning: str) -> str:
 
 
 def say_which_class(out: Output, marked: str, rest: str, column: str, n_labelled: int) -> None:
-    """Print which class was taken for the labelled positives; warn about two numbers other than 0 and 1, or -1 and 1.
-
-    Parameters
-    ----------
-    out : Output
-        Output of the command.
-    marked : str
-        The label of the labelled positives.
-    rest : str
-        The label of the other rows.
-    column : str
-        The label column.
-    n_labelled : int
-        Number of labelled rows.
-    """
+    """Print which class was taken for the labelled positives; warn about two unusual numbers."""
     text = f"labelled positives: the {n_labelled:,} rows whose {column!r} is {marked!r}"
     try:
         usual = (float(rest), float(marked)) in {(0.0, 1.0), (-1.0, 1.0)}

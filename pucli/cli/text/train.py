@@ -22,19 +22,7 @@ NEARLY_EXACT = 1e-6
 
 
 def print_model(out: Output, answer: Trained, fitted: Fitted, *, verbose: bool) -> None:
-    """Print the summary of a fit.
-
-    Parameters
-    ----------
-    out : Output
-        Output of the command.
-    answer : Trained
-        The answer of the command.
-    fitted : Fitted
-        The fitted model with its training rows.
-    verbose : bool
-        Whether to print the parameters and what is proven of the solution as well.
-    """
+    """Print the summary of a fit."""
     details, test = _details(answer, fitted), _test(answer.test)
     out.text(f"{answer.method} on {fitted.rows.title}")
     out.fields(

@@ -61,24 +61,7 @@ def make_source(
     offline: bool | None = None,
     progress: Progress | None = None,
 ) -> Source:
-    """Return the places where data files are looked for.
-
-    Parameters
-    ----------
-    cache : path, optional
-        Folder of the cache, by default `PUCLI_DATA_DIR` or the user's cache folder.
-    mirror : path or str, optional
-        Folder or address to try first, by default `PUCLI_MIRROR`.
-    offline : bool, optional
-        Whether downloads are forbidden, by default according to `PUCLI_OFFLINE`.
-    progress : callable, optional
-        Called during downloads.
-
-    Raises
-    ------
-    UsageError
-        The mirror is neither a folder nor an address.
-    """
+    """Return the places where data files are looked for."""
     named = str(mirror) if mirror is not None else os.environ.get("PUCLI_MIRROR") or None
     if offline is None:
         offline = os.environ.get("PUCLI_OFFLINE", "").lower() not in {"", "0", "false", "no"}
@@ -170,31 +153,7 @@ def to_fetch(names: Iterable[str]) -> list[ToFetch]:
 
 
 def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Path]:
-    """Return a declared file from the cache; download it first if it is missing or has the wrong content.
-
-    Parameters
-    ----------
-    key : str
-        Key of the data set.
-    entry : Entry
-        Entry of the data set.
-    file : File
-        One of its files.
-    source : Source
-        Cache, mirror and options of the download.
-
-    Returns
-    -------
-    packaging : File
-        The packaging that was found, plain or packed.
-    path : Path
-        Its path in the cache.
-
-    Raises
-    ------
-    RunError
-        No place has the file with the declared SHA-256.
-    """
+    """Return a declared file from the cache; download it first if it is missing or has the wrong content."""
     if (cached := _cached(key, file, source)) is not None:
         return cached
     folder = source.cache / key

@@ -24,25 +24,6 @@ def two_gaussians(
 
     200 positives around (15, 15) and 200 around (`mean_p2`, `mean_p2`), both with covariance 50 I; 400 negatives
     around the origin with covariance [[50, 0.2], [0.2, 50]].
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    mean_p2 : float
-        Both coordinates of the mean of the second group; 50, 100, 200, 500 and 1000 in the thesis.
-    irrelevant : int
-        Number of irrelevant features per original one, 2 in section 4.3.1.
-    scaled : int
-        Whether the original features are standardised before irrelevant ones are added, as in section 4.3.1; 0 for no.
-    angle : float
-        Degrees by which the mean of the second group is turned around the origin, not so in the thesis.
-
-    Returns
-    -------
-    X : ndarray of shape (800, 2 + 2 * irrelevant)
-    y : ndarray of int, shape (800,)
-        +1, then -1.
     """
     near = rng.multivariate_normal([15.0, 15.0], 50.0 * np.eye(2), size=200)
     along, across = np.cos(np.radians(angle)), np.sin(np.radians(angle))
@@ -95,29 +76,7 @@ VERSION = 1
 
 
 def generate(name: str, rng: np.random.Generator, parameters: Mapping[str, float] | None = None) -> tuple[Floats, Ints]:
-    """Draw a generated data set.
-
-    Parameters
-    ----------
-    name : str
-        Name of the generator.
-    rng : numpy.random.Generator
-        Source of randomness.
-    parameters : mapping from str to float, optional
-        Parameters of the generator that differ from its defaults.
-
-    Returns
-    -------
-    X : array of shape (n, m)
-        Rows.
-    y : array of int, shape (n,)
-        Labels.
-
-    Raises
-    ------
-    UsageError
-        The generator or a parameter is unknown, or a value is not a number.
-    """
+    """Draw a generated data set."""
     if name not in GENERATORS:
         raise unknown("generator", name, GENERATORS)
     function = GENERATORS[name]

@@ -20,21 +20,7 @@ _LONGEST = 3600.0  # seconds
 
 
 def http_download(url: str, target: Path, name: str, largest: int, progress: Progress | None) -> str | None:
-    """Download an address, with retries if they may help; return the problem, or None.
-
-    Parameters
-    ----------
-    url : str
-        The address.
-    target : Path
-        The file to write.
-    name : str
-        Name for `progress`.
-    largest : int
-        Number of bytes at which the download is given up.
-    progress : callable or None
-        Called with the name, the bytes so far and the total bytes.
-    """
+    """Download an address, with retries if they may help; return the problem, or None."""
     import requests
 
     for attempt in range(_TRIES):

@@ -14,21 +14,7 @@ EXAMPLES = {1: [[-1.0], [1.0]], 2: [[-1.0], [1.0], [3.0]], 3: [[-2.0, 1.0], [-0.
 
 
 def labelled_points(rng: np.random.Generator, *, example: int = 1) -> tuple[Floats, Ints]:
-    """Return the points of an example.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Not used; the points are fixed.
-    example : {1, 2, 3, 4}
-        Figures 4.1 and 4.2, Figure 4.3, Figures 4.4 to 4.6, or Figure 3.1.
-
-    Returns
-    -------
-    X : ndarray of shape (N, 1)
-    y : ndarray of int, shape (N,)
-        Classes 0, 1, ...
-    """
+    """Return the points of an example."""
     if example not in EXAMPLES:
         raise unknown("example", str(example), map(str, EXAMPLES))
     values = EXAMPLES[example]

@@ -16,28 +16,14 @@ _TOES = np.array([[0.0, 0.0], [4.0, 4.0], [4.0, 0.0], [0.0, 4.0], [2.0, 2.0]])
 
 
 def g50c(rng: np.random.Generator, *, rows: int = 550) -> tuple[Floats, Ints]:
-    """Draw from two standard normals in 50 dimensions with a Bayes error of 5 %.
-
-    Returns
-    -------
-    X : ndarray of shape (rows, 50)
-    y : ndarray of int, shape (rows,)
-        +1 and -1, half of each.
-    """
+    """Draw from two standard normals in 50 dimensions with a Bayes error of 5 %."""
     rows = int(rows)
     y = np.where(np.arange(rows) % 2 == 0, 1, -1)
     return rng.standard_normal((rows, 50)) + (y * _HALF_DISTANCE / np.sqrt(50.0))[:, None], y.astype(np.int64)
 
 
 def cake(rng: np.random.Generator, *, rows: int = 1000) -> tuple[Floats, Ints]:
-    """Draw rows uniformly from a disc of radius 3 around (2, 1); opposite quarters have the same class.
-
-    Returns
-    -------
-    X : ndarray of shape (rows, 2)
-    y : ndarray of int, shape (rows,)
-        +1 in the upper left and lower right quarter, else -1.
-    """
+    """Draw rows uniformly from a disc of radius 3 around (2, 1); opposite quarters have the same class."""
     rows = int(rows)
     radius, angle = 3.0 * np.sqrt(rng.random(rows)), 2.0 * np.pi * rng.random(rows)
     X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
@@ -49,21 +35,6 @@ def toes(rng: np.random.Generator, *, rows: int = 1000, sd: float = 0.5) -> tupl
     """Draw from five Gaussians in the plane, two of the first class and three of the second; classes have equal size.
 
     The centres and `sd` are guesses: the thesis shows them only in a figure.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    rows : int, default=1000
-        Number of rows.
-    sd : float, default=0.5
-        Standard deviation of each Gaussian.
-
-    Returns
-    -------
-    X : ndarray of shape (rows, 2)
-    y : ndarray of int, shape (rows,)
-        +1 and -1.
     """
     rows = int(rows)
     y = np.where(np.arange(rows) % 2 == 0, 1, -1)
@@ -79,23 +50,6 @@ def gaussian_grid(
     `spacing` and `sd` are guesses that agree with the published log-likelihoods: with sd 0.316, the true density has
     -3.76, just above the -4.1 of the best method; rows spread evenly over the grid have about -7.9, like the worst
     autoencoders.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    rows : int, default=500
-        Number of rows.
-    spacing : float, default=10.5
-        Distance of neighbouring centres.
-    sd : float, default=0.316
-        Standard deviation of each Gaussian.
-
-    Returns
-    -------
-    X : ndarray of shape (rows, 2)
-    y : ndarray of int, shape (rows,)
-        The component, 0 to 24.
     """
     y = rng.integers(0, 25, int(rows))
     return grid_centres(spacing)[y] + sd * rng.standard_normal((len(y), 2)), y.astype(np.int64)
@@ -115,23 +69,6 @@ def embedded_gaussians(
     The centres have standard deviation `spread` and are the same in every draw, so that the density is fixed. The
     thesis states neither the centres nor the scale nor the embedding; unit variance and an isometry agree with its
     log-likelihoods (near 1224: kernel bandwidth 0.1 and nearest generated rows at a distance of 1.8).
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    rows : int, default=500
-        Number of rows.
-    spread : float, default=5.0
-        Standard deviation of the centres.
-    sd : float, default=1.0
-        Standard deviation of each Gaussian.
-
-    Returns
-    -------
-    X : ndarray of shape (rows, 1000)
-    y : ndarray of int, shape (rows,)
-        The component, 0 to 9.
     """
     centres, basis = embedding(spread)
     y = rng.integers(0, 10, int(rows))
@@ -147,19 +84,7 @@ def embedding(spread: float) -> tuple[Floats, Ints]:
 
 
 def stacked(images: Floats, digits: Ints, rng: np.random.Generator, rows: int) -> tuple[Floats, Ints]:
-    """Return rows of three random images side by side, (rows, 3 p), and their classes, 0 to 999.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, p)
-        Values in [0, 1].
-    digits : ndarray of int, shape (n,)
-        The digit of each image, 0 to 9.
-    rng : numpy.random.Generator
-        Chooses the images.
-    rows : int
-        Number of rows.
-    """
+    """Return rows of three random images side by side, (rows, 3 p), and their classes, 0 to 999."""
     chosen = rng.integers(0, len(images), (rows, 3))
     return images[chosen].reshape(rows, -1), (digits[chosen] @ np.array([100, 10, 1])).astype(np.int64)
 

@@ -37,13 +37,7 @@ def columns_needed(entry: Entry) -> set[Column] | None:
 
 
 def select(frame: pd.DataFrame, entry: Entry) -> Selected:
-    """Return features, labels and notes for the table of a declared data set.
-
-    Raises
-    ------
-    RunError
-        A declared column or class is missing, or a cell that must be a number is not a number.
-    """
+    """Return features, labels and notes for the table of a declared data set."""
     target = LABEL if entry.target.column is None else entry.target.column
     frame = _keep_rows(frame.reset_index(drop=True), entry.rows)
     label = _labels(_column(frame, target), entry.target)

@@ -79,18 +79,7 @@ _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
 def as_frame(X: Any) -> pd.DataFrame:
-    """Return a table of any library as a pandas DataFrame whose column names are strings.
-
-    Parameters
-    ----------
-    X : pandas, polars or Arrow table, any other that narwhals knows, or an array (n, m)
-        Not changed. A lazy table is computed. The columns of an array are named x0, x1, ...
-
-    Raises
-    ------
-    TableError
-        X does not have two dimensions, or two columns have the same name.
-    """
+    """Return a table of any library as a pandas DataFrame whose column names are strings."""
     import pandas as pd
 
     if is_table(X):
@@ -165,20 +154,7 @@ class ColumnCells:
 
     @cached_property
     def coded(self) -> tuple[np.ndarray, list[str]]:
-        """Return the code of each cell and the distinct texts.
-
-        Returns
-        -------
-        codes : (n,) int array
-            Position in `texts`, or -1 for an empty cell.
-        texts : list of str
-            Distinct texts, in order of first appearance; none of `EMPTY`.
-
-        Raises
-        ------
-        TableError
-            A cell holds more than one value.
-        """
+        """Return the code of each cell and the distinct texts."""
         import pandas as pd
 
         try:
@@ -222,15 +198,7 @@ class ColumnCells:
 
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the cells as numbers.
-
-        Returns
-        -------
-        values : (n,) float64 array
-            NaN if a cell is empty or not a number; true is 1, false is 0, durations are in seconds.
-        wrong : (n,) bool array
-            Filled cells that are not numbers.
-        """
+        """Return the cells as numbers."""
         import pandas as pd
 
         column = self.series
@@ -249,23 +217,7 @@ class ColumnCells:
         return values, np.isnan(values) & (codes >= 0)
 
     def days(self, written: str, serials: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Return the cells as days since 1970-01-01 (UTC).
-
-        Parameters
-        ----------
-        written : str
-            One of `DATE_FORMATS`; used for text cells, except those like 2024-12-31, which mean the same in every
-            format.
-        serials : bool
-            Whether day numbers of a spreadsheet are dates, see `serial_days`.
-
-        Returns
-        -------
-        days : (n,) float64 array
-            NaN if a cell is empty or not a date.
-        wrong : (n,) bool array
-            Filled cells that are not dates.
-        """
+        """Return the cells as days since 1970-01-01 (UTC)."""
         if (written, serials) not in self._days:
             if self.type == "M":
                 self._days[written, serials] = parsed_days(self.series), np.zeros(len(self.series), dtype=bool)
@@ -411,19 +363,7 @@ def parsed_days(column: pd.Series) -> np.ndarray:
 
 
 def missing_columns(missing: Sequence[str], present: Sequence[str], needed: Sequence[str], way_out: str = "") -> str:
-    """Return the message for columns of a model that a table lacks, with the names that may stand for the first.
-
-    Parameters
-    ----------
-    missing : sequence of str
-        The columns that are missing, at least one.
-    present : sequence of str
-        The columns of the table.
-    needed : sequence of str
-        The columns of the model, none of which stands for another.
-    way_out : str, optional
-        What to do, if it is known.
-    """
+    """Return the message for columns of a model that a table lacks, with the names that may stand for the first."""
     near = nearest(missing[0], [name for name in present if name not in needed], 2)
     hint = way_out or f"columns: {some_of(present)}"
     if near and not way_out:

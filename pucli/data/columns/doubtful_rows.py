@@ -33,14 +33,7 @@ _WRITTEN = {word + end for total in TOTALS for word in (total, total.capitalize(
 
 
 def second_header(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
-    """Return a warning if the first row, or the first few, have words in columns of numbers, else "".
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    place : callable
-        Function from the position of a row to its place in the file.
-    """
+    """Return a warning if the first row, or the first few, have words in columns of numbers, else ""."""
     n_rows, found = _rows_of_words(frame)
     if not n_rows:
         return ""
@@ -78,16 +71,7 @@ def _rows_of_words(frame: pd.DataFrame) -> tuple[int, list[str]]:
 
 
 def inner_header(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) -> str:
-    """Return a warning if a row after the first has different words in columns of numbers, else "".
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    place : callable
-        Function from the position of a row to its place in the file.
-    before : int, default=0
-        Number of rows of the file before the frame.
-    """
+    """Return a warning if a row after the first has different words in columns of numbers, else ""."""
     words: dict[int, list[str]] = {}
     headers = 0 if before else max(_rows_of_words(frame)[0] - 1, 0)  # `second_header` counts them
     for position, dtype in enumerate(frame.dtypes if len(frame) >= LEAST_ROWS else ()):
@@ -115,16 +99,7 @@ def inner_header(frame: pd.DataFrame, place: Callable[[int], str], before: int =
 
 
 def last_row(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) -> str:
-    """Return a warning if the last row looks like totals or a remark, else "".
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    place : callable
-        Function from the position of a row to its place in the file.
-    before : int, default=0
-        Number of rows of the file before the frame; sums are only compared if there are none.
-    """
+    """Return a warning if the last row looks like totals or a remark, else ""."""
     if before + len(frame) < LEAST_ROWS or not len(frame):
         return ""
     row = before + len(frame) - 1  # its place may need a look at the file
@@ -162,18 +137,7 @@ def first_row(frame: pd.DataFrame, place: Callable[[int], str]) -> str:
 
 
 def subtotals(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0, *, ended: bool = True) -> str:
-    """Return a warning if rows before the last look like totals: a word for it, and a cell empty that usually is not.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    place : callable
-        Function from the position of a row to its place in the file.
-    before : int, default=0
-        Number of rows of the file before the frame.
-    ended : bool, default=True
-        Whether the last row of the frame is that of the file, which `last_row` looks at.
-    """
+    """Return a warning if rows before the last look like totals: a word, and an empty cell that is usually filled."""
     few = max(1.0, FEW * len(frame))
     empty = frame.isna().to_numpy()
     rows_there = len(frame) - ended
@@ -244,15 +208,7 @@ def _means(frame: pd.DataFrame, numeric: Sequence[int]) -> list[str]:
 
 
 def few_at_end(n: int, of: int, what: str) -> str:
-    """Return the end of a note on blank rows if only n of all rows follow them, like a legend; else "".
-
-    Parameters
-    ----------
-    n, of : int
-        Number of rows after the last blank one, and of all.
-    what : str
-        "row" or "line".
-    """
+    """Return the end of a note on blank rows if only n of all rows follow them, like a legend; else ""."""
     if not 0 < n <= FEW * of:
         return ""
     follow = f"the last {what} follows" if n == 1 else f"the last {n} {what}s follow"
@@ -280,38 +236,13 @@ class Part(NamedTuple):
 
 
 def parts_of(names: Sequence[str], places: Sequence[int], shown: Sequence[str]) -> list[Part]:
-    """Return the parts into which wholly empty columns divide a table.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the columns that are read.
-    places : sequence of int
-        Position of each in the file.
-    shown : sequence of str
-        What messages call each.
-    """
+    """Return the parts into which wholly empty columns divide a table."""
     cuts = [0, *(np.flatnonzero(np.diff(places) > 1) + 1).tolist(), len(names)]
     return [Part(names[start:stop], shown[start], shown[stop - 1]) for start, stop in pairwise(cuts) if start < stop]
 
 
 def side_by_side(where: str, frame: pd.DataFrame, parts: Sequence[Part]) -> str:
-    """Return a note if empty columns divide a table, else ""; refuse two tables, of which one ends before the other.
-
-    Parameters
-    ----------
-    where : str
-        The file, and its sheet, for messages.
-    frame : pandas.DataFrame
-        The table.
-    parts : sequence of Part
-        The parts of the table.
-
-    Raises
-    ------
-    UsageError
-        Two parts of several columns are filled down to different rows.
-    """
+    """Return a note if empty columns divide a table, else ""; refuse two tables, of which one ends before the other."""
     if len(parts) < 2:
         return ""
     lengths = [_filled_rows(frame, part) for part in parts]

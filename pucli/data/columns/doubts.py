@@ -696,17 +696,7 @@ def _decoded(text: str) -> str:
 
 
 def garbled(column: pd.Series, texts: Sequence[str], place: Callable[[int], str]) -> str:
-    """Return a warning if texts were encoded twice, are written for HTML, or have lost characters, else "".
-
-    Parameters
-    ----------
-    column : pandas.Series
-        The cells.
-    texts : sequence of str
-        Distinct texts of the column.
-    place : callable
-        Function from the position of a row to its place in the file.
-    """
+    """Return a warning if texts were encoded twice, are written for HTML, or have lost characters, else ""."""
     if example := twice_encoded(texts):
         where = place(_row_of(column, example[0]))
         return (

@@ -102,36 +102,14 @@ class Tally:
         self._usual: tuple[list[tuple[str, str]], Usual] | None = None
 
     def add(self, name: str, what: str, cells: np.ndarray, example: str = "") -> None:
-        """Count unusual cells of a column.
-
-        Parameters
-        ----------
-        name : str
-            Name of the column.
-        what : str
-            What is unusual, as it stands in the warning.
-        cells : array of bool, shape (n,)
-            Whether each cell of the block is unusual.
-        example : str, default=""
-            The first such cell.
-        """
+        """Count unusual cells of a column."""
         count = int(cells.sum())
         if count:
             first = [0, self.offset + int(cells.argmax()), example]
             self._counts.setdefault((name, what), first)[0] += count
 
     def add_range(self, name: str, values: np.ndarray, known: Range) -> None:
-        """Count the values of a column outside the range of its training cells.
-
-        Parameters
-        ----------
-        name : str
-            Name of the column.
-        values : array of shape (n,)
-            Values of the block; NaN for empty cells.
-        known : Range
-            Range of the training cells.
-        """
+        """Count the values of a column outside the range of its training cells."""
         count, n, _ = self._outside.get(name, (0, 0, known))
         outside = np.count_nonzero((values < known.low) | (values > known.high))
         self._outside[name] = (count + int(outside), n + len(values), known)
@@ -141,51 +119,19 @@ class Tally:
             self._ends[name] = (min(low, float(found.min())), max(high, float(found.max())))
 
     def add_lost(self, name: str, what: str, cells: np.ndarray) -> None:
-        """Count cells without information; a warning follows if that is nearly all of them.
-
-        Parameters
-        ----------
-        name : str
-            Name of the column.
-        what : str
-            What the cells lack, as it stands in the warning.
-        cells : array of bool, shape (n,)
-            Whether each cell of the block is without information.
-        """
+        """Count cells without information; a warning follows if that is nearly all of them."""
         count, n = self._lost.get((name, what), (0, 0))
         self._lost[name, what] = (count + int(cells.sum()), n + len(cells))
 
     def add_usual(self, names: list[tuple[str, str]], Z: np.ndarray, usual: Usual) -> None:
-        """Compare the distribution of encoded rows with that of the training rows.
-
-        Parameters
-        ----------
-        names : list of (str, str)
-            Column and feature of each of the k columns of `Z`.
-        Z : array of shape (n, k)
-            Encoded rows of the block.
-        usual : Usual
-            Distribution of the training rows.
-        """
+        """Compare the distribution of encoded rows with that of the training rows."""
         some = Z[:: _every(Z, COMPARED)]
         self._up_to = self._up_to + _counts_up_to(some, usual.points)
         self._compared += len(some)
         self._usual = (names, usual)
 
     def compared(self) -> tuple[list[str], Usual, np.ndarray, int] | None:
-        """Return what was seen of the distribution of each feature; None if the training rows left nothing to compare.
-
-        Returns
-        -------
-        columns : list of str
-            The column of each of the k features.
-        usual : Usual
-            Distribution of the training rows.
-        shares : ndarray of shape (k, 5)
-            Shares of the new rows up to each point of `usual`.
-        rows : int
-            Number of new rows that were looked at.
-        """
+        """Return what was seen of the distribution of each feature; None without training rows."""
         if self._usual is None or not self._compared:
             return None
         names, usual = self._usual

@@ -401,17 +401,7 @@ def said(column: ColumnEncoder, features: Floats) -> str:
 
 
 def typical(column: ColumnEncoder, place: slice, usual: Usual) -> tuple[Floats, Floats]:
-    """Return features of typical cells of a column, (n, k), and the share of rows for which each stands, (n,).
-
-    Parameters
-    ----------
-    column : ColumnEncoder
-        Encoder of the column.
-    place : slice
-        Where its features are among those of `usual`.
-    usual : Usual
-        Distribution of the features in the training rows.
-    """
+    """Return features of typical cells of a column, (n, k), and the share of rows for which each stands, (n,)."""
     width, shares = len(column.features), _shares(place, usual)
     match column:
         case Number():

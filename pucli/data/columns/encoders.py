@@ -36,23 +36,7 @@ IS_EMPTY = "is empty"
 
 
 def write_filled(name: str, values: np.ndarray, fill: float, indicator: bool, out: np.ndarray, tally: Tally) -> None:
-    """Write numbers into the first column of `out`, and the indicator of empty cells into the last.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    values : array of shape (n,)
-        NaN for an empty cell.
-    fill : float
-        Value for an empty cell.
-    indicator : bool
-        Whether there is an indicator; without it, empty cells are counted.
-    out : array of shape (n, k)
-        The features.
-    tally : Tally
-        Counter of unusual cells.
-    """
+    """Write numbers into the first column of `out`, and the indicator of empty cells into the last."""
     missing = np.isnan(values)
     out[:, 0] = np.where(missing, fill, values) if missing.any() else values
     if indicator:
@@ -114,17 +98,7 @@ class Date:
         return ", ".join(["days since 1970", *self.parts]) + written + filled_words(None, self.indicator)
 
     def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out`.
-
-        Parameters
-        ----------
-        cells : ColumnCells of n rows
-            Cells of the column.
-        out : array of shape (n, len(features))
-            Filled with the features.
-        tally : Tally
-            Counts unusual cells.
-        """
+        """Write the features of n cells into `out`."""
         days, wrong = cells.days(self.written, self.serials)
         if wrong.any():
             what = f"not a date of the format {self.written}, treated as empty"
@@ -217,17 +191,7 @@ class Text:
         return f"{len(self.words)} frequent words, rare ones weigh more{filled_words(None, self.indicator)}"
 
     def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out`.
-
-        Parameters
-        ----------
-        cells : ColumnCells of n rows
-            Cells of the column.
-        out : array of shape (n, len(features))
-            Filled with the features.
-        tally : Tally
-            Counts unusual cells.
-        """
+        """Write the features of n cells into `out`."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         codes, texts = cells.coded
@@ -295,22 +259,7 @@ class Number:
         return f"unchanged{written}{filled_words(self.fill, self.indicator)}"
 
     def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
-        """Write the features of n cells into `out`.
-
-        Parameters
-        ----------
-        cells : ColumnCells of n rows
-            Cells of the column.
-        out : array of shape (n, len(features))
-            Filled with the features.
-        tally : Tally
-            Counts unusual cells.
-
-        Raises
-        ------
-        TableError
-            A cell is empty or no number, and there is no value to fill it with; or a number is too large.
-        """
+        """Write the features of n cells into `out`."""
         values, wrong = formed(cells, self.decimal, self.unit)
         if self.kind == "yes/no" and wrong.any():
             values, wrong = self._with_words(cells, values, wrong, tally)
@@ -522,24 +471,7 @@ ColumnEncoder = Number | YesNo | Category | Date | Text | Unused
 
 
 def formed(cells: ColumnCells, decimal: str, unit: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of a column whose texts have a given form.
-
-    Parameters
-    ----------
-    cells : ColumnCells of n rows
-        Cells of the column.
-    decimal : str
-        The decimal sign, "." or ","; "" for plain numbers.
-    unit : str
-        The unit that a text may have, "" for none.
-
-    Returns
-    -------
-    values : array of shape (n,)
-        NaN where there is no number.
-    wrong : array of bool, shape (n,)
-        Whether a filled cell is not a number of this form.
-    """
+    """Return the numbers of a column whose texts have a given form."""
     if not decimal or cells.type in "iufbm":
         return cells.numbers
     return text_numbers(*cells.coded, decimal, unit)
@@ -567,19 +499,7 @@ _ENCODERS: dict[str, Callable[..., ColumnEncoder]] = {
 
 
 def fit_column(cells: ColumnCells, column: Column, *, max_categories: int, max_words: int) -> ColumnEncoder:
-    """Return the encoder of one column, fitted on its training cells.
-
-    Parameters
-    ----------
-    cells : Cells
-        Those of the training rows.
-    column : Column
-        Description of the column.
-    max_categories : int
-        Number of values of a category with their own feature: the most frequent ones, ties in alphabetical order.
-    max_words : int
-        Number of words of a text with a feature: the most frequent ones.
-    """
+    """Return the encoder of one column, fitted on its training cells."""
     name, kind = column.name, column.kind
     if kind == "identifier":
         return Unused(name, kind)

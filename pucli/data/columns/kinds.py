@@ -108,17 +108,7 @@ def mostly(good: np.ndarray, cells: ColumnCells) -> bool:
 
 
 def with_unread(found: Column, cells: ColumnCells, read: np.ndarray, what: str) -> Column:
-    """Return the description with the cells that are not read, which count as empty.
-
-    Parameters
-    ----------
-    found : Column
-    cells : Cells
-    read : array of bool, shape (k,)
-        Whether each of the texts is read.
-    what : str
-        What the others are, such as "not numbers".
-    """
+    """Return the description with the cells that are not read, which count as empty."""
     counts = cells.counts
     n_unread, n_filled = int(counts[~read].sum()), int(counts.sum())
     if not n_unread:
@@ -183,15 +173,7 @@ def date_column(cells: ColumnCells) -> Column | None:
 
 
 def with_day_numbers(found: Column, values: np.ndarray) -> Column:
-    """Return a column of numbers (n,) with a warning if its name says date and its cells may be days of a spreadsheet.
-
-    Parameters
-    ----------
-    found : Column
-        The column.
-    values : ndarray of shape (n,)
-        Its cells, NaN where one is empty.
-    """
+    """Return a column of numbers (n,) with a warning if its name says date and its cells may be spreadsheet days."""
     filled = values[~np.isnan(values)]
     if found.kind not in ("number", "identifier") or not _DATE_NAME.fullmatch(found.name):
         return found
@@ -262,18 +244,7 @@ _UNNAMED = "Unnamed: "  # followed by the position, as pandas names a column wit
 
 
 def number_column(name: str, values: np.ndarray, *, truth: bool = False, remark: str = "") -> Column:
-    """Describe a column of numbers.
-
-    Parameters
-    ----------
-    name : str
-    values : array of shape (n,)
-        NaN where a cell is empty.
-    truth : bool, default=False
-        Whether the cells are truth values.
-    remark : str, default=""
-        Kept where the column is no constant.
-    """
+    """Describe a column of numbers."""
     missing = np.isnan(values)
     n_empty = int(missing.sum())
     filled = values[~missing] if n_empty else values
@@ -299,16 +270,7 @@ def _counts(filled: np.ndarray) -> bool:
 
 
 def too_long_integers(name: str, values: np.ndarray, n_distinct: Callable[[], int]) -> Column | None:
-    """Describe a column of integers with so many digits that different ones are equal as numbers; else None.
-
-    Parameters
-    ----------
-    name : str
-    values : array of shape (n,)
-        The cells as numbers.
-    n_distinct : callable
-        Function that counts the different integers.
-    """
+    """Describe a column of integers with so many digits that different ones are equal as numbers; else None."""
     missing = np.isnan(values)
     if not np.any(np.abs(values) >= EXACT) or len(np.unique(values[~missing])) >= n_distinct():
         return None
@@ -361,16 +323,7 @@ def _whole(name: str, filled: np.ndarray, n_empty: int, remark: str) -> Column:
 
 
 def plain_number_column(cells: ColumnCells, as_number: np.ndarray, decimal: str) -> Column:
-    """Describe a column of texts that are numbers as programs write them, but for a few.
-
-    Parameters
-    ----------
-    cells : Cells
-    as_number : array of bool, shape (k,)
-        Whether each of the texts is a number.
-    decimal : str
-        The decimal sign that the user gave, or "".
-    """
+    """Describe a column of texts that are numbers as programs write them, but for a few."""
     name, texts = cells.name, cells.texts
     there = text_numbers(cells.codes, texts, decimal)[0] if decimal else cells.numbers[0]
     if long := too_long_integers(name, there, lambda: sum(text.isdecimal() for text in texts)):

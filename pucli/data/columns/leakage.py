@@ -27,29 +27,7 @@ LEAST_SHARE, HIDDEN, SURE = 0.2, 0.05, 5.0
 def leaks(  # noqa: C901
     table: pd.DataFrame | TableColumns, labelled: np.ndarray, columns: Sequence[Column], hidden: bool = False
 ) -> dict[str, str]:
-    """Find columns that probably leak the label.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame or TableColumns
-        Training rows.
-    labelled : (n,) bool array
-        The labelled rows, or the labelled positives.
-    columns : sequence of Column
-        The result of `column_kinds` for `table`.
-    hidden : bool
-        Whether the other rows are unlabeled, so that some of them should be like the labelled ones.
-
-    Returns
-    -------
-    warnings : dict of column name to text
-        A column is suspected if the shares of labelled and of other rows for which it is filled, or which have one of
-        its words or values, differ by at least `TELLING_SHARE`, if it is filled or empty only for labelled rows, or if
-        it alone separates the two with an area under the ROC curve of at least `TELLING`. For categories, that area is
-        measured on rows that were not used to order the values. For a large table, it is measured on a sample of both
-        kinds of rows. With `hidden`, a value, a word or a range of numbers or dates is suspected, too, that at least
-        `LEAST_SHARE` of the labelled rows have and no other row.
-    """
+    """Find columns that probably leak the label."""
     labelled = np.asarray(labelled, dtype=bool)
     n_labelled = int(labelled.sum())
     found: dict[str, str] = {}

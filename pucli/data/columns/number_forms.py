@@ -96,14 +96,7 @@ def number_form(texts: Sequence[str], decimal: str = "") -> NumberForm | None:
 
 
 def of_other_scale(texts: Sequence[str], form: NumberForm) -> str:
-    """Return a number without unit if it seems to be of another scale: a share beside percentages, 900 beside 1.2K.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Numbers of this form.
-    form : NumberForm
-    """
+    """Return a number without unit if it seems to be of another scale: a share beside percentages, 900 beside 1.2K."""
     multiple = _OF_MULTIPLE.fullmatch(form.unit) is not None
     if form.unit not in ("%", "‰") and not multiple:
         return ""
@@ -131,22 +124,7 @@ def is_decorated(texts: Sequence[str]) -> np.ndarray:
 
 
 def formed_numbers(texts: Sequence[str], decimal: str, unit: str = "") -> np.ndarray:
-    """Return texts of a given form as numbers.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        k texts.
-    decimal : str
-        The decimal sign, "." or ",".
-    unit : str, default=""
-        The unit that a text may have, "" for none.
-
-    Returns
-    -------
-    array of shape (k,)
-        NaN for a text of another form or with another unit.
-    """
+    """Return texts of a given form as numbers."""
     values = []
     for parts in _parts(texts):
         number = None if parts is None or parts.unit not in ("", unit) else _number(parts.digits, decimal)
@@ -214,25 +192,6 @@ def _number(digits: str, decimal: str) -> float | None:
 def text_numbers(
     codes: np.ndarray, texts: Sequence[str], decimal: str, unit: str = ""
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of a coded column whose texts have a given form.
-
-    Parameters
-    ----------
-    codes : array of int, shape (n,)
-        Position in `texts` of each cell, -1 for an empty one.
-    texts : sequence of str
-        The distinct texts of the column.
-    decimal : str
-        The decimal sign, "." or ",".
-    unit : str, default=""
-        The unit that a text may have, "" for none.
-
-    Returns
-    -------
-    values : array of shape (n,)
-        NaN where there is no number.
-    wrong : array of bool, shape (n,)
-        Whether a filled cell is not a number of this form.
-    """
+    """Return the numbers of a coded column whose texts have a given form."""
     values = np.append(formed_numbers(texts, decimal, unit), np.nan)[codes]
     return values, np.isnan(values) & (codes >= 0)

@@ -34,25 +34,7 @@ def unpacked_limit(packed: int) -> int:
 
 
 def unpack(source: Path, target: Path, member: str | None = None, *, limit: int | None = None) -> None:
-    """Write the content of `source` to `target`, unpacked if it is an archive.
-
-    Parameters
-    ----------
-    source : Path
-        A gz file, a zip or tar archive (gz, bz2, xz), or a plain file, recognised by its content and not by its name.
-    target : Path
-        The file to write.
-    member : str, optional
-        Name in the archive; the last part of the path is enough if it is unique. Without it, `source` is a gz file or a
-        plain file, which is copied.
-    limit : int, optional
-        Maximum size of the unpacked file, in bytes; by default `unpacked_limit` of the size of `source`.
-
-    Raises
-    ------
-    ArchiveError
-        The archive is damaged, has no such member or several, or the member is larger than `limit`.
-    """
+    """Write the content of `source` to `target`, unpacked if it is an archive."""
     limit = unpacked_limit(source.stat().st_size) if limit is None else limit
     try:
         if member is None:

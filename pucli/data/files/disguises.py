@@ -126,15 +126,7 @@ def packing(head: bytes) -> str:
 
 
 def recognised(head: bytes, path: Path | None = None) -> Disguise | None:
-    """Return what a file is by its first bytes, None for a text table.
-
-    Parameters
-    ----------
-    head : bytes
-        Its first bytes, unpacked if the file is packed.
-    path : Path, optional
-        The file, to look into a zip archive.
-    """
+    """Return what a file is by its first bytes, None for a text table."""
     for magic, found in _BINARY:
         if head.startswith(magic):
             return found

@@ -69,24 +69,7 @@ def check_unpacked(path: Path, free: int | None = None) -> None:
 
 
 def check_size(path: Path, packed: int, size: int, free: int | None = None) -> None:
-    """Check that an unpacked file is not suspiciously large.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for the message.
-    packed : int
-        Its size in bytes.
-    size : int
-        Its size in bytes after unpacking.
-    free : int, optional
-        Number of bytes that any file may unpack to, by default `FREE`.
-
-    Raises
-    ------
-    UsageError
-        `size` is more than `free` and more than `RATIO` times `packed`.
-    """
+    """Check that an unpacked file is not suspiciously large."""
     if size > max(RATIO * packed, FREE if free is None else free):
         raise UsageError(
             f"{path} unpacks to more than {RATIO} times its size, which no table does; save it again, unpacked"
@@ -135,27 +118,7 @@ def plain_text(path: Path, reading: Reading = AS_IT_IS) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def plain_stream(raw: IO[bytes], path: Path, reading: Reading = AS_IT_IS) -> Iterator[IO[bytes]]:
-    """Return a stream that can be read once, such as stdin, as plain UTF-8.
-
-    Parameters
-    ----------
-    raw : binary file
-        The stream.
-    path : Path
-        Name of the stream in messages.
-    reading : Reading
-        The user's options: the encoding and the lines to skip.
-
-    Yields
-    ------
-    binary file
-        The text.
-
-    Raises
-    ------
-    UsageError
-        The stream is a zip archive, which cannot be read from its beginning.
-    """
+    """Return a stream that can be read once, such as stdin, as plain UTF-8."""
     stream = buffered(raw)
     kind = packing(stream.peek(8)[:8])
     if kind == "zip":
@@ -179,22 +142,7 @@ def buffered(raw: IO[bytes]) -> io.BufferedReader:
 
 @contextmanager
 def as_plain(stream: IO[bytes], path: Path, reading: Reading = AS_IT_IS) -> Iterator[IO[bytes]]:
-    """Return unpacked text as UTF-8, without the skipped lines.
-
-    Parameters
-    ----------
-    stream : binary file
-        The unpacked text.
-    path : Path
-        Name of the file in messages.
-    reading : Reading
-        The user's options: the encoding and the lines to skip.
-
-    Yields
-    ------
-    binary file
-        The text.
-    """
+    """Return unpacked text as UTF-8, without the skipped lines."""
     text = buffered(stream)
     if packing(text.peek(8)[:8]) and not reading.encoding:
         raise UsageError(f"{path} is packed twice; unpack it once")
@@ -210,18 +158,7 @@ def as_plain(stream: IO[bytes], path: Path, reading: Reading = AS_IT_IS) -> Iter
 
 
 def unpacked(raw: IO[bytes], kind: str, path: Path, packed: _Counted) -> IO[bytes]:
-    """Return the unpacked content of a stream.
-
-    Parameters
-    ----------
-    raw : binary stream
-    kind : str
-        See `packing`.
-    path : Path
-        Name for messages.
-    packed : _Counted
-        The packed stream; its bytes read so far limit those unpacked so far.
-    """
+    """Return the unpacked content of a stream."""
     openers: dict[str, Any] = {"gzip": gzip.GzipFile, "bzip2": bz2.BZ2File, "xz": lzma.LZMAFile}
     if kind == "zip":
         archive = zipfile.ZipFile(raw)

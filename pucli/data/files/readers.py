@@ -31,22 +31,7 @@ _SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "blank": r"\s+"}
 
 
 def read_declared(path: Path, reader: DeclaredFormat, columns: Iterable[Column] | None = None) -> pd.DataFrame:
-    """Read a declared file as a table.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    reader : DeclaredFormat
-        Its declared format.
-    columns : iterable of str or int, optional
-        The columns to read, by default all. A long text file is read faster with fewer columns.
-
-    Raises
-    ------
-    RunError
-        The file is not in the declared format.
-    """
+    """Read a declared file as a table."""
     read = {"table": _read_text, "excel": _read_excel, "arff": _read_arff, "mat": _read_mat, "idx": _read_idx}[
         reader.kind
     ]
@@ -102,21 +87,7 @@ def excel_engine(path: Path) -> Literal["openpyxl", "xlrd", "calamine"]:
 def read_excel(
     path: Path, sheet: str | int, header: int | None = 0, skiprows: int = 0, as_text: Iterable[str] = ()
 ) -> pd.DataFrame:
-    """Return a sheet of a .xlsx or .xls file; only empty cells are missing values.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    sheet : str or int
-        Name or position (from 0) of the sheet.
-    header : int or None, default=0
-        Row of the column names, counted after the skipped ones; None if there is none.
-    skiprows : int, default=0
-        Number of rows to skip at the top.
-    as_text : iterable of str, default=()
-        Columns whose cells are kept as text.
-    """
+    """Return a sheet of a .xlsx or .xls file; only empty cells are missing values."""
     import pandas as pd
 
     kept: dict[str, Any] = {"dtype": dict.fromkeys(as_text, str)} if as_text else {}
@@ -158,17 +129,7 @@ def _read_idx(path: Path, reader: DeclaredFormat, columns: set[Column] | None) -
 
 
 def label_frame(X: AnyArray, labels: AnyArray, names: Iterable[Column] | None = None) -> pd.DataFrame:
-    """Return a table of the features and a column "label".
-
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        Features.
-    labels : array of shape (n,)
-        Labels.
-    names : iterable of str or int, optional
-        Names of the m features, by default their positions.
-    """
+    """Return a table of the features and a column "label"."""
     import pandas as pd
 
     frame = pd.DataFrame(np.asarray(X, dtype=np.float64))
@@ -179,16 +140,7 @@ def label_frame(X: AnyArray, labels: AnyArray, names: Iterable[Column] | None = 
 
 
 def read_sklearn(name: str, parameters: Mapping[str, float]) -> pd.DataFrame:
-    """Return a data set that comes with scikit-learn, with class names as labels, or one that it draws.
-
-    Parameters
-    ----------
-    name : str
-        Name of the data set, or make_classification. What this draws is rounded to six decimals: the other digits
-        depend on the processor.
-    parameters : mapping from str to float
-        Parameters of make_classification.
-    """
+    """Return a data set that comes with scikit-learn, with class names as labels, or one that it draws."""
     import sklearn.datasets
 
     if name == "make_classification":

@@ -60,11 +60,6 @@ def reread(path: Path, stream: IO[bytes] | None = None) -> Iterator[Path]:
     """Give a file that can be read several times: the file itself, or a copy of a stream.
 
     A stream is copied once; errors about the copy name the stream. `stream` is that of `path` if it is open already.
-
-    Raises
-    ------
-    UsageError
-        The stream holds more than the memory.
     """
     if not is_stream(path):
         yield path

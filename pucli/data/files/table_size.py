@@ -62,17 +62,7 @@ def _repeated(names: list[str]) -> str:
 
 
 def check_filled(path: Path, rows: float, columns: float, filled: float, way_out: str) -> None:
-    """Raise UsageError if a table would have far more empty cells than filled ones.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    rows, columns, filled : float
-        Numbers of rows, of columns and of filled cells.
-    way_out : str
-        What to do about it.
-    """
+    """Raise UsageError if a table would have far more empty cells than filled ones."""
     if columns > MOST_COLUMNS or (rows * columns > FEW_CELLS and filled < LEAST_SHARE * rows * columns):
         raise UsageError(
             f"{path}: {filled:.6g} filled cells in a table of {rows:.8g} rows and {columns:.8g} columns; {way_out}"
@@ -80,15 +70,7 @@ def check_filled(path: Path, rows: float, columns: float, filled: float, way_out
 
 
 def check_sheet(path: Path, member: str) -> None:
-    """Raise UsageError if a sheet of a workbook (.xlsx) has a cell far away from the others.
-
-    Parameters
-    ----------
-    path : Path
-        The workbook.
-    member : str
-        The sheet's file in the archive.
-    """
+    """Raise UsageError if a sheet of a workbook (.xlsx) has a cell far away from the others."""
     rows = columns = filled = 0
     with zipfile.ZipFile(path) as archive, archive.open(member) as stream:
         rest = b""
@@ -110,14 +92,7 @@ def check_sheet(path: Path, member: str) -> None:
 
 
 def check_open_document(path: Path) -> Counter[str]:
-    """Return the number of cells with an error in each sheet of an ODS file, which its reader gives as empty ones.
-
-    Raises
-    ------
-    UsageError
-        The sheets repeat rows, cells, texts or blanks to more than tables of the size of the file have: the reader
-        holds all of them, each as a rectangle.
-    """
+    """Return the number of cells with an error in each sheet of an ODS file, which its reader gives as empty ones."""
     from xml.etree.ElementTree import iterparse
 
     most = max(RATIO * path.stat().st_size, FREE)
@@ -159,17 +134,7 @@ def check_open_document(path: Path) -> Counter[str]:
 
 
 def check_columnar(path: Path, rows: float, columns: float, text: float = 0.0) -> None:
-    """Raise UsageError if a Parquet or Feather file would unpack to far more than files of measurements do.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    rows, columns : float
-        Numbers of rows and of columns.
-    text : float
-        Bytes of its texts, each as often as it is named.
-    """
+    """Raise UsageError if a Parquet or Feather file would unpack to far more than files of measurements do."""
     size = 8.0 * rows * columns + text
     if size > max(COLUMNAR_RATIO * path.stat().st_size, FREE):
         raise UsageError(
@@ -211,16 +176,7 @@ def check_fits(path: Path, cells: float) -> None:
 
 
 def cells_of_text(path: Path, head: str, separator: str) -> float:
-    """Return about how many cells a text file has, judged by its first lines; a packed one may have more.
-
-    Parameters
-    ----------
-    path : Path
-    head : str
-        Its first lines.
-    separator : str
-        " " means any number of blanks.
-    """
+    """Return about how many cells a text file has, judged by its first lines; a packed one may have more."""
     lines = head.split("\n")[:200]
     cells = sum(len(line.split()) if separator == " " else line.count(separator) + 1 for line in lines)
     return path.stat().st_size * cells / max(sum(len(line.encode()) + 1 for line in lines), 1)

@@ -257,13 +257,7 @@ LOGGED = {
 
 
 def parts_of_folder(folder: Path) -> list[Path]:
-    """Return the part files of a folder and the folders in it, by name, without empty, hidden and marker files.
-
-    Raises
-    ------
-    UsageError
-        There is none, there are several kinds, or only the log of the table tells which of them are valid.
-    """
+    """Return the part files of a folder and the folders in it, by name, without empty, hidden and marker files."""
     for mark, kind in LOGGED.items():
         if any(folder.glob(mark)):
             raise UsageError(
@@ -335,31 +329,7 @@ def open_table(
     how: Reading = AS_IT_IS,
     keep: Collection[str] = (),
 ) -> Table:
-    """Read a file of one of the supported formats as a table.
-
-    Parameters
-    ----------
-    path : Path
-    label : str or None
-        Column or variable of the labels, None if there is none; helps to recognise a header line.
-    sheet : str, optional
-        Sheet of a spreadsheet, by default the first.
-    known : collection of str
-        Other required columns, which also help to recognise a header line.
-    as_text : collection of str
-        Columns of a text file whose cells are kept as text ("007" is not 7).
-    as_number : collection of str
-        Columns known to hold numbers, see `pucli.data.files.text.decimal_comma`.
-    how : Reading
-        The user's options.
-    keep : collection of str
-        Columns in which the user's words for empty cells are kept, such as identifiers.
-
-    Raises
-    ------
-    UsageError
-        The file is missing, empty or of an unknown format, or its content does not match its extension.
-    """
+    """Read a file of one of the supported formats as a table."""
     how = replace(how, sheet=sheet) if sheet else how
     with reading(path), reread(path) as file:
         required = [*known, *keep, label] if label is not None else [*known, *keep]
@@ -521,21 +491,7 @@ def reader_of(kind: str) -> Reader:
 
 
 def open_wide(path: Path, *, always: bool = False, how: Reading = AS_IT_IS) -> WideTable | None:
-    """Read a LIBSVM file as a sparse matrix; return None if it should be read as a table.
-
-    Parameters
-    ----------
-    path : Path
-    always : bool, default=False
-        Whether to return a small or dense file as a sparse matrix as well.
-    how : Reading
-        The user's options, and the number of the first feature of the training file.
-
-    Raises
-    ------
-    UsageError
-        The file is missing or damaged, or, with `always`, not a LIBSVM file.
-    """
+    """Read a LIBSVM file as a sparse matrix; return None if it should be read as a table."""
     if is_stream(path) or Path(member_name(path).lower()).suffix not in LIBSVM:
         if always:
             raise UsageError(f"{path}: the model was trained on sparse rows; give a LIBSVM file ({' '.join(LIBSVM)})")
@@ -588,26 +544,7 @@ def open_files(
     how: Reading = AS_IT_IS,
     keep: Collection[str] = (),
 ) -> Table:
-    """Read files with the same columns, in any order, as one table.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        The files.
-    label : str or None
-        The label column, None if there is none.
-    known, as_text, as_number : collection of str, default=()
-        See `open_table`.
-    how : Reading
-        The user's options for reading.
-    keep : collection of str, default=()
-        See `open_table`.
-
-    Raises
-    ------
-    UsageError
-        A file cannot be read, or has other columns than the first one.
-    """
+    """Read files with the same columns, in any order, as one table."""
     tables: list[Table] = []
     for file in files:
         options = {"known": known, "as_text": as_text, "as_number": as_number, "keep": keep}

@@ -52,36 +52,7 @@ def read_blocks(
     keep: Collection[str] = (),
     optional: Collection[str] = (),
 ) -> Iterator[Table]:
-    """Read some columns of a file in blocks of rows.
-
-    Parameters
-    ----------
-    path : Path or sequence of Path
-        One file, or several of which each has all columns. Text files and Parquet are streamed; other formats are read
-        at once. "-" is stdin; text of it, packed or not, is streamed.
-    needed : sequence of str
-        The columns to read.
-    as_text : collection of str
-        Columns of a text file whose cells are kept as text.
-    rows : int
-        Number of rows in a block.
-    how : Reading
-        The user's options.
-    keep : collection of str
-        Columns of identifiers, which leave as they came.
-    optional : collection of str
-        Those of `needed` that a file may lack; their cells are then empty.
-
-    Yields
-    ------
-    table : Table
-        A block, one without rows if the file has none. Its `place` takes the position of a row in the whole file.
-
-    Raises
-    ------
-    UsageError
-        The file or a column is missing, or the content does not match the file extension.
-    """
+    """Read some columns of a file in blocks of rows."""
     files = [path] if isinstance(path, Path) else list(path)
     columns = BlockColumns(tuple(needed), frozenset(as_text), frozenset(keep), frozenset(optional))
     start = 0

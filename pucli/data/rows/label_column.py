@@ -34,17 +34,7 @@ class LabelColumn:
 
     @classmethod
     def of(cls, where: str, column: pd.Series, place: Callable[[int], str]) -> LabelColumn:
-        """Return the labels in a column of a table.
-
-        Parameters
-        ----------
-        where : str
-            Name of the file and the column, for messages.
-        column : Series of length n
-            The cells.
-        place : callable
-            Function from the position of a row (from 0) to its place in the file, such as "line 17".
-        """
+        """Return the labels in a column of a table."""
         empty = column.isna().to_numpy()
         filled = column[~empty]
         if column.dtype == object and len(filled) and all(isinstance(cell, bool | np.bool_) for cell in filled):
@@ -73,19 +63,7 @@ class LabelColumn:
         return " or ".join(ways) + (" or another class" if len(classes) > 2 else "")
 
     def positive_class(self, positive: str | None) -> str:
-        """Return the class that marks positives, as written in the file.
-
-        Parameters
-        ----------
-        positive : str or None
-            Class given by the user. Rows of other classes and rows with an empty cell are then not positive. With None,
-            the column must hold two classes and no empty cell; the larger class is positive.
-
-        Raises
-        ------
-        UsageError
-            No row has this class, every row has it, or `positive` is None and the class is ambiguous.
-        """
+        """Return the class that marks positives, as written in the file."""
         present, counts = self.present, self.counts
         if positive is not None:
             wanted = _as_written(positive, present)
@@ -119,13 +97,7 @@ class LabelColumn:
         return present[1]
 
     def marked_class(self) -> str:
-        """Return the default class of positives: the larger of two numbers, or the word for yes.
-
-        Raises
-        ------
-        UsageError
-            There are not two classes, or not exactly one of the two words means yes.
-        """
+        """Return the default class of positives: the larger of two numbers, or the word for yes."""
         greater = self.positive_class(None)
         present = self.present
         if all(is_number(value) for value in present) or set(present) == {"False", "True"}:
@@ -154,17 +126,7 @@ class LabelColumn:
         return next(value for value in self.present if value.casefold() in rest)
 
     def doubts(self, marked: str, named: Sequence[str] = (), *, negative: bool = False) -> list[str]:
-        """Return warnings about the classes.
-
-        Parameters
-        ----------
-        marked : str
-            Word of the labelled rows.
-        named : sequence of str, optional
-            Words of the other classes that the user names.
-        negative : bool, default=False
-            Whether one of them is that of known negatives.
-        """
+        """Return warnings about the classes."""
         found = []
         other = [f"{value!r} ({np.sum(self.text == value)} rows)" for value in self.spellings(marked)]
         if other:
@@ -216,22 +178,7 @@ def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints,
 
 
 def known_negatives(labels: LabelColumn, marked: str, unlabeled: str | None, negative: str | None) -> Bools | None:
-    """Return which rows (n,) are known to be negative, None if the user names none.
-
-    Parameters
-    ----------
-    labels : LabelColumn
-        The label column.
-    marked : str
-        Class that marks the labelled positives.
-    unlabeled, negative : str or None
-        Classes that the user gave for unlabeled rows and for known negatives.
-
-    Raises
-    ------
-    UsageError
-        No row has a class, two of the three are the same, or no row is left unlabeled.
-    """
+    """Return which rows (n,) are known to be negative, None if the user names none."""
     words: dict[str, str] = {}
     for option, word in (("--unlabeled", unlabeled), ("--negative", negative)):
         if word is None:

@@ -60,28 +60,7 @@ def scored_rows(
     empty_is_unlabeled: bool = False,
     how: Reading | None = None,
 ) -> ScoredRows:
-    """Return the labelled rows of a file.
-
-    Parameters
-    ----------
-    path, column : Path, str
-        The file and its label column.
-    encoder : TableEncoder
-        The encoder of the model.
-    about : mapping
-        Metadata of the model: `kind`, `words`, `label_column`.
-    positive : str or None
-        The class that counts as positive; by default that of the model if it was trained on a file.
-    empty_is_unlabeled : bool
-        Whether rows with an empty label cell are unlabeled rows, kept with label 0, instead of rows of unknown class.
-    how : Reading, optional
-        Options for reading; by default those of the training file.
-
-    Raises
-    ------
-    UsageError
-        No row has a label, or no row has a class of the model.
-    """
+    """Return the labelled rows of a file."""
     files = files_of(path)
     how = Reading.of_record(about.get("reading", {})) if how is None else how
     file = apply_file(files, encoder, column, how)

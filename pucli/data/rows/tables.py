@@ -88,30 +88,7 @@ def read_labelled(
     allow_missing: bool = False,
     how: Reading | None = None,
 ) -> tuple[Floats, LabelColumn | None, list[str]]:
-    """Return the features and the labels of a user's file, with the labels as they are written.
-
-    Parameters
-    ----------
-    path : path or sequence of Path
-        The file, or several with the same columns.
-    label : str, optional
-        The label column.
-    features : sequence of str, optional
-        The feature columns, in order; by default all but the label.
-    allow_missing : bool, default=False
-        Whether feature cells may be empty.
-    how : Reading, optional
-        The user's options for reading.
-
-    Returns
-    -------
-    X : array of shape (n, m)
-        Features; NaN for empty cells.
-    labels : LabelColumn or None
-        None without `label`.
-    names : list of str
-        The m feature names.
-    """
+    """Return the features and the labels of a user's file, with the labels as they are written."""
     files = files_of(path)
     path = Path(title_of(files))
     table = open_files(files, label, known=features or (), how=how or Reading())
@@ -166,22 +143,7 @@ class MissingColumn(UsageError):
 
 
 def existing_column(path: Path, table: Table, name: str) -> str:
-    """Return `name` if the table has such a column.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for the message.
-    table : Table
-        Its table.
-    name : str
-        Name of a column.
-
-    Raises
-    ------
-    MissingColumn
-        There is no such column; the message names the nearest ones.
-    """
+    """Return `name` if the table has such a column."""
     columns = [str(column) for column in table.frame.columns]
     if name in columns:
         return name
@@ -223,19 +185,7 @@ def _sign_beside(name: str, line: str) -> str:
 
 
 def check_model_columns(path: Path, table: Table, needed: Sequence[str], origin: str = "") -> None:
-    """Raise MissingColumn if a file lacks a column that a model needs; the message names columns that may be it.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    table : Table
-        Its table.
-    needed : sequence of str
-        Columns that the model needs.
-    origin : str, optional
-        End of the message: the model file.
-    """
+    """Raise MissingColumn if a file lacks a column that a model needs; the message names columns that may be it."""
     columns = [str(column) for column in table.frame.columns]
     there = set(columns)
     if missing := [name for name in needed if name not in there]:

@@ -40,19 +40,7 @@ if TYPE_CHECKING:
 
 
 def read_ids(files: Sequence[Path], ids: Sequence[str], encoder: TableEncoder, how: Reading) -> pd.DataFrame:
-    """Read the identifiers of all rows of files, as they are written.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        The files, which were read before with `encoder` and `how`.
-    ids : sequence of str
-        The columns to read.
-    encoder : TableEncoder
-        Encoder of the other columns.
-    how : Reading
-        Options for reading.
-    """
+    """Read the identifiers of all rows of files, as they are written."""
     import pandas as pd
 
     needed, as_text = dict.fromkeys([*encoder.needed, *ids]), {*encoder.read_as_text, *ids}
@@ -65,24 +53,7 @@ def read_ids(files: Sequence[Path], ids: Sequence[str], encoder: TableEncoder, h
 
 
 def row_times(frame: pd.DataFrame, name: str, kind: str | None, table: Table) -> Floats:
-    """Return the time of each row (n,): days since 1970-01-01 for a column of dates, else its numbers.
-
-    Parameters
-    ----------
-    frame : DataFrame of n rows
-        Table with the column.
-    name : str
-        The column.
-    kind : str or None
-        Kind of the column that the user gave with --as.
-    table : Table
-        The table as it was read, for messages.
-
-    Raises
-    ------
-    UsageError
-        The column holds neither dates nor numbers, or a cell has no time.
-    """
+    """Return the time of each row (n,): days since 1970-01-01 for a column of dates, else its numbers."""
     (column,) = column_kinds(frame[[name]], {} if kind is None else {name: kind})
     cells, dated = frame[name], column.kind == "date"
     found = ColumnCells(cells).days(column.written, column.serials)[0] if dated else ColumnCells(cells).numbers[0]
@@ -130,22 +101,7 @@ class RowSource:
 
 
 def check_one_source(declared: bool, own: bool, ways: str) -> None:
-    """Check that the rows are either of a declared data set or the user's own.
-
-    Parameters
-    ----------
-    declared : bool
-        Whether --dataset is given.
-    own : bool
-        Whether --data is given.
-    ways : str
-        The options by which a command takes rows, for the message.
-
-    Raises
-    ------
-    UsageError
-        Both or neither are given.
-    """
+    """Check that the rows are either of a declared data set or the user's own."""
     if declared == own:
         which = "--dataset and --data both name rows" if own else "no rows given"
         raise UsageError(f"{which}; use either {ways}.")
@@ -246,13 +202,7 @@ def with_found_ids(rows: TrainingRows, files: Sequence[Path]) -> TrainingRows:
 
 
 def training_rows(kind: str, source: RowSource) -> TrainingRows:
-    """Return the training rows for a method of a `kind`, at most `source.rows` of them.
-
-    Raises
-    ------
-    UsageError
-        The source is ambiguous, or the rows cannot be used.
-    """
+    """Return the training rows for a method of a `kind`, at most `source.rows` of them."""
     check_source(source, "--data FILE --label COLUMN")
     if source.scenario not in SCENARIOS:
         raise unknown("scenario", source.scenario, SCENARIOS)
@@ -307,17 +257,7 @@ def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:
 
 
 def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> TrainingRows:
-    """Return rows without labels, and the held-out rows of a declared data set.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method, for messages.
-    source : RowSource
-        Source of the rows, without label column and split file.
-    allow_missing : bool
-        Whether cells of a file may be empty.
-    """
+    """Return rows without labels, and the held-out rows of a declared data set."""
     if source.label is not None or source.positive is not None or source.split is not None:
         raise UsageError(
             f"{method} models a density without labels; leave out --label, --positive and --split. "
@@ -343,22 +283,7 @@ def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> Trai
 
 
 def training_split(kind: str, about: dict[str, Any], source: RowSource) -> TrainingRows:
-    """Return the rows of the split on which a saved model was trained.
-
-    Parameters
-    ----------
-    kind : str
-        Kind of the method.
-    about : dict
-        The stored description of its rows (`TrainingRows.about`).
-    source : RowSource
-        The data set, and the number of the split.
-
-    Raises
-    ------
-    UsageError
-        The model was trained on other data, or the data set has changed since.
-    """
+    """Return the rows of the split on which a saved model was trained."""
     from pucli.data.catalogue.entries import dataset_key
 
     name = str(source.dataset)

@@ -69,22 +69,7 @@ class ColumnChoice:
         return {*self.kinds, *self.drop, *self.only, *self.ids, *self.groups, *filter(None, [self.time])}
 
     def features(self, path: Path, table: Table, label: str | None) -> list[str]:
-        """Return the feature columns of a table, in order.
-
-        Parameters
-        ----------
-        path : Path
-            The file, for messages.
-        table : Table
-            Its table.
-        label : str or None
-            The label column, None if there is none.
-
-        Raises
-        ------
-        UsageError
-            A named column is missing, the label is named as a feature, or no feature column remains.
-        """
+        """Return the feature columns of a table, in order."""
         for name in sorted(self.named):
             existing_column(path, table, name)
         if label is not None and label in self.only:
@@ -127,22 +112,7 @@ class EncodedFile(NamedTuple):
 def fit_file(
     path: Path | Sequence[Path], label: str | None, choice: ColumnChoice | None = None, how: Reading = AS_IT_IS
 ) -> EncodedFile:
-    """Read a training file and fit the encoder on all of its rows.
-
-    Parameters
-    ----------
-    path, label : Path or sequence of Path, str or None
-        The file, or several with the same columns, and the label column, if any.
-    choice : ColumnChoice, optional
-        The user's choice of columns.
-    how : Reading
-        The user's options for reading.
-
-    Raises
-    ------
-    UsageError
-        The file, a column, the label or a cell is missing or invalid, or no column has features.
-    """
+    """Read a training file and fit the encoder on all of its rows."""
     choice = choice or ColumnChoice()
     files = files_of(path)
     path = Path(title_of(files))
@@ -209,24 +179,7 @@ def _noted(column: Column, table: Table) -> Column:
 def apply_file(
     path: Path | Sequence[Path], encoder: TableEncoder, label: str | None = None, how: Reading = AS_IT_IS
 ) -> EncodedFile:
-    """Read a file, or several, with the encoder of a model; the warnings name cells not seen in training.
-
-    Parameters
-    ----------
-    path : path or sequence of Path
-        The file, or several with the same columns.
-    encoder : TableEncoder
-        The encoder of the model.
-    label : str, optional
-        The label column.
-    how : Reading
-        The options with which the training file was read, or the user's own.
-
-    Raises
-    ------
-    UsageError
-        A column of the model, the label or a cell is missing or invalid.
-    """
+    """Read a file, or several, with the encoder of a model; the warnings name cells not seen in training."""
     files = files_of(path)
     path = Path(title_of(files))
     encoder = encoder.written_with(how.decimal)
@@ -275,17 +228,7 @@ def fitted_width(X: csr_array, width: int) -> csr_array:
 
 
 def leak_warnings(encoded: EncodedFile, labelled: Bools, hidden: bool) -> list[str]:
-    """Return a warning for each column of a training file that probably leaks the label; see `leaks`.
-
-    Parameters
-    ----------
-    encoded : EncodedFile
-        The training file.
-    labelled : array of bool, shape (n,)
-        Whether a row is labelled.
-    hidden : bool
-        Whether unlabeled rows hide positives, see `leaks`.
-    """
+    """Return a warning for each column of a training file that probably leaks the label; see `leaks`."""
     warnings = leaks(encoded.columns or encoded.table.frame, labelled, encoded.encoder.columns_, hidden)
     return [f"column {name!r} {text}" for name, text in warnings.items()]
 
@@ -333,16 +276,6 @@ def _share_with_digit(texts: Sequence[str]) -> float:
 
 
 def label_column(path: Path, table: Table, label: str) -> LabelColumn:
-    """Return the label column of a table.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    table : Table
-        Its table.
-    label : str
-        Name of the column.
-    """
+    """Return the label column of a table."""
     column = table.frame[existing_column(path, table, label)]
     return LabelColumn.of(f"{path}: label column {label!r}", column, table.place)

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 def group_numbers(groups: Any, n: int) -> Ints:
     """Return the group of each of n rows, from 0; a row whose group is missing is a group of its own.
 
-    Raises
-    ------
-    ValueError
-        There is not one group for each row.
-
     Examples
     --------
     >>> group_numbers(["a", None, "a", None], 4)
@@ -48,20 +43,6 @@ def row_groups(frame: pd.DataFrame, names: Sequence[str | int], labelled: Bools 
     """Return the group of each row (n,), from 0: rows with the same cell in any of the columns are one group.
 
     Empty cells join nothing.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows.
-    names : sequence of str or int
-        Columns of the groups.
-    labelled : ndarray of bool of shape (n,), optional
-        True for labelled rows, where there are labelled and unlabeled ones.
-
-    Raises
-    ------
-    UsageError
-        All rows are one group, or all labelled or all unlabeled ones.
 
     Examples
     --------
@@ -116,22 +97,6 @@ def held_out_groups(groups: Ints, share: float, rng: np.random.Generator, kinds:
     """Return which rows (n,) are held out: whole groups, drawn at random.
 
     In random order, a group is held out if this brings the number of held-out rows of each kind nearer to `share`.
-
-    Parameters
-    ----------
-    groups : ndarray of int of shape (n,)
-        Group of each row, from 0.
-    share : float
-        Share of the rows to hold out.
-    rng : numpy.random.Generator
-        Order of the groups.
-    kinds : sequence of ndarray of bool of shape (n,), optional
-        Kinds of rows of which the share is to be held out; by default all rows are one.
-
-    Raises
-    ------
-    UsageError
-        The groups are so large that of a kind all rows would be on one side.
 
     Examples
     --------

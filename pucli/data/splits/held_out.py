@@ -10,20 +10,7 @@ from pucli.data.splits.scenarios import TRAIN
 
 
 def held_out_rows(n: int, seed: int, repeat: int) -> tuple[Ints, Ints]:
-    """Divide n rows at random into training and held-out rows.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    seed, repeat : int
-        The division depends on these and `n`.
-
-    Returns
-    -------
-    train, held : arrays of int
-        Row numbers from 0, sorted.
-    """
+    """Divide n rows at random into training and held-out rows."""
     order = np.random.default_rng([seed, repeat]).permutation(n)
     held = order[round(TRAIN * n) :]
     return np.sort(order[: n - len(held)]), np.sort(held)
@@ -32,30 +19,7 @@ def held_out_rows(n: int, seed: int, repeat: int) -> tuple[Ints, Ints]:
 def hidden_classes(
     classes: Ints, label_frequency: float, *, seed: int, repeat: int, unlabeled: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Split rows of several classes and hide the class of most training rows; both draws are stratified.
-
-    Parameters
-    ----------
-    classes : array of shape (n,)
-        Class of each row.
-    label_frequency : float
-        Share of the training rows whose class is kept, between 0 and 1, both excluded.
-    seed, repeat : int
-        Seeds of the draws.
-    unlabeled : int
-        Class number of rows whose class is hidden.
-
-    Returns
-    -------
-    train, test : arrays of row numbers
-    y : array
-        Classes of the training rows, with `unlabeled` for hidden ones.
-
-    Raises
-    ------
-    UsageError
-        The share is out of range, or a class is too small for it.
-    """
+    """Split rows of several classes and hide the class of most training rows; both draws are stratified."""
     from sklearn.model_selection import train_test_split
 
     if not 0 < label_frequency < 1:

@@ -29,17 +29,6 @@ REJECTED = -1e3
 def labelling_tilt(labelling: str, X: Floats, y: AnyArray, rng: np.random.Generator) -> Floats | None:
     """Return the `tilt` of `pucli.data.splits.scenarios.make_split` for a labelling mechanism; None for "scar".
 
-    Parameters
-    ----------
-    labelling : {"scar", "sar-feature", "sar-score", "sar-lbe-a", "sar-lbe-b", "sar-pusb"}
-        The mechanism.
-    X : ndarray of shape (n, m)
-        Rows.
-    y : array of shape (n,)
-        Two labels, of which the larger is positive.
-    rng : numpy.random.Generator
-        Draws the direction of "sar-feature", and which positives "sar-pusb" accepts.
-
     Examples
     --------
     >>> X, y = np.arange(8.0)[:, None], np.repeat([0, 1], 4)
@@ -109,21 +98,7 @@ def accepted(p: Floats, rng: np.random.Generator) -> Bools:
 
 
 def drawn(labelling: str, positive: Ints, p: Floats, count: int, rng: np.random.Generator) -> Ints:
-    """Return the positives that PU-Bench labels; "sar-pusb" labels fewer if it does not accept enough.
-
-    Parameters
-    ----------
-    labelling : {"scar", "sar-lbe-a", "sar-lbe-b", "sar-pusb"}
-        The mechanism.
-    positive : ndarray of int of shape (p,)
-        Positives.
-    p : ndarray of shape (p,)
-        Their probabilities of a positive. Not used for "scar".
-    count : int
-        Number of positives to label.
-    rng : numpy.random.Generator
-        Its random numbers are used in the order of PU-Bench.
-    """
+    """Return the positives that PU-Bench labels; "sar-pusb" labels fewer if it does not accept enough."""
     if labelling == "sar-pusb":
         found: Ints = rng.permutation(positive[accepted(p, rng)])[:count]
         return found

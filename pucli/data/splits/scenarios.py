@@ -262,21 +262,7 @@ def repeated_splits(
 
 
 def split_stream(seed: int, name: str, scenario: str, label_frequency: float, repeat: int) -> np.random.Generator:
-    """Return the random number generator of a split.
-
-    Parameters
-    ----------
-    seed : int
-        Seed of all splits.
-    name : str
-        Name of the data set.
-    scenario : str
-        The scenario.
-    label_frequency : float
-        Share of the positives that is labelled.
-    repeat : int
-        The repeat, from 0.
-    """
+    """Return the random number generator of a split."""
     return stream(seed, "split", name, scenario, float(label_frequency), int(repeat))
 
 

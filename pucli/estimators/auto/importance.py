@@ -43,27 +43,6 @@ def importances(
     The importance is measured on held-out rows, each scored by models that were trained without it: it shows what the
     ranking depends on, not what it would lose without the column. No column is measured if there are fewer than two
     folds with rows of both kinds, or if all members are of other packages.
-
-    Parameters
-    ----------
-    model : AutoPU
-        Fitted model.
-    X : ndarray of shape (n, m)
-        Training rows, of which at most `ROWS` are used.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    rng : numpy.random.Generator
-        Draws the rows and shuffles.
-    columns : sequence of k slices, optional
-        Features of each column, which are shuffled together; by default each feature is a column.
-    progress : callable, optional
-        Called after each column with the numbers of finished and of all columns to try.
-
-    Returns
-    -------
-    Importances
-        Only the `MOST_COLUMNS` columns are measured of which a feature alone separates labelled and unlabeled rows
-        best.
     """
     order = row_order(model.varying(X), labelled)
     rows = order[pick_landmarks(labelled[order], ROWS, rng)]
@@ -122,21 +101,7 @@ def _both_kinds(fold: np.ndarray, labelled: np.ndarray) -> list[np.ndarray]:
 
 
 def dependence(model: AutoPU, X: np.ndarray, place: slice, cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return the partial dependence of the probability on one column: its mean, (k,), with each of `cells`.
-
-    Parameters
-    ----------
-    model : AutoPU
-        Fitted model.
-    X : ndarray of shape (n, m)
-        Rows; the mean is over a random `AVERAGED` of them.
-    place : slice
-        Features of the column.
-    cells : ndarray of shape (k, features of the column)
-        Features of k cells.
-    rng : numpy.random.Generator
-        Draws the rows.
-    """
+    """Return the partial dependence of the probability on one column: its mean, (k,), with each of `cells`."""
     rows = X[row_order(model.varying(X), np.zeros(len(X)))[rng.permutation(len(X))[:AVERAGED]]]
     means = []
     for features in cells:

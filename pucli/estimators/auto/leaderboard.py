@@ -31,17 +31,7 @@ class _Fitted(Protocol):
 
 
 def leaderboard(model: _Fitted, first: FirstFit, naive: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the lines by descending PU-AUC: members are cut at the ensemble's share, the SVC at its own threshold.
-
-    Parameters
-    ----------
-    model : AutoPU
-        With prior, threshold and estimates; the ensemble's line has its estimates.
-    first : FirstFit
-        The members and their held-out scores.
-    naive : dict
-        From `naive_svc`.
-    """
+    """Return the lines by descending PU-AUC: members are cut at the ensemble's share, the SVC at its own threshold."""
     labelled, population = first.labelled, first.population
     share = model.chosen_threshold_.share
     members = first.ensemble.members
@@ -82,26 +72,7 @@ def _line(name: str, ranking: float, auc: float, f1: float, parameters: dict[str
 def naive_svc(
     X: np.ndarray, labelled: np.ndarray, fold: np.ndarray, population: np.ndarray, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Return the PU-AUC and the share predicted positive of a class-balanced SVC, from held-out scores.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Standardised rows; at most `CHOOSING_ROWS` of them are used.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    fold : ndarray of int of shape (n,)
-        Fold that holds out each row.
-    population : ndarray of bool of shape (n,)
-        Rows that are a sample of the population; the share refers to them.
-    rng : numpy.random.Generator
-        Draws the rows that are used.
-
-    Returns
-    -------
-    dict
-        "pu_auc" and "share"; "rows", the indices of the rows that are used; and "scores", their held-out scores.
-    """
+    """Return the PU-AUC and the share predicted positive of a class-balanced SVC, from held-out scores."""
     from sklearn.svm import SVC
 
     rows = pick_landmarks(labelled, CHOOSING_ROWS, rng)

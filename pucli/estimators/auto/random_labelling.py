@@ -74,24 +74,7 @@ class RandomLabelling:
 
 
 def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.random.Generator) -> RandomLabelling:
-    """Test whether labelled rows are a random sample of the positives.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows, of which at most `LANDMARKS` are used.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    prior : float
-        Share of positives among the unlabeled rows.
-    rng : numpy.random.Generator
-        Draws rows and labels.
-
-    Returns
-    -------
-    RandomLabelling
-        The p-value, and the feature with the largest difference, in standard errors.
-    """
+    """Test whether labelled rows are a random sample of the positives."""
     order = row_order(X, labelled)
     chosen = order[pick_landmarks(labelled[order], LANDMARKS, rng)]
     X, s = X[chosen], labelled[chosen]
@@ -117,21 +100,7 @@ def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.
 def labelling_of(
     model: AutoPU, X: np.ndarray, labelled: np.ndarray, seed: int, groups: np.ndarray | None = None
 ) -> RandomLabelling:
-    """Test the labelling of the training rows of a fitted model, with its estimate of the class prior.
-
-    Parameters
-    ----------
-    model : AutoPU
-        Fitted model.
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    seed : int
-        Seed of the simulation.
-    groups : ndarray of int of shape (n,), optional
-        Group of each row; the test takes one row of each, a labelled one if there is one.
-    """
+    """Test the labelling of the training rows of a fitted model, with its estimate of the class prior."""
     columns = varying_columns(X)
     X = X[:, columns]
     if groups is not None:

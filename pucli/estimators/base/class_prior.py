@@ -43,29 +43,7 @@ def resolve_prior(
     estimator: str,
     groups: ArrayLike | None = None,
 ) -> float:
-    """Return the share of positives among the unlabeled rows, as given or estimated.
-
-    Parameters
-    ----------
-    prior : float or None
-        Class prior; None estimates it, with an EstimatedPriorWarning that states the accuracy.
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of bool, shape (n,)
-        True for labelled positives.
-    random_state : int, RandomState or None
-        Seed of the folds, and of the rows of the estimate if there are many of a kind.
-    estimator : {"auto", "bbe", "km2"}
-        Estimate of `AutoPU`, best bin estimation, or kernel mean embedding. "auto" is "bbe" with a single row of a
-        kind, which an ensemble cannot hold out, or with more than 1,000 features.
-    groups : array-like of shape (n,), optional
-        Group of each row, which the estimate keeps in one fold.
-
-    Returns
-    -------
-    float
-        Strictly between 0 and 1; an estimate is kept 0.01 away from them.
-    """
+    """Return the share of positives among the unlabeled rows, as given or estimated."""
     numbers = None if groups is None else group_numbers(groups, len(labelled))
     if prior is not None:
         return float(prior)

@@ -33,21 +33,7 @@ L1_SHARE = 0.05
 def number_for_words(
     estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None, names: Collection[str] | None = None
 ) -> dict[str, float]:
-    """Return the number of each parameter in the `_rules` of an estimator: the given one, or that for the word.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Has `_rules`, the rule of each parameter that may be a word.
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of bool, shape (n,)
-        True for labelled positives.
-    weights : ndarray of shape (n,), optional
-        Weights of the rows.
-    names : collection of str or None, default=None
-        Parameters to return; None means all.
-    """
+    """Return the number of each parameter in the `_rules` of an estimator: the given one, or that for the word."""
     found: dict[str, float] = {}
     for name, rule in estimator._rules.items():
         if names is None or name in names:
@@ -57,19 +43,7 @@ def number_for_words(
 
 
 def median_distance(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
-    """Return the median distance between two rows, 1 if most rows coincide, or NaN if the kernel has no width.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Has `kernel`.
-    X : ndarray of shape (n, m)
-        Training rows; of more than `MEASURED_ROWS`, evenly spaced ones are used.
-    labelled : ndarray of bool of shape (n,)
-        Not used.
-    weights : ndarray of shape (n,), optional
-        Weights of the rows.
-    """
+    """Return the median distance between two rows, 1 if most rows coincide, or NaN if the kernel has no width."""
     if estimator.kernel != "rbf":
         return np.nan
     chosen = np.arange(X.shape[0])
@@ -103,144 +77,48 @@ def counts(labelled: Bools, weights: Floats | None = None) -> tuple[float, float
 
 
 def balanced(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
-    """Return the c_u at which zero is the best constant f, if labelled and unlabeled rows have the same loss.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Has `c_p`, the weight of a labelled row.
-    X : ndarray of shape (n, m)
-        Not used.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    weights : ndarray of shape (n,), optional
-        Weights of the rows.
-    """
+    """Return the c_u at which zero is the best constant f, if labelled and unlabeled rows have the same loss."""
     n_p, n_u = counts(labelled, weights)
     return float(estimator.c_p * n_p / n_u)
 
 
 def balanced_hinge_and_square(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
-    """Return the c_u at which zero is the best constant f; the slope at zero is 1 for the hinge, 2 for the square.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Has `c_p`, the weight of the hinge of a labelled row.
-    X : ndarray of shape (n, m)
-        Not used.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    weights : ndarray of shape (n,), optional
-        Weights of the rows.
-    """
+    """Return the c_u at which zero is the best constant f; the slope at zero is 1 for the hinge, 2 for the square."""
     return 0.5 * balanced(estimator, X, labelled, weights)
 
 
 def ridge_of_sums(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
-    """Return the weight of |g|^2 / 2 if losses are summed with weight c_p: 2 c_p n_p / n.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Has `c_p`, the weight of the loss of a labelled row.
-    X : ndarray of shape (n, m)
-        Not used.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    weights : ndarray of shape (n,), optional
-        Weights of the rows.
-    """
+    """Return the weight of |g|^2 / 2 if losses are summed with weight c_p: 2 c_p n_p / n."""
     numbers = counts(labelled, weights)
     return float(2.0 * estimator.c_p * numbers[0] / sum(numbers))
 
 
 def ridge_of_means(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
-    """Return the weight of |g|^2 / 2 if losses are averaged: 1 / n.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Not used.
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of bool of shape (n,)
-        Not used.
-    weights : ndarray of shape (n,), optional
-        Not used.
-    """
+    """Return the weight of |g|^2 / 2 if losses are averaged: 1 / n."""
     result: float = 1.0 / X.shape[0]
     return result
 
 
 def half_ridge_of_means(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
-    """Return the weight of |g|^2 if losses are averaged: 1 / (2 n).
-
-    Parameters
-    ----------
-    estimator : estimator
-        Not used.
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of bool of shape (n,)
-        Not used.
-    weights : ndarray of shape (n,), optional
-        Not used.
-    """
+    """Return the weight of |g|^2 if losses are averaged: 1 / (2 n)."""
     result: float = 0.5 / X.shape[0]
     return result
 
 
 def ridge_of_gradients(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
-    """Return the weight of half a sum over the rows of squared gradients of f: `ridge_of_sums` over n.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Has `c_p`, the weight of the loss of a labelled row.
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    weights : ndarray of shape (n,), optional
-        Weights of the rows.
-    """
+    """Return the weight of half a sum over the rows of squared gradients of f: `ridge_of_sums` over n."""
     result: float = ridge_of_sums(estimator, X, labelled, weights) / X.shape[0]
     return result
 
 
 def l1_of_features(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
-    """Return a twentieth of the smallest lam1 at which all coefficients are zero.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Has `c_p` and `c_u`, the weights of the losses of a labelled and of an unlabeled row.
-    X : ndarray of shape (n, m)
-        Features that the penalty applies to.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    weights : ndarray of shape (n,), optional
-        Not used.
-    """
+    """Return a twentieth of the smallest lam1 at which all coefficients are zero."""
     gradient = _gradient_at_constant(estimator, X, labelled)
     return _share(2.0 * float(np.abs(gradient).max(initial=0.0)))
 
 
 def l1_of_groups(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
-    """Return a twentieth of the smallest lam1 at which all groups of the quadratic surface are zero.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Has `c_p` and `c_u`, the weights of the losses of a labelled and of an unlabeled row.
-    X : ndarray of shape (n, m)
-        Training rows; the features of the surface are computed from them.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    weights : ndarray of shape (n,), optional
-        Not used.
-    """
+    """Return a twentieth of the smallest lam1 at which all groups of the quadratic surface are zero."""
     gradient = _gradient_at_constant(estimator, surface_features(X), labelled)
     return _share(2.0 * float(np.linalg.norm(shared(gradient, X.shape[1]), axis=1).max(initial=0.0)))
 
@@ -262,26 +140,7 @@ def _share(largest: float) -> float:
 def in_numbers(
     estimator: type[Any], params: Mapping[str, Any], tuned: Collection[str], X: Floats, labelled: Bools
 ) -> dict[str, Any]:
-    """Return `params` with each word, given or default, replaced by its number.
-
-    Parameters
-    ----------
-    estimator : type
-        Class of the estimator.
-    params : mapping
-        Given constructor parameters.
-    tuned : collection of str
-        Parameters that are tuned, which are not changed.
-    X : ndarray of shape (n, m)
-        Training rows.
-    labelled : ndarray of bool, shape (n,)
-        True for labelled positives.
-
-    Returns
-    -------
-    dict
-        `params` itself for estimators without such parameters.
-    """
+    """Return `params` with each word, given or default, replaced by its number."""
     if not getattr(estimator, "_rules", None):
         return dict(params)
     unfitted: Any = estimator(**params)

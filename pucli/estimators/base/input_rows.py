@@ -34,29 +34,7 @@ def validated(
     least_rows: int = 1,
     **how: Any,
 ) -> Any:
-    """Return rows X (n, m) as float64, a sparse matrix if X is one, and the labels y (n,) if they are given.
-
-    Parameters
-    ----------
-    estimator : estimator
-        That takes the rows; its number and names of features are set, or compared if `reset` is False.
-    X : table of any library, array, sequence of rows, or sparse matrix
-    y : array-like of shape (n,), optional
-        None is refused.
-    reset : bool, default=True
-        Whether the estimator is fitted to X.
-    sparse : str or True, default="csr"
-        Format to which sparse rows are converted; True keeps theirs.
-    least_rows : int, default=1
-        Number of rows without which X is refused.
-    **how : Any
-        Further parameters of `sklearn.utils.validation.check_array`.
-
-    Raises
-    ------
-    ValueError
-        X is not a table of finite numbers; the message is one line and names the row and the column.
-    """
+    """Return rows X (n, m) as float64, a sparse matrix if X is one, and the labels y (n,) if they are given."""
     rows = numeric_rows(estimator, X, reset=reset)
     # in C order, as sums in another order have other last bits
     how = {"dtype": np.float64, "order": "C", "accept_sparse": sparse, "ensure_min_samples": least_rows, **how}
@@ -143,16 +121,7 @@ def check_finite(estimator: Any) -> None:
 
 
 def warn_of_sizes(estimator: Any, X: Floats, compared: str = "rows by their distances") -> None:
-    """Warn if a feature varies `UNEQUAL` times less than another, which then hardly counts.
-
-    Parameters
-    ----------
-    estimator : estimator
-    X : ndarray of shape (n, m)
-        Rows.
-    compared : str, optional
-        What the method compares, for the message.
-    """
+    """Warn if a feature varies `UNEQUAL` times less than another, which then hardly counts."""
     spread = X.std(axis=0)
     spread = spread[spread > 0.0]
     if spread.size and spread.max() > UNEQUAL * spread.min():
@@ -187,13 +156,7 @@ def refuse_large(X: Any) -> None:
 
 
 def dense_rows(estimator: Any, X: Any) -> Floats:
-    """Return rows X (n, m), sparse or not, as an array; refuse them before they fill the memory.
-
-    Raises
-    ------
-    ValueError
-        The array needs more memory than there is, or the square of a number overflows.
-    """
+    """Return rows X (n, m), sparse or not, as an array; refuse them before they fill the memory."""
     refuse_large(X)
     if not issparse(X):
         rows: Floats = X

@@ -17,21 +17,7 @@ MARKS = 'Give y as 1 for labelled positives and 0 for unlabeled rows, in pandas 
 
 
 def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
-    """Return the label that marks labelled positives.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (2,)
-        The two labels, sorted.
-    pos_label : one of the labels, or None
-        If given, it is returned. None takes the greater of two numbers or booleans, and of two words the positive one
-        (`pucli.data.labels.positive_of_two`): it means yes, or the other is a negation or means "not labelled".
-
-    Raises
-    ------
-    ValueError
-        If `pos_label` is neither of the two, or the words do not show which of them marks positives.
-    """
+    """Return the label that marks labelled positives."""
     if pos_label is not None:
         for label in labels:
             if _same(label, pos_label):
@@ -93,20 +79,6 @@ def plain_labels(y: Any) -> Any:
 def without_negatives(y: Any, neg_label: Any, pos_label: Any = None) -> tuple[AnyArray, Any]:
     """Return labels with known negatives as unlabeled rows, and the mask (n,) of the known negatives.
 
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Up to three labels: of labelled positives, of known negatives and of unlabeled rows.
-    neg_label : label
-        The label of known negatives. Without one in y, the mask is None.
-    pos_label : label or None
-        The label of labelled positives, if given.
-
-    Raises
-    ------
-    ValueError
-        No row is left unlabeled, or both labels are the same.
-
     Examples
     --------
     >>> without_negatives([1, 0, -1], neg_label=-1)
@@ -138,15 +110,6 @@ def check_order(labels: AnyArray, positive: Any, pos_label: Any) -> None:
 
     scikit-learn's scorers, calibrators and meta-estimators take the last label in sorted order for the positive one.
     With "P" and "U", `scoring="roc_auc"` would be one minus the area.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (2,)
-        The two labels, sorted.
-    positive : label
-        The positive one.
-    pos_label : label or None
-        That of the user.
     """
     if positive == labels[1]:
         return
@@ -183,14 +146,7 @@ def _is_number(label: Any) -> bool:
 
 
 def refuse_missing_labels(y: Any, way_out: str = MARKS) -> None:
-    """Raise ValueError if a label is missing: None, NaN or an empty cell of pandas.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-    way_out : str
-        End of the message.
-    """
+    """Raise ValueError if a label is missing: None, NaN or an empty cell of pandas."""
     if y is None:  # scikit-learn says that y is needed
         return
     labels = np.asarray(y, dtype=object).ravel().tolist()
@@ -201,16 +157,7 @@ def refuse_missing_labels(y: Any, way_out: str = MARKS) -> None:
 
 
 def refuse_mixed_labels(y: Any, way_out: str = MARKS, *, unlabeled: int | None = None) -> None:
-    """Raise ValueError if some labels are words and others are not: they have no order.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-    way_out : str
-        End of the message.
-    unlabeled : int, optional
-        The number that marks unlabeled rows, also among words.
-    """
+    """Raise ValueError if some labels are words and others are not: they have no order."""
     labels = y.ravel().tolist() if isinstance(y, np.ndarray) and y.dtype.kind == "O" else []
     labels = [label for label in labels if isinstance(label, str) or unlabeled is None or label != unlabeled]
     words = [isinstance(label, str) for label in labels]

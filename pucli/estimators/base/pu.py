@@ -283,13 +283,7 @@ def has_own_probabilities(model: Any) -> bool:
 
 
 def extreme_share(positive_share: float, labelled_recall: float) -> Literal["no", "every", ""]:
-    """Return which rows a degenerate model predicts positive, nearly "no" or "every" row, and "" if it is useful.
-
-    Parameters
-    ----------
-    positive_share, labelled_recall : float
-        Shares of the unlabeled and of the labelled rows that are predicted positive.
-    """
+    """Return which rows a degenerate model predicts positive, nearly "no" or "every" row, and "" if it is useful."""
     if labelled_recall < LEAST_RECALL or positive_share < NEARLY_NONE:
         return "no"
     return "every" if positive_share > 1.0 - NEARLY_NONE else ""
@@ -298,19 +292,7 @@ def extreme_share(positive_share: float, labelled_recall: float) -> Literal["no"
 def degeneracy(
     positive_share: float, labelled_recall: float, *, prior_given: bool = False, way_out: str = WAY_OUT
 ) -> str:
-    """Return the reason why a model is degenerate, judged by its predictions on the training rows, or "".
-
-    Parameters
-    ----------
-    positive_share : float
-        Share of the unlabeled rows that are predicted positive. Below 0.5 % or above 99.5 % the model is degenerate.
-    labelled_recall : float
-        Share of the labelled rows that are predicted positive. Below 5 % the model is degenerate.
-    prior_given : bool, default=False
-        Whether the class prior was given; the advice then does not suggest giving it.
-    way_out : str
-        Advice that ends the message.
-    """
+    """Return the reason why a model is degenerate, judged by its predictions on the training rows, or ""."""
     if prior_given:
         way_out = (
             "The class prior was given: where the classes overlap, no row may be more likely positive than negative. "

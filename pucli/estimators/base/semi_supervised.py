@@ -101,18 +101,7 @@ def checked_classes(y: AnyArray) -> tuple[AnyArray, Ints]:
 
 
 def warn_if_one_class(estimator: Any, rows: Floats, codes: Ints, predict: Callable[[Floats], AnyArray]) -> None:
-    """Warn if a fitted classifier predicts one class for training rows that are labelled with several.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-    rows : ndarray of shape (n, D)
-        Training rows; of many labelled ones, evenly spaced ones are predicted.
-    codes : ndarray of shape (n,)
-        Their classes, -1 for unlabeled rows.
-    predict : callable
-        Function from rows to their predicted classes.
-    """
+    """Warn if a fitted classifier predicts one class for training rows that are labelled with several."""
     labelled = np.flatnonzero(codes >= 0)
     labelled = labelled[np.linspace(0, len(labelled) - 1, min(len(labelled), MEASURED_ROWS)).astype(int)]
     found = np.unique(predict(rows[labelled]))

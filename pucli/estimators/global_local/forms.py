@@ -25,33 +25,14 @@ def check_form(form: str, kernel: str) -> None:
 
 
 def thesis_kernel(X: Floats, width: float, n_neighbors: int) -> Floats:
-    """Return the RBF kernel matrix (n, n); refuse too many rows, and too few for a graph.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    width : float
-        Width of the kernel.
-    n_neighbors : int
-        K of the graph of the other form.
-    """
+    """Return the RBF kernel matrix (n, n); refuse too many rows, and too few for a graph."""
     check_memory(24 * len(X) ** 2, f"the kernel matrix of {len(X)} rows", "leave form=thesis out, or use fewer rows")
     mutual_knn(X, n_neighbors)  # raises as the other form does where there are too few rows
     return rbf_from_distances(squared_distances(X), width)
 
 
 def keep_thesis(model: Any, X: Floats, labelled: Bools, found: ThesisSolution) -> None:
-    """Keep the solution of the printed updates: coefficients of the kernel at all training rows.
-
-    Parameters
-    ----------
-    model : GLPUAL or GLLC
-    X, labelled : ndarray of shape (n, m) and (n,)
-        Training rows, and marks of the labelled positives.
-    found : ThesisSolution
-        What the updates reached.
-    """
+    """Keep the solution of the printed updates: coefficients of the kernel at all training rows."""
     model.landmarks_ = np.vstack([X[labelled], X[~labelled]])
     model.coef_ = np.concatenate([found.coef, np.full(np.count_nonzero(~labelled), found.omega_u)])
     model.intercept_ = float(found.intercept)

@@ -34,23 +34,7 @@ def rbf_gamma(width: float) -> float:
 def solve_by_libsvm(
     X: Floats, signs: Floats, weights: Floats, lam: float, kernel: Kernel, tol: float, max_iter: int
 ) -> LibsvmFit:
-    """Minimise lam/2 |g|^2 + sum_i weights_i [1 - signs_i f_i]_+ over f = g + beta_0.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    signs, weights : ndarray of shape (n,)
-        1 for labelled and -1 for unlabeled rows, and the weights of the hinges.
-    lam : float
-        Ridge.
-    kernel : Kernel
-        The kernel of g.
-    tol : float
-        Relative gap to reach.
-    max_iter : int
-        Largest number of libsvm's steps at one tolerance.
-    """
+    """Minimise lam/2 |g|^2 + sum_i weights_i [1 - signs_i f_i]_+ over f = g + beta_0."""
     tolerance = FIRST_TOLERANCE
     while True:
         svc = SVC(kernel=kernel.name, gamma=rbf_gamma(kernel.width), tol=tolerance, max_iter=max_iter, C=1.0)

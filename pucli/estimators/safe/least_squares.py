@@ -376,18 +376,7 @@ class ICLS(_LeastSquaresClassifier):
 
 
 def fit_soft_labels(model: CPLS | ICLS, X: Floats, codes: Ints, supervised: Floats, *, metric: str) -> None:
-    """Find the labels of the unlabeled rows together with the coefficients, and keep both.
-
-    Parameters
-    ----------
-    model : CPLS or ICLS
-    X, codes : ndarray of shape (n, D) and (n,)
-        Rows, and their codes, -1 for unlabeled rows.
-    supervised : ndarray of shape (D + 1,)
-        Coefficients of the supervised fit, the intercept last.
-    metric : {"all", "labelled"}
-        The rows whose risk is compared.
-    """
+    """Find the labels of the unlabeled rows together with the coefficients, and keep both."""
     labelled = codes >= 0
     own, y = X[labelled], codes[labelled].astype(float)
     fit = safe_least_squares(

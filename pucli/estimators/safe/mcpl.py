@@ -310,14 +310,7 @@ class MCPLQDA(GenerativeClassifier):
 
 
 def fit_contrastive(model: MCPL | MCPLLDA | MCPLQDA, X: Floats, codes: Ints) -> None:
-    """Fit MCPL of any family and keep the result.
-
-    Parameters
-    ----------
-    model : MCPL, MCPLLDA or MCPLQDA
-    X, codes : ndarray of shape (n, d) and (n,)
-        Checked rows, and the position in `classes_` of their labels, -1 for unlabeled rows.
-    """
+    """Fit MCPL of any family and keep the result."""
     labelled = codes >= 0
     K = len(model.classes_)
     X, supervised_model, parameters = model._fit_supervised(X, codes)

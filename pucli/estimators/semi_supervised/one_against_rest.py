@@ -11,15 +11,7 @@ from pucli.solvers.result import Certificate
 
 
 def signs_of_machines(codes: Ints, n_classes: int) -> list[Ints]:
-    """Return the labels of each machine: 1, -1, and 0 for unlabeled rows.
-
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n,)
-        Class of each row from 0; -1 for unlabeled rows.
-    n_classes : int
-        Number of classes. For two classes there is one machine, for the last class.
-    """
+    """Return the labels of each machine: 1, -1, and 0 for unlabeled rows."""
     positives = range(n_classes) if n_classes > 2 else [1]
     return [np.where(codes < 0, 0, np.where(codes == positive, 1, -1)) for positive in positives]
 

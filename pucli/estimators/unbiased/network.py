@@ -35,19 +35,7 @@ NETWORK_STATE: State = {
 
 
 def fit_network(model: Any, X: Floats, labelled: Bools, risk: Risk, random: np.random.RandomState) -> None:
-    """Train the network of a model on a risk, and keep it with its certificate.
-
-    Parameters
-    ----------
-    model : NNPU or UPU
-        Has the parameters of the training.
-    X, labelled : ndarray of shape (n, m) and (n,)
-        Checked rows, and marks of the labelled positives.
-    risk : Risk
-        The risk to minimise.
-    random : RandomState
-        Seed of the initial weights and of the order of rows.
-    """
+    """Train the network of a model on a risk, and keep it with its certificate."""
     model.n_epochs_ = model.n_epochs or max(1, round(STEPS / np.ceil(len(X) / model.batch_size)))
     rng = np.random.default_rng(random.randint(0, 2**31, size=4))
     training = Training(

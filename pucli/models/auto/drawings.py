@@ -106,17 +106,7 @@ def date_ticks(low: float, high: float) -> list[tuple[float, str]]:
 
 
 def bars(names: Sequence[str], values: Numbers, title: str) -> str:
-    """Return an SVG with a horizontal bar for each name, up to the largest value.
-
-    Parameters
-    ----------
-    names : sequence of n str
-        Names beside the bars.
-    values : array-like of shape (n,)
-        Lengths, at least 0, written behind the bars.
-    title : str
-        Text for screen readers.
-    """
+    """Return an SVG with a horizontal bar for each name, up to the largest value."""
     longest = max(float(np.max(values)), 1e-12)
     parts = []
     for k, (name, value) in enumerate(zip(names, values, strict=True)):
@@ -132,17 +122,7 @@ def bars(names: Sequence[str], values: Numbers, title: str) -> str:
 
 
 def gains(shares: np.ndarray, low: np.ndarray, middle: np.ndarray, high: np.ndarray, called: float) -> str:
-    """Return an SVG of the share of the positives found in each share of the rows, with its 90 % band.
-
-    Parameters
-    ----------
-    shares : ndarray of shape (n,)
-        Shares of the rows, the likeliest first.
-    low, middle, high : ndarray of shape (n,)
-        Recall in each: lower end of the band, estimate, upper end.
-    called : float
-        Share of the rows that are called positive.
-    """
+    """Return an SVG of the share of the positives found in each share of the rows, with its 90 % band."""
     axes = _Axes((0.0, 100.0), (0.0, 100.0), "% of the rows looked at, the likeliest first", "% of positives found")
     axes.area(100 * shares, 100 * low, 100 * high, "area p")
     axes.line([0.0, 100.0], [0.0, 100.0], "chance")
@@ -154,17 +134,7 @@ def gains(shares: np.ndarray, low: np.ndarray, middle: np.ndarray, high: np.ndar
 def odds_bounds(
     ratios: np.ndarray, inner: tuple[np.ndarray, np.ndarray], outer: tuple[np.ndarray, np.ndarray], called: float
 ) -> str:
-    """Return an SVG of the recall against the odds ratio of labelling, with its bounds.
-
-    Parameters
-    ----------
-    ratios : ndarray of shape (n,)
-        Odds ratios of labelling, ascending from 1.
-    inner, outer : tuple of two ndarrays of shape (n,)
-        Lower and upper bound of the recall: of its estimate, and with its 90 % interval.
-    called : float
-        Share of the rows that are called positive, the recall of as many random rows.
-    """
+    """Return an SVG of the recall against the odds ratio of labelling, with its bounds."""
     axes = _Axes((1.0, float(ratios[-1])), (0.0, 100.0), "times as readily labelled, at most", "% of positives found")
     axes.area(ratios, 100 * outer[0], 100 * outer[1], "area p")
     for bound in inner:
@@ -175,15 +145,7 @@ def odds_bounds(
 
 
 def histogram(labelled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
-    """Return an SVG of the histograms of the scores of labelled and unlabeled rows, each of area one.
-
-    Parameters
-    ----------
-    labelled, unlabeled : ndarray of shape (p,) and (u,)
-        Held-out scores; those beyond the 0.2 % and 99.8 % quantiles are counted in the last bins.
-    cut : float
-        Score above which rows are predicted positive; drawn if it is within the axis.
-    """
+    """Return an SVG of the histograms of the scores of labelled and unlabeled rows, each of area one."""
     both = np.concatenate([labelled, unlabeled])
     low, high = np.quantile(both, [0.002, 0.998])
     low, high = (low, high) if high > low else (low - 1.0, low + 1.0)
@@ -199,15 +161,7 @@ def histogram(labelled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
 
 
 def precision_recall(recall: np.ndarray, low: np.ndarray, middle: np.ndarray, high: np.ndarray) -> str:
-    """Return an SVG of the precision-recall curve with its 90 % band.
-
-    Parameters
-    ----------
-    recall : ndarray of shape (n,)
-        Recall, from 0 to 1.
-    low, middle, high : ndarray of shape (n,)
-        Precision at each recall: lower end of the band, estimate, upper end.
-    """
+    """Return an SVG of the precision-recall curve with its 90 % band."""
     axes = _Axes((0.0, 1.0), (0.0, 1.0), "recall", "precision")
     axes.area(recall, low, high, "area p")
     axes.line(recall, middle, "strong")
@@ -215,19 +169,7 @@ def precision_recall(recall: np.ndarray, low: np.ndarray, middle: np.ndarray, hi
 
 
 def dependence_line(values: np.ndarray, probabilities: np.ndarray, name: str, *, dates: bool = False) -> str:
-    """Return an SVG of the partial dependence on one column.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Ascending cells of the column; dates in days since 1970-01-01.
-    probabilities : ndarray of shape (n,)
-        Mean probability of a positive at each value.
-    name : str
-        Name of the column, for the axis.
-    dates : bool
-        Whether the values are dates.
-    """
+    """Return an SVG of the partial dependence on one column."""
     low, high = float(values[0]), float(values[-1])
     top = round_ticks(0.0, 1.1 * max(float(probabilities.max()), 1e-6))
     highest = min(1.0, top[-1][0] + (top[1][0] - top[0][0]))

@@ -53,19 +53,7 @@ def write_report(
     about: AutoAnswer,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
-    """Write the page: the rows to check first, the estimates and their limits, then the model.
-
-    Parameters
-    ----------
-    path : Path
-        File to write.
-    ranking : Ranking
-        From `pucli.models.auto.rank`.
-    about : AutoAnswer
-        Its summary, with the command, the seed and the names of the files written.
-    progress : callable or None
-        Called with the numbers of finished and of all columns.
-    """
+    """Write the page: the rows to check first, the estimates and their limits, then the model."""
     from jinja2 import Environment
 
     rows = ranking.rows

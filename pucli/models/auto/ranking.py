@@ -128,24 +128,7 @@ class PrecisionOutOfReach(UsageError):
 
 
 def rank(rows: TrainingRows, options: Options, progress: Callable[[str, int, int], object] | None = None) -> Ranking:
-    """Rank unlabeled rows by how likely they are positive, and estimate how good the ranking is.
-
-    Parameters
-    ----------
-    rows : TrainingRows
-        Labelled positives, unlabeled rows and perhaps known negatives.
-    options : Options
-        The options.
-    progress : callable, optional
-        Called with a name, the number of fitted members and that of all.
-
-    Raises
-    ------
-    UsageError
-        The options do not fit the rows.
-    PrecisionOutOfReach
-        No threshold reaches the wanted precision.
-    """
+    """Rank unlabeled rows by how likely they are positive, and estimate how good the ranking is."""
     _check_top(options, rows)
     known = 0 if rows.negative is None else int(rows.negative.sum())
     if why := why_only_train(options.negatives, known, options.labelling):
@@ -169,17 +152,7 @@ def rank(rows: TrainingRows, options: Options, progress: Callable[[str, int, int
 
 
 def why_only_train(negatives: str, known: int, labelling: str) -> str:
-    """Return why known negatives that are a random sample do not give the class prior, "" if they do or are none.
-
-    Parameters
-    ----------
-    negatives : str
-        "random", or "biased" for those that never give it.
-    known : int
-        Number of known negatives.
-    labelling : str
-        "scar" or "sar".
-    """
+    """Return why known negatives that are a random sample do not give the class prior, "" if they do or are none."""
     if negatives != "random" or (known >= FEWEST and labelling == "scar"):
         return ""
     needed = "labels at random" if known >= FEWEST else f"{FEWEST} known negatives"

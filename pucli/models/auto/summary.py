@@ -69,23 +69,7 @@ class Findings(NamedTuple):
         repeated: str = "",
         negative: np.ndarray | None = None,
     ) -> Findings:
-        """Return the findings of a model whose training rows are available.
-
-        Parameters
-        ----------
-        model : AutoPU
-            Fitted model.
-        labelled : ndarray of bool of shape (n,)
-            True for labelled positives, in the order of the training rows.
-        test : RandomLabelling
-            Result of the test of random labelling.
-        leaks : tuple of str, optional
-            Warnings of columns that probably leak the label.
-        repeated : str, default=""
-            Warning that labelled rows seem to repeat the same cases.
-        negative : ndarray of bool of shape (n,), optional
-            Known negatives, which are not unlabeled.
-        """
+        """Return the findings of a model whose training rows are available."""
         rest = ~labelled if negative is None else ~labelled & ~negative
         called = (model.held_out_ > model.threshold_) & rest
         return cls(model, int(labelled.sum()), int(rest.sum()), int(called.sum()), test, leaks, repeated)
@@ -434,23 +418,7 @@ def scored_rows(
     negative: np.ndarray | None = None,
     why: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """Return the held-out prediction of each training row, unlabeled rows first, each kind by descending score.
-
-    Parameters
-    ----------
-    found : Findings
-        Findings of the fitted model.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    words : mapping of {str: str}
-        Names of the labels "0" and "1".
-    marks : DataFrame with n rows, optional
-        Number and identifiers of each row; by default the rows are numbered from 1.
-    negative : ndarray of bool of shape (n,), optional
-        Known negatives; their column "labelled" is -1, and they come last.
-    why : ndarray of shape (n,), optional
-        From `reasons_of_likeliest`.
-    """
+    """Return the held-out prediction of each training row, unlabeled rows first, each kind by descending score."""
     import pandas as pd
 
     model, scores = found.model, found.model.held_out_

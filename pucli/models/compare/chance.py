@@ -38,19 +38,7 @@ class Ranked(NamedTuple):
 
 
 def all_positive(metric: str, truth: AnyArray, known: bool, denominator: str = "unlabeled") -> float:
-    """Return the metric of calling every row positive, or NaN for a metric without this rival.
-
-    Parameters
-    ----------
-    metric : str
-        Name of the metric; `RIVALLED` lists those with the rival.
-    truth : ndarray of shape (n,)
-        1 for positive rows, or for labelled rows if the classes are unknown; otherwise 0.
-    known : bool
-        Whether the classes of all rows are known.
-    denominator : {"unlabeled", "all"}, default="unlabeled"
-        Rows in which P(predicted positive) is counted, if the classes are unknown.
-    """
+    """Return the metric of calling every row positive, or NaN for a metric without this rival."""
     if metric not in RIVALLED:
         return np.nan
     calls = np.ones(len(truth), dtype=int)
@@ -68,21 +56,7 @@ def chance(ranked: Sequence[Ranked], test_share: float) -> float:
 
 
 def why_useless(values: Floats, ranked: Sequence[Ranked], rival: Floats, metric: str, test_share: float) -> str:
-    """Describe why a method may be useless on a table, or return "".
-
-    Parameters
-    ----------
-    values : ndarray of shape (splits,)
-        Metric of the method.
-    ranked : sequence of Ranked
-        Ranking of the held-out rows in each split.
-    rival : ndarray of shape (splits,)
-        Metric of calling every row positive; NaN where there is no such rival.
-    metric : str
-        Name of the metric.
-    test_share : float
-        Test rows over training rows.
-    """
+    """Describe why a method may be useless on a table, or return ""."""
     there = [one for one in ranked if np.isfinite(one.area)]
     faults = []
     if there:

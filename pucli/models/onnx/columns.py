@@ -34,11 +34,6 @@ def encoded(graph: Graph, encoder: TableEncoder) -> tuple[str, list[Input]]:
     """Return the features (rows, m) of a table and the inputs that hold its columns; both are added to the graph.
 
     Sparse rows have one input "X" with all features.
-
-    Raises
-    ------
-    UsageError
-        A column cannot be encoded inside a graph.
     """
     if encoder.sparse_:
         m = encoder.n_features_in_

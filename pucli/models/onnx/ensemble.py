@@ -20,17 +20,7 @@ from pucli.solvers.ensemble.trees import Bins, Forest
 
 
 def auto_scores(graph: Graph, model: AutoPU, x: str) -> tuple[str, str]:
-    """Return scores and probabilities of the rows of x (rows, m), both (rows, 1).
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    model : AutoPU
-        Fitted classifier.
-    x : str
-        Features.
-    """
+    """Return scores and probabilities of the rows of x (rows, m), both (rows, 1)."""
     if model._columns is not None:
         x = graph.add("Gather", x, graph.constant(model._columns, np.int64), axis=1)
     score = _scored(graph, model.ensemble_, x)

@@ -40,24 +40,7 @@ class Answer(NamedTuple):
 
 
 def answer(graph: Graph, model: Any, method: str, x: str) -> Answer:
-    """Return scores and probabilities of a fitted estimator.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph, to which nodes are added.
-    model : object
-        The estimator.
-    method : str
-        Its name, for the message.
-    x : str
-        Features (rows, m) as the estimator takes them.
-
-    Raises
-    ------
-    UsageError
-        The estimator has no form in ONNX.
-    """
+    """Return scores and probabilities of a fitted estimator."""
     if isinstance(model, AutoPU):
         return Answer(*auto_scores(graph, model, x))
     if type(model) in GENERATIVE and isinstance(model.family, str):

@@ -46,12 +46,6 @@ class Exported:
 def exported(saved: SavedModel) -> Exported:
     """Return a model as an ONNX file whose outputs equal those of `pucli predict`, but for rounding.
 
-    Raises
-    ------
-    UsageError
-        The package onnx is not installed, the model or one of its columns has no form in ONNX, or the file would be
-        too large.
-
     Examples
     --------
     >>> from sklearn.datasets import make_blobs

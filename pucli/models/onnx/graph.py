@@ -60,23 +60,7 @@ class Graph:
     def add(
         self, operator: str, *inputs: str, domain: str = "", name: str = "", unused: int = 0, **attributes: Any
     ) -> str:
-        """Return the name of the result of an operator, the first if there are several.
-
-        Parameters
-        ----------
-        operator : str
-            Name of the operator.
-        *inputs : str
-            Names of its inputs.
-        domain : str, default=""
-            Set of operators that has it.
-        name : str, default=""
-            Name of the result; "" for a new one.
-        unused : int, default=0
-            Number of its further results.
-        **attributes : Any
-            Attributes of the operator.
-        """
+        """Return the name of the result of an operator, the first if there are several."""
         from onnx import helper
 
         name = name or next(self._names)
@@ -85,32 +69,12 @@ class Graph:
         return name
 
     def input(self, name: str, *shape: int, text: bool = False) -> str:
-        """Add an input of any number of rows, and return its name.
-
-        Parameters
-        ----------
-        name : str
-            Name of the input.
-        *shape : int
-            Its shape without the rows.
-        text : bool, default=False
-            Whether it holds text; otherwise doubles.
-        """
+        """Add an input of any number of rows, and return its name."""
         self.inputs.append(_value(name, text, ["rows", *shape]))
         return name
 
     def output(self, value: str, name: str, *, text: bool = False) -> None:
-        """Make a value of the graph an output.
-
-        Parameters
-        ----------
-        value : str
-            The value (rows,).
-        name : str
-            Name of the output.
-        text : bool, default=False
-            Whether it holds text; otherwise doubles.
-        """
+        """Make a value of the graph an output."""
         self.add("Identity", value, name=name)
         self.outputs.append(_value(name, text, ["rows"]))
 
@@ -129,17 +93,7 @@ class Graph:
         return self.add("Cast", value, to=TensorProto.DOUBLE)
 
     def linear(self, x: str, coef: Floats, intercept: Floats | float) -> str:
-        """Return x coef + intercept, (rows, k).
-
-        Parameters
-        ----------
-        x : str
-            Features (rows, m).
-        coef : ndarray of shape (m, k)
-            Coefficients.
-        intercept : ndarray of shape (k,) or float
-            Constant terms.
-        """
+        """Return x coef + intercept, (rows, k)."""
         return self.add("Add", self.add("MatMul", x, self.constant(coef)), self.constant(intercept))
 
     def chosen(self, table: AnyArray, index: str) -> str:
@@ -147,35 +101,13 @@ class Graph:
         return self.add("Gather", self.constant(table, table.dtype), index)
 
     def encoded(self, text: str, codes: Mapping[str, int], default: int) -> str:
-        """Return the code of each text.
-
-        Parameters
-        ----------
-        text : str
-            Text of any shape.
-        codes : mapping of str to int
-            Codes of the known texts.
-        default : int
-            Code of every other one.
-        """
+        """Return the code of each text."""
         codes = codes or {"": default}
         keys, values = list(codes), list(codes.values())
         return self.add("LabelEncoder", text, domain=ML, keys_strings=keys, values_int64s=values, default_int64=default)
 
     def trees(self, x: str, trees: Trees, n_targets: int, mode: int = UP_TO) -> str:
-        """Return the sums of the leaves that rows reach, (rows, n_targets).
-
-        Parameters
-        ----------
-        x : str
-            Features (rows, m).
-        trees : Trees
-            The trees.
-        n_targets : int
-            Number of outputs.
-        mode : {UP_TO, BELOW}, default=UP_TO
-            Whether a value that equals a split goes to its first child.
-        """
+        """Return the sums of the leaves that rows reach, (rows, n_targets)."""
         from onnx import TensorProto, helper
 
         n = len(trees.split)
@@ -217,17 +149,7 @@ class Graph:
         return self.add("Add", self.add("Mul", slope, self.add("Sub", x, start)), value)
 
     def distances(self, x: str, centres: Floats, *, city_block: bool = False) -> str:
-        """Return distances of rows from centres, (rows, r).
-
-        Parameters
-        ----------
-        x : str
-            Rows (rows, m).
-        centres : ndarray of shape (r, m)
-            Centres.
-        city_block : bool, default=False
-            Whether they are sums of absolute differences; otherwise of squares.
-        """
+        """Return distances of rows from centres, (rows, r)."""
         apart = ["Abs", "d"] if city_block else ["Mul", "d", "d"]
         return self._summed(x, centres.T, [["Sub", "x1", "c", "d"], [*apart, "e"]])
 
@@ -270,17 +192,7 @@ class Graph:
         return self.add("Scan", zero, *scanned, body=body, num_scan_inputs=len(scanned))
 
     def gaussian(self, x: str, centres: Floats, width: float) -> str:
-        """Return exp(-|x - c|^2 / (2 width^2)), (rows, r).
-
-        Parameters
-        ----------
-        x : str
-            Rows (rows, m).
-        centres : ndarray of shape (r, m)
-            Centres.
-        width : float
-            Width of the kernel.
-        """
+        """Return exp(-|x - c|^2 / (2 width^2)), (rows, r)."""
         scaled = self.add("Mul", self.distances(x, centres), self.constant(-0.5 / width**2))
         return self.add("Exp", scaled)
 

@@ -21,13 +21,7 @@ Details = Mapping[tuple[int, str], Mapping[str, Any]]
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the figures whose cells are finished and have stored their curves.
-
-    Parameters
-    ----------
-    experiment, cells, rows : Experiment, sequence of Cell, mapping of str to StoredRow
-        As for `pucli.report.protocol_parts.MakeExtras`.
-    """
+    """Return the figures whose cells are finished and have stored their curves."""
     details = {
         (int(cell.setting["example"]), cell.method): row["details"]
         for cell, row in done_rows(cells, rows)

@@ -149,17 +149,6 @@ def hidden_positives(
 ) -> Bools:
     """Return which rows (n,) are hidden positives.
 
-    Parameters
-    ----------
-    positive : array of bool of shape (n,)
-        True for positives.
-    share : float
-        Share of hidden positives among the unlabeled rows, all negatives being unlabeled.
-    seed : int
-        Seed of the draw.
-    parts : sequence of (array of bool of shape (n,), int), optional
-        Rows that hidden positives are drawn from, in this order, with weights; by default all positives.
-
     Examples
     --------
     >>> hidden_positives(np.repeat([True, False], [60, 40]), 0.5, 0).sum()
@@ -181,20 +170,7 @@ def hidden_positives(
 
 
 def drawn_rows(positive: Bools, share: float, drawn: Mapping[str, int], parts: Sequence[tuple[Bools, int]]) -> Ints:
-    """Return 1 for labelled, 0 for unlabeled and -1 for other rows (n,).
-
-    Parameters
-    ----------
-    positive : array of bool of shape (n,)
-        True for positives.
-    share : float
-        Share of hidden positives among the unlabeled rows.
-    drawn : mapping from str to int
-        The numbers `labelled` and `unlabeled`, and the `seed`.
-    parts : sequence of (array of bool of shape (n,), int)
-        Rows that positives are drawn from, in this order: the same number of labelled rows from each, and hidden
-        positives by weights. Of a single part, hidden positives are drawn first; otherwise labelled ones.
-    """
+    """Return 1 for labelled, 0 for unlabeled and -1 for other rows (n,)."""
     random = Random(drawn["seed"])  # the generator of the published scripts
     s = np.full(len(positive), -1)
     hidden, total = round(drawn["unlabeled"] * share), sum(weight for _, weight in parts)

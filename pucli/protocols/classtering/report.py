@@ -25,13 +25,7 @@ Rows = Sequence[tuple[Cell, Mapping[str, Any]]]
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return a figure of the first metric for each data set, and a map of the predictions if there is one.
-
-    Parameters
-    ----------
-    experiment, cells, rows : Experiment, sequence of Cell, mapping of str to StoredRow
-        As for `pucli.report.protocol_parts.MakeExtras`.
-    """
+    """Return a figure of the first metric for each data set, and a map of the predictions if there is one."""
     metric = experiment.metrics[0]
     found: list[Extra] = []
     done = done_rows(cells, rows)
@@ -68,15 +62,6 @@ def _curves(metric: str, dataset: str, rows: Rows) -> Figure:
 
 def finding(dataset: str, last: Mapping[str, float], *, higher: bool) -> str:
     """Return the title of a figure: which methods are ahead, or behind if they are fewer, with the most labels.
-
-    Parameters
-    ----------
-    dataset : str
-        Name of the data set.
-    last : mapping from str to float
-        The mean of each method with the most labels; two that differ by at most `TIED` are alike.
-    higher : bool
-        Whether higher is better.
 
     Examples
     --------

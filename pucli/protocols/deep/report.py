@@ -26,13 +26,7 @@ CURVE_COLUMNS = ("dataset", "method", "repeat", "iterations", "log_likelihood")
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the curves of all repeats, and figures of the first one of each data set, as far as cells are done.
-
-    Parameters
-    ----------
-    experiment, cells, rows : Experiment, sequence of Cell, mapping of str to StoredRow
-        As for `pucli.report.protocol_parts.MakeExtras`.
-    """
+    """Return the curves of all repeats, and figures of the first one of each data set, as far as cells are done."""
     done = done_rows(cells, rows)
     lines = [
         (cell.dataset, cell.method, cell.repeat, look["iterations"], look["log_likelihood"])

@@ -71,21 +71,6 @@ class Training:
         """Train in stages that end at each look, and record in `curve` what `look` measures there.
 
         Each stage continues from the checkpoint of the previous one, with the same result as an uninterrupted run.
-
-        Parameters
-        ----------
-        method : mapping
-            The declared method, with its name and parameters.
-        X : array of shape (n, m)
-            Training rows.
-        seed : int
-            Seed of the estimator.
-        iterations : int
-            Number of iterations in total.
-        looks : list of int
-            Iterations after which the model is measured; those not below `iterations` are ignored.
-        look : callable
-            Function from the model to named measures.
         """
         taken = {int(seen["iterations"]) for seen in self.curve}
         stages = [n for n in sorted(set(looks)) if n < iterations and n not in taken]
@@ -99,26 +84,7 @@ class Training:
         return model
 
     def stage(self, method: Mapping[str, Any], X: Floats, seed: int, n: int, block: int) -> Any:
-        """Train up to `n` iterations, from the checkpoint if there is one.
-
-        Parameters
-        ----------
-        method : mapping
-            The declared method, with its name and parameters.
-        X : array of shape (n, m)
-            Training rows.
-        seed : int
-            Seed of the estimator.
-        n : int
-            Number of iterations from the start of the training.
-        block : int
-            Number of iterations between two checkpoints.
-
-        Raises
-        ------
-        RunError
-            torch is not installed.
-        """
+        """Train up to `n` iterations, from the checkpoint if there is one."""
         speed = Speed()
         before, started = self.seconds["fit"], time.perf_counter()
 

@@ -67,19 +67,7 @@ def divided(cell: Cell, context: Context) -> PURows:
 
 
 def split_of(cell: Cell, X: Floats, y: AnyArray, groups: Ints | None = None) -> Split:
-    """Return the split of a cell.
-
-    Parameters
-    ----------
-    cell : Cell
-        The cell.
-    X : array of shape (n, m)
-        All rows of the data set; a labelling other than SCAR depends on them.
-    y : array of shape (n,)
-        True classes, -1 or +1.
-    groups : array of int of shape (n,), optional
-        Group of each row.
-    """
+    """Return the split of a cell."""
     from pucli.data.splits.scenarios import make_split, split_stream
 
     split = cell.declared["split"]

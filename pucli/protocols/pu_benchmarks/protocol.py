@@ -196,21 +196,7 @@ def _selected(run: RunningCell, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def pu_bench(X: Floats, y: AnyArray, label_frequency: float, seed: int, labelling: str = "scar") -> Sampled:
-    """Return the rows of PU-Bench's case-control sampling.
-
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        Rows, on which a labelling other than "scar" depends.
-    y : array of shape (n,)
-        True classes, -1 or +1.
-    label_frequency : float
-        Share of the training positives that is labelled.
-    seed : int
-        Seed of the test set, the validation set and the labelled rows.
-    labelling : {"scar", "sar-lbe-a", "sar-lbe-b", "sar-pusb"}
-        Mechanism of the labels.
-    """
+    """Return the rows of PU-Bench's case-control sampling."""
     from sklearn.model_selection import train_test_split
 
     rest, test = train_test_split(np.arange(len(y)), test_size=TEST, stratify=y, random_state=seed)
@@ -245,17 +231,7 @@ def puicl_stream(seed: int, place: int) -> np.random.Generator:
 
 
 def puicl(y: AnyArray, label_frequency: float, rng: np.random.Generator) -> Sampled:
-    """Return the rows of the next task of PUICL.
-
-    Parameters
-    ----------
-    y : array of shape (n,)
-        True classes, -1 or +1.
-    label_frequency : float
-        Share of the drawn positives that is labelled.
-    rng : numpy.random.Generator
-        Source of randomness; each call draws another task.
-    """
+    """Return the rows of the next task of PUICL."""
     label = int(rng.choice(np.unique(y)))
     positive, negative = np.flatnonzero(y == label), np.flatnonzero(y != label)
     positive = rng.choice(positive, min(MOST_POSITIVES, len(positive)), replace=False)

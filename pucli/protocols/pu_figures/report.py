@@ -12,12 +12,6 @@ from pucli.runner.store import StoredRows
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the declared figures of the first repeat whose cells are finished.
-
-    Parameters
-    ----------
-    experiment, cells, rows : Experiment, sequence of Cell, mapping of str to StoredRow
-        As for `pucli.report.protocol_parts.MakeExtras`.
-    """
+    """Return the declared figures of the first repeat whose cells are finished."""
     done = [(cell, row) for cell, row in done_rows(cells, rows) if cell.repeat == 0 and row["details"]]
     return decision_fields.draw(experiment, done) + tsne_maps.draw(experiment, done)

@@ -141,13 +141,7 @@ def curve_figure(dataset: str, curves: Curves) -> Figure:
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the counts of harm and the learning curves of the finished cells with stored curves.
-
-    Parameters
-    ----------
-    experiment, cells, rows : Experiment, sequence of Cell, mapping of str to StoredRow
-        As for `pucli.report.protocol_parts.MakeExtras`.
-    """
+    """Return the counts of harm and the learning curves of the finished cells with stored curves."""
     curves = curves_of(cells, rows)
     if not curves:
         return []

@@ -21,13 +21,7 @@ LOWEST, HIGHEST = -0.8, 2.2
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the figure, with a panel for each finished cell that has stored its line.
-
-    Parameters
-    ----------
-    experiment, cells, rows : Experiment, sequence of Cell, mapping of str to StoredRow
-        As for `pucli.report.protocol_parts.MakeExtras`.
-    """
+    """Return the figure, with a panel for each finished cell that has stored its line."""
     found = [(float(cell.setting["u"]), row) for cell, row in done_rows(cells, rows) if row["details"]]
     if not found:
         return []

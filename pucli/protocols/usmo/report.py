@@ -26,13 +26,7 @@ COLUMNS = ("dataset", "lam", "method", "repeats", "published", *SCORINGS, "large
 
 
 def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> list[Extra]:
-    """Return the three scorings as Markdown and as CSV, or nothing if no cell is finished.
-
-    Parameters
-    ----------
-    experiment, cells, rows : Experiment, sequence of Cell, mapping of str to StoredRow
-        As for `pucli.report.protocol_parts.MakeExtras`.
-    """
+    """Return the three scorings as Markdown and as CSV, or nothing if no cell is finished."""
     lines = score_lines(Samples.of(experiment, cells, rows))
     if not lines:
         return []

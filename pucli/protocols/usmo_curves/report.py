@@ -49,11 +49,6 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
 
     Fits at several numbers of unlabeled rows give curves, in one figure per kernel, as in the paper; with panels for
     classes, in one per kernel and metric. A single number gives the trace of the fits.
-
-    Parameters
-    ----------
-    experiment, cells, rows : Experiment, sequence of Cell, mapping of str to StoredRow
-        As for `pucli.report.protocol_parts.MakeExtras`.
     """
     done = _done(cells, rows)
     if not done:

@@ -63,17 +63,7 @@ def _shorter(svg: bytes) -> bytes:
 
 
 def timing(cells: Sequence[Cell], stored: StoredRows, processes: Sequence[int] = ()) -> Figure | None:
-    """Draw the mean seconds of tuning, fitting and prediction by method; return None if no cell is finished.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        The planned cells.
-    stored : mapping from str to StoredRow
-        Stored rows by the key of their cell.
-    processes : sequence of int
-        Numbers of processes at a time, for rows that do not say it.
-    """
+    """Draw the mean seconds of tuning, fitting and prediction by method; return None if no cell is finished."""
     seconds: dict[str, dict[str, list[float]]] = {}
     ways = set(processes)
     for cell in cells:

@@ -59,17 +59,7 @@ def look() -> Iterator[None]:
 
 
 def drawing(width: float, height: float, *grid: int, **how: Any) -> tuple[Figure, Any]:
-    """Return a new figure and its axes.
-
-    Parameters
-    ----------
-    width, height : float
-        Its size in inches.
-    *grid : int
-        Rows and columns of panels; without them, there is one, and its axes are no array.
-    **how : object
-        As for `Figure.subplots`.
-    """
+    """Return a new figure and its axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height))
@@ -115,21 +105,7 @@ def strokes(columns: Sequence[str]) -> dict[str, dict[str, Any]]:
 def band(
     ax: Axes, x: Sequence[float], repeats: Sequence[Sequence[float]], label: str, stroke: Mapping[str, Any]
 ) -> Any:
-    """Draw and return the mean over repeats, with a band of two standard errors within the smallest and largest value.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    x : sequence of float
-        Positions.
-    repeats : sequence of sequence of float
-        For each position, the values of its repeats.
-    label : str
-        Name of the line.
-    stroke : mapping
-        See `strokes`.
-    """
+    """Draw the mean over repeats, with a band of two standard errors within the smallest and largest value."""
     mean, error = (np.array([of(v) for v in repeats]) for of in (np.mean, _two_standard_errors))
     low = np.maximum(mean - error, [min(v) for v in repeats])
     high = np.minimum(mean + error, [max(v) for v in repeats])
@@ -178,19 +154,7 @@ def end_labels(ax: Axes, height: float) -> None:
 
 
 def dots(ax: Axes, points: Floats, shade: str, diameter: float) -> None:
-    """Draw many points as one path of short strokes with round ends, a quarter of the file that a scatter makes.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    points : array of shape (n, 2)
-        The points.
-    shade : str
-        Their colour.
-    diameter : float
-        Their diameter in points of print.
-    """
+    """Draw many points as one path of short strokes with round ends, a quarter of the file that a scatter makes."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
@@ -221,17 +185,7 @@ def plain(axis: Axis) -> None:
 
 
 def ticks_at(axis: Axis, values: Sequence[float], apart: float = 0.08) -> None:
-    """Put ticks at `values` of a logarithmic axis, each with its number if there is room for it.
-
-    Parameters
-    ----------
-    axis : Axis
-        The axis.
-    values : sequence of float
-        Increasing positions.
-    apart : float
-        Least distance of two numbers, as a share of the range; the last number is always written.
-    """
+    """Put ticks at `values` of a logarithmic axis, each with its number if there is room for it."""
     logs = np.log(np.asarray(values, dtype=float))
     least = apart * (logs[-1] - logs[0])
     shown = [len(values) - 1]

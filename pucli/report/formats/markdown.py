@@ -221,17 +221,7 @@ def literal(name: str) -> str:
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
-    """Return a Markdown table with padded columns, without columns that are empty in every row.
-
-    Parameters
-    ----------
-    header : sequence of str
-        The heads of m columns.
-    rows : sequence of sequence of str
-        Rows of m cells.
-    align : str
-        m letters, l or r, for the alignment of each column.
-    """
+    """Return a Markdown table with padded columns, without columns that are empty in every row."""
     keep = [i for i in range(len(header)) if any(row[i] for row in rows)]
     table = [[_escape(line[i]) for i in keep] for line in [list(header), *rows]]
     widths = [max(3, *(_width(line[j]) for line in table)) for j in range(len(keep))]

@@ -76,19 +76,7 @@ def asset(name: str) -> str:
 
 
 def render(template: str, *, root: str = "", standalone: bool = False, **values: Any) -> str:
-    """Return a page.
-
-    Parameters
-    ----------
-    template : str
-        File name of the template.
-    root : str
-        Path from the page to the folder of the site, "" or "../".
-    standalone : bool
-        Whether to embed style and script, for a page outside of a site.
-    **values : object
-        Values for the template.
-    """
+    """Return a page."""
     shared = {"root": root, "standalone": standalone, "version": __version__}
     if standalone:
         shared |= {"style": asset("style.css"), "script": asset("script.js")}
@@ -104,17 +92,7 @@ def experiment_page(
     texts: Sequence[tuple[str, str]],
     made: Sequence[tuple[str, str]],
 ) -> str:
-    """Return the page of one experiment, which lies one folder below that of the site.
-
-    Parameters
-    ----------
-    report : Report
-        The report.
-    figures : sequence of mapping
-        Figures, each with a title and a path.
-    downloads, texts, made : sequence of (str, str)
-        Path and name of files for download; title and HTML of texts; facts about the provenance.
-    """
+    """Return the page of one experiment, which lies one folder below that of the site."""
     return render(
         "experiment.html",
         root="../",

@@ -65,22 +65,7 @@ def write_site(
     *,
     on_page: Callable[[str], None] | None = None,
 ) -> list[Path]:
-    """Write the site of all results into a folder, where its pages appear together.
-
-    Parameters
-    ----------
-    out : str or Path
-        The folder; existing pages are replaced, other files are kept.
-    results_dir : str or Path, optional
-        Folder of all experiments, by default results.
-    on_page : callable, optional
-        Called with the name of each experiment before its page is written.
-
-    Raises
-    ------
-    UsageError
-        No declared experiment has results, or the folder cannot be written.
-    """
+    """Write the site of all results into a folder, where its pages appear together."""
     out = Path(out)
     results = Path(results_dir if results_dir is not None else DEFAULT_RESULTS)
     fresh = not out.exists()

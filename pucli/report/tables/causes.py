@@ -37,19 +37,7 @@ CAUSES = {
 
 
 def automatic_cause(verdict: str, *, reduced: bool, fewer_repeats: bool, protocols: Collection[str] = ()) -> str:
-    """Return the key of `CAUSES` inferred from the cells and the catalogue, or "" if there is nothing to explain.
-
-    Parameters
-    ----------
-    verdict : str
-        Verdict of the row, with the names of agreeing variants.
-    reduced : bool
-        Whether the cells of the row differ from those of the whole experiment.
-    fewer_repeats : bool
-        Whether the row has fewer cells than in the whole experiment.
-    protocols : collection of str
-        Names of variants that are other protocols.
-    """
+    """Return the key of `CAUSES` inferred from the cells and the catalogue, or "" if there is nothing to explain."""
     if verdict in ("", REPRODUCED, NOT_JUDGED, NOT_RUN) or verdict.startswith(COMPARED):
         return ""
     if verdict == DEGENERATE:

@@ -40,11 +40,6 @@ def read_published(experiment: Experiment, parameters: Sequence[str]) -> list[Pu
 
     `method` is the part of the column name before the slash if the experiment has the method, otherwise the published
     name; `setting` holds the parameters that are columns of the file.
-
-    Raises
-    ------
-    UsageError
-        A file or a column is missing, or a figure is not a number; the message names the file, row and column.
     """
     return [figure for source in experiment.published for figure in _read(experiment, source, parameters)]
 

@@ -41,20 +41,7 @@ class Samples:
         stored: StoredRows,
         whole: Sequence[Cell] | None = None,
     ) -> Samples:
-        """Group the cells of a plan by data set, setting and column.
-
-        Parameters
-        ----------
-        experiment : Experiment
-            The declared experiment.
-        cells : sequence of Cell
-            The planned cells of the report.
-        stored : mapping from str to StoredRow
-            Stored rows by the key of their cell.
-        whole : sequence of Cell, optional
-            The cells of the whole experiment, by default planned here. A setting is named by the keys that vary among
-            them.
-        """
+        """Group the cells of a plan by data set, setting and column."""
         values: dict[str, set[str]] = {}
         whole = plan(experiment) if whole is None else whole
         for cell in whole:

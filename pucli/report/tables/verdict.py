@@ -114,20 +114,6 @@ def judge(
 ) -> Judgement:
     """Return the verdict on an obtained mean; see the module docstring.
 
-    Parameters
-    ----------
-    obtained, published : Sample
-        In the unit of the table. A missing standard deviation (a single repeat, or none printed) is taken from the
-        other sample, as stated in the remark.
-    metric : str
-        Name of a registered metric.
-    rounding : float
-        Half a unit of the last digit of the published mean.
-    one_class : int
-        Number of repeats that predict only one class.
-    random : bool
-        Whether repeats differ; if not, a single one is judged.
-
     Examples
     --------
     >>> judge(Sample(80.5, 2.0, 10), Sample(80.0, 2.0, 10), "f1").verdict

@@ -19,28 +19,7 @@ def assign_rows(
     unit: float,
     order: Ints,
 ) -> int:
-    """Move each row, in `order`, to its cheapest cluster.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows.
-    centres : ndarray of shape (k, d)
-        Centres of the clusters.
-    labels : ndarray of shape (n,)
-        Cluster of each row; updated in place.
-    start, other, sign : ndarray
-        Row i is paired with rows other[start[i] : start[i + 1]]; sign is 1 for a must-link, -1 for a cannot-link.
-    unit : float
-        Cost of a broken constraint.
-    order : ndarray of shape (n,)
-        The rows, in the order in which they move.
-
-    Returns
-    -------
-    int
-        Number of rows that moved.
-    """
+    """Move each row, in `order`, to its cheapest cluster."""
     moved = 0
     for i in order:
         best = np.inf

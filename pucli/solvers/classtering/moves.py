@@ -186,23 +186,7 @@ class Ascent:
 
 
 def fit(data: Rows, state: State, *, max_components: int, tol: float, max_iter: int, moves: bool = True) -> Fit:
-    """Maximise F from `state`; with `moves`, also over the number of components.
-
-    Parameters
-    ----------
-    data : Rows
-        The data.
-    state : State
-        Starting point.
-    max_components : int
-        Largest number of components.
-    tol : float
-        Smallest increase of F in nats: sweeps stop below it, and a birth or death must exceed it to be kept.
-    max_iter : int
-        Largest number of sweeps of one state.
-    moves : bool
-        Whether to try births and deaths of components.
-    """
+    """Maximise F from `state`; with `moves`, also over the number of components."""
     ascent = Ascent(data, state, tol, max_iter)
     ascent.settle()
     births = 0

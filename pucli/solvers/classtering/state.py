@@ -79,17 +79,7 @@ class State(NamedTuple):
 
 
 def rows(X: Floats, labels: Ints, collapsed: bool = True) -> Rows:
-    """Return the data record of rows and labels.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows.
-    labels : ndarray of int of shape (n,)
-        Class numbers; -1 marks an unlabeled row.
-    collapsed : bool, default=True
-        Whether the class of an unlabeled row is summed out, in place of a factor of q.
-    """
+    """Return the data record of rows and labels."""
     return Rows(X, labels, np.einsum("nd,nd->d", X, X), collapsed)
 
 

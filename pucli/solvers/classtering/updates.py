@@ -36,19 +36,7 @@ from pucli.solvers.classtering.state import (
 
 
 def start(data: Rows, hyper: Hyper, R: Floats, n_factors: int) -> State:
-    """Return the state for given responsibilities, with each component's principal axes as its factors.
-
-    Parameters
-    ----------
-    data : Rows
-        Rows and labels.
-    hyper : Hyper
-        Hyper-parameters.
-    R : ndarray of shape (n, S)
-        Responsibilities of the components.
-    n_factors : int
-        Factors per component, k.
-    """
+    """Return the state for given responsibilities, with each component's principal axes as its factors."""
     S, d, K = R.shape[1], data.X.shape[1], len(hyper.gamma)
     mass = R.sum(axis=0)
     mean = np.zeros((S, d, n_factors + 1))
@@ -71,19 +59,7 @@ def start(data: Rows, hyper: Hyper, R: Floats, n_factors: int) -> State:
 
 
 def principal_axes(X: Floats, weight: Floats, centre: Floats, n_axes: int) -> tuple[Floats, Floats]:
-    """Return the leading principal axes of weighted rows (d, n_axes) and the standard deviations along them (n_axes,).
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows.
-    weight : ndarray of shape (n,)
-        Non-negative weights of the rows.
-    centre : ndarray of shape (d,)
-        Point that is subtracted from the rows.
-    n_axes : int
-        Number of axes; fewer are returned if there are fewer rows or columns.
-    """
+    """Return the leading principal axes of weighted rows (d, n_axes) and the deviations along them (n_axes,)."""
     Z = (X - centre) * np.sqrt(weight / max(weight.sum(), 1e-12))[:, None]
     n, d = Z.shape
     if n < d:
@@ -95,22 +71,7 @@ def principal_axes(X: Floats, weight: Floats, centre: Floats, n_axes: int) -> tu
 
 
 def row_terms(X: Floats, hyper: Hyper, q: Globals) -> tuple[Floats, Floats, Floats]:
-    """Return q(x | y, s) and each row's share of F given the component.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows.
-    hyper, q : Hyper and Globals
-        Hyper-parameters, and the factors of q over the parameters.
-
-    Returns
-    -------
-    xmean, xcov : ndarray of shape (n, S, k) and (S, k, k)
-        Means and covariances of x.
-    E : ndarray of shape (n, S)
-        Maximum over q(x) of <ln p(y, x | s) - ln q(x)>.
-    """
+    """Return q(x | y, s) and each row's share of F given the component."""
     S, d, k1 = q.mean.shape
     k = k1 - 1
     scaled = q.mean / hyper.psi[:, None]
@@ -172,19 +133,7 @@ def label_terms(q: Globals, collapsed: bool) -> tuple[Floats, Floats]:
 
 
 def assignments(E: Floats, labels: Ints, q: Globals, collapsed: bool) -> tuple[Floats, Floats]:
-    """Return q(s_n = s), shape (n, S), and each row's share of F, shape (n,).
-
-    Parameters
-    ----------
-    E : ndarray of shape (n, S)
-        Share of each row given the component, from `row_terms`.
-    labels : ndarray of int of shape (n,)
-        Class numbers; -1 marks an unlabeled row.
-    q : Globals
-        Factors of q over the parameters.
-    collapsed : bool
-        Whether the class of an unlabeled row is summed out.
-    """
+    """Return q(s_n = s), shape (n, S), and each row's share of F, shape (n,)."""
     unlabeled = label_terms(q, collapsed)[1]
     prior = expected_log(q.omega) + np.column_stack([expected_log(q.phi), unlabeled]).T  # (K + 1, S); -1 = last row
     logits = E + prior[labels]
@@ -197,17 +146,7 @@ def assignments(E: Floats, labels: Ints, q: Globals, collapsed: bool) -> tuple[F
 
 
 def update_local(data: Rows, hyper: Hyper, q: Globals, R: Floats | None = None) -> Locals:
-    """Maximise F over q(x_n, s_n, l_n) and return the sums over rows.
-
-    Parameters
-    ----------
-    data : Rows
-        Rows and labels.
-    hyper, q : Hyper and Globals
-        Hyper-parameters, and the factors of q over the parameters.
-    R : ndarray of shape (n, S), optional
-        Responsibilities to keep; only q(x_n | s_n) and q(l_n | s_n) are then updated.
-    """
+    """Maximise F over q(x_n, s_n, l_n) and return the sums over rows."""
     xmean, xcov, E = row_terms(data.X, hyper, q)
     if R is None:
         R = assignments(E, data.labels, q, data.collapsed)[0]
@@ -371,17 +310,7 @@ def inverse_digamma(y: Floats) -> Floats:
 
 
 def sweep(data: Rows, state: State, R: Floats | None = None) -> State:
-    """Update every block once, in the order local, loadings, weights, noise, priors.
-
-    Parameters
-    ----------
-    data : Rows
-        Rows and labels.
-    state : State
-        State to update; it is not changed.
-    R : ndarray of shape (n, S), optional
-        Responsibilities to keep instead of updating them.
-    """
+    """Update every block once, in the order local, loadings, weights, noise, priors."""
     state = state._replace(local=update_local(data, state.hyper, state.q, R))
     state = update_noise(data, update_weights(update_loadings(state)))
     return update_class_prior(update_relevance_prior(update_mean_prior(state)))

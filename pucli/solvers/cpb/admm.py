@@ -73,25 +73,7 @@ def solve_cpb_admm(
     tol: float = 1e-6,
     max_iter: int = 5000,
 ) -> CPBSolution:
-    """Run the printed updates on a linear model, from w = 0.
-
-    Parameters
-    ----------
-    problem : CPBProblem
-        Features, labels, graph, class prior and ridge.
-    mu : float, optional
-        Both penalties, positive. 1/n by default.
-    tol : float, default 1e-6
-        Stop when no constraint is violated by more than this and no score changed by more than this.
-    max_iter : int, default 5000
-        Largest number of iterations.
-
-    Returns
-    -------
-    CPBSolution
-        The last point, or that with the lowest objective if the tolerance was not reached. `residual` is the largest
-        violation or change there; `objectives` has the objective of every iteration.
-    """
+    """Run the printed updates on a linear model, from w = 0."""
     Z, centre = without_offset(problem.Z)
     problem = problem._replace(Z=Z)
     _, labelled, edges, prior, lam = problem
@@ -130,17 +112,6 @@ def solve_cpb_thesis(K: Floats, labelled: Bools, prior: float, mu: float = 1.0, 
 
     They minimise no fixed objective: with a large mu, f grows geometrically and its direction converges; with a small
     mu, f approaches a constant near -1. An iteration is one product with K.
-
-    Parameters
-    ----------
-    K, labelled : ndarray of shape (n, n) and (n,)
-        Kernel matrix of the training rows, and marks of the labelled positives.
-    prior : float
-        Share of positives among the unlabeled rows, in (0, 1).
-    mu : float, default 1.0
-        Both penalties, positive.
-    n_iter : int, default 20
-        Number of updates, part of the method's definition.
     """
     n, split = len(K), _Splitting(labelled, prior, mu)
     M22 = mu * (split.n_p + n)

@@ -197,22 +197,7 @@ def solve_cpb(
     similarity: Floats | None = None,
     dual: Floats | None = None,
 ) -> CPBSolution:
-    """Find a stationary point of CPB-GLPUAL's objective (5.8), the best of a few starts.
-
-    Parameters
-    ----------
-    problem : CPBProblem
-        Features, labels, graph, class prior and ridge.
-    tol : float, default 1e-6
-        Stop when the majorant cannot decrease by `tol` times the objective.
-    max_iter : int, default 100
-        Largest number of steps from each start, each a convex problem. If they do not suffice, one more gives the
-        residual.
-    similarity : ndarray of shape (m, m), optional
-        `pucli.solvers.kernels.graph.similarity_form` of the features, if it is known from another fit.
-    dual : ndarray of shape (n,), optional
-        `dual` of a fit to the same rows with a similar ridge, to start from.
-    """
+    """Find a stationary point of CPB-GLPUAL's objective (5.8), the best of a few starts."""
     Z, labelled, edges, prior, _ = problem
     F = Z[:, :-1]
     near, centre = without_offset(Z)

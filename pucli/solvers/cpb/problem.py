@@ -35,15 +35,7 @@ class CPBProblem(NamedTuple):
 
 
 def cpb_loss(f: Floats, labelled: Bools, prior: float) -> float:
-    """Return the unbiased risk of scores, the two middle terms of J.
-
-    Parameters
-    ----------
-    f, labelled : ndarray of shape (n,)
-        Scores, and marks of the labelled positives.
-    prior : float
-        Class prior.
-    """
+    """Return the unbiased risk of scores, the two middle terms of J."""
     p, u = f[labelled], f[~labelled]
     labelled_part = np.mean(np.maximum(1.0 - p, 0.0) - np.abs(1.0 + p))
     return float(prior * labelled_part + np.mean(np.abs(1.0 + u)))

@@ -18,17 +18,7 @@ _BLOCK_BYTES = 64e6
 
 
 def log_density(generated: Floats, rows: Floats, bandwidths: Floats) -> Floats:
-    """Return the log-density (n, b) of a Gaussian kernel estimate at each row, for each bandwidth.
-
-    Parameters
-    ----------
-    generated : ndarray of shape (m, d)
-        Rows of the sampler, the centres of the kernels.
-    rows : ndarray of shape (n, d)
-        Rows at which the density is evaluated.
-    bandwidths : ndarray of shape (b,)
-        Standard deviations of the kernel.
-    """
+    """Return the log-density (n, b) of a Gaussian kernel estimate at each row, for each bandwidth."""
     m, d = generated.shape
     total = np.full((len(rows), len(bandwidths)), -np.inf)
     rate = 0.5 / bandwidths**2
@@ -75,15 +65,7 @@ def _add_direct(generated: Floats, rows: Floats, rate: Floats, total: Floats) ->
 
 
 def kernel_log_likelihood(generated: Floats, validation: Floats, test: Floats) -> tuple[Floats, float]:
-    """Return the log-likelihood of test rows (n,) under the kernel density of generated rows, and its bandwidth.
-
-    Parameters
-    ----------
-    generated : ndarray of shape (m, d)
-        Generated rows; ValueError is raised if there is none.
-    validation, test : ndarray of shape (p, d) and (n, d)
-        Rows on which the bandwidth is chosen, by mean log-likelihood, and test rows.
-    """
+    """Return the log-likelihood of test rows (n,) under the kernel density of generated rows, and its bandwidth."""
     if len(generated) == 0:
         raise ValueError("the density of a model needs at least one generated row; raise n_samples.")
     best = int(np.argmax(log_density(generated, validation, BANDWIDTHS).mean(axis=0)))

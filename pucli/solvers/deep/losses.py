@@ -95,28 +95,10 @@ def reconstruction_error(X: Any, Y: Any) -> Any:
 
 
 def plummer_autoencoder_loss(X: Any, Y: Any, codes: Any, prior: Any, lam: float, eps: float) -> Any:
-    """Return the objective (4.2) on one batch.
-
-    Parameters
-    ----------
-    X, Y : tensor of shape (N, d)
-        Rows and their reconstructions.
-    codes, prior : tensor of shape (N, h)
-        Their codes, and draws of the prior.
-    lam, eps : float
-        Weight of the discrepancy, and constant of the Plummer kernel.
-    """
+    """Return the objective (4.2) on one batch."""
     return reconstruction_error(X, Y) + lam * _plummer_discrepancy(codes, prior, eps)
 
 
 def coulomb_potential(points: Any, real: Any, fake: Any, eps: float) -> Any:
-    """Return the potential (n,) at points: the mean Plummer kernel to real rows minus that to fake rows.
-
-    Parameters
-    ----------
-    points, real, fake : tensor of shape (n, d), (p, d) and (q, d)
-        Points, data rows and generated rows.
-    eps : float
-        Constant of the Plummer kernel.
-    """
+    """Return the potential (n,) at points: the mean Plummer kernel to real rows minus that to fake rows."""
     return _plummer_kernel(points, real, eps).mean(1) - _plummer_kernel(points, fake, eps).mean(1)

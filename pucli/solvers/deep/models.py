@@ -61,19 +61,7 @@ class Model:
         raise NotImplementedError
 
     def network(self, name: str, sizes: Sequence[int], output: str = "linear", batch_norm: bool | None = None) -> Any:
-        """Return a new network, which the model stores under `name`.
-
-        Parameters
-        ----------
-        name : str
-            Name of the network.
-        sizes : sequence of int
-            Neurons of each layer, from the inputs to the outputs.
-        output : str, default="linear"
-            Activation of the last layer.
-        batch_norm : bool, optional
-            Whether hidden layers are batch-normalised; by default as the settings say.
-        """
+        """Return a new network, which the model stores under `name`."""
         norm = self.settings.batch_norm if batch_norm is None else batch_norm
         module = perceptron(
             sizes, hidden=self.hidden_activation, output=output, batch_norm=norm, precision=self.precision

@@ -72,19 +72,7 @@ def perceptron(
     batch_norm: bool = False,
     precision: str = "float32",
 ) -> Any:
-    """Return a torch.nn.Sequential.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Number of neurons in each layer, including input and output.
-    hidden, output : str
-        Activations, one of `HIDDEN` and one of `OUTPUTS`.
-    batch_norm : bool
-        Whether to normalise every hidden layer before its activation.
-    precision : {"float32", "bfloat16"}
-        Of the hidden layers' matrix products; weights and the last layer are float32.
-    """
+    """Return a torch.nn.Sequential."""
     nn = require_torch().nn
     layers: list[Any] = []
     for n_in, n_out in itertools.pairwise(sizes[:-1]):
@@ -99,15 +87,7 @@ def perceptron(
 
 
 def exported(module: Any, *, hidden: str, output: str) -> Network:
-    """Return the NumPy network of a `perceptron`; batch normalisation is folded into the layer before it.
-
-    Parameters
-    ----------
-    module : torch.nn.Sequential
-        Trained network.
-    hidden, output : str
-        Activations of the hidden layers and of the last layer.
-    """
+    """Return the NumPy network of a `perceptron`; batch normalisation is folded into the layer before it."""
     nn = require_torch().nn
     weights: list[Floats] = []
     offsets: list[Floats] = []

@@ -127,25 +127,6 @@ class Trainer:
         """Train until `n_iterations` are done in total; return whether `patience` ended the run.
 
         A resumed run that had already ended is left unchanged.
-
-        Parameters
-        ----------
-        n_iterations : int
-            Total number of iterations, including those of a resumed checkpoint.
-        patience : int, optional
-            Stop after this many blocks without a new lowest mean objective.
-        checkpoint : Path, optional
-            File written after every block.
-        report : callable, optional
-            Called after every block with the iteration and the block's mean objective. The run stops if it returns
-            true.
-
-        Raises
-        ------
-        ValueError
-            If more than `n_iterations` are already done.
-        FloatingPointError
-            If the objective is not finite.
         """
         at = self.progress
         if at.iteration > n_iterations:

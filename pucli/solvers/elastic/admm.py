@@ -33,17 +33,7 @@ def soft_threshold(d: Floats, c: float | Floats) -> Floats:
 
 
 def shifted_laplacian(edges: Edges, n: int, mu: float) -> SuperLU:
-    """Return the factorised sparse matrix 2R + mu I of (4.21).
-
-    Parameters
-    ----------
-    edges : Edges
-        Ends and weights of the edges of the graph.
-    n : int
-        Number of rows.
-    mu : float
-        Penalty of the splitting, positive.
-    """
+    """Return the factorised sparse matrix 2R + mu I of (4.21)."""
     i, j, weight = edges
     rows, columns = np.concatenate([i, j, i, j]), np.concatenate([i, j, j, i])
     R = coo_array((np.concatenate([weight, weight, -weight, -weight]), (rows, columns)), shape=(n, n))
@@ -110,19 +100,6 @@ def solve_elastic_admm(
     """Minimise E-GLPUAL's objective (4.1) by the printed updates (4.8); the result is that of `solve_elastic`.
 
     The coefficients are t, whose zeros are exact, and the intercept is that of the last update.
-
-    Parameters
-    ----------
-    problem : GlobalLocalProblem
-        Features, labels, graph and weights; its ridge is lam2.
-    lam1 : float
-        Weight of the L1 penalty, as in `pucli.solvers.elastic.dual.solve_elastic`.
-    mu : float, default 1.0
-        Penalty, positive.
-    tol : float, default 1e-6
-        Gap at which to stop, relative to the objective. It is that of the multipliers, clipped to their bounds.
-    max_iter : int, default 50000
-        Largest number of iterations.
     """
     problem, centre = problem.near_origin()
     n, r = problem.Z.shape

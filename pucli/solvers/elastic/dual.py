@@ -25,40 +25,12 @@ REFINEMENTS = 6
 
 
 def elastic_objective(w: Floats, problem: GlobalLocalProblem, lam1: float) -> float:
-    """Return J(w) from its definition (4.1).
-
-    Parameters
-    ----------
-    w : ndarray of shape (r,)
-        Coefficients, the intercept last.
-    problem : GlobalLocalProblem
-        Rows, graph and weights; its ridge is lam2.
-    lam1 : float
-        Weight of the L1 penalty.
-    """
+    """Return J(w) from its definition (4.1)."""
     return 0.5 * lam1 * float(np.abs(w[:-1]).sum()) + problem.objective(w)
 
 
 def solve_elastic(problem: GlobalLocalProblem, lam1: float, tol: float = 1e-6, max_iter: int = 2000) -> Solution:
-    """Minimise E-GLPUAL's objective (4.1) to a proven relative gap.
-
-    Parameters
-    ----------
-    problem : GlobalLocalProblem
-        Its ridge is lam2.
-    lam1 : float
-        L1 penalty, at least zero.
-    tol : float, default 1e-6
-        Gap at which to stop, relative to the objective.
-    max_iter : int, default 2000
-        Largest number of sweeps over labelled rows and features.
-
-    Returns
-    -------
-    Solution
-        `coef` (m + 1,) with exact zeros and the intercept last; `dual` (n_p + m,), the slopes of the hinges in
-        [-c_p, 0] and then of the L1 terms in [-lam1/2, lam1/2]; `n_iter` sweeps.
-    """
+    """Minimise E-GLPUAL's objective (4.1) to a proven relative gap."""
     problem, centre = problem.near_origin()
     A, b = problem.quadratic_part()
     Zp, c_p, constant = np.ascontiguousarray(problem.Zp), problem.c_p, problem.constant
@@ -97,19 +69,7 @@ def _slope(p: Floats, b: Floats, Zp: Floats) -> Floats:
 
 
 def elastic_bound(p: Floats, factor: Cholesky, b: Floats, Zp: Floats, constant: float) -> float:
-    """Return the dual value at slopes within their boxes, a lower bound on J.
-
-    Parameters
-    ----------
-    p : ndarray of shape (n_p + r - 1,)
-        Slopes of the hinges, then of the L1 terms.
-    factor, b : Cholesky and ndarray of shape (r,)
-        `cho_factor` of A, and the linear term of the quadratic.
-    Zp : ndarray of shape (n_p, r)
-        Features of the labelled rows, with a last column of ones.
-    constant : float
-        Constant term of the objective.
-    """
+    """Return the dual value at slopes within their boxes, a lower bound on J."""
     slope = _slope(p, b, Zp)
     return -0.5 * float(slope @ cho_solve(factor, slope, check_finite=False)) - float(p[: len(Zp)].sum()) + constant
 
@@ -129,17 +89,6 @@ def best_intercept(w: Floats, A: Floats, b: Floats, Zp: Floats, c_p: float) -> f
 
     The derivative A_00 x + q - c_p (number of rows with x below their kink) increases in x, and its root is searched
     for among the kinks and the intervals between them.
-
-    Parameters
-    ----------
-    w : ndarray of shape (r,)
-        Coefficients; the last one, the intercept, is not used.
-    A, b : ndarray of shape (r, r) and (r,)
-        Matrix and linear term of the quadratic.
-    Zp : ndarray of shape (n_p, r)
-        Features of the labelled rows, with a last column of ones.
-    c_p : float
-        Weight of the hinge of a labelled row.
     """
     kinks = np.sort(1.0 - Zp[:, :-1] @ w[:-1])
     q = float(A[-1, :-1] @ w[:-1] + b[-1])

@@ -44,17 +44,7 @@ def elastic_path(  # noqa: PLR0913
     max_iter: int,
     scores: Floats,
 ) -> Ints:
-    """Fit every point of a grid; return the labelled and the unlabeled validation rows with f > 0, (n_points, 2).
-
-    Parameters
-    ----------
-    Z, labelled, edge_i, edge_j, squared_distance, Z_valid, labelled_valid : ndarray
-        As in `pucli.solvers.glpual.path.linear_path`.
-    table : ndarray of shape (n_points, 5)
-        sigma, lam2, c_u, c_p and lam1 of each point. Points with equal values of the first four must be adjacent.
-    tol, max_iter, scores : float, int and ndarray
-        As in `linear_path`.
-    """
+    """Fit every point of a grid; return the labelled and the unlabeled validation rows with f > 0, (n_points, 2)."""
     n, r = Z.shape
     m = r - 1
     Zp = Z[labelled]

@@ -60,15 +60,6 @@ class Calibration:
 
         It is the expected probability of rows below every labelled row, or the probability of the lowest labelled row
         if that is less.
-
-        Parameters
-        ----------
-        positive : ndarray of shape (p,)
-            Sorted scores of labelled rows.
-        population : ndarray of shape (u,)
-            Sorted scores of the population.
-        prior : float
-            Class prior.
         """
         return min(probability_below_all(positive, population, prior), float(self.of(positive[:1])[0]))
 
@@ -80,24 +71,6 @@ class Calibration:
         For each value, all probabilities have a common factor that makes their mean over the population equal to it.
         Probabilities up to `least` rest on the number of labelled rows alone and rise at most in proportion to the
         prior.
-
-        Parameters
-        ----------
-        probabilities : ndarray of shape (n,)
-            Probabilities with the class prior `prior`.
-        population : ndarray of shape (u,)
-            Sorted scores of the population.
-        prior : float
-            Class prior of the calibration.
-        others : sequence of float
-            Other values of the class prior.
-        least : float
-            Probability from `least`.
-
-        Returns
-        -------
-        list of ndarray of shape (n,)
-            Probabilities for each of the others.
         """
         lowest, found = probabilities <= least, []
         for other in others:
@@ -111,34 +84,12 @@ class Calibration:
 def make_calibration(
     positive: np.ndarray, population: np.ndarray, prior: float, rng: np.random.Generator
 ) -> Calibration:
-    """Return the calibration from held-out scores, averaged over bootstrap samples.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (p,)
-        Scores of labelled rows.
-    population : ndarray of shape (n,)
-        Scores of the population.
-    prior : float
-        Class prior.
-    rng : numpy.random.Generator
-        Source of the bootstrap samples.
-    """
+    """Return the calibration from held-out scores, averaged over bootstrap samples."""
     return averaged(*calibration_curves(positive, population, prior, rng), population, prior)
 
 
 def averaged(knots: np.ndarray, curves: np.ndarray, population: np.ndarray, prior: float) -> Calibration:
-    """Return the mean of curves from `calibration_curves`, times a factor that makes its mean the prior, if it can.
-
-    Parameters
-    ----------
-    knots, curves : ndarray of shape (knots,) and (bootstraps, knots)
-        From `calibration_curves`.
-    population : ndarray of shape (n,)
-        Sorted scores of the population.
-    prior : float
-        Class prior.
-    """
+    """Return the mean of curves from `calibration_curves`, times a factor that makes its mean the prior, if it can."""
     mean = Calibration(knots, np.mean(curves, axis=0))
     factor = min(factor_for(mean.of(_some(population)), prior), LARGEST_FACTOR)
     return Calibration(knots, np.minimum(1.0, factor * mean.probabilities))
@@ -153,26 +104,7 @@ def _some(population: np.ndarray) -> np.ndarray:
 def calibration_curves(
     positive: np.ndarray, population: np.ndarray, prior: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the calibration of each bootstrap sample at common scores.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (p,)
-        Scores of labelled rows.
-    population : ndarray of shape (n,)
-        Scores of the population.
-    prior : float
-        Class prior.
-    rng : numpy.random.Generator
-        Source of the bootstrap samples.
-
-    Returns
-    -------
-    knots : ndarray of shape (knots,)
-        Scores, quantiles of all scores together.
-    curves : ndarray of shape (bootstraps, knots)
-        Probabilities at the knots.
-    """
+    """Return the calibration of each bootstrap sample at common scores."""
     knots = np.unique(np.quantile(np.concatenate([positive, population]), np.linspace(0.0, 1.0, KNOTS)))
     curves = []
     for p, u in resampled(positive, population, rng):
@@ -187,15 +119,6 @@ def probability_below_all(positive: np.ndarray, population: np.ndarray, prior: f
     """Return the expected probability of rows with lower scores than every labelled row, 0 if there are none.
 
     A new positive is as likely to be the lowest of all as each of the p labelled rows: with probability 1 / (p + 1).
-
-    Parameters
-    ----------
-    positive : ndarray of shape (p,)
-        Scores of labelled rows.
-    population : ndarray of shape (n,)
-        Scores of the population.
-    prior : float
-        Class prior.
     """
     rows = float(np.mean(population < positive.min()))
     return min(1.0, prior / ((len(positive) + 1) * rows)) if rows > 0.0 else 0.0
@@ -206,13 +129,6 @@ def least_end(positive: np.ndarray, population: np.ndarray, prior: float) -> flo
 
     If probabilities rise with the score, the probability of the lowest rows is at most the mean up to any score: the
     prior times the share of positives up to there (its upper end, by Clopper and Pearson) over the share of rows.
-
-    Parameters
-    ----------
-    positive, population : ndarray of shape (p,) and (n,)
-        Sorted held-out scores of labelled rows and of the population.
-    prior : float
-        The upper end of the prior.
     """
     from scipy.special import betaincinv
 
@@ -229,13 +145,6 @@ def greatest_end(positive: np.ndarray, population: np.ndarray, prior: float) -> 
 
     As in `least_end`: the probability of the highest rows is at least the mean from any score on, the prior times the
     share of positives there (lower end, 98 %) over the share of rows (upper end, 95 %).
-
-    Parameters
-    ----------
-    positive, population : ndarray of shape (p,) and (n,)
-        Sorted held-out scores of labelled rows and of the population.
-    prior : float
-        The lower end of the prior.
     """
     from scipy.special import betaincinv
 
@@ -263,17 +172,7 @@ def factor_for(ratio: np.ndarray, prior: float) -> float:
 
 
 def probability_of_scores(scores: Floats, positive: Floats, population: Floats, prior: float | None) -> Floats:
-    """Return the probability of a positive at each score, by the scores of training rows.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        Scores.
-    positive, population : ndarray of shape (p,) and (u,)
-        Sorted scores of labelled and of unlabeled training rows.
-    prior : float or None
-        Share of positives among the unlabeled rows; None estimates it from the scores.
-    """
+    """Return the probability of a positive at each score, by the scores of training rows."""
 
     def curve() -> Calibration:
         share = estimate_prior(positive, population, stream(0, "prior")).value if prior is None else prior

@@ -71,22 +71,7 @@ def class_priors(
     gaussian: float | None = None,
     negative: Floats | None = None,
 ) -> tuple[PriorWithDraws, PriorWithDraws]:
-    """Return the class prior, and the one that the threshold for F1 takes: before the overlap is taken off.
-
-    Parameters
-    ----------
-    held : HeldOut
-        Scores of the rows.
-    random : bool, default=True
-        Whether positives are taken for labelled at random. If clear ones were labelled first, the estimate is not too
-        high.
-    if_random : ndarray of shape (n,), optional
-        Probabilities under random labelling, where it was not random.
-    gaussian : float, optional
-        Share of positives in the population if both classes are normal.
-    negative : ndarray of shape (k,), optional
-        Scores of known negatives that are a random sample of all.
-    """
+    """Return the class prior, and the one that the threshold for F1 takes: before the overlap is taken off."""
     positive, population = held.positive, held.population
     found = estimate_prior(positive, population, stream(held.seed, "prior"), held.grouped)
     if if_random is not None:
@@ -117,33 +102,6 @@ def estimate_priors(
     groups: AnyArray | None = None,
 ) -> PriorReport:
     """Estimate the share of positives among unlabeled rows by several methods, with and without the ensemble.
-
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        Rows.
-    labelled : array of bool, shape (n,)
-        True for labelled positives, False for unlabeled rows.
-    methods : sequence of str
-        Of `ALL_METHODS`. "auto" has the smallest error on the tasks of benchmark `prior`.
-    replicates : int
-        Number of bootstrap estimates for an interval, 0 for no interval. Estimators on scores always resample them
-        40 times.
-    confidence : float
-        Confidence of the intervals.
-    random_state : int, RandomState or None
-        Seed of folds, trees, samples and bootstrap samples. With that of an `AutoPU` whose
-        `labelling_` is "scar", "auto" is its prior of the unlabeled rows, if they were given case-control and none
-        are left out (`rows_of_each_kind`).
-    progress : callable, optional
-        Called after each method with the number of finished methods and their total number.
-    groups : array of shape (n,), optional
-        Group of each row; the ensemble and "bbe" keep rows of one group in one fold.
-
-    Raises
-    ------
-    ValueError
-        As `pucli.solvers.prior.estimate.estimate_priors`; or there are fewer than two rows of a kind for the ensemble.
 
     Examples
     --------
@@ -194,17 +152,7 @@ class AtPrior:
 
 
 def at_prior(held_out: tuple[Floats, Floats], prior: float, random_state: int = 0) -> AtPrior:
-    """Return what follows from a class prior, as `pucli.AutoPU.with_prior` has it.
-
-    Parameters
-    ----------
-    held_out : tuple of two ndarrays
-        Sorted held-out scores of labelled and of unlabeled rows, from `estimate_priors`.
-    prior : float
-        Share of positives among the unlabeled rows, above 0 and below 1.
-    random_state : int, default=0
-        Seed of the bootstrap samples; with that of an `AutoPU`, the results are those of its `with_prior`.
-    """
+    """Return what follows from a class prior, as `pucli.AutoPU.with_prior` has it."""
     positive, population = held_out
     seed = seed_of(random_state)
     known = PriorWithDraws(prior, prior, prior, np.full(BOOTSTRAPS, prior))
@@ -246,17 +194,6 @@ def hidden_share_of(
     """Return the default estimate of the share of positives among unlabeled rows, with its 90 % interval.
 
     The estimator is that of `recommended`.
-
-    Parameters
-    ----------
-    X : array of shape (n, m)
-        Rows.
-    labelled : array of bool, shape (n,)
-        True for labelled positives.
-    random_state : int, RandomState or None
-        Seed of folds, trees, samples and bootstrap samples.
-    groups : array of shape (n,), optional
-        As in `estimate_priors`.
     """
     name = recommended(labelled, X.shape[1])
     return estimate_priors(X, labelled, (name,), replicates=1, random_state=random_state, groups=groups).estimates[0]

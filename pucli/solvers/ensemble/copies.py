@@ -30,15 +30,7 @@ LEAST_COPIED = 0.05
 
 
 def groups_of_copies(X: Floats, labelled: Bools) -> Ints | None:
-    """Return the group of each row (n,), where copies of a labelled row share a group; None if there are no copies.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of bool, shape (n,)
-        True for labelled positives.
-    """
+    """Return the group of each row (n,), where copies of a labelled row share a group; None if there are no copies."""
     group = _equal_rows(X, labelled)
     near = _near_rows(X, labelled)
     if group is None and near is None:

@@ -92,13 +92,6 @@ def chosen_weights(scores: np.ndarray, labelled: np.ndarray) -> np.ndarray | Non
     """Return the weights (members,) of the members, with the sum one, from their held-out scores.
 
     None means equal weights, as with few labelled rows.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (members, n)
-        Standardised held-out scores.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
     """
     members, count = len(scores), int(np.count_nonzero(labelled))
     few, many = (FEW_OF_SMALL, MANY_OF_SMALL) if len(labelled) <= SMALL else (FEW, MANY)
@@ -142,38 +135,7 @@ def fit_members(  # noqa: PLR0913
     callback: Callable[[str, int, int], None] | None = None,
     categories: Categories | None = None,
 ) -> tuple[Ensemble, np.ndarray]:
-    """Fit the members, each from its own random stream, and return the ensemble and the held-out scores.
-
-    Parameters
-    ----------
-    members : sequence of Member
-        Members to fit.
-    views : Views
-        Transformations of the features, of which each member learns from one.
-    X : ndarray of shape (n, m)
-        Rows, in canonical order.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    population : ndarray of bool of shape (n,)
-        Rows that are a sample of the population.
-    folds : ndarray of int8 of shape (repeats, n)
-        Fold of each row in each division.
-    seed : int
-        Seed of the random streams.
-    n_jobs : int or None
-        Number of threads, as in joblib.
-    callback : callable, optional
-        Called after each member with its name, the number of fitted members, and the number of all members.
-    categories : Categories, optional
-        Categories among the features.
-
-    Returns
-    -------
-    ensemble : Ensemble
-        Fitted members.
-    scores : ndarray of shape (members, n)
-        Held-out scores, standardised on the population.
-    """
+    """Fit the members, each from its own random stream, and return the ensemble and the held-out scores."""
     seen = views.of(X)
 
     def one(member: Member) -> tuple[FittedMember, np.ndarray]:
@@ -198,17 +160,6 @@ def last_first(
     """Return `function(*item)` for each item, in order, computed in threads that begin with the last items.
 
     Trees take longer than ridges, and a long item at the end would leave threads idle.
-
-    Parameters
-    ----------
-    function : callable
-        Function to apply.
-    work : sequence of tuple
-        Arguments of each call.
-    n_jobs : int or None
-        Number of threads, as in joblib.
-    tell : callable, optional
-        Called with each result and the number of results so far.
     """
     from joblib import Parallel, delayed
 
@@ -229,23 +180,7 @@ def standardised_member(
     labelled: np.ndarray,
     population: np.ndarray,
 ) -> tuple[FittedMember, np.ndarray]:
-    """Return the fitted member and its held-out scores, standardised on the population.
-
-    Parameters
-    ----------
-    member : Member
-        Member that was fitted.
-    model : Model
-        Its model of all rows.
-    parameters : dict
-        Parameters that it chose.
-    held_out : ndarray of shape (n,)
-        Held-out scores of the training rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    population : ndarray of bool of shape (n,)
-        Rows that are a sample of the population.
-    """
+    """Return the fitted member and its held-out scores, standardised on the population."""
     centre, deviation = float(held_out[population].mean()), float(held_out[population].std())
     scale = 1.0 / deviation if deviation > 1e-12 * max(1.0, abs(centre)) else 0.0
     fitted = FittedMember(member.name, member.view, model, parameters, pu_auc(held_out, labelled), centre, scale)

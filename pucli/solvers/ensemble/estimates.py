@@ -77,31 +77,7 @@ def estimates(
     *,
     known_prior: bool = False,
 ) -> dict[str, Estimate]:
-    """Return the estimates at a threshold, from held-out scores.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (p,)
-        Scores of labelled rows.
-    population : ndarray of shape (n,)
-        Scores of the population.
-    cut : float
-        Score above which rows are predicted positive.
-    prior : PriorWithDraws
-        Class prior, with its interval and its draws.
-    rng : numpy.random.Generator
-        Source of the bootstrap samples.
-    curve : ndarray of shape (shares,), optional
-        Expected recall at each of `pucli.solvers.ensemble.threshold.SHARES`; by default the recall comes from the
-        labelled rows alone.
-    known_prior : bool, default=False
-        Whether a random sample of negatives gives the prior; no doubt about overlapping classes is then added to it.
-
-    Returns
-    -------
-    dict of {str: Estimate}
-        Estimates by name, each with its interval.
-    """
+    """Return the estimates at a threshold, from held-out scores."""
     recall = float(np.mean(positive > cut))
     if curve is not None:
         recall = recall_above(positive, float(np.mean(population > cut)), cut, curve)
@@ -151,17 +127,7 @@ def _recalls(above: int, p: int, count: int, rng: np.random.Generator) -> np.nda
 
 
 def f1_of(recall: float, share: float, prior: float) -> float:
-    """Return the F1 of a set of predicted positives.
-
-    Parameters
-    ----------
-    recall : float
-        Share of the positives that are predicted positive.
-    share : float
-        Share of the population that is predicted positive.
-    prior : float
-        Class prior.
-    """
+    """Return the F1 of a set of predicted positives."""
     return min(1.0, 2.0 * prior * recall / (share + prior)) if share + prior > 0 else 0.0
 
 
@@ -187,11 +153,6 @@ def lift_of(recall: Estimate, share: Estimate) -> Estimate | None:
     It needs random labels and not the class prior: how many times as many positives the called rows hold as equally
     many random rows of the population. Its interval is for new rows, of which another share may be called, so that
     it may exceed one over the share of these rows.
-
-    Parameters
-    ----------
-    recall, share : Estimate
-        Of the called rows.
     """
     if min(share.value, share.low) <= 0.0:
         return None
@@ -236,13 +197,6 @@ class IfPrior:
 def if_odds(found: Mapping[str, Estimate], odds_ratio: float = ODDS_RATIO) -> IfOdds:
     """Return how estimates change if labelling depends on the rows (`pucli.solvers.prior.labelling_odds`).
 
-    Parameters
-    ----------
-    found : mapping of {str: Estimate}
-        From `estimates`.
-    odds_ratio : float, default=2
-        Factor by which the odds of being labelled differ between positives at most.
-
     Examples
     --------
     >>> one = Estimate(0.8, 0.7, 0.9)
@@ -277,19 +231,7 @@ class FirstRows:
 
 
 def first_rows(law: Binormal, first: int, rows: int, rng: np.random.Generator) -> FirstRows:
-    """Return what the first rows by score hold where positives are rare, with 90 % intervals.
-
-    Parameters
-    ----------
-    law : Binormal
-        Posterior of the law of the scores.
-    first : int
-        Number of rows with the highest scores.
-    rows : int
-        Number of rows of the population.
-    rng : numpy.random.Generator
-        Source of the draws.
-    """
+    """Return what the first rows by score hold where positives are rare, with 90 % intervals."""
     positives, recall = law.among_first(first, rows, rng)
     of = {"positives": positives, "precision": positives / first, "recall": recall, "lift": recall * rows / first}
     found = {}

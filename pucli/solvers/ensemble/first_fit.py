@@ -58,30 +58,7 @@ def first_fit(  # noqa: PLR0913
     groups: np.ndarray | None = None,
     negative: np.ndarray | None = None,
 ) -> FirstFit:
-    """Return the first fit of members: models, and held-out scores of the rows. Constant columns are left out.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    scenario : {"case-control", "single-training-set"}
-        Whether the unlabeled rows or all rows are a sample of the population.
-    members : sequence of Member
-        Members of the ensemble, of which those for a table of this size are used.
-    seed : int
-        Seed of folds, landmarks and trees.
-    n_jobs : int, optional
-        Number of threads, as in joblib.
-    callback : callable, optional
-        Called after each member with its name, the number of fitted members, and the number of all members.
-    groups : ndarray of int of shape (n,), optional
-        Group of each row; rows of a group stay in one fold. By default, copies of a row are a group.
-    negative : ndarray of bool of shape (n,), optional
-        Rows that are known to be negative. They train as the unlabeled rows do; of case-control rows, they are no part
-        of the population.
-    """
+    """Return the first fit of members: models, and held-out scores of the rows. Constant columns are left out."""
     varying = varying_columns(X)
     X = X if len(varying) == X.shape[1] else X[:, varying]
     signs = feature_signs(X, labelled)

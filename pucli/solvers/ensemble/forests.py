@@ -69,30 +69,7 @@ def fit_forest(
     rng: np.random.Generator,
     targets: np.ndarray | None = None,
 ) -> tuple[TreeSum, np.ndarray]:
-    """Return a forest and its held-out scores.
-
-    Parameters
-    ----------
-    bins : ndarray of uint8 of shape (n, m)
-        Rows, given by the bins of their features.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives; balances the weights of the two kinds.
-    folds : ndarray of int8 of shape (repeats, n)
-        Fold of each row in each division.
-    kind : ForestKind
-        Number and kind of the trees.
-    rng : numpy.random.Generator
-        Draws the rows, features and thresholds of the trees.
-    targets : ndarray of shape (n,), optional
-        Targets from -1 to 1; by default 1 for labelled rows and -1 for the others.
-
-    Returns
-    -------
-    forest : TreeSum
-        Mean of all trees.
-    held_out : ndarray of shape (n,)
-        Scores of each row by the trees that leave it out.
-    """
+    """Return a forest and its held-out scores."""
     if targets is None:
         targets = np.where(labelled, 1.0, -1.0)
     growth = Growth(EVERY_DEPTH, kind.least, 0.0, _tried(kind.features, bins.shape[1]), kind.random)
@@ -159,28 +136,7 @@ class BoostingKind:
 def fit_boosting(
     bins: np.ndarray, labelled: np.ndarray, folds: np.ndarray, kind: BoostingKind, rng: np.random.Generator
 ) -> tuple[TreeSum, np.ndarray]:
-    """Return the mean of the boosted models that leave out one fold each, and the held-out scores.
-
-    Parameters
-    ----------
-    bins : ndarray of uint8 of shape (n, m)
-        Rows, given by the bins of their features.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    folds : ndarray of int8 of shape (repeats, n)
-        Fold of each row in each division; only the first division is used.
-    kind : BoostingKind
-        Number, rate and kind of the trees.
-    rng : numpy.random.Generator
-        Draws the rows of each model, at most `BOOSTED_ROWS`, and the features of the trees.
-
-    Returns
-    -------
-    model : TreeSum
-        Mean of the models.
-    held_out : ndarray of shape (n,)
-        Scores of each row by the model that leaves out its fold.
-    """
+    """Return the mean of the boosted models that leave out one fold each, and the held-out scores."""
     n_folds = int(folds[0].max()) + 1
     trees: list[Tree] = []
     held_out = np.empty(len(bins))

@@ -44,15 +44,6 @@ def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray)
 
     The isotonic regression is that of the share of positives in the joint sample, in which both samples have the same
     total weight.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (p,)
-        Scores of labelled rows.
-    population : ndarray of shape (n,)
-        Scores of the population.
-    at : ndarray of shape (k,)
-        Scores at which the ratio is returned; each must be in one of the samples.
     """
     from scipy.optimize import isotonic_regression
 
@@ -149,17 +140,7 @@ class PriorWithDraws:
 
 
 def hidden_share(prior: float, labelled: np.ndarray, scenario: str) -> float:
-    """Return the share of positives among the unlabeled rows, from the share in the population.
-
-    Parameters
-    ----------
-    prior : float
-        Share of positives in the population.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    scenario : {"case-control", "single-training-set"}
-        "case-control" returns `prior`: there the unlabeled rows are a sample of the population.
-    """
+    """Return the share of positives among the unlabeled rows, from the share in the population."""
     if scenario == "case-control":
         return prior
     n, p = len(labelled), np.count_nonzero(labelled)
@@ -192,15 +173,6 @@ def estimate_prior(
     Best bin estimation, the median over bootstrap samples, is unreliable with few labelled rows, and the groups are
     unreliable if the classes overlap. The weights are the inverse squares of their standard errors. The groups' share
     is cut to the bound q_u / q_p at the threshold above which `RECALL` of the labelled rows lie.
-
-    Parameters
-    ----------
-    positive, population : ndarray of shape (p,) and (n,)
-        Held-out scores of labelled rows and of the population.
-    rng : numpy.random.Generator
-        Source of the bootstrap samples.
-    grouped : ndarray of shape (k, n) or None
-        Scores of the population by k models, to be split in two groups; None means `population`.
     """
     found = bootstrapped_best_bins(positive, population, rng)
     bin_error = BIN_ERROR * min(1.0, MANY_LABELLED / len(positive))
@@ -223,13 +195,6 @@ def rare_prior(positive: np.ndarray, population: np.ndarray, labelled: float = 0
 
     `estimate_prior` is off by `LASTING_ERROR`, which is more than a small prior. The estimate is the posterior's mean,
     and the draws are evenly spaced quantiles.
-
-    Parameters
-    ----------
-    positive, population : ndarray of shape (p,) and (n,)
-        Held-out scores of labelled rows and of the population, each in ascending order.
-    labelled : float, default=0.0
-        Share of the population that is labelled.
     """
     law = binormal(positive, population, labelled)
     if not law.rare:

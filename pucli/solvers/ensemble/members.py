@@ -110,15 +110,7 @@ class Member:
 
 
 def members_for(members: Sequence[Member], n: int, m: int) -> tuple[Member, ...]:
-    """Return the members that are used for a table; all of them if none is meant for it.
-
-    Parameters
-    ----------
-    members : sequence of Member
-        Members to choose from.
-    n, m : int
-        Numbers of rows and columns.
-    """
+    """Return the members that are used for a table; all of them if none is meant for it."""
     found = tuple(
         member
         for member in members

@@ -82,17 +82,6 @@ def refit(
     """Refit the members that have a `refit` with soft labels; the others stay as they are.
 
     Returns None if no member has one, or if there are more than `MOST_ROWS` rows and `MOST_LABELLED` labelled ones.
-
-    Parameters
-    ----------
-    members, first : sequence of Member, FirstFit
-        The members and their first fit.
-    probabilities : ndarray of shape (n,)
-        Probability of each row by the mean of the held-out scores of the first fit.
-    seed : int
-        Seed of the random streams.
-    n_jobs : int or None
-        Number of threads.
     """
     X, labelled, ensemble = first.X, first.labelled, first.ensemble
     many = len(X) > MOST_ROWS and np.count_nonzero(labelled) > MOST_LABELLED

@@ -128,19 +128,7 @@ class KernelRidge:
 
 
 def kernel_matrix(kernel: str, width: float, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Return the kernel matrix of two sets of rows.
-
-    Parameters
-    ----------
-    kernel : {"gaussian", "laplace"}
-        exp(-|x - y|^2 / (2 width^2)), or exp(-|x - y|_1 / width).
-    width : float
-        Length scale, in the units of the features.
-    X : ndarray of shape (n, m)
-        Rows.
-    Y : ndarray of shape (p, m)
-        Other rows.
-    """
+    """Return the kernel matrix of two sets of rows."""
     return _of_distances(kernel, width, _distances(kernel, X, Y))
 
 
@@ -164,17 +152,7 @@ def _chunks(X: np.ndarray, columns: int) -> list[np.ndarray]:
 
 
 def pick_landmarks(labelled: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the ascending indices of randomly chosen landmarks.
-
-    Parameters
-    ----------
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives, which are up to half of the landmarks.
-    most : int
-        Largest number of landmarks; all rows are taken if there are no more.
-    rng : numpy.random.Generator
-        Draws the rows.
-    """
+    """Return the ascending indices of randomly chosen landmarks."""
     if len(labelled) <= most:
         return np.arange(len(labelled))
     count = int(np.count_nonzero(labelled))
@@ -194,28 +172,6 @@ def fit_kernel_ridge(
 
     Of more than `CHOOSING_ROWS` rows, `SAMPLE_ROWS` choose. The ridge is then chosen again on all rows, as the best
     ridge per row becomes smaller with more of them.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    folds : ndarray of int8 of shape (repeats, n)
-        Fold of each row in each division.
-    kernel : {"gaussian", "laplace"}
-        Kernel, as in `kernel_matrix`.
-    rng : numpy.random.Generator
-        Draws the landmarks and the rows on which the parameters are chosen.
-
-    Returns
-    -------
-    model : KernelRidge
-        Fitted model.
-    held_out : ndarray of shape (n,)
-        Held-out scores, averaged over the divisions.
-    parameters : dict of {str: float}
-        Chosen width and ridge.
     """
     small = len(X) <= CHOOSING_ROWS
     rows = np.arange(len(X)) if small else pick_landmarks(labelled, SAMPLE_ROWS, rng)
@@ -245,21 +201,7 @@ def fit_kernel_ridge(
 
 
 def fit_targets(model: KernelRidge, X: Floats, targets: Floats, weights: Floats, ridge: float) -> KernelRidge:
-    """Fit other rows and targets with the landmarks and the width of a model.
-
-    Parameters
-    ----------
-    model : KernelRidge
-        Model whose landmarks and width are used.
-    X : ndarray of shape (n, m)
-        Rows.
-    targets : ndarray of shape (n,)
-        Targets from -1 to 1.
-    weights : ndarray of shape (n,)
-        Weights of the rows.
-    ridge : float
-        Ridge for these weights.
-    """
+    """Fit other rows and targets with the landmarks and the width of a model."""
     factor = model.factor()
     problem = WeightedLeastSquares(_features(model.values(X), factor), targets, weights)
     return model.with_coefficients(factor, problem.coefficients(ridge))
@@ -268,30 +210,7 @@ def fit_targets(model: KernelRidge, X: Floats, targets: Floats, weights: Floats,
 def refit_kernel_ridge(
     model: KernelRidge, X: np.ndarray, labelled: np.ndarray, targets: np.ndarray, fold: np.ndarray, ridge: float
 ) -> tuple[KernelRidge, np.ndarray]:
-    """Fit other targets with the landmarks and the width of a model.
-
-    Parameters
-    ----------
-    model : KernelRidge
-        Model whose landmarks and width are used.
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives; balances the weights of the two kinds.
-    targets : ndarray of shape (n,)
-        Targets from -1 to 1.
-    fold : ndarray of int8 of shape (n,)
-        Fold that holds out each row.
-    ridge : float
-        Ridge for `CHOOSING_ROWS` rows; it grows in proportion for more rows.
-
-    Returns
-    -------
-    model : KernelRidge
-        Fitted model.
-    held_out : ndarray of shape (n,)
-        Held-out scores.
-    """
+    """Fit other targets with the landmarks and the width of a model."""
     factor, weights = model.factor(), balanced_weights(labelled)
     if len(X) <= CHOOSING_ROWS:
         problem = WeightedLeastSquares(_features(model.values(X), factor), targets, weights)
@@ -312,24 +231,7 @@ def _chosen_on_all(
 
 
 def solve_sums(model: KernelRidge, gram: np.ndarray, moment: np.ndarray, ridge: float) -> np.ndarray:
-    """Return the weights of the landmarks and the constant that minimise the objective, given sums over the rows.
-
-    Parameters
-    ----------
-    model : KernelRidge
-        Model whose kernel, width and landmarks are used.
-    gram : ndarray of shape (r + 1, r + 1)
-        K'WK, with K the kernel values of rows and landmarks and a last column of ones.
-    moment : ndarray of shape (r + 1,)
-        K'Wy.
-    ridge : float
-        Ridge.
-
-    Returns
-    -------
-    ndarray of shape (r + 1,)
-        Weights, the constant last.
-    """
+    """Return the weights of the landmarks and the constant that minimise the objective, given sums over the rows."""
     inverse = _to_features(model.factor())
     system = inverse @ gram @ inverse.T
     system[np.diag_indices(len(gram))] += ridge

@@ -49,20 +49,6 @@ def canonical_order(X: Floats, kind: Ints, signs: Floats) -> tuple[Ints, Ints]:
     """Return an order of the rows and one of the columns that follow from the ranks of the cells in their columns.
 
     Neither depends on the order in which rows and columns come, nor on the units of the columns.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    kind : ndarray of int of shape (n,)
-        Kind of each row; rows with an odd one, the labelled positives, come last.
-    signs : ndarray of shape (m,)
-        Factors 1 or -1 of the features.
-
-    Returns
-    -------
-    rows, columns : ndarray of int of shape (n,) and (m,)
-        Indices in order.
     """
     ranks = (np.unique(column, return_inverse=True)[1] for column in (X * signs).T)
     return _order([mixed(rank.astype(np.uint64)) for rank in ranks], kind)

@@ -44,11 +44,6 @@ def clear_ones_first(positive: np.ndarray, unlabeled: np.ndarray) -> bool:
 
     They were if positives seem rare (`rare_or_biased`), and so rare that most of them would be labelled.
 
-    Parameters
-    ----------
-    positive, unlabeled : ndarray of shape (p,) and (u,)
-        Held-out scores of labelled and of unlabeled rows.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -83,15 +78,6 @@ def positive_scores(scores: np.ndarray, probabilities: np.ndarray, count: int) -
     """Return scores that stand for a random sample of the positives in a population.
 
     They are the quantiles of the scores weighted with the probabilities, in ascending order.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        Scores of the population.
-    probabilities : ndarray of shape (n,)
-        Probabilities of a positive.
-    count : int
-        Number of scores to return.
     """
     order = np.argsort(scores, kind="stable")
     total = np.cumsum(probabilities[order])
@@ -101,17 +87,7 @@ def positive_scores(scores: np.ndarray, probabilities: np.ndarray, count: int) -
 
 
 def auc_and_recall(scores: np.ndarray, probabilities: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
-    """Return the expected AUC of scores and the expected recall of predictions.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        Scores.
-    probabilities : ndarray of shape (n,)
-        Probabilities of a positive.
-    predicted : ndarray of bool of shape (n,)
-        Rows predicted positive.
-    """
+    """Return the expected AUC of scores and the expected recall of predictions."""
     order = np.argsort(scores, kind="stable")
     _, first, ties = np.unique(scores[order], return_index=True, return_counts=True)
     negative = (1.0 - probabilities)[order]
@@ -123,17 +99,7 @@ def auc_and_recall(scores: np.ndarray, probabilities: np.ndarray, predicted: np.
 
 
 def widened(prior: PriorWithDraws, probabilities: np.ndarray, rng: np.random.Generator) -> PriorWithDraws:
-    """Return the estimate with an interval that includes the estimates with the other exponents.
-
-    Parameters
-    ----------
-    prior : PriorWithDraws
-        Estimate with the chosen exponent.
-    probabilities : ndarray of shape (n,)
-        Probabilities of a positive in the population under random labelling.
-    rng : numpy.random.Generator
-        Shifts the draws of the prior.
-    """
+    """Return the estimate with an interval that includes the estimates with the other exponents."""
     middle, *ends = (
         float(probabilities_if_biased(probabilities, exponent).mean())
         for exponent in (EXPONENT, LEAST_EXPONENT, LARGEST_EXPONENT)

@@ -71,17 +71,6 @@ def recall_above(positive: np.ndarray, share: float, cut: float, curve: np.ndarr
 
     It is the share of labelled rows above the threshold if many are. The share of few varies much by chance: the fewer
     labelled rows lie above the threshold, the more weight has the expected recall.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (p,)
-        Held-out scores of labelled rows.
-    share : float
-        Share of the population above the threshold.
-    cut : float
-        Score above which rows are predicted positive.
-    curve : ndarray of shape (shares,)
-        Expected recall at each of `SHARES`.
     """
     above = int(np.count_nonzero(positive > cut))
     weight = above / (above + SAME_WEIGHT)
@@ -92,17 +81,7 @@ def recall_above(positive: np.ndarray, share: float, cut: float, curve: np.ndarr
 def expected_f1(
     positive: np.ndarray, population: np.ndarray, priors: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return F1 at each of `SHARES`, averaged over draws of the prior, each with a bootstrap sample of the scores.
-
-    Parameters
-    ----------
-    positive, population : ndarray of shape (p,) and (n,)
-        Held-out scores of labelled rows and of the population.
-    priors : ndarray of shape (draws,)
-        Draws of the share of positives in the population.
-    rng : numpy.random.Generator
-        Source of the bootstrap samples.
-    """
+    """Return F1 at each of `SHARES`, averaged over draws of the prior, each with a bootstrap sample of the scores."""
     few = population
     if len(few) > MOST_SCORES:
         few = np.sort(few)[np.linspace(0, len(few) - 1, MOST_SCORES).astype(int)]
@@ -128,33 +107,7 @@ def make_cut(  # noqa: PLR0913
     ranking: float,
     even: float,
 ) -> Cut:
-    """Return the threshold for a goal.
-
-    Parameters
-    ----------
-    goal : str
-        One of `GOALS`.
-    wanted : float or None
-        The recall, precision or share, between 0 and 1, or the number of rows ("top"). Not used for "f1".
-    positive, population : ndarray of shape (p,) and (n,)
-        Held-out scores of labelled rows and of the population.
-    prior : float
-        Share of positives in the population.
-    curve : ndarray of shape (len(SHARES),)
-        Recall at each of `SHARES`, from `recall_curve`.
-    f1 : ndarray of shape (len(SHARES),)
-        F1 at each of `SHARES`, from `expected_f1`.
-    ranking : float
-        Estimated AUC of positives against negatives. Used for "f1" only.
-    even : float
-        Score at which the probability of a positive is one half. It is the threshold for F1 if otherwise at most one
-        row of the population would be predicted positive.
-
-    Raises
-    ------
-    UsageError
-        The goal is unknown, or its value is missing, out of range, or cannot be reached.
-    """
+    """Return the threshold for a goal."""
     wanted = check_wanted(goal, wanted, len(population))
     if goal == "f1":
         few = round(best_share(2.0 * prior * curve / (SHARES + prior)) * len(population)) <= 1
@@ -201,15 +154,6 @@ def share_for_f1(f1: np.ndarray, prior: float, ranking: float) -> float:
 
     It is the geometric mean of the prior and the share with the largest expected F1. It moves to that share alone as
     the classes overlap more, and from there to 1, which is best if the ranking is no better than chance.
-
-    Parameters
-    ----------
-    f1 : ndarray of shape (shares,)
-        Expected F1 at each of `SHARES`.
-    prior : float
-        Class prior.
-    ranking : float
-        Estimated AUC of positives against negatives.
     """
     weight = 0.5 + 0.5 * float(np.clip((APART - ranking) / (APART - OVERLAPPING), 0.0, 1.0))
     share = best_share(f1) ** weight * prior ** (1.0 - weight)
@@ -227,18 +171,6 @@ def recall_cut(positive: np.ndarray, wanted: float) -> float:
 
     The share of all positives below the k-th smallest of p held-out scores is distributed as Beta(k, p + 1 - k),
     whatever the distribution of the scores (Wilks 1941).
-
-    Parameters
-    ----------
-    positive : ndarray of shape (p,)
-        Held-out scores of labelled rows.
-    wanted : float
-        Wanted recall, above 0 and at most 1.
-
-    Returns
-    -------
-    float
-        The threshold; -inf if there are too few labelled rows for the confidence.
     """
     from scipy.special import betainc
 
@@ -272,40 +204,14 @@ def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | N
 
 
 def cut_for_rare(share: float, population: np.ndarray, even: float) -> Cut:
-    """Return the threshold for F1 with a share of the population above it, or at `even`, as `make_cut`.
-
-    Parameters
-    ----------
-    share : float
-        Wanted share.
-    population : ndarray of shape (n,)
-        Held-out scores of the population.
-    even : float
-        Score at which the probability of a positive is one half: the threshold if otherwise at most one row would be
-        predicted positive.
-    """
+    """Return the threshold for F1 with a share of the population above it, or at `even`, as `make_cut`."""
     if round(share * len(population)) <= 1:
         return Cut(even, float(np.mean(population > even)), "f1")
     return _at_share(share, population, "f1", None)
 
 
 def check_wanted(goal: str, wanted: float | None, n: int) -> float:
-    """Return the value of a goal as a number, zero for "f1".
-
-    Parameters
-    ----------
-    goal : str
-        Goal of the threshold, one of `GOALS`.
-    wanted : float or None
-        Value of the goal: a recall, precision or share, or a number of rows for "top".
-    n : int
-        Number of rows of the population.
-
-    Raises
-    ------
-    UsageError
-        If the goal is unknown, or its value is missing or out of range.
-    """
+    """Return the value of a goal as a number, zero for "f1"."""
     if goal not in GOALS:
         raise unknown("goal of the threshold", goal, GOALS)
     if goal == "f1":

@@ -112,20 +112,7 @@ def join(trees: list[Tree]) -> Forest:
 def sum_of_trees(
     bins: AnyArray, trees: Ints, start: Ints, feature: AnyArray, cut: AnyArray, child: AnyArray, value: Floats
 ) -> Floats:
-    """Return the sum of the values of rows over trees.
-
-    Parameters
-    ----------
-    bins : ndarray of uint8 of shape (n, m)
-        Rows, given by the bins of their features.
-    trees : ndarray of int
-        Numbers of the trees to sum.
-    start : ndarray of int of shape (all trees,)
-        Index of the root of each tree in the arrays of nodes.
-    feature, cut, child, value : ndarray of shape (nodes,)
-        Nodes of all trees. A node without children has the feature -1; `child` is the offset of the left child from the
-        root, and rows with a bin above `cut` go to the node after it.
-    """
+    """Return the sum of the values of rows over trees."""
     out = np.zeros(len(bins))
     for first in range(0, len(bins), TOGETHER):
         for tree in trees:

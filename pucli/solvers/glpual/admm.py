@@ -23,19 +23,7 @@ def shrink_hinge(d: Floats, c: float) -> Floats:
 def solve_glpual_admm(
     problem: GlobalLocalProblem, mu: float = 1.0, tol: float = 1e-6, max_iter: int = 20000
 ) -> Solution:
-    """Minimise GLPUAL's objective (3.2) by the printed updates; the result is that of `solve_glpual`.
-
-    Parameters
-    ----------
-    problem : GlobalLocalProblem
-        Features, labels, graph and weights.
-    mu : float, default 1.0
-        Penalty, positive.
-    tol : float, default 1e-6
-        Gap at which to stop, relative to the objective. It is that of the multipliers, clipped into [0, c_p].
-    max_iter : int, default 20000
-        Largest number of iterations.
-    """
+    """Minimise GLPUAL's objective (3.2) by the printed updates; the result is that of `solve_glpual`."""
     problem, centre = problem.near_origin()
     A, b = problem.quadratic_part()
     Zp, c_p, constant = problem.Zp, problem.c_p, problem.constant

@@ -82,32 +82,7 @@ def _box_ascent_weights(  # noqa: C901
 def box_ascent_gram(
     Q: Floats, q: Floats, a: Floats, upper: float, constant: float, tol: float, max_iter: int
 ) -> tuple[int, float, float, Floats]:
-    """Ascend with the scores f = Q a - q kept up to date, for more features than labelled rows.
-
-    Parameters
-    ----------
-    Q : ndarray of shape (n_p, n_p)
-        Zp A^-1 Zp'.
-    q : ndarray of shape (n_p,)
-        Zp A^-1 b.
-    a : ndarray of shape (n_p,)
-        Dual variables, updated in place.
-    upper : float
-        Upper bound of the dual variables, c_p.
-    constant : float
-        n_u c_u - b'A^-1 b / 2.
-    tol : float
-        Gap at which to stop, relative to the objective.
-    max_iter : int
-        Largest number of sweeps.
-
-    Returns
-    -------
-    n_iter, gap, objective : int, float and float
-        Number of sweeps, and the values at the last point.
-    f : ndarray of shape (n_p,)
-        Scores of the labelled rows.
-    """
+    """Ascend with the scores f = Q a - q kept up to date, for more features than labelled rows."""
     n = Q.shape[0]
     f = np.dot(Q, a) - q
     gap = np.inf
@@ -170,25 +145,6 @@ def box_ascent(
     """Ascend on the coefficients, then, if that is slow, by `box_ascent_gram`; return the number of sweeps.
 
     Everything is in the coordinates of A = C C'.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n_p, r)
-        Zp C^-T.
-    v : ndarray of shape (r,)
-        C'w = Y'a - 2 half_b, updated in place.
-    a : ndarray of shape (n_p,)
-        Dual variables, updated in place.
-    upper : float
-        Upper bound of the dual variables, c_p.
-    constant : float
-        n_u c_u.
-    half_b : ndarray of shape (r,)
-        C^-1 b / 2.
-    tol : float
-        Gap at which to stop, relative to the objective.
-    max_iter : int
-        Largest number of sweeps.
     """
     first = min(max_iter, SWEEPS_BEFORE_GRAM) if Y.shape[0] <= GRAM_ROWS else max_iter
     sweeps, gap, objective = _box_ascent_weights(Y, v, a, upper, constant, half_b, tol, first)

@@ -29,20 +29,6 @@ from pucli.solvers.result import Solution, within
 def solve_glpual(problem: GlobalLocalProblem, tol: float = 1e-6, max_iter: int = 1000) -> Solution:
     """Minimise GLPUAL's objective (3.2) to a proven relative gap.
 
-    Parameters
-    ----------
-    problem : GlobalLocalProblem
-        Features, labels, graph and weights.
-    tol : float, default 1e-6
-        Gap at which to stop, relative to the objective.
-    max_iter : int, default 1000
-        Largest number of sweeps over the labelled rows.
-
-    Returns
-    -------
-    Solution
-        `coef` (m + 1,) with the intercept last, `dual` (n_p,) the weights of the labelled rows, `n_iter` sweeps.
-
     Examples
     --------
     >>> import numpy as np
@@ -83,23 +69,7 @@ def solve_glpual(problem: GlobalLocalProblem, tol: float = 1e-6, max_iter: int =
 def solve_quadratic_and_hinge(
     A: Floats, b: Floats, Zp: Floats, constant: float, c_p: float, tol: float = 1e-6, max_iter: int = 1000
 ) -> Solution:
-    """Minimise 1/2 w'Aw + b'w + constant + c_p sum_p [1 - f_i]_+ with f = Zp w, as `solve_glpual` does.
-
-    Parameters
-    ----------
-    A, b : ndarray of shape (r, r) and (r,)
-        Positive definite matrix of the quadratic, and its linear term.
-    Zp : ndarray of shape (n_p, r)
-        Features of the labelled rows, with a last column of ones.
-    constant : float
-        Constant term; the objective must not be negative, as the gap is relative to it.
-    c_p : float
-        Weight of the hinge of a labelled row.
-    tol : float, default=1e-6
-        Duality gap, relative to the objective, at which the ascent ends.
-    max_iter : int, default=1000
-        Largest number of sweeps.
-    """
+    """Minimise 1/2 w'Aw + b'w + constant + c_p sum_p [1 - f_i]_+ with f = Zp w, as `solve_glpual` does."""
     n_p = len(Zp)
     C = cho_factor(A, lower=True, check_finite=False)[0]
     Y = solve_triangular(C, np.column_stack([Zp.T, b]), lower=True, check_finite=False)

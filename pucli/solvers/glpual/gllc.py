@@ -12,19 +12,7 @@ from pucli.solvers.result import CLOSED_FORM, Solution
 
 
 def solve_gllc(problem: GlobalLocalProblem) -> Solution:
-    """Minimise GLLC's objective (2.5).
-
-    Parameters
-    ----------
-    problem : GlobalLocalProblem
-        Features, labels, graph and weights.
-
-    Returns
-    -------
-    Solution
-        `coef` (m + 1,) with the intercept last, `dual` (n_p,) the slopes 2 c_p (1 - f_i). The gap is half the squared
-        gradient in the metric of the inverse Hessian: what rounding leaves.
-    """
+    """Minimise GLLC's objective (2.5)."""
     problem, centre = problem.near_origin()
     A, b = problem.quadratic_part()
     Zp, c_p = problem.Zp, problem.c_p

@@ -22,19 +22,6 @@ MARGIN, OF_THE_WAY = 0.01, 0.995
 def box_interior(Q: Floats, q: Floats, a: Floats, upper: float, constant: float, tol: float) -> tuple[int, Floats]:
     """Return the number of steps, and dual variables (n_p,) inside the box whose gap is at most `tol` of the objective.
 
-    Parameters
-    ----------
-    Q, q : ndarray of shape (n_p, n_p) and (n_p,)
-        Zp A^-1 Zp' and Zp A^-1 b.
-    a : ndarray of shape (n_p,)
-        Dual variables to start from.
-    upper : float
-        Upper bound of the dual variables, c_p.
-    constant : float
-        n_u c_u - b'A^-1 b / 2.
-    tol : float
-        Gap at which to stop, relative to the objective.
-
     Examples
     --------
     >>> import numpy as np

@@ -79,19 +79,7 @@ def _group_sums(Z: Floats, labelled: Bools) -> tuple[Floats, Floats, Floats, Flo
 def similarity_product(
     Z: Floats, edge_i: Ints, edge_j: Ints, squared_distance: Floats, sigma: float, G_r: Floats
 ) -> None:
-    """Write Z'RZ for one sigma to `G_r`.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, r)
-        Features.
-    edge_i, edge_j, squared_distance : ndarray of shape (edges,)
-        Ends of the edges of the graph, and their squared distances.
-    sigma : float
-        Scale of the weights exp(-squared_distance / sigma).
-    G_r : ndarray of shape (r, r)
-        Overwritten with the product.
-    """
+    """Write Z'RZ for one sigma to `G_r`."""
     n, r = Z.shape
     difference = np.empty(r)
     G_r[:] = 0.0
@@ -108,21 +96,7 @@ def similarity_product(
 def count_predicted(
     Z_valid: Floats, labelled_valid: Bools, w: Floats, point: int, counts: Ints, scores: Floats
 ) -> None:
-    """Count the labelled and the unlabeled validation rows with f > 0.
-
-    Parameters
-    ----------
-    Z_valid, labelled_valid : ndarray of shape (v, r) and (v,)
-        Features of the validation rows, and marks of the labelled positives.
-    w : ndarray of shape (r,)
-        Coefficients.
-    point : int
-        Row of `counts` and of `scores` to write.
-    counts : ndarray of int of shape (points, 2)
-        The two numbers are added to row `point`.
-    scores : ndarray of shape (points, v) or (0, v)
-        f is written to row `point`, unless the array is empty.
-    """
+    """Count the labelled and the unlabeled validation rows with f > 0."""
     for i in range(Z_valid.shape[0]):
         f = 0.0
         for k in range(w.shape[0]):
@@ -167,26 +141,7 @@ def linear_path(  # noqa: PLR0913
     max_iter: int,
     scores: Floats,
 ) -> Ints:
-    """Fit every point of a grid; return the labelled and the unlabeled validation rows with f > 0, (n_points, 2).
-
-    Parameters
-    ----------
-    Z, labelled : ndarray of shape (n, r) and (n,)
-        Training rows with a last column of ones, and marks of the labelled positives.
-    edge_i, edge_j, squared_distance : ndarray of shape (n_edges,)
-        The graph of the training rows (`pucli.solvers.kernels.graph.Graph`).
-    Z_valid, labelled_valid : ndarray of shape (n_valid, r) and (n_valid,)
-        The validation rows, alike.
-    table : ndarray of shape (n_points, 4)
-        sigma, lam, c_u and c_p of each point. Points with equal sigma, and within them points with equal lam, must be
-        adjacent: the dual is warm-started along c_u.
-    squared : bool
-        GLLC in place of GLPUAL.
-    tol, max_iter : float, int
-        Tolerance and largest number of sweeps of the dual ascent.
-    scores : ndarray of shape (n_points, n_valid) or (0, n_valid)
-        Filled with f of the validation rows if it has room for the points.
-    """
+    """Fit every point of a grid; return the labelled and the unlabeled validation rows with f > 0, (n_points, 2)."""
     n, r = Z.shape
     Zp, G_p, G_u, s_p, s_u = _group_sums(Z, labelled)
     n_p = Zp.shape[0]

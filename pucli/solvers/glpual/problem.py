@@ -88,17 +88,6 @@ def refined(w: Floats, a: Floats | None, problem: GlobalLocalProblem, factor: Ch
     """Return w after steps against the gradient from the rows, and a bound on its objective minus the minimum.
 
     Entries of A are sums of squares, which keep too few digits if a row is far from all others. Scores of rows do not.
-
-    Parameters
-    ----------
-    w : ndarray of shape (m + 1,)
-        Coefficients.
-    a : ndarray of shape (n_p,) or None
-        Fixed slopes of the hinges of labelled rows; None for squares.
-    problem : GlobalLocalProblem
-        Features, labels, graph and weights.
-    factor : Cholesky
-        `cho_factor` of the Hessian.
     """
     Z, labelled, edges, lam, c_p, c_u = problem
     i, j, weight = edges

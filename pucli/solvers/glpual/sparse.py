@@ -28,30 +28,7 @@ def solve_blssvm_sparse(
     max_iter: int = 10_000,
     weights: Floats | None = None,
 ) -> Solution:
-    """Minimise the objective of BLS-SVM over linear scores.
-
-    Parameters
-    ----------
-    X : sparse array of shape (n, m)
-        Rows, not changed.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
-    lam : float
-        Ridge, positive.
-    c_p, c_u : float
-        Weight of each labelled and of each unlabeled row, positive.
-    tol : float, default=1e-9
-        Relative gap to reach.
-    max_iter : int, default=10_000
-        Conjugate gradient steps.
-    weights : ndarray of shape (n,), optional
-        Further factors of the losses of rows.
-
-    Returns
-    -------
-    Solution
-        `coef` (m + 1,) with the intercept last; `gap` is proven.
-    """
+    """Minimise the objective of BLS-SVM over linear scores."""
     d = np.where(labelled, 2.0 * c_p, 2.0 * c_u)
     if weights is not None:
         d *= weights

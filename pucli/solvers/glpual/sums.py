@@ -54,34 +54,13 @@ class RowSums(NamedTuple):
 def solve_hinge_from_sums(
     sums: RowSums, Zp: Floats, lam: float, c_p: float, c_u: float, tol: float = 1e-6, max_iter: int = 1000
 ) -> Solution:
-    """Minimise GLPUAL's objective (3.2), given sums over the rows; the result is that of `solve_quadratic_and_hinge`.
-
-    Parameters
-    ----------
-    sums : RowSums
-        Sums over labelled and unlabeled rows and over the edges of the graph.
-    Zp : ndarray of shape (n_p, r)
-        Features of the labelled rows, with a last column of ones.
-    lam, c_p, c_u : float
-        Ridge, and the weights of the losses of a labelled and of an unlabeled row.
-    tol : float, default=1e-6
-        Duality gap, relative to the objective, at which the solver ends.
-    max_iter : int, default=1000
-        Largest number of sweeps.
-    """
+    """Minimise GLPUAL's objective (3.2), given sums over the rows, like `solve_quadratic_and_hinge`."""
     A, b = sums.quadratic(lam, c_u)
     return solve_quadratic_and_hinge(A, b, Zp, c_u * sums.n_unlabeled, c_p, tol, max_iter)
 
 
 def solve_squares_from_sums(sums: RowSums, lam: float, c_p: float, c_u: float) -> Solution:
     """Minimise GLLC's objective (2.5), or without a graph that of BLS-SVM; the gap is what rounding leaves.
-
-    Parameters
-    ----------
-    sums : RowSums
-        Sums over labelled and unlabeled rows and over the edges of the graph.
-    lam, c_p, c_u : float
-        Ridge, and the weights of the losses of a labelled and of an unlabeled row, all positive.
 
     Examples
     --------

@@ -40,23 +40,7 @@ class ThesisSolution(Solution):
 def glpual_thesis(
     K_pp: Floats, k_pu: Floats, s_uu: float, n_u: int, c_p: float, c_u: float, mu: float, n_iter: int
 ) -> tuple[Floats, float, float, float]:
-    """Run the printed updates from h = 1, u = 0; return omega_p (n_p,), omega_u, the intercept and the residual.
-
-    Parameters
-    ----------
-    K_pp : ndarray of shape (n_p, n_p)
-        Kernel matrix of the labelled rows.
-    k_pu : ndarray of shape (n_p,)
-        For each labelled row, the sum of its kernel with all unlabeled rows.
-    s_uu : float
-        Sum of the kernel over all pairs of unlabeled rows.
-    n_u : int
-        Number of unlabeled rows.
-    c_p, c_u, mu : float
-        Weights of a labelled and of an unlabeled row, and the penalty.
-    n_iter : int
-        Number of updates.
-    """
+    """Run the printed updates from h = 1, u = 0; return omega_p (n_p,), omega_u, the intercept and the residual."""
     n_p = K_pp.shape[0]
     M22 = 2.0 * c_u * n_u + mu * n_p
     h = np.ones(n_p)
@@ -105,11 +89,6 @@ def gllc_thesis(
 
     The squared loss replaces the split: M_22 = 2 c_u n_u + 2 c_p n_p, m_2 = 2 c_p n_p - 2 c_u n_u, and omega_p = 2 c_p
     (1 - t), omega_u = -2 c_u (1 + t). Nothing is iterated, so the residual is 0.
-
-    Parameters
-    ----------
-    K_pp, k_pu, s_uu, n_u, c_p, c_u : ndarray, float and int
-        As in `glpual_thesis`.
     """
     n_p = K_pp.shape[0]
     M22 = 2.0 * c_u * n_u + 2.0 * c_p * n_p
@@ -137,23 +116,7 @@ def solve_thesis(
     n_iter: int = 150,
     squared: bool = False,
 ) -> ThesisSolution:
-    """Fit the printed kernel form of GLPUAL or GLLC.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix of the training rows.
-    labelled : ndarray of shape (n,)
-        True for labelled positives.
-    c_p, c_u : float
-        Weight of each labelled and of each unlabeled row, positive.
-    mu : float, default 0.01
-        Penalty. Large values make the updates diverge.
-    n_iter : int, default 150
-        Number of updates. It is part of the method's definition: the published tables stop long before a fixed point.
-    squared : bool, default False
-        GLLC in place of GLPUAL.
-    """
+    """Fit the printed kernel form of GLPUAL or GLLC."""
     K_pp = np.ascontiguousarray(K[np.ix_(labelled, labelled)])
     k_pu = K[labelled][:, ~labelled].sum(axis=1)
     s_uu = float(K[~labelled][:, ~labelled].sum())

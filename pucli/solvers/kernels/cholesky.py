@@ -33,13 +33,7 @@ def solve_refined(A: Floats, b: Floats) -> tuple[Floats, Floats, float, Cholesky
 
 
 def nearest_factor(A: Floats) -> tuple[Cholesky, bool]:
-    """Return the Cholesky factor of A and True, or where rounding has made A indefinite that of a larger one and False.
-
-    Raises
-    ------
-    LinAlgError
-        A is indefinite far beyond rounding.
-    """
+    """Return the Cholesky factor of A and True, or if rounding made A indefinite that of a larger one and False."""
     for share in (0.0, *LARGER_DIAGONALS):
         try:
             larger = A + np.diag(share * len(A) * np.diagonal(A)) if share else A

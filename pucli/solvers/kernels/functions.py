@@ -102,28 +102,13 @@ class Kernel(NamedTuple):
 
         It holds for "linear" and "polynomial". Rows of any length contribute by their slope, also rows without a
         weight, which `rounding` does not see.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, m)
-            Rows.
-        weights, slopes : ndarray of shape (n,)
-            Coefficients of the kernel expansion, and non-negative weights of the errors of the scores.
         """
         degree = 1 if self.name == "linear" else self.degree
         length = np.sqrt(np.maximum(self.diagonal(X), 0.0))
         return 4.0 * (degree + 1) * np.finfo(float).eps * float(slopes @ length) * float(np.abs(weights) @ length)
 
     def combination(self, X: Floats, Y: Floats, weights: Floats) -> Floats:
-        """Return sum_j weights_j k(x_i, y_j), shape (n,), from one chunk of the matrix at a time.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, m)
-            Rows.
-        Y, weights : ndarray of shape (p, m) and (p,)
-            Centres of the kernel, and their coefficients.
-        """
+        """Return sum_j weights_j k(x_i, y_j), shape (n,), from one chunk of the matrix at a time."""
         if self.name == "linear":
             return X @ (weights @ Y)
         step = max(1, _CHUNK_ENTRIES // max(len(Y), 1))
@@ -143,30 +128,14 @@ def half_norms(X: Floats) -> Floats:
 
 
 def rbf(X: Floats, Y: Floats, width: float) -> Floats:
-    """Return exp(-|x_i - y_j|^2 / (2 width^2)), shape (n, p).
-
-    Parameters
-    ----------
-    X, Y : ndarray of shape (n, m) and (p, m)
-        Rows.
-    width : float
-        Length scale, in the units of the features.
-    """
+    """Return exp(-|x_i - y_j|^2 / (2 width^2)), shape (n, p)."""
     centre = middle(Y)
     X, Y = (X - centre) / width, (Y - centre) / width
     return rbf_of_centred(X, Y, half_norms(X), half_norms(Y))
 
 
 def rbf_of_centred(X: Floats, Y: Floats, half_x: Floats, half_y: Floats) -> Floats:
-    """Return exp(-|x_i - y_j|^2 / 2), shape (n, p), for centred rows.
-
-    Parameters
-    ----------
-    X, Y : ndarray of shape (n, m) and (p, m)
-        Rows, centred alike and divided by the width.
-    half_x, half_y : ndarray of shape (n,) and (p,)
-        Half the squared norms of the rows.
-    """
+    """Return exp(-|x_i - y_j|^2 / 2), shape (n, p), for centred rows."""
     K: Floats = X @ Y.T
     _to_exponents(K, X, Y, half_x, half_y)
     np.exp(K, out=K)

@@ -130,13 +130,6 @@ def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
     search does. With more rows than `pucli.solvers.kernels.neighbours` searches exactly, some true neighbours are
     missing. If a row has fewer than `n_neighbors` others, ValueError is raised.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    n_neighbors : int, default 5
-        K, the number of neighbours of each row, not counting itself.
-
     Examples
     --------
     >>> import numpy as np
@@ -182,36 +175,13 @@ def _within(neighbours: Ints, part: Ints, n: int, k: int) -> Ints:
 
 
 def graph_of_part(X: Floats, neighbours: Ints, part: Ints, n_neighbors: int) -> Graph:
-    """Build the mutual K-NN graph of some rows from their neighbours among all rows, found once for all folds.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        All rows.
-    neighbours : ndarray of shape (n, q)
-        The q nearest other rows of each row, the nearest first; if fewer than `n_neighbors` of them are in `part`, the
-        row has fewer neighbours.
-    part : ndarray of shape (p,)
-        Rows of the graph, which numbers them 0, ..., p - 1.
-    n_neighbors : int
-        Number of neighbours of each row.
-    """
+    """Build the mutual K-NN graph of some rows from their neighbours among all rows, found once for all folds."""
     i, j = _mutual(_within(neighbours, part, len(X), n_neighbors))
     return Graph(i, j, _squared_lengths(X, part[i], part[j]), len(part))
 
 
 def graph_from_distances(D: Floats, rows: Ints, n_neighbors: int) -> Graph:
-    """Build the mutual K-NN graph of some rows from a matrix of all distances; ties go to the row earlier in `rows`.
-
-    Parameters
-    ----------
-    D : ndarray of shape (N, N)
-        Squared distances.
-    rows : ndarray of shape (n,)
-        Positions in `D` of the rows. The graph numbers them 0, ..., n - 1.
-    n_neighbors : int
-        Number of neighbours of each row; ValueError is raised if a row has fewer others.
-    """
+    """Build the mutual K-NN graph of some rows from a matrix of all distances; ties go to the row earlier in `rows`."""
     _check_n_neighbors(len(rows), n_neighbors)
     i, j = _mutual(_nearest(D, rows, n_neighbors))
     return Graph(i, j, D[rows[i], rows[j]], len(rows))
@@ -233,15 +203,7 @@ def edge_weights(graph: Graph, sigma: float) -> Floats:
 
 @njit(cache=True)
 def laplacian_product(i: Ints, j: Ints, weight: Floats, Z: Floats) -> Floats:
-    """Return R Z, shape (n, m): each edge adds weight (z_i - z_j) to row i and subtracts it from row j.
-
-    Parameters
-    ----------
-    i, j, weight : ndarray of shape (edges,)
-        Ends of the edges, and their weights, divided by n.
-    Z : ndarray of shape (n, m)
-        Matrix to multiply.
-    """
+    """Return R Z, shape (n, m): each edge adds weight (z_i - z_j) to row i and subtracts it from row j."""
     n, m = Z.shape
     out = np.zeros((n, m))
     for e in range(i.shape[0]):

@@ -67,17 +67,7 @@ def offset_rounding(w: Floats, centre: Floats) -> float:
 
 
 def rise_of_squares(margins: Floats, shift: float, weight: float | Floats) -> float:
-    """Return the rise of a weighted sum of squared margins when every margin is raised by the same amount.
-
-    Parameters
-    ----------
-    margins : ndarray of shape (n,)
-        Margins.
-    shift : float
-        Amount that is added to each margin.
-    weight : float or ndarray of shape (n,)
-        Weight of the sum, or of each square.
-    """
+    """Return the rise of a weighted sum of squared margins when every margin is raised by the same amount."""
     if isinstance(weight, np.ndarray):
         return float(shift * (2.0 * (weight @ margins) + weight.sum() * shift))
     return float(weight * shift * (2.0 * margins.sum() + len(margins) * shift))

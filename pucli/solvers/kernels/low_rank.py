@@ -89,15 +89,6 @@ def rbf_map(X: Floats, width: float, max_rank: int | None = None) -> LowRankMap:
     """Compute low-rank features of the RBF kernel exp(-d^2 / (2 width^2)).
 
     Up to `DENSE_ROWS` rows they come from the kernel matrix, above from one column of it at a time.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Training rows.
-    width : float
-        Width of the kernel.
-    max_rank : int, optional
-        Cap on the rank. None means no cap up to `DENSE_ROWS` rows, and `DEFAULT_MAX_RANK` above.
     """
     n = len(X)
     if n <= DENSE_ROWS:
@@ -116,15 +107,7 @@ class Landmarks(NamedTuple):
 
 
 def landmarks_of(X: Floats, width: float, rank: int) -> Landmarks:
-    """Return landmarks of an RBF kernel: the first pivots among `LANDMARK_ROWS` evenly spaced rows.
-
-    Parameters
-    ----------
-    X, width : ndarray of shape (n, m) and float
-        Rows, and the length scale of the kernel, in the units of the features.
-    rank : int
-        Largest number of landmarks.
-    """
+    """Return landmarks of an RBF kernel: the first pivots among `LANDMARK_ROWS` evenly spaced rows."""
     some = np.linspace(0, len(X) - 1, min(len(X), LANDMARK_ROWS)).astype(np.int64)
     L, pivots, _ = _pivoted_cholesky_rbf(X[some], 0.5 / width**2, min(rank, len(some)), RESIDUAL)
     return Landmarks(some[pivots], np.tril(L.T[pivots]))
@@ -132,11 +115,6 @@ def landmarks_of(X: Floats, width: float, rank: int) -> Landmarks:
 
 def landmark_map(X: Floats, width: float, rank: int) -> LowRankMap:
     """Compute features of the RBF kernel from the rows of `landmarks_of`: time n rank^2, memory n rank.
-
-    Parameters
-    ----------
-    X, width, rank : ndarray of shape (n, m), float and int
-        As in `landmarks_of`.
 
     Examples
     --------
@@ -157,17 +135,7 @@ def landmark_map(X: Floats, width: float, rank: int) -> LowRankMap:
 
 
 def rbf_features(X: Floats, landmarks: Floats, factor: Floats, width: float) -> Floats:
-    """Return the features (n, r) of new rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        New rows.
-    landmarks : ndarray of shape (r, m)
-        Training rows at the pivots of a `LowRankMap`.
-    factor, width : ndarray of shape (r, r) and float
-        Its `factor`, and the width of the kernel.
-    """
+    """Return the features (n, r) of new rows."""
     K = rbf_from_distances(squared_distances_between(X, landmarks), width)
     features: Floats = solve_triangular(factor, K.T, lower=True, check_finite=False).T
     return features

@@ -147,17 +147,7 @@ def path_costs(X: Floats, rho: float) -> Floats:
 
 
 def make_path_map(X: Floats, costs: Floats, rho: float, sigma: float | None) -> PathMap:
-    """Return the map of rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Training rows.
-    costs, rho : ndarray of shape (n, n) and float
-        From `path_costs`, and the weight of long steps there.
-    sigma : float or None
-        Width of the kernel, in units of X; None for the median distance along paths.
-    """
+    """Return the map of rows."""
     if sigma is None:
         apart = np.log1p(costs[costs > 0.0]) / rho
         sigma = float(np.median(apart)) if len(apart) else 1.0

@@ -46,17 +46,7 @@ def _total(values: Floats) -> float:
 
 @njit(cache=True)
 def discrepancy_and_gradient(codes: Floats, prior: Floats, eps: float) -> tuple[float, Floats]:
-    """Return the unbiased estimate of the squared discrepancy of two samples, and its derivative (n, h) by the codes.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n, h)
-        Encoded rows, n >= 2, in single or double precision.
-    prior : ndarray of shape (n, h)
-        Sample of the distribution that the codes should follow.
-    eps : float
-        Softening of the kernel, positive.
-    """
+    """Return the unbiased estimate of the discrepancy of two samples, and its derivative (n, h) by the codes."""
     n, h = codes.shape
     eps = codes.dtype.type(eps)
     zero = codes.dtype.type(0.0)

@@ -83,29 +83,13 @@ def surface_matrix(alpha: Floats, n_features: int) -> tuple[Floats, Floats]:
 
 
 def surface_score(X: Floats, A: Floats, beta: Floats, intercept: float) -> Floats:
-    """Return f at rows, shape (n,), without computing their features.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    A, beta, intercept : ndarray of shape (m, m), ndarray of shape (m,) and float
-        The coefficients; A is symmetric.
-    """
+    """Return f at rows, shape (n,), without computing their features."""
     f: Floats = 0.5 * np.einsum("ij,ij->i", X @ A, X) + X @ beta + intercept
     return f
 
 
 def check_memory(n_rows: int, n_features: int, limit: float | None = None) -> None:
-    """Raise ValueError, which names smaller alternatives, if a fit might need too much memory.
-
-    Parameters
-    ----------
-    n_rows, n_features : int
-        Numbers of training rows and of features, m.
-    limit : float, optional
-        Bytes that may be used; by default a share `MEMORY_SHARE` of the memory.
-    """
+    """Raise ValueError, which names smaller alternatives, if a fit might need too much memory."""
     size = n_surface_features(n_features) + 1
     needed = 8.0 * (MATRICES * size * size + ROW_MATRICES * n_rows * size)
     if limit is None:

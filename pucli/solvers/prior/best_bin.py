@@ -33,15 +33,7 @@ JITTER = 1e-10
 
 
 def best_bin(positive: Floats, population: Floats, odds: float = 1.0) -> float:
-    """Return the best bin estimate of the prior, between 0 and 1.
-
-    Parameters
-    ----------
-    positive, population : ndarray of shape (p,) and (n,)
-        Held-out scores of labelled rows and of the population, the unlabeled rows in the case-control scenario.
-    odds : float, default=1.0
-        Factor on the odds of q_p, if labels were not given at random (`pucli.solvers.prior.labelling_odds`).
-    """
+    """Return the best bin estimate of the prior, between 0 and 1."""
     q_p, q_u = shares_above(positive, population)
     if odds != 1.0:
         q_p = with_odds(q_p, odds)
@@ -49,15 +41,7 @@ def best_bin(positive: Floats, population: Floats, odds: float = 1.0) -> float:
 
 
 def smallest_bound(q_p: Floats, q_u: Floats, rows: tuple[int, int]) -> float:
-    """Return the bound q_u / q_p at the threshold where it is smallest, confidence term included, at most 1 (eq. 4).
-
-    Parameters
-    ----------
-    q_p, q_u : ndarray of shape (thresholds,)
-        Shares of the labelled rows and of the population above each threshold.
-    rows : tuple of two int
-        Numbers of labelled rows and of rows of the population.
-    """
+    """Return the bound q_u / q_p at the threshold where it is smallest, confidence term included, at most 1 (eq. 4)."""
     log_term = 0.5 * np.log(4.0 / DELTA)
     width = np.sqrt(log_term / rows[0]) + np.sqrt(log_term / rows[1])
     q = np.maximum(q_p, 0.5 / rows[0])
@@ -71,52 +55,20 @@ def prior_factors(positive: Floats, population: Floats, ratio: float) -> tuple[f
     The prior is the least of q_u / q_p over thresholds, above which shares q_p of the positives and q_u of the
     population lie. If the odds of q_p are off by at most the ratio, the least with every q_p as large as it may be is
     reached by the weights of its threshold; the least with every q_p as small is an upper bound.
-
-    Parameters
-    ----------
-    positive, population : ndarray of shape (p,) and (n,)
-        Held-out scores of labelled rows and of the population.
-    ratio : float
-        Odds ratio of labelling, at least 1.
     """
     plain, low, high = (best_bin(positive, population, odds=one) for one in (1.0, ratio, 1.0 / ratio))
     return min(1.0, low / max(plain, 1e-12)), max(1.0, high / max(plain, 1e-12))
 
 
 def bootstrapped_best_bins(positive: Floats, population: Floats, rng: np.random.Generator) -> Floats:
-    """Return best bin estimates of resampled scores, shape (40,); their median is the estimate.
-
-    Parameters
-    ----------
-    positive, population : ndarray of shape (p,) and (n,)
-        Held-out scores of labelled rows and of the population.
-    rng : numpy.random.Generator
-        Source of the bootstrap samples.
-    """
+    """Return best bin estimates of resampled scores, shape (40,); their median is the estimate."""
     return np.array([best_bin(p, u) for p, u in resampled(positive, population, rng)])
 
 
 def resampled(
     positive: Floats, population: Floats, rng: np.random.Generator, count: int = BOOTSTRAPS
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Yield bootstrap samples of both kinds of scores.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (p,)
-        Scores of labelled rows.
-    population : ndarray of shape (n,)
-        Scores of the population.
-    rng : numpy.random.Generator
-        Source of the samples.
-    count : int, default=BOOTSTRAPS
-        Number of pairs of samples.
-
-    Yields
-    ------
-    tuple of (ndarray, ndarray)
-        A sample of each kind, of its size but at most `MOST_SCORES`.
-    """
+    """Yield bootstrap samples of both kinds of scores."""
     sizes = [min(len(sample), MOST_SCORES) for sample in (positive, population)]
     for _ in range(count):
         yield (
@@ -139,15 +91,6 @@ def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator, groups
     They are those of the width and ridge with the largest AUC of labelled against unlabeled rows. The scores of a fold
     follow from the fit to all rows: with the hat matrix H and residuals r, those of the rows b are
     y_b - (I - H_bb)^-1 r_b. Time and memory: one (n, n) system per width and ridge.
-
-    Parameters
-    ----------
-    X, labelled : ndarray of shape (n, m) and (n,)
-        Standardised rows, and marks of the labelled positives.
-    rng : numpy.random.Generator
-        Draws the folds.
-    groups : ndarray of int of shape (n,), optional
-        Group of each row; rows of one group are in one fold.
     """
     n, p = len(X), int(np.count_nonzero(labelled))
     y = np.where(labelled, 1.0, -1.0)

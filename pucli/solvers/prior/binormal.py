@@ -92,17 +92,6 @@ class Binormal:
         """Return draws of the number of positives among the first rows by score, and of their share of all positives.
 
         The share is NaN where there is no positive at all.
-
-        Parameters
-        ----------
-        first : int
-            Number of rows with the highest scores.
-        rows : int
-            Number of rows of the population.
-        rng : numpy.random.Generator
-            Source of the draws.
-        draws : int, default=DRAWS
-            Number of draws.
         """
         laws, share = _laws(), first / rows
         places, recalls = np.append(0.0, SHARES), np.column_stack([np.zeros(len(laws.prior)), laws.recall])
@@ -119,13 +108,6 @@ class Binormal:
 
 def binormal(positive: Floats, population: Floats, least: float = 0.0) -> Binormal:
     """Return the posterior of the binormal law, given held-out scores.
-
-    Parameters
-    ----------
-    positive, population : ndarray of shape (p,) and (n,)
-        Scores of labelled rows and of the population, each in ascending order.
-    least : float, default=0.0
-        The least possible prior, the share of the population that is labelled.
 
     Examples
     --------

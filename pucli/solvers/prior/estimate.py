@@ -96,23 +96,7 @@ def estimate_prior(
     random_state: RandomState = None,
     groups: AnyArray | None = None,
 ) -> PriorEstimate:
-    """Estimate the share of positives among unlabeled rows by one method; raise ValueError as `estimate_priors` does.
-
-    Parameters
-    ----------
-    X, labelled : array-like of shape (n, m) and (n,)
-        Rows, and marks of the labelled positives.
-    method : str, default="bbe"
-        Estimator, one of `PRIOR_METHODS`.
-    replicates : int, default=0
-        Bootstrap samples for the interval; 0 returns no interval.
-    confidence : float, default=0.9
-        Coverage of the interval.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of all random draws.
-    groups : array-like of shape (n,), optional
-        As in `estimate_priors`.
-    """
+    """Estimate the share of positives among unlabeled rows by one method; errors as in `estimate_priors`."""
     report = estimate_priors(
         X, labelled, (method,), replicates=replicates, confidence=confidence, random_state=random_state, groups=groups
     )
@@ -130,33 +114,7 @@ def estimate_priors(
     progress: Callable[[int, int], object] | None = None,
     groups: AnyArray | None = None,
 ) -> PriorReport:
-    """Estimate the share of positives among unlabeled rows by several methods.
-
-    Parameters
-    ----------
-    X, labelled : array of shape (n, m) and (n,)
-        Rows, whose features are standardised first, and True for labelled positives, False for unlabeled rows.
-    methods : sequence of {"bbe", "km2", "tice"}
-        Best bin estimation on held-out scores (Garg et al. 2021), kernel mean embedding (Ramaswamy et al. 2016), tree
-        induction (Bekker and Davis 2018). The first is the most accurate if classes overlap.
-    replicates : int
-        Number of bootstrap estimates for an interval, 0 for no interval. Labelled and unlabeled rows are resampled
-        separately. "bbe" always resamples its scores 40 times.
-    confidence : float
-        Confidence of the intervals.
-    random_state : int, RandomState, Generator or None
-        Seed of the bootstrap, the folds, and the sample that is drawn if there are more than 800 rows of a kind.
-    progress : callable, optional
-        Called after each method with the number of finished methods and their total number.
-    groups : array of shape (n,), optional
-        Group of each row; the held-out scores of "bbe" keep rows of one group in one fold.
-
-    Raises
-    ------
-    ValueError
-        If a method is unknown, there is no labelled or no unlabeled row, no feature varies, `replicates` is negative,
-        or `confidence` is outside (0, 1).
-    """
+    """Estimate the share of positives among unlabeled rows by several methods."""
     check_settings(methods, replicates, confidence)
     rng = _generator(random_state)
     positive, unlabeled, rows = _sample(X, labelled, rng)
@@ -186,13 +144,7 @@ def make_report(found: Sequence[PriorEstimate], separation: float) -> PriorRepor
 
 
 def check_settings(methods: Sequence[str], replicates: int, confidence: float) -> None:
-    """Raise ValueError if one of the settings of `estimate_priors` is out of range.
-
-    Parameters
-    ----------
-    methods, replicates, confidence : sequence of str, int and float
-        As in `estimate_priors`.
-    """
+    """Raise ValueError if one of the settings of `estimate_priors` is out of range."""
     for method in methods:
         if method not in PRIOR_METHODS:
             raise ValueError(f"unknown prior estimator {method!r}; there are {', '.join(PRIOR_METHODS)}.")
@@ -213,13 +165,6 @@ def contradicted(
     """Return the estimate of best bins if a given prior lies 0.1 or more outside its 99 % interval, otherwise None.
 
     The estimate holds if the labelled rows are a random sample of the positives.
-
-    Parameters
-    ----------
-    prior : float
-        Given share of positives among the unlabeled rows.
-    X, labelled, random_state, groups : ndarray and seed
-        As in `estimate_priors`.
     """
     found = estimate_prior(
         X, labelled, replicates=1, confidence=PLAIN_CONFIDENCE, random_state=random_state, groups=groups
@@ -259,19 +204,6 @@ def interval(
     """Return the ends of the interval of an estimate, within [0, 1].
 
     It covers sampling error, overlap of the classes, and lasting error.
-
-    Parameters
-    ----------
-    method : str
-        Name of the estimator, whose errors `UNSEEN` lists.
-    prior, top : float
-        Estimate, which the lower end does not exceed, and the largest plausible one, which the upper end reaches.
-    variance : float
-        Variance of the estimate over bootstrap samples.
-    scored : Scored
-        Held-out scores, which measure the overlap.
-    confidence : float
-        Coverage of the interval.
     """
     z = NormalDist().inv_cdf(0.5 + 0.5 * confidence)
     overlap, lasting = UNSEEN[method]

@@ -38,13 +38,6 @@ def with_negatives(
     """Return an estimate of the class prior joined with that of random negatives, and its standard error.
 
     Each is weighted by its precision.
-
-    Parameters
-    ----------
-    value, deviation : float
-        Estimate from labelled positives and the population, and the standard deviation of its draws.
-    positive, population, negative : ndarray of shape (p,), (n,) and (k,)
-        Held-out scores of labelled positives, of the population and of random negatives.
     """
     share, error = _share_of_means(positive, population, negative)
     own = 1.0 / (error**2 + OWN_ERROR**2)

@@ -74,14 +74,5 @@ def ahead_of(probabilities: Floats, threshold: float, ratio: float) -> np.ndarra
 
     Scores rank rows by the chance to be positive and labelled. Two rows can change places only if their probabilities
     of being positive differ by a factor of at most the odds ratio of labelling.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n,)
-        Probability of a positive, increasing with the score.
-    threshold : float
-        Probability at the threshold.
-    ratio : float
-        Odds ratio of labelling.
     """
     return np.asarray(probabilities) > ratio * threshold

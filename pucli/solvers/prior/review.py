@@ -41,20 +41,6 @@ def wilson(share: float, answers: float) -> Share:
 def share_of(positive: Bools, drawn: Floats, rows: int) -> Share:
     """Return the share of positives among `rows` rows from those that were reviewed.
 
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (k,)
-        The answers.
-    drawn : ndarray of shape (k,)
-        Probability with which each of these rows was drawn; 1 is certainty.
-    rows : int
-        Number of rows of which they were drawn, at least k.
-
-    Raises
-    ------
-    ValueError
-        A probability is not above 0 and at most 1, or k is larger than the number of rows.
-
     Examples
     --------
     >>> import numpy as np
@@ -82,11 +68,6 @@ def share_of(positive: Bools, drawn: Floats, rows: int) -> Share:
 def share_of_parts(parts: Sequence[tuple[Share, int]]) -> Share:
     """Return the share of positives among all rows from those of their parts, which were drawn one by one.
 
-    Parameters
-    ----------
-    parts : sequence of (Share, int)
-        The share of positives of each part, and its number of rows.
-
     Examples
     --------
     >>> found = share_of_parts([(Share(0.8, 0.7, 0.9), 100), (Share(0.1, 0.05, 0.2), 300)])
@@ -107,15 +88,6 @@ def answers_needed(found: Share, answers: int, wanted: float, rows: int | None =
     """Return roughly how many answers in all decide on which side of `wanted` the share lies.
 
     It is `answers` if the interval excludes `wanted` already, and None if no number is enough.
-
-    Parameters
-    ----------
-    found, answers : Share and int
-        The share from the answers so far, and their number.
-    wanted : float
-        Share to compare with.
-    rows : int, optional
-        Number of rows in all.
     """
     if not found.low <= wanted <= found.high:
         return answers

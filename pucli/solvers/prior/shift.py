@@ -42,22 +42,7 @@ class NewPrior:
 
 
 def adapted(probabilities: Floats, prior: float, new: float) -> Floats:
-    """Return the probabilities of rows of a population with another share of positives (eq. 2.4 of Saerens et al.).
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n,)
-        Probabilities of a positive in the old population.
-    prior : float
-        Share of positives in the old population.
-    new : float
-        That of the new one.
-
-    Raises
-    ------
-    ValueError
-        A share is not between 0 and 1.
-    """
+    """Return the probabilities of rows of a population with another share of positives (eq. 2.4 of Saerens et al.)."""
     if not (0.0 <= prior <= 1.0 and 0.0 <= new <= 1.0):
         raise ValueError(f"prior {prior} and new {new} must be shares, between 0 and 1.")
     prior, p = _inside(prior), np.clip(probabilities, 0.0, 1.0)
@@ -73,17 +58,6 @@ def new_prior(
 
     The interval comes from bootstrap samples of the new rows. Each draws a prior from its interval, scales the
     probabilities in proportion, and adds an error of the calibration.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n,)
-        Probabilities of the new rows by the old model.
-    prior, ends : float and tuple of two float
-        Share of positives in the old population, which the probabilities rest on, and its 90 % interval.
-    labelled : int
-        Number of labelled rows behind the probabilities.
-    rng : numpy.random.Generator
-        Source of the bootstrap samples.
     """
     n = len(probabilities)
     counts = np.bincount(np.minimum((np.clip(probabilities, 0.0, 1.0) * BINS).astype(int), BINS - 1), minlength=BINS)
@@ -138,24 +112,7 @@ class FeatureShares(NamedTuple):
 def changed_features(
     labelled: FeatureShares, population: FeatureShares, new: FeatureShares, *, any_prior: bool
 ) -> tuple[float, Floats]:
-    """Return the p-value of new rows being from the old population, and that of each feature.
-
-    Parameters
-    ----------
-    labelled, population, new : FeatureShares
-        Of labelled positives, of a sample of the old population, and of the new rows.
-    any_prior : bool
-        Whether another share of positives counts as no change. New rows are then a mixture of labelled rows and
-        population.
-
-    Returns
-    -------
-    p : float
-        With the mixture that is the least contradicted by any feature, so that the test is conservative.
-    of_each : ndarray of shape (k,)
-        With the mixture that the fewest features contradict; a feature that is the same in all rows has 1. All are
-        adjusted for their number (Bonferroni).
-    """
+    """Return the p-value of new rows being from the old population, and that of each feature."""
     from scipy.stats import f
 
     fewest = min(population.rows, new.rows, 2 * labelled.rows if any_prior else new.rows)

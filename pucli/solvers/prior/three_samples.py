@@ -35,15 +35,6 @@ def prior_of_three(
 
     The interval comes from bootstrap samples of all three samples, each with a prior of training drawn from its
     interval.
-
-    Parameters
-    ----------
-    scores : tuple of three ndarray
-        Of held-out labelled positives, of the held-out population of training, and of the new rows.
-    prior, ends : float and tuple of two float
-        Share of positives in the population of training, and its 90 % interval.
-    rng : numpy.random.Generator
-        Source of the bootstrap samples.
     """
     counts, place = _counted(scores)
     prior = min(max(prior, EDGE), 1.0 - EDGE)

@@ -28,13 +28,6 @@ def tice(X: Floats, labelled: Bools, rng: np.random.Generator) -> float:
     """Return TIcE's estimate of the label frequency P(labelled | positive).
 
     It runs twice: with c = 1/2 in the correction term, then with the first estimate.
-
-    Parameters
-    ----------
-    X, labelled : ndarray of shape (n, m) and (n,)
-        Labelled positives and unlabeled rows, and which of them are labelled.
-    rng : numpy.random.Generator
-        Draws the folds, and the features if there are more than 200.
     """
     if X.shape[1] > MOST_FEATURES:
         X = X[:, np.sort(rng.choice(X.shape[1], MOST_FEATURES, replace=False))]
@@ -49,17 +42,7 @@ def tice(X: Floats, labelled: Bools, rng: np.random.Generator) -> float:
 
 
 def lower_bound(count: int, positive: int, c: float, delta: float) -> float:
-    """Return a lower bound of the label frequency, from the labelled share of a part of the rows.
-
-    Parameters
-    ----------
-    count, positive : int
-        Numbers of rows and of labelled rows in the part.
-    c : float
-        Current estimate of the label frequency, for the variance.
-    delta : float
-        One minus the confidence.
-    """
+    """Return a lower bound of the label frequency, from the labelled share of a part of the rows."""
     return positive / count - float(np.sqrt(c * (1.0 - c) * (1.0 - delta) / (delta * count)))
 
 
@@ -107,13 +90,5 @@ def _best_feature(pieces: Ints, labelled: Bools, rows: Ints, features: Ints) -> 
 
 
 def unlabeled_prior(label_frequency: float, n_p: int, n_u: int) -> float:
-    """Return the share of positives among the unlabeled rows.
-
-    Parameters
-    ----------
-    label_frequency : float
-        Share of the positives that are labelled; 0 gives a prior of 1.
-    n_p, n_u : int
-        Numbers of labelled and of unlabeled rows.
-    """
+    """Return the share of positives among the unlabeled rows."""
     return float(np.clip(n_p * (1.0 / label_frequency - 1.0) / n_u, 0.0, 1.0)) if label_frequency > 0 else 1.0

@@ -25,15 +25,7 @@ STARTS = (0.1, 0.5)
 
 
 def gaussian_share(X: Floats, labelled: Bools) -> float | None:
-    """Return the share of positives among unlabeled rows under two normal distributions, None if these do not fit.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of bool, shape (n,)
-        The labelled positives.
-    """
+    """Return the share of positives among unlabeled rows under two normal distributions, None if these do not fit."""
     P, U = _some(X[labelled]), _some(X[~labelled])
     m = X.shape[1]
     if m > MOST_FEATURES or len(P) < max(LEAST_LABELLED, ROWS_PER_FEATURE * m) or len(U) < ROWS_PER_FEATURE * m:

@@ -69,29 +69,7 @@ def ascend(  # noqa: PLR0913
     tol: float,
     max_iter: int,
 ) -> tuple[int, float, float]:
-    """Raise the dual until the gap is below `tol` times the objective; return the sweeps, the gap and the objective.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, r)
-        Rows of the matrix.
-    V : ndarray of shape (n_rows, r)
-        All rows times A^-1, unit rows last.
-    w : ndarray of shape (r,)
-        Starting point, updated in place; w = -A^-1 (b + Z'p) throughout.
-    p : ndarray of shape (n_rows,)
-        Dual variables to start from, updated in place.
-    lower, upper, kink : ndarray of shape (n_rows,)
-        The losses.
-    half_b : ndarray of shape (r,)
-        b / 2.
-    constant : float
-        Added to the objective, to which the gap is relative.
-    tol : float
-        Gap at which to stop, relative to the objective.
-    max_iter : int
-        Largest number of sweeps.
-    """
+    """Raise the dual until the gap is below `tol` times the objective; return the sweeps, the gap and the objective."""
     n_rows = p.shape[0]
     r = w.shape[0]
     curvature = np.empty(n_rows)
@@ -151,13 +129,7 @@ def _newton(Z: Floats, V: Floats, w: Floats, p: Floats, lower: Floats, upper: Fl
 
 @njit(cache=True)
 def inside(x: Floats, lower: Floats, upper: Floats) -> Ints:
-    """Return the indices of the coordinates strictly inside the box.
-
-    Parameters
-    ----------
-    x, lower, upper : ndarray of shape (n,)
-        Point, and the ends of the box.
-    """
+    """Return the indices of the coordinates strictly inside the box."""
     free = np.empty(x.shape[0], np.int64)
     count = 0
     for i in range(x.shape[0]):
@@ -173,19 +145,6 @@ def box_newton(M: Floats, g: Floats, x: Floats, lower: Floats, upper: Floats, fr
 
     The Newton step is tried first, with each coordinate clipped to the box; if that does not raise the value, the same
     direction up to the first bound.
-
-    Parameters
-    ----------
-    M : ndarray of shape (k, k)
-        Positive semi-definite.
-    g : ndarray of shape (k,)
-        Gradient.
-    x, lower, upper : ndarray of shape (n,)
-        Current point, updated in place, and its box.
-    free : ndarray of shape (k,)
-        The coordinates to move, strictly inside the box.
-    scale : float
-        Smallest diagonal entry to which the ridge on M is relative.
     """
     k = g.shape[0]
     ridged = M.copy()

@@ -48,21 +48,7 @@ class KernelRows(Certificate):
 def solve_kernel_rows(
     K: Floats, losses: RowLosses, start: Floats, accuracy: float, max_pairs: int = MAX_PAIRS
 ) -> KernelRows:
-    """Minimise half the squared norm plus the rows' losses until the gap is below `accuracy`.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix.
-    losses : RowLosses
-        Losses with one kink: knot = upper and right = left.
-    start : ndarray of shape (n,)
-        Dual variables to start from, feasible or not.
-    accuracy : float
-        Gap at which to stop, in units of the objective.
-    max_pairs : int
-        Stop at the end of a round after this many pair steps.
-    """
+    """Minimise half the squared norm plus the rows' losses until the gap is below `accuracy`."""
     dual = restore_total(np.clip(start, losses.lower, losses.upper), losses, 0.0)
     G = K @ dual
     tolerance, pairs = FIRST_VIOLATION, 0

@@ -102,19 +102,6 @@ def smoothed(  # noqa: PLR0913
 
     The smoothed loss at v = f + sigma / mu is min_z loss(z) + mu/2 (v - z)^2; its derivative is the multiplier, which
     lies in the box, and its second derivative is mu where the minimising z sits on a kink, else zero.
-
-    Parameters
-    ----------
-    f, sigma : ndarray of shape (n,)
-        Scores, and the multipliers of the outer iteration.
-    mu : float
-        Penalty of the augmented Lagrangian.
-    lower, knot, upper, left, right : ndarray of shape (n,)
-        The fields of `RowLosses`.
-    multiplier : ndarray of shape (n,)
-        Overwritten with the new dual variables.
-    on_kink : ndarray of bool of shape (n,)
-        Overwritten: whether the minimising z sits on a kink.
     """
     value = 0.0
     for i in range(f.shape[0]):
@@ -143,25 +130,7 @@ def solve_linear(
     scale: Scale = OBJECTIVE,
     start: Floats | None = None,
 ) -> LinearSolution:
-    """Minimise 1/2 |w|^2 - a.w - total b + sum_i loss_i(x_i.w + b) over w and b.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, m)
-        Rows with a loss.
-    losses : RowLosses
-        Losses of the rows.
-    total, a : float and ndarray of shape (m,)
-        Coefficients of the intercept and of w.
-    tol : float
-        Relative duality gap at which to stop.
-    max_iter : int
-        Largest number of Newton steps.
-    scale : Scale
-        Scale of the relative gap, besides the objective.
-    start : ndarray of shape (n,), optional
-        Dual variables of a similar problem, feasible or not.
-    """
+    """Minimise 1/2 |w|^2 - a.w - total b + sum_i loss_i(x_i.w + b) over w and b."""
     began = time.perf_counter()
     trivial, constant = scale
     state = _Smoothed(X, losses, total, a)

@@ -69,15 +69,6 @@ def optimal_intercept(losses: RowLosses, total: float, g: Floats) -> float:
 
     The slope is a step function of b, so the minimiser is a weighted quantile of the kinks. If the interval is
     unbounded, its end is returned.
-
-    Parameters
-    ----------
-    losses : RowLosses
-        Losses of the rows.
-    total : float
-        e, the sum of the dual variables.
-    g : ndarray of shape (n,)
-        Scores without the intercept.
     """
     breaks = np.concatenate([losses.left - g, losses.right - g])
     jumps = np.concatenate([losses.knot - losses.lower, losses.upper - losses.knot])
@@ -104,15 +95,6 @@ def intercept_and_gap(losses: RowLosses, total: float, sigma: Floats, G: Floats)
 
     The gap is the sum of the rows' Fenchel gaps, loss_i(f_i) + loss_i*(sigma_i) - sigma_i f_i. Each is at least zero,
     so no digits cancel.
-
-    Parameters
-    ----------
-    losses : RowLosses
-        Losses of the rows.
-    total : float
-        e, the sum of the dual variables.
-    sigma, G : ndarray of shape (n,)
-        Feasible dual variables, and K sigma - a(X).
     """
     intercept = optimal_intercept(losses, total, -G)
     f = intercept - G
@@ -121,17 +103,7 @@ def intercept_and_gap(losses: RowLosses, total: float, sigma: Floats, G: Floats)
 
 
 def dual_value(losses: RowLosses, sigma: Floats, G: Floats, a_X: Floats, a_norm: float) -> float:
-    """Return the value of the dual, a lower bound of the primal, at a feasible sigma (n,).
-
-    Parameters
-    ----------
-    losses : RowLosses
-        Losses of the rows.
-    sigma, G, a_X : ndarray of shape (n,)
-        Feasible dual variables, K sigma - a(X), and a(x_i).
-    a_norm : float
-        |a|_H^2.
-    """
+    """Return the value of the dual, a lower bound of the primal, at a feasible sigma (n,)."""
     return -0.5 * a_norm - 0.5 * float(sigma @ (G - a_X)) - float(conjugate_values(losses, sigma).sum())
 
 
@@ -139,13 +111,6 @@ def relative_scale(objective: float, gap: float, trivial: float) -> float:
     """Return the scale of a relative gap: the larger modulus of primal and dual value.
 
     It is at least a thousandth of `trivial`, so that the tolerance can be reached if the optimum happens to be zero.
-
-    Parameters
-    ----------
-    objective, gap : float
-        Primal value, and primal minus dual value.
-    trivial : float
-        Objective of the best constant f.
     """
     return max(abs(objective), abs(objective - gap), 1e-3 * abs(trivial))
 
@@ -154,15 +119,6 @@ def restore_total(sigma: Floats, losses: RowLosses, total: float) -> Floats:
     """Return dual variables shifted so that they have the given sum, each row in proportion to its room.
 
     Rows strictly between their corners are shifted first, then all rows.
-
-    Parameters
-    ----------
-    sigma : ndarray of shape (n,)
-        Dual variables within their boxes; overwritten.
-    losses : RowLosses
-        Losses of the rows, whose slopes are the corners.
-    total : float
-        Required sum.
     """
     lower, knot, upper = losses.lower, losses.knot, losses.upper
     between = (sigma > lower) & (sigma < upper) & (sigma != knot)
@@ -180,17 +136,6 @@ def gap_at(losses: RowLosses, X: Floats, sigma: Floats, w: Floats, intercept: fl
 
     The kernel matrix of rows that differ much in length keeps few digits, and so do scores K sigma. The bound includes
     the possible rounding error of w and of the scores.
-
-    Parameters
-    ----------
-    losses : RowLosses
-        Losses of the rows.
-    X, sigma : ndarray of shape (n, m) and (n,)
-        Rows, and feasible dual variables.
-    w, intercept : ndarray of shape (m,) and float
-        Coefficients and intercept.
-    fixed : float, default=0.0
-        Sum of the norms of the terms of a, for the rounding error of w.
     """
     f = X @ w + intercept
     gap = float((loss_values(losses, f) + conjugate_values(losses, sigma) - sigma * f).sum())

@@ -50,22 +50,7 @@ def pair_step(  # noqa: PLR0913
     knot_j: float,
     kink_j: float,
 ) -> float:
-    """Return the t >= 0 that minimises the dual along sigma_i + t, sigma_j - t.
-
-    Parameters
-    ----------
-    slope : float
-        Derivative at t = 0, negative.
-    curvature : float
-        eta = K_ii + K_jj - 2 K_ij >= 0.
-    s_i, s_j : float
-        The two dual variables.
-    knot_i, upper_i, kink_i : float
-        Corners of the box of sigma_i, which grows, and the jump right_i - left_i of the derivative of loss* at its
-        knot.
-    lower_j, knot_j, kink_j : float
-        Corners of the box of sigma_j, which shrinks, and right_j - left_j.
-    """
+    """Return the t >= 0 that minimises the dual along sigma_i + t, sigma_j - t."""
     end = min(upper_i - s_i, s_j - lower_j)
     break_i = knot_i - s_i if s_i < knot_i else np.inf
     break_j = s_j - knot_j if s_j > knot_j else np.inf
@@ -155,23 +140,7 @@ def solve_block(  # noqa: PLR0913
     tolerance: float,
     max_pairs: int,
 ) -> tuple[int, float]:
-    """Minimise the dual over one block by pairs; return the number of pair steps and the increase of the dual value.
-
-    Parameters
-    ----------
-    K : ndarray of shape (q, q)
-        Kernel matrix of the block.
-    G : ndarray of shape (q,)
-        Gradient of the dual without loss*, updated in place.
-    sigma : ndarray of shape (q,)
-        Dual variables, updated in place.
-    lower, knot, upper, left, right : ndarray of shape (q,)
-        The fields of `RowLosses`.
-    tolerance : float
-        Largest violation of the optimality conditions at which to stop.
-    max_pairs : int
-        Largest number of pair steps.
-    """
+    """Minimise the dual over one block by pairs; return the number of pair steps and the increase of the dual value."""
     q = sigma.shape[0]
     up = np.empty(q)
     down = np.empty(q)
@@ -221,17 +190,7 @@ def solve_block(  # noqa: PLR0913
 
 @njit(cache=True)
 def add_rows(store: Floats, slots: Ints, weights: Floats, out: Floats) -> None:
-    """Add sum_k weights_k store[slots_k, :n] to `out` (n,) in place, a tile of columns at a time.
-
-    Parameters
-    ----------
-    store : ndarray of shape (capacity, n_max)
-        Stored rows, of which the first n columns are used.
-    slots, weights : ndarray of shape (k,)
-        Indices of the rows in the store, and their weights.
-    out : ndarray of shape (n,)
-        Increased by the sum.
-    """
+    """Add sum_k weights_k store[slots_k, :n] to `out` (n,) in place, a tile of columns at a time."""
     n = out.shape[0]
     for start in range(0, n, TILE_COLUMNS):
         stop = min(start + TILE_COLUMNS, n)

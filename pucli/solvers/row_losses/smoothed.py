@@ -37,17 +37,6 @@ def smoothed_slopes(X: Floats, lower: Floats, upper: Floats, kink: Floats, width
     """Return the slopes (n,) of the losses at the minimum of the problem smoothed with the last of `widths`.
 
     They lie inside their boxes, and sum to zero up to the accuracy of the last minimum.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    lower, upper, kink : ndarray of shape (n,)
-        The losses.
-    widths : ndarray
-        Half-widths of the smoothed zone, in the order in which they are used.
-    steps : int
-        Largest number of Newton steps at each width, from v = 0 and b = 0.
     """
     n, m = X.shape
     w = np.zeros(m + 1)

@@ -34,19 +34,6 @@ def sparse_newton_step(
     """Solve (I + mu Z'Z) step = -gradient, nearly, with Z the centred rows on a kink and a column of ones.
 
     Any number of conjugate gradient steps from zero gives a direction of descent.
-
-    Parameters
-    ----------
-    X : csr_array of shape (n, m)
-        Rows.
-    centre : ndarray of shape (m,)
-        Vector that is subtracted from the rows, without making them dense.
-    on_kink : ndarray of shape (n,)
-        True for rows on a kink.
-    mu : float
-        Penalty of the augmented Lagrangian.
-    gradient_w, gradient_b : ndarray of shape (m,), float
-        Not both zero.
     """
     Z = X[np.flatnonzero(on_kink)]
     transposed, k = Z.T.tocsr(), Z.shape[0]

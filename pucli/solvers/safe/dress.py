@@ -28,20 +28,6 @@ def density_ratio(X: Floats, other: Floats, *, rho: float = 1.0, nu: float = -0.
     """Return the weight w_i of each labelled row (N,), with both densities in units of the greatest g(.|eta).
 
     A weight is infinite where it overflows; with rho > 0 none does.
-
-    Parameters
-    ----------
-    X, other : ndarray of shape (N, d) and (M, d)
-        Labelled rows, and the rows of the numerator: the unlabeled ones, or all.
-    rho, nu : float
-        Of r = rho N^nu; rho >= 0.
-    ridge : float or ndarray of shape (d,)
-        Variance added to every feature of both densities.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        A covariance is singular.
     """
     columns = np.arange(X.shape[1])
     own = sample_moments(X, ridge)
@@ -57,21 +43,7 @@ def density_ratio(X: Floats, other: Floats, *, rho: float = 1.0, nu: float = -0.
 def weighted_logistic(
     X: Floats, y: Floats, weight: Floats, *, lam: float, tol: float = 1e-9, max_iter: int = 200
 ) -> Solution:
-    """Minimise sum_i w_i log(1 + exp(-y_i f_i)) + lam/2 |beta|^2, f = X beta + beta_0, by Newton steps.
-
-    Parameters
-    ----------
-    X, y : ndarray of shape (N, d) and (N,)
-        Rows, and labels -1 or 1, each at least once.
-    weight : ndarray of shape (N,)
-        Positive weights.
-    lam : float
-        Ridge on the slopes, > 0, so that the minimum is finite for rows that a hyperplane divides.
-    tol : float
-        Duality gap at which to stop, relative to the sum of weights.
-    max_iter : int
-        Largest number of steps.
-    """
+    """Minimise sum_i w_i log(1 + exp(-y_i f_i)) + lam/2 |beta|^2, f = X beta + beta_0, by Newton steps."""
     centre, scale = X.mean(axis=0), X.std(axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)
     Z = np.column_stack([(X - centre) / scale, np.ones(len(X))]) * y[:, None]

@@ -36,21 +36,7 @@ def expectation_maximisation(
     tol: float = 1e-8,
     max_iter: int = 1000,
 ) -> MixtureFit:
-    """Maximise sum_i log pi_y p_y(x_i) + sum_j log sum_k pi_k p_k(u_j) from `start`.
-
-    Parameters
-    ----------
-    model : SeparateModel or SharedGaussian
-        The generative model.
-    start : Parameters
-        Starting point.
-    X, codes, U : ndarray of shape (N, d), (N,) and (M, d)
-        Labelled rows, their classes 0 to K - 1, and unlabeled rows, M >= 0.
-    tol : float
-        Stop when an iteration raises the objective by less than this, in nats per row.
-    max_iter : int
-        Largest number of iterations.
-    """
+    """Maximise sum_i log pi_y p_y(x_i) + sum_j log sum_k pi_k p_k(u_j) from `start`."""
     one_hot = np.eye(len(start.prior))[codes]
     Z_labelled, A = one_hot.T @ model.features(X), model.features(U)
     parameters, objective, rise, n_iter = start, -np.inf, np.inf, 0

@@ -79,22 +79,7 @@ def sample_moments(X: Floats, ridge: Ridge = 0.0) -> Gaussian:
 
 
 def fit_by_blocks(X: Floats, pattern: Pattern, ridge: Ridge = 0.0) -> Gaussian:
-    """Return the maximum likelihood estimate for a monotone pattern, one regression per block, (B.6)-(B.8).
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, D)
-        Rows, NaN where missing.
-    pattern : Pattern
-        Blocks of columns.
-    ridge : float or ndarray of shape (D,)
-        Added to the variances.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        A block has too few rows for its regression.
-    """
+    """Return the maximum likelihood estimate for a monotone pattern, one regression per block, (B.6)-(B.8)."""
     D = X.shape[1]
     mean, covariance = np.empty(D), np.empty((D, D))
     done = np.empty(0, dtype=int)
@@ -114,19 +99,7 @@ def fit_by_blocks(X: Floats, pattern: Pattern, ridge: Ridge = 0.0) -> Gaussian:
 
 
 def log_density(X: Floats, model: Gaussian, columns: Ints, ridge: float = 0.0) -> Floats:
-    """Return the log marginal density of some columns of each row (n,), averaged over noise of variance `ridge`.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows, complete in these columns.
-    model : Gaussian
-        Mean and covariance of all columns.
-    columns : ndarray of int
-        Columns of the marginal; with none, the log-density is 0.
-    ridge : float, default=0.0
-        Variance of the noise of each entry.
-    """
+    """Return the log marginal density of some columns of each row (n,), averaged over noise of variance `ridge`."""
     if len(columns) == 0:
         return np.zeros(len(X))
     factor = cho_factor(model.covariance[np.ix_(columns, columns)], lower=True)
@@ -142,13 +115,6 @@ def conditional(model: Gaussian, observed: Ints, hidden: Ints) -> tuple[Floats, 
     """Return the law of hidden columns given the observed ones, (6.3): offset (h,), B (h, o) and the covariance (h, h).
 
     The mean is offset + B x.
-
-    Parameters
-    ----------
-    model : Gaussian
-        Mean and covariance of all columns.
-    observed, hidden : ndarray of int
-        Columns of each kind, o and h of them.
     """
     inside = model.covariance[np.ix_(observed, observed)]
     cross = model.covariance[np.ix_(hidden, observed)]
@@ -207,22 +173,6 @@ def guaranteed_improvement(
     reference's correlations times that of double precision) times the size of the terms and of the quadratic forms of
     hidden entries that resemble observed ones. So it is negative where rounding hides the gain, and minus infinity if
     there is no bound.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, D)
-        Rows, NaN where missing.
-    pattern : Pattern
-        Blocks of columns. Only complete rows have the last one.
-    model : Gaussian
-        An estimate whose last block, given the others, is that of `reference`.
-    reference : Gaussian
-        The fit on complete rows.
-    by_blocks : bool
-        Whether `model` regresses every block on its own rows. If not, all incomplete blocks, given the complete
-        columns, are as in `reference`, and their hidden entries do not matter.
-    ridge : float
-        Variance of the noise over which log-likelihoods are averaged.
     """
     last = pattern.rows[-1]
     columns = np.concatenate(pattern.blocks)

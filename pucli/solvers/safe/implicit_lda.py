@@ -91,19 +91,6 @@ def implicitly_constrained(
     """Maximise the labelled likelihood over the fits to all labellings, from soft labels `start`.
 
     The objective is never below that at `start`.
-
-    Parameters
-    ----------
-    model : SharedGaussian
-        The model of all rows.
-    X, codes, U : ndarray of shape (N, d), (N,) and (M, d)
-        Labelled rows, their classes 0 to K - 1, each at least once, and unlabeled rows, M >= 1.
-    start : ndarray of shape (M, K)
-        Soft labels to start from.
-    tol : float
-        Residual per labelled row at which to stop, in nats.
-    max_iter : int
-        Largest number of steps.
     """
     likelihood = _LabelledLikelihood(model, X, codes, model.features(U))
     Q = start

@@ -163,17 +163,6 @@ def least_squares(X: Floats, y: Floats, *, lam: float = 0.0, fit_intercept: bool
     """Return the w (D + 1,), slopes and then the intercept, that minimises ||y - Xw||^2 + lam ||slopes||^2, (3.6).
 
     If the rows do not determine w (N <= D and lam = 0), it has the least norm in standardised features.
-
-    Parameters
-    ----------
-    X : ndarray of shape (N, D)
-        Rows.
-    y : ndarray of shape (N,)
-        Labels 0 and 1, or soft labels between them.
-    lam : float, default=0.0
-        Ridge on the slopes.
-    fit_intercept : bool, default=True
-        Whether there is an intercept; otherwise it is 0.
     """
     centre, scale = _standardisation(X, fit_intercept, lam)
     design = _design(X, centre, scale, lam, fit_intercept)
@@ -196,29 +185,13 @@ def fitted_values(X: Floats, w: Floats) -> Floats:
 
 
 def risk(X: Floats, y: Floats, w: Floats, lam: float) -> float:
-    """Return ||y - Xw||^2 + lam ||slopes||^2 of coefficients as they are rounded.
-
-    Parameters
-    ----------
-    X, y : ndarray of shape (N, D) and (N,)
-        Rows and labels.
-    w, lam : ndarray of shape (D + 1,) and float
-        Slopes, then the intercept, and the ridge on the slopes.
-    """
+    """Return ||y - Xw||^2 + lam ||slopes||^2 of coefficients as they are rounded."""
     away = fitted_values(X, w) - y
     return float(away @ away + lam * (w[:-1] @ w[:-1]))
 
 
 def excess_risk(X: Floats, y: Floats, w: Floats, *, lam: float, fit_intercept: bool) -> float:
-    """Return `risk` minus its minimum: the part of the residuals that the columns of the design explain.
-
-    Parameters
-    ----------
-    X, y, w, lam : ndarray and float
-        As in `risk`.
-    fit_intercept : bool
-        Whether the minimum is over the intercept, too.
-    """
+    """Return `risk` minus its minimum: the part of the residuals that the columns of the design explain."""
     centre, scale = _standardisation(X, fit_intercept, lam)
     design = _design(X, centre, scale, lam, fit_intercept)
     left, singular, _ = svd(design, full_matrices=False, check_finite=False)
@@ -230,17 +203,7 @@ def excess_risk(X: Floats, y: Floats, w: Floats, *, lam: float, fit_intercept: b
 
 
 def contrast(X: Floats, y: Floats, w: Floats, w_supervised: Floats, lam: float) -> float:
-    """Return risk(w) - risk(w_supervised), computed without cancellation.
-
-    Parameters
-    ----------
-    X, y : ndarray of shape (n, D) and (n,)
-        Rows and labels.
-    w, w_supervised : ndarray of shape (D + 1,)
-        Slopes, then the intercept, of the two solutions.
-    lam : float
-        Ridge on the slopes.
-    """
+    """Return risk(w) - risk(w_supervised), computed without cancellation."""
     values, before = fitted_values(X, w), fitted_values(X, w_supervised)
     slopes = (w - w_supervised)[:-1] @ (w + w_supervised)[:-1]
     return float((values - before) @ (values + before - 2.0 * y) + lam * slopes)
@@ -252,15 +215,6 @@ def guaranteed_improvement(X: Floats, y: Floats, U: Floats, w: Floats, w_supervi
     The risk is ||y_e - X_e w||^2 + lam ||slopes||^2. It is linear in each hidden label up to a term that both share,
     so the minimum is attained at a label 0 or 1 in each row. A bound on the rounding of the sums is subtracted; a
     minimum within that bound of zero is 0.
-
-    Parameters
-    ----------
-    X, y, U : ndarray of shape (N, D), (N,) and (M, D)
-        Labelled rows, their labels 0 and 1, and unlabeled rows.
-    w, w_supervised : ndarray of shape (D + 1,)
-        Slopes, then the intercept, of the two solutions.
-    lam : float, default=0.0
-        Ridge on the slopes.
     """
     eps = np.finfo(np.float64).eps
     unit = (len(w) + 2) * eps
@@ -299,21 +253,6 @@ def safe_least_squares(
     optimum - objective <= gap), or the labelled risk (3.11) that ICLS minimises. If CPLS cannot prove an
     improvement (before convergence, or because there is none), it falls back to the supervised fit, with objective
     0 and the known distance to the saddle value as the gap.
-
-    Parameters
-    ----------
-    X, y, U : ndarray of shape (N, D), (N,) and (M, D)
-        Labelled rows, their labels 0 or 1, and unlabeled rows, M >= 1.
-    metric : {"all", "labelled"}
-        The rows in whose metric w(y_u) is nearest to the supervised solution.
-    lam : float
-        Ridge on the slopes, the same in every risk.
-    fit_intercept : bool
-        Whether there is an intercept.
-    tol : float
-        Duality gap per row at which to stop, in squared label units.
-    max_iter : int
-        Largest number of coordinate sweeps.
     """
     n_labelled, n_unlabeled = len(X), len(U)
     w_sup = least_squares(X, y, lam=lam, fit_intercept=fit_intercept)

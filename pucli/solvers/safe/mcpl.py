@@ -202,15 +202,7 @@ class Gain(NamedTuple):
 def gain_over_supervised(
     supervised_fit: tuple[Model, Parameters], fit: tuple[Model, Parameters], X: Floats, codes: Ints, U: Floats
 ) -> Gain:
-    """Return the gain of `fit` over `supervised_fit`.
-
-    Parameters
-    ----------
-    supervised_fit, fit : pair of model and Parameters
-        The supervised fit, and another one.
-    X, codes, U : ndarray of shape (N, d), (N,) and (M, d)
-        Labelled rows, their classes, and unlabeled rows.
-    """
+    """Return the gain of `fit` over `supervised_fit`."""
     supervised, (model, fitted) = supervised_fit[1], fit
     one_hot, A = np.eye(len(fitted.prior))[codes], model.features(U)
     gain, gain_error = _contrast(model, fitted, supervised, U, A)
@@ -239,23 +231,6 @@ def contrastive_pessimistic(
 
     If no improvement can be proven (before convergence, or because there is none), the fit falls back to the supervised
     parameters, with objective 0 and the known distance to the saddle value as the gap.
-
-    Parameters
-    ----------
-    supervised_model, model : SeparateModel or SharedGaussian
-        The same model for the labelled rows alone and for all rows. They differ only in the second moment of
-        `SharedGaussian`.
-    X, codes, U : ndarray of shape (N, d), (N,) and (M, d)
-        Labelled rows, their classes 0 to K - 1, each at least once, and unlabeled rows, M >= 1.
-    tol : float
-        Saddle gap per row at which to stop, in nats.
-    max_iter : int
-        Largest number of Newton steps.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        The supervised covariance is singular.
     """
     one_hot = np.eye(codes.max() + 1)[codes]
     Z_labelled = one_hot.T @ model.features(X)

@@ -91,17 +91,6 @@ class _Point(NamedTuple):
 def solve_minimax(X: Floats, pattern: Pattern, reference: Gaussian, ridge: float = 0.0) -> MinimaxSolution:
     """Return the Gaussian that maximises the gain over `reference` guaranteed for any values of the missing entries.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, D)
-        Rows, NaN where missing.
-    pattern : Pattern
-        Blocks of columns, at least two.
-    reference : Gaussian
-        The maximum likelihood estimate of the complete rows, `ridge` added to its variances.
-    ridge : float
-        Variance of the noise over which log-likelihoods are averaged.
-
     Examples
     --------
     >>> import numpy as np

@@ -72,17 +72,7 @@ class SeparateModel:
         return hessian
 
     def log_joint(self, parameters: Parameters, X: Floats, features: Floats | None = None) -> Floats:
-        """Return log pi_k p_k(x) for each row and class, shape (n, K).
-
-        Parameters
-        ----------
-        parameters : Parameters
-            Parameters of the classes.
-        X : ndarray of shape (n, d)
-            Rows.
-        features : ndarray of shape (n, p + 1), optional
-            (1, t(x)) of the rows, if already computed.
-        """
+        """Return log pi_k p_k(x) for each row and class, shape (n, K)."""
         A = self.features(X) if features is None else features
         carrier = np.column_stack([family.log_carrier(X) for family in self.families])
         return A @ parameters.theta.T + carrier
@@ -159,17 +149,7 @@ class SharedGaussian:
         return reduced.reshape((K - 1) * (d + 1), (K - 1) * (d + 1))
 
     def log_joint(self, parameters: Parameters, X: Floats, features: Floats | None = None) -> Floats:
-        """Return log pi_k p_k(x), averaged over the jitter, for each row and class, shape (n, K).
-
-        Parameters
-        ----------
-        parameters : Parameters
-            Parameters of the classes, and the common precision.
-        X : ndarray of shape (n, d)
-            Rows.
-        features : ndarray of shape (n, d + 1), optional
-            (1, x) of the rows, if already computed.
-        """
+        """Return log pi_k p_k(x), averaged over the jitter, for each row and class, shape (n, K)."""
         A = self.features(X) if features is None else features
         factor = np.linalg.cholesky(parameters.precision)
         whitened = X @ factor

@@ -86,26 +86,7 @@ def solve_surface_admm(
     tol: float = 1e-6,
     max_iter: int = 20000,
 ) -> SurfaceSolution:
-    """Minimise EKF-GLPUAL's objective (4.26) by the printed updates (4.28).
-
-    Parameters
-    ----------
-    rows, G : GlobalLocalProblem and ndarray
-        As in `SurfaceUpdates`.
-    lam1 : float
-        Group penalty, positive.
-    mu : float, default 1.0
-        Penalty of the splitting, positive.
-    tol : float, default 1e-6
-        Gap at which to stop, relative to the objective.
-    max_iter : int, default 20000
-        Largest number of iterations, at least 1.
-
-    Returns
-    -------
-    SurfaceSolution
-        The coefficients of the last update (4.30), with those groups set to zero that are zero in t.
-    """
+    """Minimise EKF-GLPUAL's objective (4.26) by the printed updates (4.28)."""
     problem = surface_problem(rows, G)
     smooth = shifted_laplacian(rows.edges, len(rows.Z), mu).solve
     step = SurfaceUpdates(rows, G, mu, smooth, start=(1.0, 0.0), multipliers=(0.0, 0.0))

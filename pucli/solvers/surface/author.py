@@ -38,27 +38,7 @@ def shrink_by_one_norm(d: Floats, c: float) -> Floats:
 def solve_surface_author(
     rows: GlobalLocalProblem, G: Floats, R: Floats, lam1: float, mu: float = 0.01, n_iter: int = 300
 ) -> Solution:
-    """Run the updates.
-
-    Parameters
-    ----------
-    rows, G : GlobalLocalProblem and ndarray
-        As in `pucli.solvers.surface.admm.SurfaceUpdates`. The edges are not used.
-    R : ndarray of shape (n, n)
-        Matrix from `full_laplacian`.
-    lam1 : float
-        Group penalty, positive.
-    mu : float, default 0.01
-        Penalty of the splitting, positive.
-    n_iter : int, default 300
-        Number of updates.
-
-    Returns
-    -------
-    Solution
-        The coefficients of the last update, with groups of zero set to zero. `residual` is the largest difference of
-        a group's coefficients from their copy t.
-    """
+    """Run the updates."""
     smoother = cho_factor(2.0 * R + mu * np.eye(len(R)), lower=True, check_finite=False)
 
     def smooth(right_side: Floats) -> Floats:

@@ -64,15 +64,7 @@ class SurfaceSolution(Solution):
 
 
 def surface_problem(rows: GlobalLocalProblem, G: Floats) -> SurfaceProblem:
-    """Return the problem for any lam1, with A and b computed.
-
-    Parameters
-    ----------
-    rows : GlobalLocalProblem
-        Surface features of the rows (n, r), with a last column of ones; the ridge is lam2, on the gradients of f.
-    G : ndarray of shape (r - 1, r - 1)
-        Matrix of `pucli.solvers.kernels.quadratic_surface.surface_ridge`.
-    """
+    """Return the problem for any lam1, with A and b computed."""
     Z, labelled, edges, lam2, c_p, c_u = rows
     Zu = rows.Zu
     A = quadratic(G, Zu.T @ Zu, similarity_form(Z, edges), lam2, c_u)
@@ -80,17 +72,7 @@ def surface_problem(rows: GlobalLocalProblem, G: Floats) -> SurfaceProblem:
 
 
 def quadratic(G: Floats, ZuZu: Floats, similarity: Floats, lam2: float, c_u: float) -> Floats:
-    """Return the matrix A of the quadratic terms, shape (r, r).
-
-    Parameters
-    ----------
-    G : ndarray of shape (r - 1, r - 1)
-        Matrix of the L2 penalty.
-    ZuZu, similarity : ndarray of shape (r, r)
-        Zu'Zu, which a grid computes once, and 2 Z'RZ, which it computes once for each sigma.
-    lam2, c_u : float
-        Weights of the L2 penalty and of the loss of an unlabeled row.
-    """
+    """Return the matrix A of the quadratic terms, shape (r, r)."""
     A = 2.0 * c_u * ZuZu + similarity
     A = 0.5 * (A + A.T)
     A[:-1, :-1] += lam2 * G
@@ -98,32 +80,14 @@ def quadratic(G: Floats, ZuZu: Floats, similarity: Floats, lam2: float, c_u: flo
 
 
 def assemble(Z: Floats, A: Floats, labelled: Bools, c_p: float, c_u: float) -> SurfaceProblem:
-    """Return the problem with a given quadratic.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, r)
-        Surface features, with a last column of ones.
-    A : ndarray of shape (r, r)
-        Matrix from `quadratic`.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    c_p, c_u : float
-        Weights of the losses of a labelled and of an unlabeled row.
-    """
+    """Return the problem with a given quadratic."""
     b = 2.0 * c_u * Z[~labelled].sum(axis=0)
     constant = c_u * float(np.count_nonzero(~labelled))
     return SurfaceProblem(A, b, np.ascontiguousarray(Z[labelled]), c_p, constant, n_features_of(Z.shape[1] - 1))
 
 
 def surface_objective(problem: SurfaceProblem, w: Floats, lam1: float) -> float:
-    """Return J(w).
-
-    Parameters
-    ----------
-    problem, w, lam1 : SurfaceProblem, ndarray of shape (r,) and float
-        The problem, the coefficients with the intercept last, and the weight of the group penalty.
-    """
+    """Return J(w)."""
     norms = np.linalg.norm(w[surface_groups(problem.m)], axis=1)
     hinge = problem.c_p * np.maximum(1.0 - problem.Zp @ w, 0.0).sum()
     quadratic = 0.5 * w @ problem.A @ w + problem.b @ w + problem.constant
@@ -149,15 +113,7 @@ def restricted(problem: SurfaceProblem, features: Ints) -> tuple[SurfaceProblem,
 
 
 def with_exact_zeros(problem: SurfaceProblem, w: Floats, zero: Bools) -> Floats:
-    """Return w with some groups set to zero and the intercept that is then optimal.
-
-    Parameters
-    ----------
-    problem, w : SurfaceProblem and ndarray of shape (r,)
-        The problem, and the coefficients, which are not changed.
-    zero : ndarray of bool of shape (m,)
-        Features whose groups become zero.
-    """
+    """Return w with some groups set to zero and the intercept that is then optimal."""
     w = w.copy()
     w[np.unique(surface_groups(problem.m)[zero])] = 0.0
     w[-1] = best_intercept(w, problem.A, problem.b, problem.Zp, problem.c_p)
@@ -169,15 +125,6 @@ def shared(gradient: Floats, m: int, chosen: Bools | None = None) -> Floats:
 
     The gradient of a coefficient in two groups is shared evenly between them. If only one of the two features is
     chosen, the other one takes all of it, since groups of non-zero coefficients have no room for it.
-
-    Parameters
-    ----------
-    gradient : ndarray of shape (r - 1,)
-        Gradient of the smooth terms by each coefficient, without the intercept.
-    m : int
-        Number of features.
-    chosen : ndarray of bool of shape (m,), optional
-        Features whose groups are not zero; by default all.
     """
     share = np.full((m, m), 0.5)
     if chosen is not None and not chosen.all():
@@ -201,21 +148,6 @@ def surface_bound(
 
     The bound is the largest of those at w and at points that meet the stationarity condition with p and v. There,
     features outside `chosen` have the multipliers that w needs, shortened to fit into their balls.
-
-    Parameters
-    ----------
-    problem, w : SurfaceProblem and ndarray of shape (r,)
-        The problem, and coefficients.
-    p : ndarray of shape (n_p,)
-        Slopes of the hinges, in their box.
-    v : ndarray of shape (m, m + 1)
-        Multipliers of the groups.
-    lam1 : float
-        Group penalty.
-    chosen : ndarray of shape (m,), bool
-        Features for which v was computed.
-    enough : float, default inf
-        A bound that need not be raised.
     """
     bound, needed, moved = _bound_at(problem, w, p, v, lam1, chosen)
     if bound >= enough:

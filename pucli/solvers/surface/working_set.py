@@ -103,29 +103,7 @@ def solve_surface(
     start: SurfaceSolution | None = None,
     allowed: float = 0.0,
 ) -> SurfaceSolution:
-    """Minimise EKF-GLPUAL's objective (4.26) to a proven relative gap.
-
-    Parameters
-    ----------
-    problem : SurfaceProblem
-        From `pucli.solvers.surface.problem.surface_problem`.
-    lam1 : float
-        Group penalty, positive.
-    tol : float, default 1e-6
-        Gap at which to stop, relative to the objective.
-    max_iter : int, default 500
-        Largest number of Newton steps on one working set.
-    start : SurfaceSolution, optional
-        Solution of a similar problem on the same labelled rows, to start from.
-    allowed : float, default 0
-        Gap at which to stop, whatever the objective. It bounds the error of the scores: their squared errors on the
-        unlabeled training rows add up to at most gap / c_u.
-
-    Returns
-    -------
-    SurfaceSolution
-        The point with the smallest gap.
-    """
+    """Minimise EKF-GLPUAL's objective (4.26) to a proven relative gap."""
     m = problem.m
     w, p = constant_model(problem)
     v = np.zeros((m, m + 1))

@@ -27,35 +27,12 @@ def hinge_losses(signs: Floats, weights: Floats) -> RowLosses:
 
 
 def best_intercept(g: Floats, signs: Floats, weights: Floats) -> float:
-    """Return the beta_0 that minimises the loss of given scores.
-
-    Parameters
-    ----------
-    g : ndarray of shape (n,)
-        Scores without beta_0.
-    signs, weights : ndarray of shape (n,)
-        1 for labelled and -1 for unlabeled rows, and the weights of the hinges.
-    """
+    """Return the beta_0 that minimises the loss of given scores."""
     return float(optimal_intercept(hinge_losses(signs, weights), 0.0, g))
 
 
 def svm_gap(f: Floats, norm2: float, dual: Floats, signs: Floats, weights: Floats, lam: float) -> tuple[float, float]:
-    """Return the objective J of a solution, and a proven bound on J minus its minimum.
-
-    Parameters
-    ----------
-    f : ndarray of shape (n,)
-        Scores.
-    norm2 : float
-        |g|^2.
-    dual : ndarray of shape (n,)
-        Dual variables of the problem divided by lam, in [0, weights / lam], with signs'dual = 0 and
-        g = sum_i dual_i signs_i k(x_i, .).
-    signs, weights : ndarray of shape (n,)
-        +1 for labelled rows and -1 for unlabeled ones, and c_p or c_u.
-    lam : float
-        Ridge.
-    """
+    """Return the objective J of a solution, and a proven bound on J minus its minimum."""
     loss = float(np.sum(weights * np.maximum(1.0 - signs * f, 0.0)))
     objective = 0.5 * lam * norm2 + loss
     bound = lam * (float(dual.sum()) - 0.5 * norm2)
@@ -67,17 +44,6 @@ def by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter
 
     With a kernel matrix of low rank, hardly any row is free at the solution, but nearly all are free before it. With
     one of high rank, `dual` is returned, and 0.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix.
-    losses : RowLosses
-        Losses of the rows.
-    dual : ndarray of shape (n,)
-        Dual variables.
-    tol, max_iter : float, int
-        Relative gap at which the steps end, and their largest number.
     """
     scale = float(K.diagonal().max())
     if scale == 0.0:
@@ -89,19 +55,7 @@ def by_features(K: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter
 
 
 def by_newton(X: Floats, losses: RowLosses, dual: Floats, tol: float, max_iter: int) -> tuple[Floats, int, bool]:
-    """Return dual variables near the solution with the linear kernel, the steps taken, and if `tol` was reached.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    losses : RowLosses
-        Losses of the rows.
-    dual : ndarray of shape (n,)
-        Dual variables to return if the steps fail.
-    tol, max_iter : float, int
-        Relative gap at which the steps end, and their largest number.
-    """
+    """Return dual variables near the solution with the linear kernel, the steps taken, and if `tol` was reached."""
     try:
         found = solve_linear(X, losses, 0.0, np.zeros(X.shape[1]), tol=tol, max_iter=max_iter)
     except np.linalg.LinAlgError:  # a system that is not positive definite: columns of very different sizes

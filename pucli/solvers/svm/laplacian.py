@@ -75,17 +75,7 @@ class GraphKernel(NamedTuple):
 
 
 def graph_kernel(K: Floats, L: Matrix, ratio: float) -> GraphKernel:
-    """Return the factors that all Laplacian SVMs on the same rows share, for one kernel and ratio of the weights.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix of all rows.
-    L : ndarray or sparse array of shape (n, n)
-        Graph Laplacian.
-    ratio : float
-        gamma_i / gamma_a, the weight of the roughness on the graph over that of the norm.
-    """
+    """Return the factors that all Laplacian SVMs on the same rows share, for one kernel and ratio of the weights."""
     n = len(K)
     matrix = np.asfortranarray(L @ K)
     matrix *= ratio / n**2
@@ -96,26 +86,7 @@ def graph_kernel(K: Floats, L: Matrix, ratio: float) -> GraphKernel:
 def solve_laplacian_svms(
     graph: GraphKernel, machines: Sequence[Ints], gamma_a: float, tol: float, max_iter: int
 ) -> list[LaplacianSolution]:
-    """Minimise J to a proven relative gap, for several machines on the same labelled rows.
-
-    Parameters
-    ----------
-    graph : GraphKernel
-        From `graph_kernel`, with the ratio gamma_i / gamma_a.
-    machines : sequence of ndarray of shape (n,)
-        For each machine y: 1 and -1 for labelled rows, 0 for unlabeled ones.
-    gamma_a : float
-        Weight of the norm of f, positive.
-    tol : float
-        Gap at which to stop, relative to the objective.
-    max_iter : int
-        Largest number of Newton steps of a machine.
-
-    Raises
-    ------
-    ValueError
-        The kernel matrix overflows with these weights.
-    """
+    """Minimise J to a proven relative gap, for several machines on the same labelled rows."""
     labelled = np.flatnonzero(machines[0])
     places = np.zeros((len(graph.K), len(labelled)))
     places[labelled, np.arange(len(labelled))] = 1.0 / gamma_a

@@ -18,23 +18,7 @@ REFINEMENTS = 2
 
 
 def solve_weighted_squares(Z: Floats, targets: Floats, weights: Floats, lam: float) -> Solution:
-    """Minimise the sum above.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, m + 1)
-        Rows with a last column of ones.
-    targets, weights : ndarray of shape (n,)
-        Targets, and positive weights of the rows.
-    lam : float
-        Ridge, positive.
-
-    Returns
-    -------
-    Solution
-        `coef` (m + 1,) with the intercept last. The gap is half the squared gradient in the metric of the inverse
-        Hessian: what rounding leaves.
-    """
+    """Minimise the sum above."""
     centre = np.append((weights @ Z[:, :-1]) / weights.sum(), 0.0)
     near = Z - centre
     ridge = np.append(np.full(Z.shape[1] - 1, lam), 0.0)

@@ -31,19 +31,7 @@ class TransductiveSolution(Solution):
 
 
 def transductive_loss(point: Floats, Z: Floats, y: Floats, C: float, C_u: float) -> tuple[float, Floats]:
-    """Return J and its gradient at `point`: w (p,), then b (1,) if there are no unlabeled rows.
-
-    Parameters
-    ----------
-    point : ndarray of shape (p,) or (p + 1,)
-        w, and b if there are no unlabeled rows.
-    Z : ndarray of shape (n, p)
-        Rows, the unlabeled ones with mean zero.
-    y : ndarray of shape (n,)
-        1 and -1, 0 for unlabeled rows.
-    C, C_u : float
-        Weights of the losses of a labelled and of an unlabeled row.
-    """
+    """Return J and its gradient at `point`: w (p,), then b (1,) if there are no unlabeled rows."""
     p = Z.shape[1]
     labelled = y != 0.0
     free = len(point) > p
@@ -57,21 +45,7 @@ def transductive_loss(point: Floats, Z: Floats, y: Floats, C: float, C_u: float)
 
 
 def solve_transductive(Z: Floats, y: Ints, C: float, tol: float, max_iter: int) -> TransductiveSolution:
-    """Find a stationary point of J by rising C_u.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, p)
-        Rows.
-    y : ndarray of shape (n,)
-        1 and -1 for labelled rows, of which there must be some, 0 for unlabeled ones.
-    C : float
-        Weight of the labelled rows and, at the end, of the unlabeled ones.
-    tol : float
-        Largest slope of J at which to stop, relative to that of the supervised part at w = 0.
-    max_iter : int
-        Largest number of iterations of a stage.
-    """
+    """Find a stationary point of J by rising C_u."""
     signs = y.astype(float)
     unlabeled = y == 0
     shift = Z[unlabeled].mean(axis=0) if unlabeled.any() else np.zeros(Z.shape[1])

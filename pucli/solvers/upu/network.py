@@ -97,15 +97,7 @@ class Risk(NamedTuple):
 
 
 def initial_network(n_features: int, hidden: int, rng: np.random.Generator) -> Network:
-    """Return a network with random weights and biases of zero.
-
-    Parameters
-    ----------
-    n_features, hidden : int
-        Numbers of inputs and of hidden neurons.
-    rng : numpy.random.Generator
-        Source of the weights.
-    """
+    """Return a network with random weights and biases of zero."""
     W = rng.normal(0.0, 1.0 / np.sqrt(n_features), (n_features, hidden))
     return Network(W, np.zeros(hidden), rng.normal(0.0, 1.0 / np.sqrt(hidden), hidden), np.zeros(1))
 
@@ -119,19 +111,7 @@ def network_score(network: Network, X: Floats) -> Floats:
 
 
 def network_gradient(network: Network, X: Floats, labelled: Bools, risk: Risk) -> Network:
-    """Return the derivative of a step's objective by each parameter, without the decay.
-
-    Parameters
-    ----------
-    network : Network
-        Current parameters.
-    X : ndarray of shape (n, m)
-        Rows of the batch.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    risk : Risk
-        The risk.
-    """
+    """Return the derivative of a step's objective by each parameter, without the decay."""
     if len(X) > MANY_ROWS:
         by_score = risk.slopes(network_score(network, X), labelled)
         parts = [
@@ -173,23 +153,7 @@ def train_network(
     training: Training,
     start: Network | None = None,
 ) -> NetworkSolution:
-    """Train a network for a fixed number of epochs.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    risk : Risk
-        The risk.
-    rng : numpy.random.Generator
-        Draws the initial weights and the order of the rows.
-    training : Training
-        Settings of the training.
-    start : Network, optional
-        Initial weights, which are changed; without it they are drawn.
-    """
+    """Train a network for a fixed number of epochs."""
     hidden, epochs, learning_rate, decay, batch_size = training
     network = initial_network(X.shape[1], hidden, rng) if start is None else start
     first = [np.zeros_like(part) for part in network]
@@ -238,11 +202,6 @@ def train_until_learned(
     """Train a network whatever the scale of the features; `converged` tells whether it has learned.
 
     If the first network has not learned, the better one of the second start is returned. It is in the units of X.
-
-    Parameters
-    ----------
-    X, labelled, risk, rng, training : ndarray, Risk, Generator and Training
-        As in `train_network`.
     """
     centre, scale = X.mean(axis=0), X.std(axis=0)
     varied = scale > 0.0

@@ -36,17 +36,7 @@ def _squared_loss(z: Floats) -> Floats:
 
 
 def solve_squared_upu(Z: Floats, labelled: Bools, prior: float, lam: float) -> Solution:
-    """Minimise the regularised unbiased risk of the squared loss; the gap is that of the gradient that rounding leaves.
-
-    Parameters
-    ----------
-    Z, labelled : ndarray of shape (n, m + 1) and (n,)
-        Rows with a last column of ones, and marks of the labelled positives.
-    prior : float
-        Share of positives among the unlabeled rows, in (0, 1).
-    lam : float
-        Ridge, positive.
-    """
+    """Minimise the regularised unbiased risk of the squared loss; the gap is that of the gradient."""
     Z, centre = without_offset(Z)
     Zp, Zu = Z[labelled], Z[~labelled]
     A = (0.5 / len(Zu)) * (Zu.T @ Zu)

@@ -86,21 +86,6 @@ def solve_kernel(
 
     It counts as not converged if the gap has not decreased by a tenth in `MAX_STALLED` blocks. Memory: a copy of X
     unless overwritten, some twenty vectors of length n, and the cache.
-
-    Parameters
-    ----------
-    problem : KernelProblem
-        The problem.
-    start : ndarray of shape (n,)
-        Feasible dual variables.
-    tol : float
-        Relative duality gap at which to stop.
-    max_iter : int
-        Largest number of blocks.
-    cache_bytes : float
-        Size of the cache of kernel rows.
-    overwrite_X : bool
-        Reuse the memory of X, whose content is lost.
     """
     began = time.perf_counter()
     X, kernel, losses, total, a_X, a_norm, trivial = problem

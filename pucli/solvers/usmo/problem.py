@@ -44,17 +44,7 @@ class DoubleHingeProblem(NamedTuple):
 
 
 def double_hinge_problem(X: Floats, labelled: Bools, kernel: Kernel, prior: float, lam: float) -> DoubleHingeProblem:
-    """Return the double-hinge problem of rows; raise ValueError for a prior outside [0, 1], where there is no solution.
-
-    Parameters
-    ----------
-    X, labelled : ndarray of shape (N, m) and (N,)
-        Rows, and marks of the labelled positives.
-    kernel : Kernel
-        Kernel function.
-    prior, lam : float
-        Class prior and ridge.
-    """
+    """Return the double-hinge problem of rows; raise ValueError for a prior outside [0, 1]."""
     X_p, X_u = X[labelled], X[~labelled]
     p, n = X_p.shape[0], X_u.shape[0]
     c1, c2 = prior / (2.0 * lam * p), 1.0 / (2.0 * lam * n)

@@ -21,13 +21,6 @@ def solve_qp(problem: DoubleHingeProblem, *, tol: float = 1e-8) -> Floats:
     It is min 1/2 sigma'K sigma - a(X)'sigma - 1't subject to 1'sigma = c1 p, t <= sigma, t <= c2 - sigma, t >= 0, with
     all variables scaled to [0, 1]. With the linear kernel and m < n features, v = X'sigma is a variable and K is not
     formed. `tol` is Clarabel's tolerance on gap and feasibility.
-
-    Raises
-    ------
-    ValueError
-        There are more than `LARGEST` unlabeled rows.
-    ImportError
-        Clarabel is not installed.
     """
     try:
         import clarabel  # type: ignore[import-untyped]

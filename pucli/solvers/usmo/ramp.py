@@ -87,21 +87,7 @@ def solve_ramp(
     cache_bytes: float = 200e6,
     start: Floats | None = None,
 ) -> RampSolution:
-    """Run the procedure from f = 0, where no loss is cut off, or from other scores.
-
-    Parameters
-    ----------
-    problem : RampProblem
-        Rows and weights.
-    tol : float
-        Stop when the majorant at f cannot decrease by more than this, relative to the objective.
-    max_iter : int
-        Largest number of convex problems, at least one.
-    cache_bytes : float
-        Size of the cache of kernel rows.
-    start : ndarray of shape (N,), optional
-        Scores at which the first tangents are taken; they need not be those of any f, and no objective is theirs.
-    """
+    """Run the procedure from f = 0, where no loss is cut off, or from other scores."""
     X, labelled, kernel, prior, lam = problem
     c1 = prior / (2.0 * lam * labelled.sum())
     c2 = 1.0 / (2.0 * lam * (~labelled).sum())

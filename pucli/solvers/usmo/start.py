@@ -31,15 +31,6 @@ def subsample_start(problem: DoubleHingeProblem, rng: np.random.Generator, *, ca
     """Return feasible dual variables (n,) from the solution on a random eighth of the unlabeled rows.
 
     With fewer than 4000 rows it is `uniform_start`. The subproblem itself starts from a subsample.
-
-    Parameters
-    ----------
-    problem : DoubleHingeProblem
-        Problem of all rows.
-    rng : numpy.random.Generator
-        Draws the subsample.
-    cache_bytes : float
-        Memory for kernel rows, in bytes.
     """
     n = len(problem.X_u)
     size = n // SUBSAMPLE_SHARE

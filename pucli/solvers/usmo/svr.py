@@ -30,24 +30,7 @@ def _svr_kernel(kernel: Kernel) -> dict[str, object]:
 def solve_svr(
     problem: DoubleHingeProblem, *, tol: float = 1e-3, cache_size: float = 200.0, first_target: float = FIRST_TARGET
 ) -> tuple[Floats, float]:
-    """Return feasible dual variables sigma (n,) of the problem, and the last target M.
-
-    Parameters
-    ----------
-    problem : DoubleHingeProblem
-        The problem.
-    tol : float
-        libsvm's tolerance.
-    cache_size : float
-        libsvm's cache in MB.
-    first_target : float
-        First value of M. It is multiplied by ten until the labelled rows lie below M and the unlabeled rows above -M.
-
-    Raises
-    ------
-    ValueError
-        There are more than `LARGEST` unlabeled rows.
-    """
+    """Return feasible dual variables sigma (n,) of the problem, and the last target M."""
     from sklearn.svm import SVR
 
     p, n = len(problem.X_p), len(problem.X_u)

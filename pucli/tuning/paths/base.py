@@ -114,17 +114,7 @@ class PathRoute(ABC):
         return result.outcomes
 
     def fold_graph(self, X: Floats, train: Ints, k: int) -> Graph:
-        """Return the graph of the training rows among rows X; of many by neighbours found once for all folds.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, m)
-            All rows.
-        train : ndarray of int
-            Indices of the training rows of the fold.
-        k : int
-            Number of neighbours; two rows are joined if each is among the k nearest of the other.
-        """
+        """Return the graph of the training rows among rows X; of many by neighbours found once for all folds."""
         if len(train) <= SEPARATE_ROWS:
             return mutual_knn(np.ascontiguousarray(X[train]), k)
         if k not in self._neighbours:

@@ -24,13 +24,7 @@ _UNSIGNED_BYTE = 8
 
 
 def read_idx(path: Path) -> NDArray[np.uint8]:
-    """Return the array of unsigned bytes in an IDX file, in the shape given by its header.
-
-    Raises
-    ------
-    ValueError
-        The IDX header is missing, the values have another type, or their number differs from the header.
-    """
+    """Return the array of unsigned bytes in an IDX file, in the shape given by its header."""
     content = path.read_bytes()
     if len(content) < 4 or content[:2] != b"\0\0":
         raise ValueError("the file does not begin with an IDX header (two zero bytes, type, number of dimensions)")
@@ -58,13 +52,7 @@ def idx_table(path: Path) -> pd.DataFrame:
 
 
 def beside(tables: list[pd.DataFrame], paths: list[str]) -> pd.DataFrame:
-    """Return images and labels as one table.
-
-    Raises
-    ------
-    RunError
-        The files have different numbers of rows, or not exactly one of them has labels.
-    """
+    """Return images and labels as one table."""
     import pandas as pd
 
     sizes = " and ".join(f"{path} has {len(table)}" for path, table in zip(paths, tables, strict=True))

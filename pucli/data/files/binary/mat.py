@@ -35,14 +35,7 @@ _SPARSE = "save the features as a full matrix, or the rows as a LIBSVM file"
 
 
 def read_mat(path: Path, label: str | None = None) -> dict[str, np.ndarray]:
-    """Return the matrices of numbers, and the text called `label`, of a MATLAB file by name.
-
-    Raises
-    ------
-    UsageError
-        The file is of MATLAB 7.3, declares more than it can hold, has a sparse matrix with positions outside of it, or
-        its labels are cells.
-    """
+    """Return the matrices of numbers, and the text called `label`, of a MATLAB file by name."""
     from scipy.io import loadmat, whosmat
 
     _check_elements(path)

@@ -61,21 +61,7 @@ def parquet_file(path: Path, **options: Any) -> Any:
 
 
 def read_parquet(path: Path, wanted: Collection[str], ids: Collection[str]) -> pd.DataFrame:
-    """Read a Parquet file.
-
-    Parameters
-    ----------
-    path : Path
-    wanted : collection of str
-        Required columns.
-    ids : collection of str
-        Columns of identifiers.
-
-    Raises
-    ------
-    UsageError
-        Two columns have the same name.
-    """
+    """Read a Parquet file."""
     import pandas as pd
 
     with parquet_file(path) as file:
@@ -90,29 +76,7 @@ def read_parquet(path: Path, wanted: Collection[str], ids: Collection[str]) -> p
 
 
 def read_parquet_blocks(path: Path, needed: Sequence[str], ids: Collection[str], rows: int) -> Iterator[pd.DataFrame]:
-    """Read columns of a Parquet file in blocks of rows.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    needed : sequence of str
-        The columns to read; those that the file lacks are left out.
-    ids : collection of str
-        Columns that identify rows; their cells are kept as in the file.
-    rows : int
-        Number of rows in a block.
-
-    Yields
-    ------
-    DataFrame
-        First an empty block with the column names, then the blocks.
-
-    Raises
-    ------
-    UsageError
-        Two columns have the same name.
-    """
+    """Read columns of a Parquet file in blocks of rows."""
     import pandas as pd
 
     with parquet_file(path, buffer_size=2**20, pre_buffer=False) as file:
@@ -252,18 +216,7 @@ def feather_table(path: Path) -> Table:
 
 
 def parquet_blocks(path: Path, columns: Any, rows: int, how: Reading) -> Iterator[Table]:
-    """Yield some columns of a Parquet file as blocks of rows.
-
-    Parameters
-    ----------
-    path : Path
-    columns : pucli.data.rows.blocks.BlockColumns
-        Those to read.
-    rows : int
-        Number of rows in a block.
-    how : Reading
-        The user's options, of which a Parquet file needs none.
-    """
+    """Yield some columns of a Parquet file as blocks of rows."""
     blocks = read_parquet_blocks(path, columns.needed, columns.ids, rows)
     empty = Table(next(blocks), lambda row: f"row {row + 1}")
     names = columns.of(path, empty)

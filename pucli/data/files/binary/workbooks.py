@@ -76,28 +76,7 @@ def read_sheet(
     as_text: Collection[str] = (),
     as_shown: Collection[str] = (),
 ) -> SheetTable:
-    """Read the table in a sheet of a workbook.
-
-    Parameters
-    ----------
-    path : Path
-        A .xlsx, .xls or .ods file.
-    sheet : str
-        Name of the sheet, "" for the first that is not hidden.
-    skip_rows : int
-        Number of rows above the header.
-    known : collection of str
-        Required columns; titles above the row that has them are skipped.
-    as_text : collection of str
-        Columns whose cells become text.
-    as_shown : collection of str
-        Columns whose cells become text as the sheet shows it: TRUE, and C-0123 for 123 in the number format "C-"0000.
-
-    Raises
-    ------
-    UsageError
-        There is no such sheet, or two columns have the same name.
-    """
+    """Read the table in a sheet of a workbook."""
     engine: Any = excel_engine(path)
     if engine == "xlrd" and _ENCRYPTED in path.read_bytes():
         raise UsageError(f"{path} is protected by a password; save it without one")

@@ -27,11 +27,6 @@ def read_arff(path: Path) -> tuple[pd.DataFrame, list[int]]:  # noqa: C901
     """Return the table and, for each of its rows, the line of the file (from 1).
 
     Numeric attributes become float64 if every cell is a number; other attributes stay text; `?` is missing.
-
-    Raises
-    ------
-    ValueError
-        The file is not ARFF or a row has the wrong number of fields; the message names the line.
     """
     import pandas as pd
 

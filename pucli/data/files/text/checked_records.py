@@ -64,17 +64,7 @@ def has_bare_return(block: bytes) -> bool:
 
 
 def has_regular_quotes(cells: np.ndarray, quotes: np.ndarray, separator: int) -> bool:
-    """Return whether every quote opens a cell at its beginning, closes it at its end, or is doubled within it.
-
-    Parameters
-    ----------
-    cells : array of uint8
-        A block of bytes.
-    quotes : array of int
-        Places of the quotes.
-    separator : int
-        The byte that separates cells.
-    """
+    """Return whether every quote opens a cell at its beginning, closes it at its end, or is doubled within it."""
     opening, closing = quotes[0::2], quotes[1::2]
     before = cells[np.maximum(opening - 1, 0)]
     after = cells[np.minimum(closing + 1, len(cells) - 1)]

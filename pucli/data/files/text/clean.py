@@ -108,15 +108,7 @@ def is_plain(cells: Collection[str]) -> bool:
 
 
 def doubtful_texts(head: str, columns: dict[str, set[str]]) -> dict[str, str]:
-    """Return the columns that may be codes, though read as numbers or empty cells, with an example each.
-
-    Parameters
-    ----------
-    head : str
-        The first lines, at which alone one looks.
-    columns : dict of str to set of str
-        The cells of each column in them, see `padded_cell` and `na_among_codes`.
-    """
+    """Return the columns that may be codes, though read as numbers or empty cells, with an example each."""
     if not _PADDED.search(head):
         return {}
     found = {}

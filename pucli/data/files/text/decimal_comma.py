@@ -28,23 +28,7 @@ def has_decimal_comma(cell: str) -> bool:
 def with_decimal_points(
     frame: pd.DataFrame, as_text: Collection[str] = (), as_number: Collection[str] = ()
 ) -> frozenset[str]:
-    """Read the columns of a table whose numbers have a decimal comma.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The cells of a file that is not separated by commas; these columns are replaced.
-    as_text : collection of str
-        Columns that are left as they are.
-    as_number : collection of str
-        Columns known to hold numbers: single cells of another form stay text. In any other column, every filled cell
-        must be an integer or have a decimal comma.
-
-    Returns
-    -------
-    names : frozenset of str
-        The columns that were replaced.
-    """
+    """Read the columns of a table whose numbers have a decimal comma."""
     found = set()
     for position, name in enumerate(frame.columns):
         if str(name) in as_text or frame.dtypes.iloc[position].kind != "O":

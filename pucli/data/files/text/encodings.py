@@ -47,11 +47,6 @@ class Decoded(NamedTuple):
 def decoded(sample: bytes) -> list[Decoded]:
     """Return the encodings in which all of a text can be read, the likeliest first.
 
-    Parameters
-    ----------
-    sample : bytes
-        Whole lines of a text that is not UTF-8.
-
     Examples
     --------
     >>> [one.encoding for one in decoded("Köln".encode("cp1252"))]

@@ -19,20 +19,7 @@ def holds_parts(value: Row) -> bool:
 
 
 def rows_of_document(path: Path, document: Row) -> list[Row]:
-    """Return the rows of a table that is one object.
-
-    Parameters
-    ----------
-    path : Path
-        Name for messages.
-    document : dict
-        An object with lists or objects as values.
-
-    Raises
-    ------
-    UsageError
-        The object is no table, or one of two forms that look alike.
-    """
+    """Return the rows of a table that is one object."""
     if isinstance(document.get("schema"), dict) and "fields" in document["schema"]:
         return _of_table(path, document)
     if {"columns", "data"} <= set(document) <= {"columns", "data", "index"}:

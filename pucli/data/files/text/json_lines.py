@@ -28,11 +28,6 @@ def read_objects(path: Path, text: IO[bytes]) -> tuple[pd.DataFrame, list[int]]:
 
     A key that an object lacks is an empty cell. Integers are exact, texts stay texts. `path` is the name for messages,
     and `text` is UTF-8.
-
-    Raises
-    ------
-    UsageError
-        A line is no object, or a value is an object or a list; the message names the line.
     """
     objects = list(_objects(path, text))
     names: dict[str, None] = {}

@@ -108,24 +108,7 @@ def is_text_table(path: Path, reading: Reading = AS_IT_IS) -> bool:
 
 
 def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Reading = AS_IT_IS) -> TextLayout:
-    """Infer the layout of a text file.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for the extension (.tsv means tabs) and for messages.
-    head : str
-        Its first lines.
-    known : collection of str
-        Names of required columns; a first line with one of them is a header.
-    reading : Reading
-        The user's options; a first line such as "sep=;" says the separator, too.
-
-    Raises
-    ------
-    UsageError
-        The file is empty, or two columns have the same name.
-    """
+    """Infer the layout of a text file."""
     if not head.strip():
         raise UsageError(f"{path} is empty; {WANTED}")
     _check_line_ends(path, head)
@@ -210,23 +193,7 @@ def _tell_if_utf_8(path: Path, head: str, encoding: str) -> None:
 def _check_header(
     path: Path, names: Sequence[str], first: str, body: Sequence[Record], separator: str, line: int
 ) -> None:
-    """Raise UsageError if the header is separated otherwise than the rows, or all of them have fewer fields.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    names : sequence of str
-        Names of the columns.
-    first : str
-        The first field of the header.
-    body : sequence of Record
-        The first records below it, at least one.
-    separator : str
-        Separator of the fields.
-    line : int
-        Number of the first line below the header.
-    """
+    """Raise UsageError if the header is separated otherwise than the rows, or all of them have fewer fields."""
     width = len(body[0].fields)
     if len(names) == 1 and (sign := _sign_of_header(first, body)):
         raise UsageError(

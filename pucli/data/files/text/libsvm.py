@@ -21,20 +21,7 @@ FEW_FEATURES, FEATURES_PER_VALUE = 1_000_000, 100  # with more features, so many
 
 
 def read_libsvm(path: Path, how: Reading) -> tuple[csr_array, Floats, int]:
-    """Return the features, numbered from 0, the labels, and the number of the first feature in the file, 0 or 1.
-
-    Parameters
-    ----------
-    path : Path
-        The file, which may be packed.
-    how : Reading
-        The user's options, and the number of the first feature of the training file.
-
-    Raises
-    ------
-    UsageError
-        A line is no row of numbers, or the number of a feature is out of range.
-    """
+    """Return the features, numbered from 0, the labels, and the number of the first feature in the file, 0 or 1."""
     from scipy.sparse import csr_array
     from sklearn.datasets import load_svmlight_file
 

@@ -107,15 +107,7 @@ def _bare(cell: str) -> str:
 
 
 def header_cells(fields: Sequence[str], body: Sequence[Record] = ()) -> tuple[str, ...]:
-    """Return the fields of a header as `Shape` has them; () if rows look like it, as below "0,1" or "win,loss".
-
-    Parameters
-    ----------
-    fields : sequence of str
-        The header.
-    body : sequence of Record
-        The first records below it.
-    """
+    """Return the fields of a header as `Shape` has them; () if rows look like it, as below "0,1" or "win,loss"."""
     cells = tuple(map(_bare, fields))
     names = set(cells) - {""}
     rows_alike = sum(any(_bare(field) in names for field in row.fields) for row in body)
@@ -123,24 +115,7 @@ def header_cells(fields: Sequence[str], body: Sequence[Record] = ()) -> tuple[st
 
 
 def split_records(lines: Iterable[str], separator: str, *, escape: str = "", strict: bool = False) -> Iterator[Record]:
-    """Yield the records of lines, blank ones included.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        Lines with their line ends.
-    separator : str
-        Separator of fields; with a blank, tabs separate too.
-    escape : str, default=""
-        Character that makes the next one part of the field, "" for none.
-    strict : bool, default=False
-        Whether an unclosed quote is an error.
-
-    Raises
-    ------
-    csv.Error
-        With `strict`, a quote is not closed before a separator or a line end.
-    """
+    """Yield the records of lines, blank ones included."""
     csv.field_size_limit(FIELD_LIMIT)
     blanks = separator == " "
     if blanks:
@@ -153,19 +128,7 @@ def split_records(lines: Iterable[str], separator: str, *, escape: str = "", str
 
 
 def text_records(text: str, separator: str, *, escape: str = "", count: int = sys.maxsize) -> list[Record]:
-    """Return the first records of a text that are not blank, up to one that cannot be read.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    separator : str
-        Separator of fields.
-    escape : str, default=""
-        Character that makes the next one part of the field, "" for none.
-    count : int, optional
-        Largest number of records, by default all.
-    """
+    """Return the first records of a text that are not blank, up to one that cannot be read."""
     found: list[Record] = []
     try:
         for record in split_records(io.StringIO(text, newline="\n"), separator, escape=escape):
@@ -205,15 +168,7 @@ def _fit(text: str, separator: str, escape: str) -> bool:
 
 
 def header_place(records: Sequence[Record], known: Iterable[str]) -> int:
-    """Return the position of the header among the first records, which titles or comments may precede.
-
-    Parameters
-    ----------
-    records : sequence of Record
-        The first records, without blank ones.
-    known : iterable of str
-        Required columns whose names are no numbers.
-    """
+    """Return the position of the header among the first records, which titles or comments may precede."""
     wanted = set(known)
     cells = [{field.strip() for field in record.fields} for record in records[:20]]
     if not cells or wanted & cells[0]:
@@ -232,15 +187,6 @@ def has_row_names(width: int, records: Sequence[Record], first_characters: str) 
 
     R quotes the names in the header and the row names, which differ. An additional field without quotes is more likely
     a cell that an unquoted separator has split.
-
-    Parameters
-    ----------
-    width : int
-        Number of fields of the header.
-    records : sequence of Record
-        The first records after the header.
-    first_characters : str
-        First character of the header and of the first record.
     """
     if first_characters != '""' or not records or any(len(record.fields) != width + 1 for record in records):
         return False

@@ -34,28 +34,7 @@ def read_text(
     columns: Sequence[str] | None = None,
     rows: int | None = None,
 ) -> Iterator[pd.DataFrame]:
-    """Read the rows of a text file.
-
-    Parameters
-    ----------
-    path : Path
-    layout : TextLayout
-    source : binary stream, optional
-        Source of the text as plain UTF-8, if not `path`.
-    as_text : collection of str
-        Columns whose cells are kept as text ("007" is not 7).
-    ids : collection of str
-        Columns whose cells are kept as they are: "NA" is not an empty cell.
-    columns : sequence of str, optional
-        The columns to read, by default all.
-    rows : int, optional
-        Number of rows in a block; by default one block.
-
-    Yields
-    ------
-    frame : pandas.DataFrame
-        At most `rows` rows; one block has none if the file has none.
-    """
+    """Read the rows of a text file."""
     import pandas as pd
 
     if source is None:
@@ -112,17 +91,7 @@ def head_cells(head: str, layout: TextLayout) -> dict[str, set[str]]:
 
 
 def line_of(path: Path, layout: TextLayout, row: int) -> int:
-    """Return the number of the line, from 1, on which a data row begins.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    layout : TextLayout
-        Its layout, with the options for reading.
-    row : int
-        Position of the row, from 0, without blank lines.
-    """
+    """Return the number of the line, from 1, on which a data row begins."""
     shape = layout.shape
     with plain_text(path, layout.reading) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None if shape.returns else "\n")
@@ -135,20 +104,7 @@ def line_of(path: Path, layout: TextLayout, row: int) -> int:
 
 
 def text_blocks(path: Path, layout: TextLayout, source: IO[bytes] | None, columns: Any, rows: int) -> Iterator[Table]:
-    """Yield some columns of a text file as blocks of rows.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    layout : TextLayout
-    source : binary stream or None
-        Source of the text as plain UTF-8, if not `path`.
-    columns : pucli.data.rows.blocks.BlockColumns
-        Those to read.
-    rows : int
-        Number of rows in a block.
-    """
+    """Yield some columns of a text file as blocks of rows."""
     import pandas as pd
 
     as_text = {*columns.as_text, *layout.reading.formed}

@@ -55,32 +55,7 @@ def fit_bags(
     rng: np.random.Generator,
     categories: Categories | None = None,
 ) -> tuple[TreeSum | CategoryTrees, Floats, int]:
-    """Return the mean of boosted models that leave out one fold each, the held-out scores, and the number of rounds.
-
-    Parameters
-    ----------
-    bins : ndarray of uint8 of shape (n, m)
-        Rows, given by the bins of their features.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    folds : ndarray of int8 of shape (repeats, n)
-        Fold of each row in each division; bags use the divisions in turn.
-    kind : BagKind
-        Number and kind of the trees.
-    rng : numpy.random.Generator
-        Draws the rows of each bag, at most `BAG_ROWS`, and the features of the trees.
-    categories : Categories, optional
-        Categories among the features.
-
-    Returns
-    -------
-    model : TreeSum or CategoryTrees
-        Mean of all models.
-    held_out : ndarray of shape (n,)
-        Scores of each row by the models that leave out its fold.
-    rounds : int
-        Number of trees of each model: until the rows that the models of the first bag leave out are ranked no better.
-    """
+    """Return the mean of boosted models that leave out one fold each, the held-out scores, and the number of rounds."""
     columns = bins if categories is None else categories.of(bins)
     coded = np.zeros(columns.shape[1], bool) if categories is None else categories.coded
     n_folds, rounds = int(folds.max()) + 1, kind.rounds

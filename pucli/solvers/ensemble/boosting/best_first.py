@@ -243,34 +243,7 @@ def _grow(  # noqa: PLR0913
 def grow_best_first(
     columns: Columns, derivatives: Floats, features: Ints, histograms: Ints, least: int, ridge: float
 ) -> tuple[Tree, Ints, Floats, Floats]:
-    """Return one tree as arrays, its value for each row, and what each feature gains.
-
-    Parameters
-    ----------
-    columns : Columns
-        Rows, at most `MOST_ROWS`.
-    derivatives : ndarray of shape (n, 2)
-        Gradient and weight of each row.
-    features : ndarray of int of shape (tried,)
-        Features that are tried.
-    histograms : ndarray of int64 of shape (leaves, bins)
-        Workspace, with room for the bins of these features; the tree has at most so many leaves.
-    least : int
-        Fewest rows of a leaf.
-    ridge : float
-        Added to the sum of weights in the value of a leaf.
-
-    Returns
-    -------
-    tree : tuple of ndarray of shape (nodes,)
-        Feature (-1 in a leaf), cut, left child, and value of each node.
-    levels : ndarray of int of shape (nodes,)
-        Levels that go to the left child, one bit each, where the split is on a category; otherwise 0.
-    values : ndarray of shape (n,)
-        Value of each row's leaf.
-    gains : ndarray of shape (tried,)
-        Sum of the gains of the splits on each of the features, up to a factor.
-    """
+    """Return one tree as arrays, its value for each row, and what each feature gains."""
     n, leaves = columns.bins.shape[1], len(histograms)
     if n > MOST_ROWS:
         raise ValueError(f"{n} rows are too many for one tree: at most {MOST_ROWS}")

@@ -65,15 +65,6 @@ def find_categories(X: Floats, signs: Floats, order: Ints | None = None) -> Cate
 
     A category is a run of features with two values each, of which every row has the larger one exactly once; features
     with one value do not count. Those of more than `MOST_LEVELS` levels become several.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    signs : ndarray of shape (m,)
-        The features are binned after multiplication by these.
-    order : ndarray of int of shape (m,), optional
-        The categories are those of X[:, order], although their levels lie side by side in X.
     """
     m = X.shape[1]
     order = np.arange(m) if order is None else order
@@ -146,17 +137,7 @@ class CategoryTrees:
 
 
 def sum_of_trees(columns: AnyArray, forest: Forest, levels: Ints) -> Floats:
-    """Return the sum of the values of rows over trees, shape (n,).
-
-    Parameters
-    ----------
-    columns : ndarray of uint8 of shape (n, k)
-        Rows, as `Categories.of` returns them.
-    forest : Forest
-        The trees.
-    levels : ndarray of int of shape (nodes,)
-        Levels that go to the left child, as in `CategoryTrees`.
-    """
+    """Return the sum of the values of rows over trees, shape (n,)."""
     return _sum(columns, forest.start, forest.feature, forest.cut, forest.child, forest.value, levels)
 
 

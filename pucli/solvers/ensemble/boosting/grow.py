@@ -77,17 +77,7 @@ class Words(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def make_words(gradient: Floats, weight: Floats, rows: AnyArray, ridge: float) -> Words:
-    """Return the words of rows.
-
-    Parameters
-    ----------
-    gradient, weight : ndarray of shape (n,)
-        Gradient and weight of each row.
-    rows : ndarray of int
-        Rows that sums are taken over, at most `MOST_ROWS`; the words of others are zero.
-    ridge : float
-        Added to sums of weights.
-    """
+    """Return the words of rows."""
     g, h = 1e-300, 1e-300
     for i in rows:
         g += abs(gradient[i])
@@ -323,26 +313,7 @@ def _grow(  # noqa: PLR0913
 
 
 def grow(bins: AnyArray, rows: Ints, gradient: Floats, weight: Floats, growth: Growth, seed: np.uint64) -> Tree:
-    """Return one tree as arrays.
-
-    Parameters
-    ----------
-    bins : ndarray of uint8 of shape (m, n)
-        Bins of the features of each row, feature after feature.
-    rows : ndarray of int
-        Indices of the training rows, at most `MOST_ROWS`; a row may occur several times.
-    gradient, weight : ndarray of shape (n,)
-        Gradient and weight of each row of `bins`.
-    growth : Growth
-        How the tree grows.
-    seed : uint64
-        Seed of features and thresholds.
-
-    Returns
-    -------
-    tuple of ndarray of shape (nodes,)
-        Feature (-1 in a leaf), cut, left child, and value of each node.
-    """
+    """Return one tree as arrays."""
     n, most = len(rows), 2 * (len(rows) // growth.least) + 1
     if n > MOST_ROWS:
         raise ValueError(f"{n} rows are too many for one tree: at most {MOST_ROWS}")

@@ -42,28 +42,7 @@ class Linear:
 def fit_linear(
     X: Floats, labelled: Bools, fold: np.ndarray, rng: np.random.Generator
 ) -> tuple[Linear, Floats, dict[str, float]]:
-    """Fit linear least squares with the ridge that has the largest PU-AUC of held-out scores.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Rows.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
-    fold : ndarray of int8 of shape (n,)
-        Fold that holds out each row.
-    rng : numpy.random.Generator
-        Draws the rows that span the weights, if there are more than `LANDMARKS`.
-
-    Returns
-    -------
-    model : Linear
-        Fitted model.
-    held_out : ndarray of shape (n,)
-        Held-out scores.
-    parameters : dict of {str: float}
-        Chosen ridge.
-    """
+    """Fit linear least squares with the ridge that has the largest PU-AUC of held-out scores."""
     directions = _directions(X[pick_landmarks(labelled, LANDMARKS, rng)])
     Z = np.column_stack([X @ directions, np.ones(len(X))])
     size = float(np.sqrt(np.mean(np.sum(Z[:, :-1] ** 2, axis=1)))) or 1.0
