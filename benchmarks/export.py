@@ -1,7 +1,7 @@
 """Models as ONNX files: how far onnxruntime is from the models of pucli on the small public tasks.
 
 On the tasks of the design half of benchmark `quality` (`--full`: all), at most 1000 rows train, of which a third of the
-positives are labelled, and the model and its ONNX file score up to 1000 others and the training rows. "score" and
+positives are labeled, and the model and its ONNX file score up to 1000 others and the training rows. "score" and
 "probability" are the largest differences over all rows, "labels" is the number of rows with another label, "MB" the
 median and "largest MB" the largest size of a file, "ONNX" and "pucli" the median rows per second on one thread,
 encoding left out.
@@ -33,7 +33,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "blssvm, linear": ("blssvm", {}),
 }
 FULL = {"half": "all"}
-MOST_TRAINED, MOST_NEW, FEWEST_LABELLED = 1000, 1000, 20
+MOST_TRAINED, MOST_NEW, FEWEST_LABELED = 1000, 1000, 20
 COLUMNS = ("method", "tasks", "score", "probability", "labels", "rows", "MB", "largest MB", "ONNX", "pucli")
 
 
@@ -55,10 +55,10 @@ def _cell(rows: Rows, task: str, name: str) -> dict[str, Any]:
     order = stream(9, "export", task).permutation(len(rows.y))
     train = order[: min(MOST_TRAINED, len(order) // 2)]
     positives = train[rows.y[train] == 1]
-    s = np.isin(train, positives[: max(FEWEST_LABELLED, len(positives) // 3)]).astype(int)
+    s = np.isin(train, positives[: max(FEWEST_LABELED, len(positives) // 3)]).astype(int)
     method, params = METHODS[name]
     with warnings.catch_warnings(action="ignore"):
-        pipeline = make_pipeline(make_estimator(method, **params), standardise=True).fit(rows.X[train], s)
+        pipeline = make_pipeline(make_estimator(method, **params), standardize=True).fit(rows.X[train], s)
     names = [f"x{j}" for j in range(rows.X.shape[1])]
     return compared(SavedModel(pipeline, method, names), rows.X)
 

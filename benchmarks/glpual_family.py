@@ -1,7 +1,7 @@
 """E-GLPUAL against Clarabel, EKF-GLPUAL against the printed ADMM, and CPB-GLPUAL against GLPUAL.
 
 The rows are Gaussian, and positives are shifted along a few features (for the quadratic surface, they lie in a ball
-about the origin); a quarter of them are labelled. Times are CPU seconds of one thread, the shortest of several. Solvers
+about the origin); a quarter of them are labeled. Times are CPU seconds of one thread, the shortest of several. Solvers
 are given the graph; fits build it.
 """
 
@@ -49,7 +49,7 @@ def run(progress: Progress = silent) -> dict[str, Any]:
 
 
 def _rows(n: int, m: int, shift: float = 1.0) -> tuple[Floats, Bools]:
-    """Return rows, of which half are positives with a fifth of their features shifted, and which are labelled."""
+    """Return rows, of which half are positives with a fifth of their features shifted, and which are labeled."""
     rng = np.random.default_rng([n, m])
     X = rng.normal(size=(n, m))
     X[: n // 2, : max(2, m // 5)] += shift
@@ -57,7 +57,7 @@ def _rows(n: int, m: int, shift: float = 1.0) -> tuple[Floats, Bools]:
 
 
 def _ball(n: int, m: int) -> tuple[Floats, Bools]:
-    """Return rows, of which the half nearest to the origin in three features is positive, and which are labelled."""
+    """Return rows, of which the half nearest to the origin in three features is positive, and which are labeled."""
     rng = np.random.default_rng([n, m])
     X = rng.normal(size=(n, m))
     X = X[np.argsort(np.sum(X[:, :3] ** 2, axis=1))]
@@ -69,12 +69,12 @@ def _edges(X: Floats) -> Edges:
 
 
 def _elastic() -> list[dict[str, Any]]:
-    X, labelled = _rows(**ELASTIC)
+    X, labeled = _rows(**ELASTIC)
     edges, Z = _edges(X), with_intercept(X)
     rows = []
     for lam1, lam2, c_u in ELASTIC_POINTS:
-        ours, fit = timed(partial(solve_elastic, GlobalLocalProblem(Z, labelled, edges, lam2, 1.0, c_u), lam1))
-        task = _elastic_in_cvxpy(X, labelled, edges, lam1, lam2, c_u)
+        ours, fit = timed(partial(solve_elastic, GlobalLocalProblem(Z, labeled, edges, lam2, 1.0, c_u), lam1))
+        task = _elastic_in_cvxpy(X, labeled, edges, lam1, lam2, c_u)
         theirs, value = once(partial(task.solve, solver="CLARABEL"))
         name = f"E-GLPUAL, n = 1000, m = 50, lam1 = {lam1:g}, lam2 = {lam2:g}, c_u = {c_u:g}: Clarabel / ours"
         note = f"relative gap {fit.gap / fit.objective:.0e}, above Clarabel by {(fit.objective - value) / value:.0e}"
@@ -83,25 +83,25 @@ def _elastic() -> list[dict[str, Any]]:
     return rows
 
 
-def _elastic_in_cvxpy(X: Floats, labelled: Bools, edges: Edges, lam1: float, lam2: float, c_u: float) -> Any:
+def _elastic_in_cvxpy(X: Floats, labeled: Bools, edges: Edges, lam1: float, lam2: float, c_u: float) -> Any:
     import cvxpy as cp
 
     i, j, weight = edges
     beta, intercept = cp.Variable(X.shape[1]), cp.Variable()
     f = X @ beta + intercept
-    goal = lam1 / 2 * cp.norm1(beta) + lam2 / 2 * cp.sum_squares(beta) + cp.sum(cp.pos(1 - f[labelled]))
-    goal += c_u * cp.sum_squares(1 + f[~labelled]) + cp.sum_squares(cp.multiply(np.sqrt(weight), f[i] - f[j]))
+    goal = lam1 / 2 * cp.norm1(beta) + lam2 / 2 * cp.sum_squares(beta) + cp.sum(cp.pos(1 - f[labeled]))
+    goal += c_u * cp.sum_squares(1 + f[~labeled]) + cp.sum_squares(cp.multiply(np.sqrt(weight), f[i] - f[j]))
     return cp.Problem(cp.Minimize(goal))
 
 
 def _surface() -> list[dict[str, Any]]:
-    X, labelled = _ball(**SURFACE)
+    X, labeled = _ball(**SURFACE)
     Z, G, edges = with_intercept(surface_features(X)), surface_ridge(X), _edges(X)
     rows = []
     for lam1, lam2, c_u in SURFACE_POINTS:
-        problem = GlobalLocalProblem(Z, labelled, edges, lam2, 1.0, c_u)
+        problem = GlobalLocalProblem(Z, labeled, edges, lam2, 1.0, c_u)
         ours, fit = timed(partial(_solved, problem, G, lam1), 3)
-        matrices, _ = timed(partial(_factorised, problem, G), 3)
+        matrices, _ = timed(partial(_factorized, problem, G), 3)
         found = {
             mu: once(partial(solve_surface_admm, problem, G, lam1, mu, max_iter=PRINTED_ITERATIONS))
             for mu in (PRINTED_PENALTY, *PENALTIES)
@@ -114,7 +114,7 @@ def _surface() -> list[dict[str, Any]]:
             name = f"EKF-GLPUAL, n = 600, m = 21, lam1 = {lam1:g}: printed ADMM with mu = {mu:g} / ours"
             note = f"mu: {what}; relative gap {fit.gap / fit.objective:.0e}; ADMM {fitted.n_iter} iterations"
             note += "" if fitted.converged else stopped
-            note += f"; over making and factorising the matrix alone: {theirs / matrices:.3g}"
+            note += f"; over making and factorizing the matrix alone: {theirs / matrices:.3g}"
             rows.append(row(name, ours, ">= 20", note, ratio=theirs / ours))
     return rows
 
@@ -123,18 +123,18 @@ def _solved(problem: GlobalLocalProblem, G: Floats, lam1: float) -> SurfaceSolut
     return solve_surface(surface_problem(problem, G), lam1)
 
 
-def _factorised(problem: GlobalLocalProblem, G: Floats) -> Any:
-    """Make the matrix of the problem and factorise it, which every solver of the problem begins with."""
+def _factorized(problem: GlobalLocalProblem, G: Floats) -> Any:
+    """Make the matrix of the problem and factorize it, which every solver of the problem begins with."""
     return surface_problem(problem, G).factor
 
 
 def _cpb() -> list[dict[str, Any]]:
     rows = []
     for n, m, kernel in CPB_SIZES:
-        X, labelled = _rows(n, m, 2.0)
+        X, labeled = _rows(n, m, 2.0)
         settings: dict[str, Any] = {"kernel": kernel, "width": 2.0, "lam": 0.1}
-        ours, model = timed(partial(CPBGLPUAL(prior=1 / 3, **settings).fit, X, labelled))
-        glpual, _ = timed(partial(GLPUAL(c_u=0.1, **settings).fit, X, labelled))
+        ours, model = timed(partial(CPBGLPUAL(prior=1 / 3, **settings).fit, X, labeled))
+        glpual, _ = timed(partial(GLPUAL(c_u=0.1, **settings).fit, X, labeled))
         what = f"n = {n}, m = {m}, {kernel}"
         name = f"CPB-GLPUAL, {what}: fit over GLPUAL's fit"
         rows.append(row(name, ours, "<= 3", f"residual {model.residual_:.0e}", ratio=ours / glpual))

@@ -1,6 +1,6 @@
 """When known negatives help the automatic classifier, and when they hurt: 50 of them, random or suspicious ones.
 
-The tasks are those of benchmark `quality`, case-control, with a quarter of the positives labelled. Fifty negatives
+The tasks are those of benchmark `quality`, case-control, with a quarter of the positives labeled. Fifty negatives
 among the unlabeled training rows (at most a third of these) are then known. "suspicious": rows that look like positives
 were looked at, so that a negative's chance of being known grows with its place between the means of the classes.
 "ignored" leaves their label out; "train" is `negatives="biased"`; "train, class prior" is `negatives="random"`, which
@@ -21,7 +21,7 @@ from sklearn.metrics import precision_score
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, of_tasks, times
 from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
-from pucli.data.splits.labelling import SLOPE
+from pucli.data.splits.labeling import SLOPE
 from pucli.estimators.auto.auto_pu import AutoPU
 
 KNOWN, MOST_SHARE, FREQUENCY = 50, 1 / 3, 0.25
@@ -66,9 +66,9 @@ def _cells(task: str, rows: Rows, repeat: int, kind: str) -> list[dict[str, Any]
     return found
 
 
-def known_rows(X: np.ndarray, y: np.ndarray, labelled: np.ndarray, kind: str, rng: np.random.Generator) -> np.ndarray:
+def known_rows(X: np.ndarray, y: np.ndarray, labeled: np.ndarray, kind: str, rng: np.random.Generator) -> np.ndarray:
     """Return the numbers of the known negatives."""
-    rows = np.flatnonzero((y == 0) & ~labelled)
+    rows = np.flatnonzero((y == 0) & ~labeled)
     tilt = np.zeros(len(rows))
     if kind == "suspicious":
         Z = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-12)

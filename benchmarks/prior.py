@@ -1,4 +1,4 @@
-"""How exact the estimators of `pucli prior` are on the tasks of benchmark `quality`, labelled case-control.
+"""How exact the estimators of `pucli prior` are on the tasks of benchmark `quality`, labeled case-control.
 
 "error" is the mean absolute one, "bias" the mean one, "kept" the share of the cells whose 90 % interval holds the
 truth, and "width" its mean width; "auto, recommended" counts the cells alone in which `pucli prior` recommends the
@@ -23,7 +23,7 @@ from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, es
 from pucli.solvers.prior.estimate import PriorEstimate, make_report
 
 FREQUENCIES = (0.25, 0.5)
-COLUMNS = ("tasks", "labelled", "estimator", "error", "bias", "kept", "width", "cells", "seconds")
+COLUMNS = ("tasks", "labeled", "estimator", "error", "bias", "kept", "width", "cells", "seconds")
 FULL = {"repeats": 5}
 REPLICATES, CONFIDENCE = 10, 0.9
 RECOMMENDED = "auto, recommended"
@@ -34,7 +34,7 @@ def run(
 ) -> dict[str, Any]:
     """Return the table of benchmark `prior`; the files are those of benchmark `quality`."""
     cells = [
-        {"task": task, "tasks": half_of(task), "labelled": frequency, "repeat": repeat, **cell}
+        {"task": task, "tasks": half_of(task), "labeled": frequency, "repeat": repeat, **cell}
         for task, rows in each_task(half, folder, progress)
         for frequency, repeat in product(FREQUENCIES, range(repeats))
         for cell in _cells(task, rows, frequency, repeat)
@@ -44,7 +44,7 @@ def run(
 
 
 def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[str, Any]]:
-    X, y, s, *_ = case_control(task, rows, frequency, repeat).standardised()
+    X, y, s, *_ = case_control(task, rows, frequency, repeat).standardized()
     s = s == 1
     truth = float((y[~s] == 1).mean())
     found: list[dict[str, Any]] = []
@@ -63,11 +63,11 @@ def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[st
 def _table(frame: Any) -> list[dict[str, Any]]:
     lines = []
     for half in ("all", *frame.tasks.unique()):
-        for (frequency, name), part in frame.groupby(["labelled", "estimator"], sort=False):
+        for (frequency, name), part in frame.groupby(["labeled", "estimator"], sort=False):
             chosen = part if half == "all" else part[part.tasks == half]
             if len(chosen) == 0:
                 continue
-            about = {"tasks": half, "labelled": frequency}
+            about = {"tasks": half, "labeled": frequency}
             lines.append({**about, "estimator": name, **_line(chosen)})
             kept = chosen[chosen.recommended]
             if name == "auto" and len(kept):

@@ -4,7 +4,7 @@ Every method has the same splits. F1 is that at the method's own cut; AUC and F1
 "Rank" is the mean rank by F1 among those that are told nothing, "auto wins" on how many tasks auto has the larger F1,
 "prior error" the mean absolute one, "worst to SVC" the smallest difference of a task's mean F1 to the naive SVC's, and
 "kept" the share of the cells whose 90 % interval holds the truth. Two of the ceilings run on case-control labels only.
-benchmark `labelling` tries models of labels that are not random.
+benchmark `labeling` tries models of labels that are not random.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
-from benchmarks.common.quality_labelling import LABELLINGS, labelled_split, told
-from benchmarks.common.quality_methods import CASE_CONTROL_ONLY, OF_LABELLING, Prediction, Problem, installed, predict
+from benchmarks.common.quality_labeling import LABELINGS, labeled_split, told
+from benchmarks.common.quality_methods import CASE_CONTROL_ONLY, OF_LABELING, Prediction, Problem, installed, predict
 from benchmarks.common.quality_table import COLUMNS, Cell, table
 from benchmarks.common.quality_tasks import Rows, each_task, f1, of_tasks, tasks, times
 from benchmarks.common.timing import Progress, silent
-from pucli.data.splits.labelling import PU_BENCH
+from pucli.data.splits.labeling import PU_BENCH
 from pucli.data.splits.scenarios import split_stream
 
 FREQUENCIES = (0.25, 0.5)
-# Those of PU-Bench are in benchmark `labelling` alone.
-SHOWN = tuple(name for name in LABELLINGS if not name.startswith(PU_BENCH))
+# Those of PU-Bench are in benchmark `labeling` alone.
+SHOWN = tuple(name for name in LABELINGS if not name.startswith(PU_BENCH))
 FULL = {"repeats": 5}
 
 
@@ -37,7 +37,7 @@ def run(
     *,
     half: str = "all",
     repeats: int = 1,
-    labellings: Sequence[str] = SHOWN,
+    labelings: Sequence[str] = SHOWN,
     frequencies: Sequence[float] = FREQUENCIES,
     methods: list[str] | None = None,
     folder: Path | None = None,
@@ -47,13 +47,13 @@ def run(
 
     The files come from `folder`, by default as those of `pucli fetch`.
     """
-    chosen = methods or [name for name in installed() if name not in OF_LABELLING]
+    chosen = methods or [name for name in installed() if name not in OF_LABELING]
     cells: list[Cell] = []
     for task, rows in each_task(half, folder, progress):
-        for labelling, frequency, repeat in product(labellings, frequencies, range(repeats)):
-            every = labelling == "case-control" or methods
+        for labeling, frequency, repeat in product(labelings, frequencies, range(repeats)):
+            every = labeling == "case-control" or methods
             names = chosen if every else [name for name in chosen if name not in CASE_CONTROL_ONLY]
-            cells += _cells(task, rows, frequency, repeat, labelling, names, seed)
+            cells += _cells(task, rows, frequency, repeat, labeling, names, seed)
     present = {cell.task for cell in cells}
     left_out = [task for task in tasks(half) if task not in present]
     found = [cell._asdict() for cell in cells]
@@ -67,20 +67,20 @@ def run(
 
 
 def _cells(
-    task: str, rows: Rows, frequency: float, repeat: int, labelling: str, methods: list[str], seed: int
+    task: str, rows: Rows, frequency: float, repeat: int, labeling: str, methods: list[str], seed: int
 ) -> list[Cell]:
-    rng = split_stream(seed, task, labelling, frequency, repeat)
-    split = labelled_split(labelling, rows.X, rows.y, frequency, rng)
-    labelled, y, y_test = split.s == 1, rows.y[split.train], rows.y[split.test]
-    scenario = told(labelling)
-    population = y[~labelled] if scenario == "case-control" else y
-    problem = Problem(rows.X[split.train], labelled, rows.X[split.test], y, float(population.mean()), scenario, repeat)
+    rng = split_stream(seed, task, labeling, frequency, repeat)
+    split = labeled_split(labeling, rows.X, rows.y, frequency, rng)
+    labeled, y, y_test = split.s == 1, rows.y[split.train], rows.y[split.test]
+    scenario = told(labeling)
+    population = y[~labeled] if scenario == "case-control" else y
+    problem = Problem(rows.X[split.train], labeled, rows.X[split.test], y, float(population.mean()), scenario, repeat)
     found = []
     for method in methods:
         started = time.process_time()
         prediction = predict(method, problem)
         if prediction is not None:
-            where = (method, task, labelling, frequency, repeat)
+            where = (method, task, labeling, frequency, repeat)
             found.append(_measured(where, prediction, problem.true_prior, y_test, time.process_time() - started))
     return found
 

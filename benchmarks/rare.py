@@ -1,4 +1,4 @@
-"""Needles: `auto` where one row in 50 to 500 is positive and a few dozen are labelled.
+"""Needles: `auto` where one row in 50 to 500 is positive and a few dozen are labeled.
 
 Public tables, thinned: so many positives are left out that the unlabeled rows have the share in the column "prior", and
 a generator, two normal classes two standard deviations apart in eight features. All figures are those of the unlabeled
@@ -30,10 +30,10 @@ from pucli.estimators.auto.auto_pu import AutoPU
 
 TABLES = ("task-shuttle", "poker", "adult", "bank-marketing")
 GENERATED = "two normals"
-PRIORS, LABELLED, FIRST = (0.02, 0.005, 0.002), (30, 300), 200
-FULL = {"labelled": (20, 50, 150, 500), "rows": 20_000, "repeats": 3}
+PRIORS, LABELED, FIRST = (0.02, 0.005, 0.002), (30, 300), 200
+FULL = {"labeled": (20, 50, 150, 500), "rows": 20_000, "repeats": 3}
 COLUMNS = (
-    *("table", "prior", "labelled", "AUC", "called", "F1", "of best", "precision at k", "recall at k", "lift at k"),
+    *("table", "prior", "labeled", "AUC", "called", "F1", "of best", "precision at k", "recall at k", "lift at k"),
     *("told", "kept", "width", "prior error", "prior kept", "cells", "seconds"),
 )
 
@@ -43,7 +43,7 @@ def run(
     *,
     tables: Sequence[str] = (*TABLES, GENERATED),
     priors: Sequence[float] = PRIORS,
-    labelled: Sequence[int] = LABELLED,
+    labeled: Sequence[int] = LABELED,
     rows: int = 4000,
     repeats: int = 1,
     folder: Path | None = None,
@@ -56,11 +56,11 @@ def run(
         except RunError:
             continue
         for prior in priors:
-            for count in labelled:
+            for count in labeled:
                 for repeat in range(repeats):
                     rng = stream(7, "rare", table, prior, count, repeat)
                     X, s, y = draw(source, prior, count, rows, rng)
-                    of = {"table": table, "prior": prior, "labelled": count, "repeat": repeat}
+                    of = {"table": table, "prior": prior, "labeled": count, "repeat": repeat}
                     cells.append({**of, **_measured(X, s, y, repeat)})
         progress(done, len(tables))
     if not cells:
@@ -75,23 +75,23 @@ def run(
 
 
 def draw(
-    source: Rows | None, prior: float, labelled: int, rows: int, rng: np.random.Generator
+    source: Rows | None, prior: float, labeled: int, rows: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return features, which rows are labelled, and which of the unlabeled rows, the last, are positive.
+    """Return features, which rows are labeled, and which of the unlabeled rows, the last, are positive.
 
-    They come from `source`, None for the generator; `labelled` and `rows` are numbers of labelled and unlabeled rows.
+    They come from `source`, None for the generator; `labeled` and `rows` are numbers of labeled and unlabeled rows.
     """
     positives = max(1, round(prior * rows))
     y = rng.permutation(np.arange(rows) < positives)
-    s = np.arange(labelled + rows) < labelled
-    kinds = np.concatenate([np.ones(labelled, bool), y])
+    s = np.arange(labeled + rows) < labeled
+    kinds = np.concatenate([np.ones(labeled, bool), y])
     if source is None:
         X = rng.normal(size=(len(s), 8))
         X[:, :2] += np.sqrt(2.0) * kinds[:, None]
         return X, s, y
     positive, negative = (rng.permutation(np.flatnonzero(source.y == label)) for label in (1, 0))
-    if len(positive) < labelled + positives or len(negative) < rows - positives:
-        raise UsageError(f"the table has too few rows for {labelled} labelled and {rows} unlabeled ones.")
+    if len(positive) < labeled + positives or len(negative) < rows - positives:
+        raise UsageError(f"the table has too few rows for {labeled} labeled and {rows} unlabeled ones.")
     chosen = np.empty(len(s), int)
     chosen[kinds], chosen[~kinds] = positive[: kinds.sum()], negative[: np.sum(~kinds)]
     return source.X[chosen], s, y
@@ -133,13 +133,13 @@ def _measured(X: np.ndarray, s: np.ndarray, y: np.ndarray, repeat: int) -> dict[
 
 
 def _table(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    keys = ("table", "prior", "labelled")
+    keys = ("table", "prior", "labeled")
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for cell in cells:
         groups.setdefault(tuple(cell[key] for key in keys), []).append(cell)
     lines = [{**dict(zip(keys, of, strict=True)), **_line(some)} for of, some in groups.items()]
     lines += [
-        {"table": "all", "prior": prior, "labelled": "all", **_line([c for c in cells if c["prior"] == prior])}
+        {"table": "all", "prior": prior, "labeled": "all", **_line([c for c in cells if c["prior"] == prior])}
         for prior in dict.fromkeys(cell["prior"] for cell in cells)
     ]
     within = float(np.mean([cell["called"] <= 2.0 for cell in cells]))

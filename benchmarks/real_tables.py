@@ -3,7 +3,7 @@
 Of each table 30 % of the rows are kept for testing; of the positives among the others a share, the label frequency,
 keeps its label, and all rows are one training set. `pucli auto` and `pucli predict` get the files and nothing else. The
 rivals take unlabeled rows for negative and call as many test rows positive as the true share says, which `auto` is not
-told: LightGBM (200 trees; 400 slow ones; ten bags of 100 trees, each on all labelled rows and four times as many
+told: LightGBM (200 trees; 400 slow ones; ten bags of 100 trees, each on all labeled rows and four times as many
 others) and HistGradientBoosting with their own handling of categories; pulearn's bagging and pu-toolbox's tuned uPU on
 one-hot features and at most `MOST_ROWS` rows. "true labels" is LightGBM with every label, the ceiling. "half" says on
 which tables defaults may be decided ("design"); the others are for one look. Recall and lift are those of the 1 % of
@@ -37,10 +37,10 @@ from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
 
-TEST_SHARE, FREQUENCIES, FEWEST_LABELLED = 0.3, (0.5, 0.25, 0.1, 0.02), 20
+TEST_SHARE, FREQUENCIES, FEWEST_LABELED = 0.3, (0.5, 0.25, 0.1, 0.02), 20
 TOP, MOST_LEVELS, MOST_ROWS = 0.01, 30, 5000
 COLUMNS = (
-    *("table", "half", "rows", "frequency", "labelled", "method", "AUC", "AP", "F1", "best F1"),
+    *("table", "half", "rows", "frequency", "labeled", "method", "AUC", "AP", "F1", "best F1"),
     *("recall at 1 %", "lift at 1 %", "seconds", "MB", "note"),
 )
 FULL = {"splits": 3}
@@ -48,11 +48,11 @@ NAMES = tuple(table.name for table in TABLES)
 
 
 class Split(NamedTuple):
-    """Features of all rows, which are positive, labelled and for testing, and the seed."""
+    """Features of all rows, which are positive, labeled and for testing, and the seed."""
 
     X: pd.DataFrame
     positive: Bools
-    labelled: Bools
+    labeled: Bools
     test: Bools
     seed: int
 
@@ -88,10 +88,10 @@ def run(
         for frequency in frequencies:
             for k in range(splits):
                 split = _split(table.name, X, positive, frequency, k)
-                if split.labelled.sum() < FEWEST_LABELLED:
+                if split.labeled.sum() < FEWEST_LABELED:
                     continue
                 about: dict[str, Any] = {"table": table.name, "half": "design" if table.design else "look-once"}
-                about |= {"rows": int(np.sum(~split.test)), "labelled": int(split.labelled.sum()), "split": k}
+                about |= {"rows": int(np.sum(~split.test)), "labeled": int(split.labeled.sum()), "split": k}
                 cells += [{**about, "frequency": frequency, **_row(name, split)} for name in methods or METHODS]
         progress(done, len(chosen))
     return {
@@ -110,7 +110,7 @@ def means(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     found = frame.groupby(["table", "frequency", "method"], sort=False, as_index=False).agg(
         {name: way for name, way in how.items() if name not in ("table", "frequency", "method")}
     )
-    whole = [name for name in ("rows", "labelled", "MB") if name in found]
+    whole = [name for name in ("rows", "labeled", "MB") if name in found]
     found[whole] = found[whole].round().astype("Int64").astype(object)
     return [{str(key): value for key, value in row.items() if pd.notna(value)} for row in found.to_dict("records")]
 
@@ -118,8 +118,8 @@ def means(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def _split(name: str, X: pd.DataFrame, positive: Bools, frequency: float, k: int) -> Split:
     random = stream(7, "real tables", name, k)
     test = random.random(len(X)) < TEST_SHARE
-    labelled = ~test & positive & (random.random(len(X)) < frequency)
-    return Split(X, positive, labelled, test, k)
+    labeled = ~test & positive & (random.random(len(X)) < frequency)
+    return Split(X, positive, labeled, test, k)
 
 
 def _row(name: str, split: Split) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def _auto(split: Split) -> tuple[Floats, dict[str, Any]] | str:
     """Run `pucli auto` and `pucli predict` on files as a user does."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        label = pd.Series(np.where(split.labelled, "yes", ""), name="label")
+        label = pd.Series(np.where(split.labeled, "yes", ""), name="label")
         split.X.assign(label=label)[~split.test].to_csv(place / "train.csv", index=False)
         split.X[split.test].to_csv(place / "test.csv", index=False)
         data = ["--data", "train.csv", "--label", "label", "--positive", "yes", "--scenario", "single-training-set"]
@@ -196,7 +196,7 @@ def _native(X: pd.DataFrame) -> pd.DataFrame:
 
 
 def _encoded(X: pd.DataFrame) -> Floats:
-    """Return standardised numbers, empty cells as the mean, and the most frequent levels one-hot."""
+    """Return standardized numbers, empty cells as the mean, and the most frequent levels one-hot."""
     parts = []
     for _, column in _native(X).items():
         if column.dtype == "category":
@@ -213,7 +213,7 @@ def _lightgbm(trees: int = 200, rate: float = 0.1, bags: int = 0, true: bool = F
         from lightgbm import LGBMClassifier
 
         X, train = _native(split.X), np.flatnonzero(~split.test)
-        y = split.positive if true else split.labelled
+        y = split.positive if true else split.labeled
         settings: dict[str, Any] = {"n_estimators": trees, "learning_rate": rate, "verbose": -1, "n_jobs": 1}
         random = stream(split.seed, "bags")
         scores = np.zeros(int(split.test.sum()))
@@ -237,18 +237,18 @@ def _histogram(split: Split) -> tuple[Floats, dict[str, Any]]:
     model = HistGradientBoostingClassifier(
         max_iter=200, class_weight="balanced", categorical_features="from_dtype", random_state=split.seed
     )
-    return np.ravel(model.fit(X[~split.test], split.labelled[~split.test]).decision_function(X[split.test])), {}
+    return np.ravel(model.fit(X[~split.test], split.labeled[~split.test]).decision_function(X[split.test])), {}
 
 
 def _library(name: str) -> Method:
     def method(split: Split) -> tuple[Floats, dict[str, Any]] | str:
         X, train = _encoded(split.X), np.flatnonzero(~split.test)
         drawn = np.sort(stream(split.seed, "drawn").permutation(train)[:MOST_ROWS])
-        y, labelled = split.positive[drawn], split.labelled[drawn]
-        if labelled.sum() < 2:
-            return "too few labelled rows among those drawn"
+        y, labeled = split.positive[drawn], split.labeled[drawn]
+        if labeled.sum() < 2:
+            return "too few labeled rows among those drawn"
         problem = Problem(
-            X[drawn], labelled, X[split.test], y.astype(int), float(y.mean()), "single-training-set", split.seed
+            X[drawn], labeled, X[split.test], y.astype(int), float(y.mean()), "single-training-set", split.seed
         )
         found = predict(name, problem)
         return "does not run on this scenario or fails" if found is None else (found.scores, {})

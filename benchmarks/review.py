@@ -1,6 +1,6 @@
 """What answers to reviewed rows tell, beside the intervals that need none, and what they cost.
 
-On the tasks of benchmark `quality` a quarter of the positives is labelled, and the true labels answer the rows that
+On the tasks of benchmark `quality` a quarter of the positives is labeled, and the true labels answer the rows that
 `pucli review` draws from the file of `pucli auto --scored`, "for" one of its goals. "holds" is how often the 90 %
 interval of the estimate holds the true value in these rows, "width" its median width, "error" its mean absolute error;
 "of auto" are the same of the interval of `auto`, without answers. "found" is the mean share of answers that are

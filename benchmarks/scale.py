@@ -19,8 +19,8 @@ import pandas as pd
 from benchmarks.common.timing import Progress, silent
 
 FULL = {"sizes": (1000, 10_000, 100_000, 1_000_000, 10_000_000), "most_seconds": 600.0}
-# Columns of the rows; a third of them are positive, and a fifth of those labelled.
-COLUMNS, POSITIVE, LABELLED = 20, 0.3, 0.2
+# Columns of the rows; a third of them are positive, and a fifth of those labeled.
+COLUMNS, POSITIVE, LABELED = 20, 0.3, 0.2
 # Until two sizes are known, the time is assumed to grow like this power of the rows.
 FIRST_EXPONENT = 1.0
 # Processor seconds of the start of a process, about.
@@ -31,7 +31,7 @@ ABOUT = (
     "is in proportion, 2 with the square; near 0, the start of the process prevails. Peak MB and wall s belong to the "
     "largest size that was run: the most memory that the process held, and the time that passed, which is longer than "
     "the processor seconds if other programs ran beside it. Three tenths of the rows are positive, and a fifth of "
-    "those labelled. Each command starts with an empty cache, and so finds the neighbours of its rows itself."
+    "those labeled. Each command starts with an empty cache, and so finds the neighbors of its rows itself."
 )
 TRAIN = "train --data {data} --label label --positive 1 --method"
 TUNE = "tune --data {data} --label label --positive 1 --method"
@@ -121,7 +121,7 @@ def make_rows(n: int, path: Path, seed: int | None = None) -> None:
     X = rng.normal(size=(n, COLUMNS))
     X[:, :4] += np.where(positive, 0.9, -0.4)[:, None]
     frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(COLUMNS)])
-    frame.assign(label=(positive & (rng.random(n) < LABELLED)).astype(int)).to_parquet(path)
+    frame.assign(label=(positive & (rng.random(n) < LABELED)).astype(int)).to_parquet(path)
 
 
 def _arguments(name: str, data: Path, model: Path, out: Path) -> list[str]:

@@ -64,7 +64,7 @@ def run(
     """Return the table of benchmark `selection`; the files are those of benchmark `quality`."""
     started = time.process_time()
     cells = [
-        {"task": task, "tasks": half_of(task), "labelled": frequency, **cell}
+        {"task": task, "tasks": half_of(task), "labeled": frequency, **cell}
         for task, rows in each_task(half, folder, progress)
         for frequency in frequencies
         for cell in _cells(task, rows, frequency, methods)
@@ -77,7 +77,7 @@ def run(
 class Candidates:
     """The points of a grid, with their held-out scores, the evidence at both thresholds, and the true F1 of each.
 
-    X (n, m) and s (n,) are training rows and which are labelled, `prior` is the estimated share of positives.
+    X (n, m) and s (n,) are training rows and which are labeled, `prior` is the estimated share of positives.
     """
 
     def __init__(self, name: str, X: np.ndarray, s: np.ndarray, prior: float) -> None:
@@ -86,7 +86,7 @@ class Candidates:
         self.entry, self.fixed, self.points = entry, {**entry.params, **fixed}, expand(grid)
         if estimator_of_prior(entry, self.fixed, grid):
             self.fixed["prior"] = prior
-        self.rule = Rule(RANKING, "unlabeled", entry.regularisation, entry.ridge, prior)
+        self.rule = Rule(RANKING, "unlabeled", entry.regularization, entry.ridge, prior)
         folds = pu_folds(s, FOLDS, 0, REPEATS)
         route = make_route("auto", entry, FoldedRows(X, s, folds), self.fixed, None, scores=True)
         outcomes = route.outcomes(self.points)
@@ -132,7 +132,7 @@ class Candidates:
 
 
 def _cells(task: str, rows: Rows, frequency: float, methods: Sequence[str]) -> list[dict[str, Any]]:
-    X, _, s, X_test, y = case_control(task, rows, frequency, 0).standardised()
+    X, _, s, X_test, y = case_control(task, rows, frequency, 0).standardized()
     pools: dict[str, list[tuple[Candidates, dict[str, np.ndarray]]]] = {}
     with warnings.catch_warnings(action="ignore"):
         prior = share_of_positives(X, s == 1, 0)

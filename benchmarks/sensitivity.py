@@ -1,6 +1,6 @@
-"""Bounds for labels that are not random, where the odds of being labelled truly differ.
+"""Bounds for labels that are not random, where the odds of being labeled truly differ.
 
-On the tasks of benchmark `quality`, positives are labelled with one of two odds, whose ratio is "odds"; the others are
+On the tasks of benchmark `quality`, positives are labeled with one of two odds, whose ratio is "odds"; the others are
 among the unlabeled rows of a case-control fit. The greater odds are those of the clearer positives ("clear"), by scores
 that know the true labels and about where F1 is greatest, of the others ("unclear"), or of those above the median of a
 random column ("column"); "random" has random labels. "interval" is how often the 90 % interval for random labels holds
@@ -31,15 +31,15 @@ from pucli.solvers.ensemble.estimates import if_odds, lift_of
 FREQUENCY = 0.3
 KINDS = ("random", "clear", "unclear", "column")
 ESTIMATES = ("recall", "lift", "precision")
-COLUMNS = ("labelling", "odds", "estimate", "interval", "width", "bounds", "width of bounds", "cells")
-FULL = {"labellings": KINDS, "odds": (2.0, 4.0), "repeats": 3, "most": 800}
+COLUMNS = ("labeling", "odds", "estimate", "interval", "width", "bounds", "width of bounds", "cells")
+FULL = {"labelings": KINDS, "odds": (2.0, 4.0), "repeats": 3, "most": 800}
 
 
 def run(
     progress: Progress = silent,
     *,
     half: str = "all",
-    labellings: Sequence[str] = ("clear", "unclear"),
+    labelings: Sequence[str] = ("clear", "unclear"),
     odds: Sequence[float] = (2.0,),
     repeats: int = 1,
     most: int = 250,
@@ -49,17 +49,17 @@ def run(
     cells, started = [], time.process_time()
     for task, rows in each_task(half, folder, progress, most):
         clear = _clearness(rows)
-        for repeat, labelling, ratio in product(range(repeats), labellings, odds):
+        for repeat, labeling, ratio in product(range(repeats), labelings, odds):
             rng = stream(11, "sensitivity", task, repeat)
-            found = _cells(rows, _eager(rows, clear, labelling, rng), ratio, rng, repeat)
-            cells += [{"task": task, "repeat": repeat, "labelling": labelling, "odds": ratio, **c} for c in found]
+            found = _cells(rows, _eager(rows, clear, labeling, rng), ratio, rng, repeat)
+            cells += [{"task": task, "repeat": repeat, "labeling": labeling, "odds": ratio, **c} for c in found]
     seconds = time.process_time() - started
     title = f"Bounds for labels that are not random, {of_tasks(cells, half)}, {seconds:.0f} processor seconds"
     return {"title": title, "columns": list(COLUMNS), "rows": table(cells), "cells": cells}
 
 
-def labelled_rows(y: np.ndarray, eager: np.ndarray, odds: float, rng: np.random.Generator) -> np.ndarray:
-    """Return which rows are labelled, (n,): positives, with greater odds where `eager`, about `FREQUENCY` of them."""
+def labeled_rows(y: np.ndarray, eager: np.ndarray, odds: float, rng: np.random.Generator) -> np.ndarray:
+    """Return which rows are labeled, (n,): positives, with greater odds where `eager`, about `FREQUENCY` of them."""
     low = FREQUENCY / (1.0 - FREQUENCY) / np.sqrt(odds)
     chance = np.where(eager, odds * low, low)
     result: np.ndarray = (y == 1) & (rng.random(len(y)) < chance / (1.0 + chance))
@@ -74,20 +74,20 @@ def _clearness(rows: Rows) -> np.ndarray:
     return found
 
 
-def _eager(rows: Rows, clear: np.ndarray, labelling: str, rng: np.random.Generator) -> np.ndarray:
-    """Return which positives have the greater odds of being labelled, (n,)."""
-    if labelling == "random":
+def _eager(rows: Rows, clear: np.ndarray, labeling: str, rng: np.random.Generator) -> np.ndarray:
+    """Return which positives have the greater odds of being labeled, (n,)."""
+    if labeling == "random":
         return np.zeros(len(clear), dtype=bool)
-    value = rows.X[:, rng.integers(rows.X.shape[1])] if labelling == "column" else clear
+    value = rows.X[:, rng.integers(rows.X.shape[1])] if labeling == "column" else clear
     value = value + 1e-9 * rng.standard_normal(len(value)) * (np.ptp(value) or 1.0)
-    step = np.median(value) if labelling == "column" else np.quantile(value, 1.0 - rows.y.mean())
+    step = np.median(value) if labeling == "column" else np.quantile(value, 1.0 - rows.y.mean())
     above: np.ndarray = value > step
-    return ~above if labelling == "unclear" else above
+    return ~above if labeling == "unclear" else above
 
 
 def _cells(rows: Rows, eager: np.ndarray, odds: float, rng: np.random.Generator, repeat: int) -> list[dict[str, Any]]:
     """Return for each estimate its true value and whether interval and bounds hold it."""
-    s = labelled_rows(rows.y, eager, odds, rng)
+    s = labeled_rows(rows.y, eager, odds, rng)
     prior = float(rows.y[~s].mean())
     with warnings.catch_warnings(action="ignore"):
         model = AutoPU(random_state=repeat).fit(rows.X, s).with_prior(prior)
@@ -116,9 +116,9 @@ def _cells(rows: Rows, eager: np.ndarray, odds: float, rng: np.random.Generator,
 
 
 def table(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return a line for each labelling and estimate."""
+    """Return a line for each labeling and estimate."""
     lines = []
-    keys = ["labelling", "odds", "estimate"]
+    keys = ["labeling", "odds", "estimate"]
     for place, part in pd.DataFrame(cells).groupby(keys, sort=False):
         means = {key: float(part[key].mean()) for key in COLUMNS[3:-1]}
         lines.append({**dict(zip(keys, place, strict=True)), **means, "cells": len(part)})

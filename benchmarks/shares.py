@@ -1,6 +1,6 @@
 """Where `auto` can be trusted: few or most of the unlabeled rows are positive.
 
-On the tasks of benchmark `quality`, case-control. A third of the positives of the training rows is labelled; of the
+On the tasks of benchmark `quality`, case-control. A third of the positives of the training rows is labeled; of the
 other positives and of the negatives so many are left out that the unlabeled rows have the share of positives in the
 column "share". The test rows count as if they had it too. "F1 of all" is that of calling every row positive, "SVC" the
 F1 of the naive SVC. "error" and "bias" are those of the prior, "kept" the shares of cells whose 90 % intervals hold the
@@ -25,16 +25,16 @@ from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
 
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)
-LABELLED, TEST = 1 / 3, 1 / 3
+LABELED, TEST = 1 / 3, 1 / 3
 FEWEST = 4  # rows of each class among the unlabeled ones
 COLUMNS = ("tasks", "share", "F1", "SVC", "F1 of all", "AUC", "error", "bias", "width", "kept", "cells", "seconds")
 FULL = {"repeats": 5}
 
 
 class Drawn(NamedTuple):
-    """Numbers of the rows: labelled positives, unlabeled rows and test rows."""
+    """Numbers of the rows: labeled positives, unlabeled rows and test rows."""
 
-    labelled: np.ndarray
+    labeled: np.ndarray
     unlabeled: np.ndarray
     test: np.ndarray
 
@@ -60,19 +60,19 @@ def draw(y: np.ndarray, share: float, rng: np.random.Generator) -> Drawn:
     kinds = [rng.permutation(np.flatnonzero(y == label)) for label in (1, 0)]
     tested = [round(TEST * len(kind)) for kind in kinds]
     positive, negative = (kind[count:] for kind, count in zip(kinds, tested, strict=True))
-    labelled, hidden = np.split(positive, [round(LABELLED * len(positive))])
+    labeled, hidden = np.split(positive, [round(LABELED * len(positive))])
     most = min(len(hidden) / share, len(negative) / (1.0 - share))
     counts = [max(FEWEST, round(part * most)) for part in (share, 1.0 - share)]
     unlabeled = np.concatenate([hidden[: counts[0]], negative[: counts[1]]])
     test = np.concatenate([kind[:count] for kind, count in zip(kinds, tested, strict=True)])
-    return Drawn(labelled, rng.permutation(unlabeled), test)
+    return Drawn(labeled, rng.permutation(unlabeled), test)
 
 
 def _measured(rows: Rows, drawn: Drawn, repeat: int) -> dict[str, Any]:
-    train, y_test = np.concatenate([drawn.labelled, drawn.unlabeled]), rows.y[drawn.test]
+    train, y_test = np.concatenate([drawn.labeled, drawn.unlabeled]), rows.y[drawn.test]
     prior = float(rows.y[drawn.unlabeled].mean())
-    labelled = np.arange(len(train)) < len(drawn.labelled)
-    problem = Problem(rows.X[train], labelled, rows.X[drawn.test], rows.y[train], prior, "case-control", repeat)
+    labeled = np.arange(len(train)) < len(drawn.labeled)
+    problem = Problem(rows.X[train], labeled, rows.X[drawn.test], rows.y[train], prior, "case-control", repeat)
     started = time.process_time()
     with warnings.catch_warnings(action="ignore"):
         ours, naive = predict(AUTO, problem), predict(NAIVE, problem)

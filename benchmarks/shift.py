@@ -1,7 +1,7 @@
 """New files with another share of positives: `pucli shift` on the small public tasks.
 
 On the tasks of benchmark `quality`, case-control, at most 800 rows for training, of which a third of the positives are
-labelled. New files of at most 400 rows are drawn from the others with the share of positives in the column "share", or
+labeled. New files of at most 400 rows are drawn from the others with the share of positives in the column "share", or
 with that of training ("unchanged"). "error" is the mean, "median" the median absolute error of the estimated share,
 "kept" how often its 90 % interval holds it, "width" the median width. "oracle" columns are of probabilities fitted to
 true labels of half of the rows that the files are drawn from. "called changed" and "called more" are how often the test
@@ -29,7 +29,7 @@ from pucli.solvers.prior.shift import LEVEL, FeatureShares, changed_features, ne
 from pucli.solvers.prior.three_samples import prior_of_three
 
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
-MOST_TRAINED, MOST_NEW, FEWEST_NEW, FEWEST_LABELLED = 800, 400, 40, 20
+MOST_TRAINED, MOST_NEW, FEWEST_NEW, FEWEST_LABELED = 800, 400, 40, 20
 UNCHANGED = 5  # files with the share of training for each task and repeat
 COLUMNS = (
     *("share", "error", "median", "kept", "width", "oracle error", "oracle width"),
@@ -58,14 +58,14 @@ def _cells(rows: Rows, task: str, repeat: int) -> list[dict[str, Any]]:
     order = rng.permutation(len(rows.y))
     train, rest = np.split(order, [min(MOST_TRAINED, len(order) // 2)])
     positives = train[rows.y[train] == 1]
-    labelled = positives[: max(FEWEST_LABELLED, len(positives) // 3)]
-    unlabeled = np.setdiff1d(train, labelled)
-    X = rows.X[np.concatenate([labelled, unlabeled])]
-    s = np.arange(len(X)) < len(labelled)
+    labeled = positives[: max(FEWEST_LABELED, len(positives) // 3)]
+    unlabeled = np.setdiff1d(train, labeled)
+    X = rows.X[np.concatenate([labeled, unlabeled])]
+    s = np.arange(len(X)) < len(labeled)
     with warnings.catch_warnings(action="ignore"):
         model = AutoPU(scenario="case-control", random_state=repeat).fit(X, s)
     usual = Usual.of(X, ~s)
-    old = old_shares(usual, (len(labelled), len(unlabeled)), single=False)
+    old = old_shares(usual, (len(labeled), len(unlabeled)), single=False)
     Z, y = rows.X[rest], rows.y[rest]
     score = model.score_rows(Z)
     half = rng.random(len(y)) < 0.5

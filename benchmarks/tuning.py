@@ -1,7 +1,7 @@
 """Which rule chooses parameters best without true labels: PUF once, estimated F1, or PU-AUC and then the cut.
 
 The tasks and splits are those of benchmark `quality`, case-control, of at most `MOST_FEATURES` features. Features are
-standardised, parameters are chosen on the training rows, and F1 and AUC are those of the test rows. "wins" counts the
+standardized, parameters are chosen on the training rows, and F1 and AUC are those of the test rows. "wins" counts the
 tasks on which the F1 is larger than with PUF of one cross-validation, the rule of the thesis, and "wins over f1" those
 on which it is larger than with the estimated F1. The default of `pucli tune` was decided on the design half.
 """
@@ -25,7 +25,7 @@ from pucli.tuning import tune
 
 FREQUENCIES = (0.25, 0.5)
 MOST_FEATURES = 150
-COLUMNS = ("tasks", "method", "labelled", "rule", "F1", "AUC", "wins", "wins over f1", "seconds")
+COLUMNS = ("tasks", "method", "labeled", "rule", "F1", "AUC", "wins", "wins over f1", "seconds")
 RBF = {"width": [0.5, 1, 2, 4, 8], "lam": [0.1, 1, 10, 100, 1000], "c_u": [0.5, 0.1, 0.01]}
 # Name in the table -> method, fixed parameters, grid (None for that of the method).
 METHODS: dict[str, tuple[str, dict[str, Any], dict[str, Any] | None]] = {
@@ -59,7 +59,7 @@ def run(progress: Progress = silent, *, half: str = "all", folder: Path | None =
 
 
 def _cells(task: str, rows: Rows, frequency: float) -> list[dict[str, Any]]:
-    X, _, s, X_test, y = case_control(task, rows, frequency, 0).standardised()
+    X, _, s, X_test, y = case_control(task, rows, frequency, 0).standardized()
     found = []
     for method, (name, params, grid) in METHODS.items():
         for rule, how in RULES.items():
@@ -72,13 +72,13 @@ def _cells(task: str, rows: Rows, frequency: float) -> list[dict[str, Any]]:
                 "F1": f1(y, np.asarray(model.predict(X_test)) == 1),
                 "AUC": float(roc_auc_score(y, model.decision_function(X_test))),
             }
-            found.append({"method": method, "labelled": frequency, "rule": rule, **quality, "seconds": seconds})
+            found.append({"method": method, "labeled": frequency, "rule": rule, **quality, "seconds": seconds})
     return found
 
 
 def _table(frame: Any) -> list[dict[str, Any]]:
     lines = []
-    for (half, method, frequency), part in frame.groupby(["tasks", "method", "labelled"], sort=False):
+    for (half, method, frequency), part in frame.groupby(["tasks", "method", "labeled"], sort=False):
         f1 = part.pivot(index="task", columns="rule", values="F1")
 
         def wins(rule: str, other: str, f1: Any = f1) -> str:
@@ -92,7 +92,7 @@ def _table(frame: Any) -> list[dict[str, Any]]:
                 {
                     "tasks": half,
                     "method": method,
-                    "labelled": frequency,
+                    "labeled": frequency,
                     "rule": rule,
                     "F1": float(means.F1),
                     "AUC": float(means.AUC),

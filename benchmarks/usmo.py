@@ -1,6 +1,6 @@
 """USMO against SVR on stacked rows: time, gap, memory, and growth with n.
 
-Two Gaussians in 20 dimensions, 100 labelled rows, Gaussian kernel of width 3, lam = 0.01, one BLAS thread. Every solver
+Two Gaussians in 20 dimensions, 100 labeled rows, Gaussian kernel of width 3, lam = 0.01, one BLAS thread. Every solver
 is stopped at a relative duality gap of 1e-4, measured by the same function for all. SVR gets the loosest tolerance that
 reaches it, and a target M that is known to be large enough. Memory is the peak of a separate process, including
 interpreter, libraries and data.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pucli.solvers.usmo.blocks import KernelSolution
     from pucli.solvers.usmo.problem import DoubleHingeProblem
 
-LABELLED, FEATURES, PRIOR, LAM, WIDTH = 100, 20, 0.4, 0.01, 3.0
+LABELED, FEATURES, PRIOR, LAM, WIDTH = 100, 20, 0.4, 0.01, 3.0
 GAP = 1e-4
 SIZES = (1000, 2000, 5000)
 MEMORY_ROWS = (5000, 10_000)
@@ -71,7 +71,7 @@ def run(
     if len(memory_rows) > 1:
         rows.append(_memory_growth(memory_rows, [one["peak_mb"] for one in rows[-len(memory_rows) :]]))
     title = (
-        f"USMO: {FEATURES} features, {LABELLED} labelled, Gaussian kernel, relative gap {GAP:g}; "
+        f"USMO: {FEATURES} features, {LABELED} labeled, Gaussian kernel, relative gap {GAP:g}; "
         "CPU seconds of one thread; ratio: the peer's over USMO's"
     )
     return {"title": title, "rows": rows}
@@ -87,16 +87,16 @@ def _memory_growth(n: tuple[int, ...], peak_mb: list[float]) -> dict[str, Any]:
 
 def _data(n: int, features: int = FEATURES) -> tuple[Floats, Bools]:
     rng = np.random.default_rng(n)
-    centre = np.ones(features) / np.sqrt(features)
-    X = rng.normal(size=(LABELLED + n, features))
-    X[:LABELLED] += centre
-    X[LABELLED:] += np.where(rng.random(n) < PRIOR, 1.0, -1.0)[:, None] * centre
-    return X, np.arange(LABELLED + n) < LABELLED
+    center = np.ones(features) / np.sqrt(features)
+    X = rng.normal(size=(LABELED + n, features))
+    X[:LABELED] += center
+    X[LABELED:] += np.where(rng.random(n) < PRIOR, 1.0, -1.0)[:, None] * center
+    return X, np.arange(LABELED + n) < LABELED
 
 
 def _problem(n: int) -> DoubleHingeProblem:
-    X, labelled = _data(n)
-    return double_hinge_problem(X, labelled, Kernel("rbf", WIDTH), PRIOR, LAM)
+    X, labeled = _data(n)
+    return double_hinge_problem(X, labeled, Kernel("rbf", WIDTH), PRIOR, LAM)
 
 
 def _usmo(problem: DoubleHingeProblem) -> KernelSolution:
@@ -165,10 +165,10 @@ def _peak_mb() -> float:
 
 def fit_alone(n: int) -> dict[str, Any]:
     """Return the row on a fit to n rows with the peak memory of this process."""
-    X, labelled = _data(n, MEMORY_FEATURES)
+    X, labeled = _data(n, MEMORY_FEATURES)
     model = USMO(prior=PRIOR, lam=LAM, width=20.0, tol=1e-3, random_state=0)
     with threadpool_limits(1):
-        seconds, _ = once(lambda: model.fit(X, labelled))
+        seconds, _ = once(lambda: model.fit(X, labeled))
     peak = _peak_mb()
     name, note = f"n = {n} x {MEMORY_FEATURES}", f"converged at 1e-3: {model.converged_}, peak {peak:.0f} MB"
     found = row(f"USMO, Gaussian kernel, {name}", seconds, "1500 MB at n = 60,000", note)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROWS, POSITIVES, LABELLED, SEED = 2000, 600, 200, 20
+ROWS, POSITIVES, LABELED, SEED = 2000, 600, 200, 20
 TODAY = date(2026, 6, 30)
 HEADER = ["customer", "age", "income", "visits", "zip", "member", "channel", "last_visit", "notes", "country", "bought"]
 ZIPS, CHANNELS = ["1010", "2020", "3030", "4040"], ["shop", "web", "phone"]
@@ -34,8 +34,8 @@ def write_customers(folder: Path) -> list[Path]:
     """Write both files into a folder and return their paths."""
     rng = np.random.default_rng(SEED)
     bought = rng.permutation(np.arange(ROWS) < POSITIVES)
-    labelled = np.zeros(ROWS, dtype=bool)
-    labelled[rng.choice(np.flatnonzero(bought), LABELLED, replace=False)] = True
+    labeled = np.zeros(ROWS, dtype=bool)
+    labeled[rng.choice(np.flatnonzero(bought), LABELED, replace=False)] = True
 
     def words(name: str, of: list[str]) -> list[str]:
         return [of[int(rng.choice(len(of), p=CHANCES[name][0 if one else 1]))] for one in bought]
@@ -64,7 +64,7 @@ def write_customers(folder: Path) -> list[Path]:
         [(TODAY - timedelta(days=int(number))).isoformat() for number in days],
         notes(),
         ["AT"] * ROWS,
-        np.where(labelled, "yes", ""),
+        np.where(labeled, "yes", ""),
     ]
     paths = [folder / "customers.csv", folder / "customers_truth.csv"]
     _write(paths[0], HEADER, zip(*columns, strict=True))

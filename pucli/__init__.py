@@ -6,8 +6,8 @@ The most common names are here, each imported on first use:
 >>> from pucli import GLPUAL
 >>> rng = np.random.default_rng(0)
 >>> X = np.vstack([rng.normal(1, 1, (40, 2)), rng.normal(-1, 1, (80, 2))])
->>> labelled = np.arange(120) < 20
->>> model = GLPUAL().fit(X, labelled)
+>>> labeled = np.arange(120) < 20
+>>> model = GLPUAL().fit(X, labeled)
 >>> bool(model.converged_)
 True
 """

@@ -25,18 +25,18 @@ def problem(
     relevant: int | None = None,
     scales: tuple[float, float] = (0.3, 3.0),
 ) -> tuple[Floats, Floats]:
-    """Return random rows X (n, m) and labels y (n,), 1 for the labelled positives and 0 for the rest.
+    """Return random rows X (n, m) and labels y (n,), 1 for the labeled positives and 0 for the rest.
 
     Parameters
     ----------
     seed : int
         Of the generator.
     n, m, n_p : int
-        Number of rows, features, and labelled rows.
+        Number of rows, features, and labeled rows.
     shift : float
         Added to the rows that stand apart.
     moved : int, optional
-        How many rows stand apart, the labelled ones first. The labelled rows alone by default.
+        How many rows stand apart, the labeled ones first. The labeled rows alone by default.
     relevant : int, optional
         In how many of the features they do, the first ones. In all by default.
     scales : pair of float
@@ -52,13 +52,13 @@ def problem(
 
 
 def with_graph(X: Floats, y: Floats, sigma: float = 1.0, n_neighbors: int = 5) -> tuple[Floats, Bools, Any]:
-    """Return what the solvers of the GLPUAL family take: rows with an intercept, labelled rows, weighted edges."""
+    """Return what the solvers of the GLPUAL family take: rows with an intercept, labeled rows, weighted edges."""
     graph = mutual_knn(X, n_neighbors)
     return with_intercept(X), y == 1, graph.edges(sigma)
 
 
 def clarabel(goal: Any, constraints: Any = (), accuracy: float | None = ACCURACY) -> float:
-    """Return the minimum of a cvxpy expression, by Clarabel; its variables then hold the minimiser.
+    """Return the minimum of a cvxpy expression, by Clarabel; its variables then hold the minimizer.
 
     `accuracy` is the absolute and relative gap and infeasibility to stop at; None is Clarabel's own. An infeasible
     problem has an infinite minimum.

@@ -54,7 +54,7 @@ def write_files() -> None:
     rows["zip"] = random.choice(["1010", "2020", "3030"], 150)
     rows["notes"] = random.choice(["called twice", "wrote a letter", "came by"], 150)
     rows.assign(bought=["yes" if row < 25 else "" for row in range(150)]).to_csv("customers.csv", index=False)
-    ranked = pd.DataFrame({"row": range(1, 151), "labelled": [1] * 25 + [0] * 125, "score": np.linspace(1, -1, 150)})
+    ranked = pd.DataFrame({"row": range(1, 151), "labeled": [1] * 25 + [0] * 125, "score": np.linspace(1, -1, 150)})
     ranked.to_csv("ranked.csv", index=False)  # as `auto --scored` writes it
     rows.assign(bought=["yes"] * 60 + ["no"] * 90).to_csv("checked.csv", index=False)
     rows.to_csv("new.csv", index=False)
@@ -278,7 +278,7 @@ def test_the_front_page_has_three_doors():
 
 UNKNOWN = re.compile(
     "not determined|not determine|cannot be told|could not be told|cannot tell|^not known|^no: "
-    "|random labelling is unlikely|clear positives were probably"
+    "|random labeling is unlikely|clear positives were probably"
 )
 
 

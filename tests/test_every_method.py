@@ -107,7 +107,7 @@ def test_a_saved_model_gives_the_same_bits(name: str, tmp_path: Any) -> None:
     X, y = rows(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pipeline = make_pipeline(quick(name), standardise=True).fit(X, y)
+        pipeline = make_pipeline(quick(name), standardize=True).fit(X, y)
     loaded = load_model(save_model(tmp_path / "m.model", SavedModel(pipeline, name, ["a", "b", "c"])))
     Z = pipeline[:-1].transform(X)
     for one, other in zip(outputs(pipeline[-1], Z), outputs(loaded.estimator, Z), strict=True):
@@ -259,7 +259,7 @@ def test_shares_of_positive_training_rows(name: str) -> None:
     model = fitted_once(name)
     positive = model.predict(X) == 1
     assert model.positive_share_ == pytest.approx(positive[y == 0].mean())
-    assert model.labelled_recall_ == pytest.approx(positive[y == 1].mean())
+    assert model.labeled_recall_ == pytest.approx(positive[y == 1].mean())
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ _MINUS_ONE = (
     "classifiers from it by name"
 )
 _WORDS = (
-    "it has labels 'one' and 'two' without saying which of them marks the labelled positives: such words are refused, "
+    "it has labels 'one' and 'two' without saying which of them marks the labeled positives: such words are refused, "
     "because a wrong guess turns the model upside down"
 )
 _HALF = "a row is predicted by the sign of f, also where the estimated probability of a positive is below 1/2"

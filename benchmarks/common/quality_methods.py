@@ -35,10 +35,10 @@ from pucli.solvers.folds import number_of_folds, stratified_folds
 
 @dataclass(frozen=True)
 class Problem:
-    """Training rows X (n, m), which are labelled (n,), test rows X_test; y and true_prior are for the ceilings only."""
+    """Training rows X (n, m), which are labeled (n,), test rows X_test; y and true_prior are for the ceilings only."""
 
     X: np.ndarray
-    labelled: np.ndarray
+    labeled: np.ndarray
     X_test: np.ndarray
     y: np.ndarray
     true_prior: float
@@ -58,8 +58,8 @@ class Prediction:
 
 
 def auto(problem: Problem, **how: Any) -> Prediction:
-    """Fit `AutoPU` with the labelling scenario as its only information, or with further parameters."""
-    model = AutoPU(scenario=problem.scenario, random_state=problem.seed, **how).fit(problem.X, problem.labelled)
+    """Fit `AutoPU` with the labeling scenario as its only information, or with further parameters."""
+    model = AutoPU(scenario=problem.scenario, random_state=problem.seed, **how).fit(problem.X, problem.labeled)
     scores = model.decision_function(problem.X_test)
     estimates = {**model.estimates_, "lift": lift_of(model.estimates_["recall"], model.estimates_["share"])}
     intervals = {name: (found.value, found.low, found.high) for name, found in estimates.items() if found is not None}
@@ -73,11 +73,11 @@ def naive_svc(problem: Problem) -> Prediction:
 
 
 def sar_em(problem: Problem) -> Prediction:
-    """Fit SAR-EM (Bekker et al. 2019) to standardised features."""
+    """Fit SAR-EM (Bekker et al. 2019) to standardized features."""
     scaler = StandardScaler().fit(problem.X)
-    found = fit(scaler.transform(problem.X), problem.labelled)
+    found = fit(scaler.transform(problem.X), problem.labeled)
     scores = scaler.transform(problem.X_test) @ found.classifier[:-1] + found.classifier[-1]
-    population = ~problem.labelled if problem.scenario == "case-control" else slice(None)
+    population = ~problem.labeled if problem.scenario == "case-control" else slice(None)
     return Prediction(scores, scores > 0, float(found.posterior[population].mean()))
 
 
@@ -90,7 +90,7 @@ def svc_true_prior(problem: Problem) -> Prediction:
 def auto_true_prior(problem: Problem) -> Prediction:
     """Fit `AutoPU`, cut at the share of its held-out scores that is the true prior."""
     model = AutoPU(scenario=problem.scenario, random_state=problem.seed, goal="share", wanted=problem.true_prior)
-    scores = model.fit(problem.X, problem.labelled).decision_function(problem.X_test)
+    scores = model.fit(problem.X, problem.labeled).decision_function(problem.X_test)
     return Prediction(scores, scores > 0)
 
 
@@ -101,12 +101,12 @@ def true_labels(problem: Problem) -> Prediction:
 
 
 def without_hidden(problem: Problem) -> Prediction:
-    """Fit the ensemble of `AutoPU` to labelled rows and negatives alone, cut for the largest F1 at the true prior.
+    """Fit the ensemble of `AutoPU` to labeled rows and negatives alone, cut for the largest F1 at the true prior.
 
     It is the ensemble of AutoPU, without its refit, if the hidden positives had been taken out of the unlabeled rows.
     """
-    kept = problem.labelled | (problem.y == 0)
-    return _ensemble(problem, problem.X[kept], problem.labelled[kept], problem.true_prior)
+    kept = problem.labeled | (problem.y == 0)
+    return _ensemble(problem, problem.X[kept], problem.labeled[kept], problem.true_prior)
 
 
 def _ensemble(problem: Problem, X: np.ndarray, positive: np.ndarray, prior: float) -> Prediction:
@@ -127,7 +127,7 @@ def lightgbm(problem: Problem) -> Prediction:
     from lightgbm import LGBMClassifier
 
     model = LGBMClassifier(class_weight="balanced", random_state=problem.seed, verbose=-1, n_jobs=1)
-    scores = np.asarray(model.fit(problem.X, problem.labelled).predict_proba(problem.X_test))[:, 1]
+    scores = np.asarray(model.fit(problem.X, problem.labeled).predict_proba(problem.X_test))[:, 1]
     return Prediction(scores, scores > 0.5)
 
 
@@ -138,9 +138,9 @@ def pulearn_bagging(problem: Problem) -> Prediction:
     model = BaggingPuClassifier(
         DecisionTreeClassifier(),
         n_estimators=100,
-        max_samples=int(problem.labelled.sum()),
+        max_samples=int(problem.labeled.sum()),
         random_state=problem.seed,
-    ).fit(problem.X, problem.labelled.astype(int))
+    ).fit(problem.X, problem.labeled.astype(int))
     scores = model.predict_proba(problem.X_test)[:, 1]
     return Prediction(scores, scores > 0.5)
 
@@ -150,10 +150,10 @@ def pulearn_elkanoto(problem: Problem) -> Prediction:
     from pulearn import WeightedElkanotoPuClassifier
 
     base = make_pipeline(StandardScaler(), SVC(probability=True, random_state=problem.seed))
-    labelled = int(problem.labelled.sum())
+    labeled = int(problem.labeled.sum())
     model = WeightedElkanotoPuClassifier(
-        base, labeled=labelled, unlabeled=len(problem.X) - labelled, hold_out_ratio=0.2, random_state=problem.seed
-    ).fit(problem.X, problem.labelled.astype(int))
+        base, labeled=labeled, unlabeled=len(problem.X) - labeled, hold_out_ratio=0.2, random_state=problem.seed
+    ).fit(problem.X, problem.labeled.astype(int))
     scores = np.asarray(model.predict_proba(problem.X_test))[:, 1]
     return Prediction(scores, scores > 0.5)
 
@@ -163,7 +163,7 @@ def toolbox_upu(problem: Problem) -> Prediction:
     from pu_toolbox import KernelMeanPriorEstimator, UPUClassifier
 
     scaler = StandardScaler().fit(problem.X)
-    X, s = scaler.transform(problem.X), problem.labelled.astype(int)
+    X, s = scaler.transform(problem.X), problem.labeled.astype(int)
     found = KernelMeanPriorEstimator(variant="km2", random_state=problem.seed).fit(X, s)
     prior = float(np.clip(next(v for k, v in vars(found).items() if k.endswith("prior_")), 0.02, 0.98))
     best, chosen = -1.0, (1.0, 1e-3)
@@ -188,7 +188,7 @@ def _upu(
 
 def _svc_scores(problem: Problem) -> np.ndarray:
     model = make_pipeline(StandardScaler(), SVC(class_weight="balanced"))
-    return np.asarray(model.fit(problem.X, problem.labelled).decision_function(problem.X_test))
+    return np.asarray(model.fit(problem.X, problem.labeled).decision_function(problem.X_test))
 
 
 def _ours(name: str) -> Callable[[Problem], Prediction]:
@@ -198,7 +198,7 @@ def _ours(name: str) -> Callable[[Problem], Prediction]:
         from pucli.models.saved import make_pipeline
 
         estimator = estimator_class(get_method(name))(**seeded(name, {}, problem.seed))
-        model = make_pipeline(estimator, standardise=True).fit(problem.X, problem.labelled)
+        model = make_pipeline(estimator, standardize=True).fit(problem.X, problem.labeled)
         scores = model.decision_function(problem.X_test)
         share = getattr(model[-1], "prior_", None)
         return Prediction(scores, scores > 0, None if share is None else _in_population(problem, share))
@@ -210,23 +210,23 @@ def _in_population(problem: Problem, share: float) -> float:
     """Return the share of positives in the population, given that in the unlabeled rows, which methods estimate."""
     if problem.scenario == "case-control":
         return share
-    labelled = float(problem.labelled.mean())
-    return labelled + (1.0 - labelled) * share
+    labeled = float(problem.labeled.mean())
+    return labeled + (1.0 - labeled) * share
 
 
 # Our methods that run; the quadratic surface of ekf-glpual takes too long on wide tasks.
 OURS = ("glpual", "gllc", "bsvm", "blssvm", "e-glpual", "cpb-glpual", "upu", "nnpu", "usmo", "ramp-pu")
-# What benchmark `labelling` puts beside them.
+# What benchmark `labeling` puts beside them.
 BASELINES = ("auto", "SVC, unlabeled as negative", "SVC, true prior")
 # Further ceilings, on labels that are given case-control only.
 CASE_CONTROL_ONLY = ("auto, true prior", "no hidden positives")
-# What models labels that are not random; benchmark `labelling` compares them.
-OF_LABELLING = ("auto, labelling sar", "SAR-EM")
+# What models labels that are not random; benchmark `labeling` compares them.
+OF_LABELING = ("auto, labeling sar", "SAR-EM")
 
 # Name in the table -> function, and the package that it needs.
 METHODS: dict[str, tuple[Callable[[Problem], Prediction], str]] = {
     "auto": (auto, ""),
-    "auto, labelling sar": (partial(auto, labelling="sar"), ""),
+    "auto, labeling sar": (partial(auto, labeling="sar"), ""),
     "SAR-EM": (sar_em, ""),
     "SVC, unlabeled as negative": (naive_svc, ""),
     "SVC, true prior": (svc_true_prior, ""),

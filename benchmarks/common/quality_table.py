@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from benchmarks.common.quality_methods import OF_LABELLING
+from benchmarks.common.quality_methods import OF_LABELING
 from benchmarks.common.quality_tasks import DESIGN
 from pucli.metrics.comparison import friedman_nemenyi
 
@@ -16,7 +16,7 @@ AUTO, NAIVE = "auto", "SVC, unlabeled as negative"
 # Told what nobody knows: not ranked.
 CEILINGS = ("SVC, true prior", "auto, true prior", "no hidden positives", "true labels")
 COLUMNS = (
-    *("tasks", "labelling", "labelled", "method", "F1", "AUC", "rank", "auto wins", "prior error", "worst to SVC"),
+    *("tasks", "labeling", "labeled", "method", "F1", "AUC", "rank", "auto wins", "prior error", "worst to SVC"),
     *("calibration", "kept", "seconds", "note"),
 )
 
@@ -26,7 +26,7 @@ class Cell(NamedTuple):
 
     method: str
     task: str
-    labelling: str
+    labeling: str
     frequency: float
     repeat: int
     f1: float
@@ -38,14 +38,14 @@ class Cell(NamedTuple):
 
 
 def table(cells: Sequence[Cell], methods: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a line for each labelling, label frequency and method on all tasks; of each half for two methods."""
+    """Return a line for each labeling, label frequency and method on all tasks; of each half for two methods."""
     frame = pd.DataFrame([cell._asdict() for cell in cells])
     halves = {"all": frame, "design": frame[frame.task.isin(DESIGN)], "look-once": frame[~frame.task.isin(DESIGN)]}
     lines = []
     for half, part in halves.items():
-        shown = methods if half == "all" else [name for name in methods if name in (AUTO, *OF_LABELLING, NAIVE)]
-        for (labelling, frequency), group in part.groupby(["labelling", "frequency"], sort=False):
-            about = {"tasks": half, "labelling": labelling, "labelled": frequency}
+        shown = methods if half == "all" else [name for name in methods if name in (AUTO, *OF_LABELING, NAIVE)]
+        for (labeling, frequency), group in part.groupby(["labeling", "frequency"], sort=False):
+            about = {"tasks": half, "labeling": labeling, "labeled": frequency}
             lines += [{**about, **line} for line in _lines(group, shown)]
     return lines
 

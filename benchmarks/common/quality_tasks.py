@@ -19,7 +19,7 @@ from pucli.core.errors import RunError, UsageError
 from pucli.core.seeding import stream
 from pucli.data import load_dataset
 from pucli.data.catalogue.entries import dataset_names, load_catalogue
-from pucli.data.features import Standardiser
+from pucli.data.features import Standardizer
 from pucli.data.splits.scenarios import make_split, split_stream
 
 PREFIX = "task-"
@@ -103,7 +103,7 @@ def half_of(task: str) -> str:
 
 
 class CaseControl(NamedTuple):
-    """Training rows X (n, m), their classes y and which are labelled s (n,), 1 or 0; test rows and their classes."""
+    """Training rows X (n, m), their classes y and which are labeled s (n,), 1 or 0; test rows and their classes."""
 
     X: np.ndarray
     y: np.ndarray
@@ -111,14 +111,14 @@ class CaseControl(NamedTuple):
     X_test: np.ndarray
     y_test: np.ndarray
 
-    def standardised(self) -> CaseControl:
+    def standardized(self) -> CaseControl:
         """Return the same rows with features of mean 0 and deviation 1 on the training rows."""
-        scaler = Standardiser().fit(self.X)
+        scaler = Standardizer().fit(self.X)
         return self._replace(X=scaler.transform(self.X), X_test=scaler.transform(self.X_test))
 
 
 def case_control(task: str, rows: Rows, frequency: float, repeat: int, seed: int = 7) -> CaseControl:
-    """Return a case-control split of the rows of a task, `frequency` of whose positives for training are labelled."""
+    """Return a case-control split of the rows of a task, `frequency` of whose positives for training are labeled."""
     split = make_split(
         "case-control", rows.y, frequency, rng=split_stream(seed, task, "case-control", frequency, repeat)
     )

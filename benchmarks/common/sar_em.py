@@ -1,7 +1,7 @@
-"""SAR-EM (Bekker, Robberechts and Davis 2019): a classifier and the propensity of being labelled, by EM.
+"""SAR-EM (Bekker, Robberechts and Davis 2019): a classifier and the propensity of being labeled, by EM.
 
-A row is positive with probability f(x) and, if positive, labelled with probability e(x); both are logistic. EM
-increases the likelihood of the labels, the sum of log f e over labelled and of log(1 - f e) over unlabeled rows, less
+A row is positive with probability f(x) and, if positive, labeled with probability e(x); both are logistic. EM
+increases the likelihood of the labels, the sum of log f e over labeled and of log(1 - f e) over unlabeled rows, less
 ridge / 2 times the squared coefficients without the constants. The two functions have the same form, so the likelihood
 alone cannot distinguish them: the start decides.
 """
@@ -21,7 +21,7 @@ _TOLERANCE, _STEPS, _CONSTANT_RIDGE = 1e-10, 50, 1e-6
 
 
 class SarEM(NamedTuple):
-    """Coefficients (m + 1,) of classifier and propensity, constant last; posterior (n,); penalised log-likelihoods."""
+    """Coefficients (m + 1,) of classifier and propensity, constant last; posterior (n,); penalized log-likelihoods."""
 
     classifier: Floats
     propensity: Floats
@@ -30,10 +30,10 @@ class SarEM(NamedTuple):
     converged: bool
 
 
-def sar_em(X: Floats, labelled: Bools, *, ridge: float = 1.0, max_iter: int = 100, tol: float = 1e-6) -> SarEM:
-    """Fit classifier and propensity to rows X (n, m), of which `labelled` (n,) are labelled positives.
+def sar_em(X: Floats, labeled: Bools, *, ridge: float = 1.0, max_iter: int = 100, tol: float = 1e-6) -> SarEM:
+    """Fit classifier and propensity to rows X (n, m), of which `labeled` (n,) are labeled positives.
 
-    The classifier starts as the logistic regression of labelled against unlabeled rows with balanced weights. A step
+    The classifier starts as the logistic regression of labeled against unlabeled rows with balanced weights. A step
     that raises the likelihood by at most `tol` for each row is the last.
 
     Examples
@@ -45,43 +45,43 @@ def sar_em(X: Floats, labelled: Bools, *, ridge: float = 1.0, max_iter: int = 10
     True
     """
     Z = np.hstack([X, np.ones((len(X), 1))])
-    s = np.asarray(labelled, dtype=np.float64)
-    weights = np.where(labelled, 0.5 * len(s) / s.sum(), 0.5 * len(s) / (len(s) - s.sum()))
+    s = np.asarray(labeled, dtype=np.float64)
+    weights = np.where(labeled, 0.5 * len(s) / s.sum(), 0.5 * len(s) / (len(s) - s.sum()))
     zero = np.zeros(Z.shape[1])
     classifier = logistic_regression(Z, s, weights, ridge, zero)
-    posterior = np.where(labelled, 1.0, expit(Z @ classifier))
+    posterior = np.where(labeled, 1.0, expit(Z @ classifier))
     propensity = logistic_regression(Z, s, posterior, ridge, zero)
-    likelihoods = [penalised_likelihood(Z, labelled, classifier, propensity, ridge)]
+    likelihoods = [penalized_likelihood(Z, labeled, classifier, propensity, ridge)]
     for _ in range(max_iter):
-        posterior = expected_class(Z, labelled, classifier, propensity)
+        posterior = expected_class(Z, labeled, classifier, propensity)
         classifier = logistic_regression(Z, posterior, np.ones(len(s)), ridge, classifier)
         propensity = logistic_regression(Z, s, posterior, ridge, propensity)
-        likelihoods.append(penalised_likelihood(Z, labelled, classifier, propensity, ridge))
+        likelihoods.append(penalized_likelihood(Z, labeled, classifier, propensity, ridge))
         if likelihoods[-1] - likelihoods[-2] <= tol * len(s):
             break
     converged = len(likelihoods) <= max_iter
-    return SarEM(classifier, propensity, expected_class(Z, labelled, classifier, propensity), likelihoods, converged)
+    return SarEM(classifier, propensity, expected_class(Z, labeled, classifier, propensity), likelihoods, converged)
 
 
-def expected_class(Z: Floats, labelled: Bools, classifier: Floats, propensity: Floats) -> Floats:
+def expected_class(Z: Floats, labeled: Bools, classifier: Floats, propensity: Floats) -> Floats:
     """Return the probabilities (n,) of a positive given features and label, f (1 - e) / (1 - f e) if unlabeled.
 
     Z (n, m + 1) are the rows with a last column of ones; classifier and propensity (m + 1,) are the coefficients of the
     log-odds of f and of e.
     """
     f, e = expit(Z @ classifier), expit(Z @ propensity)
-    return np.where(labelled, 1.0, f * (1.0 - e) / np.maximum(1.0 - f * e, 1e-300))
+    return np.where(labeled, 1.0, f * (1.0 - e) / np.maximum(1.0 - f * e, 1e-300))
 
 
-def penalised_likelihood(Z: Floats, labelled: Bools, classifier: Floats, propensity: Floats, ridge: float) -> float:
+def penalized_likelihood(Z: Floats, labeled: Bools, classifier: Floats, propensity: Floats, ridge: float) -> float:
     """Return the log-likelihood of the labels less the penalty; see `expected_class` and `sar_em`."""
     both = log_expit(Z @ classifier) + log_expit(Z @ propensity)
-    fit = np.where(labelled, both, np.log1p(-np.minimum(np.exp(both), 1.0 - 1e-15)))
+    fit = np.where(labeled, both, np.log1p(-np.minimum(np.exp(both), 1.0 - 1e-15)))
     return float(fit.sum()) - _penalty(classifier, ridge) - _penalty(propensity, ridge)
 
 
 def logistic_regression(Z: Floats, targets: Floats, weights: Floats, ridge: float, start: Floats) -> Floats:
-    """Return the coefficients c that minimise sum w (log(1 + exp(t)) - y t) plus the penalty, by Newton's method.
+    """Return the coefficients c that minimize sum w (log(1 + exp(t)) - y t) plus the penalty, by Newton's method.
 
     t = Z c; the targets y are from 0 to 1, the weights w not negative.
     """

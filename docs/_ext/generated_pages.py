@@ -238,10 +238,10 @@ def lists() -> dict[str, str]:
         if not package:
             lines = inspect.cleandoc(protocol_module(name).__doc__ or "").splitlines()
             protocols += [f"## {name}", "", *(escape(line) for line in lines), ""]
-    data = ["# Data sets", "", "| Name | Title | Rows and columns | Licence |", "| --- | --- | --- | --- |"]
+    data = ["# Data sets", "", "| Name | Title | Rows and columns | License |", "| --- | --- | --- | --- |"]
     for name in dataset_names():
         entry = dataset_entry(name)
-        data.append(f"| `{name}` | {escape(entry.title)} | {entry.selection} | {escape(entry.licence or '')} |")
+        data.append(f"| `{name}` | {escape(entry.title)} | {entry.selection} | {escape(entry.license or '')} |")
     return {
         "metrics.md": "\n".join([*metrics, ""]),
         "protocols.md": "\n".join([*protocols, ""]),

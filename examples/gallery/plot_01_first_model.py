@@ -2,7 +2,7 @@
 A first model
 =============
 
-Half of the malignant tumours of a public table are labelled; all other rows are unlabeled.
+Half of the malignant tumors of a public table are labeled; all other rows are unlabeled.
 """
 
 import matplotlib.pyplot as plt

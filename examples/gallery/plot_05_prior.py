@@ -17,10 +17,10 @@ fig, axis = plt.subplots(figsize=(6, 3.4))
 names = ("auto", "density-ratio", "bbe", "km2", "tice")
 found: dict[str, list[float]] = {name: [] for name in names}
 for distance in distances:
-    labelled = rng.normal(distance, 1, (150, 2))
+    labeled = rng.normal(distance, 1, (150, 2))
     hidden = rng.normal(distance, 1, (120, 2))
     negatives = rng.normal(0, 1, (280, 2))
-    X = np.vstack([labelled, hidden, negatives])
+    X = np.vstack([labeled, hidden, negatives])
     for one in estimate_priors(X, np.arange(len(X)) < 150, names, replicates=0).estimates:
         found[one.method].append(one.prior)
 for name in names:

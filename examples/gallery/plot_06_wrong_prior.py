@@ -13,11 +13,11 @@ from pucli.metrics import classification_scores
 
 rng = np.random.default_rng(0)
 X = np.vstack([rng.normal(1.2, 1, (100, 2)), rng.normal(1.2, 1, (120, 2)), rng.normal(-0.8, 1, (280, 2))])
-labelled, positive = np.arange(500) < 100, np.arange(500) < 220
+labeled, positive = np.arange(500) < 100, np.arange(500) < 220
 priors = np.linspace(0.1, 0.7, 9)
 found = {"precision": [], "recall": [], "f1": []}
 for prior in priors:
-    predictions = UPU(prior=prior).fit(X, labelled).predict(X[100:])
+    predictions = UPU(prior=prior).fit(X, labeled).predict(X[100:])
     scores = classification_scores(positive[100:], predictions, positive=True)
     for name, values in found.items():
         values.append(scores[name])

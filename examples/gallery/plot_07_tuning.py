@@ -2,7 +2,7 @@
 Parameters without true labels
 ==============================
 
-PUF, computed from labelled and unlabeled rows alone, chooses the ridge. The F1 of the test rows is shown for
+PUF, computed from labeled and unlabeled rows alone, chooses the ridge. The F1 of the test rows is shown for
 comparison; it was not used.
 """
 

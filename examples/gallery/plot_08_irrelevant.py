@@ -9,21 +9,21 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from pucli import GLPUAL, ElasticGLPUAL
-from pucli.report.figures.style import colour
+from pucli.report.figures.style import color
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 20))
 positive = X[:, 0] + X[:, 1] > 0.5
-labelled = positive & (rng.random(300) < 0.4)
+labeled = positive & (rng.random(300) < 0.4)
 fig, axis = plt.subplots(figsize=(7, 3.2))
 for offset, model, method in ((-0.2, GLPUAL(), "glpual"), (0.2, ElasticGLPUAL(), "e-glpual")):
-    weights = np.ravel(model.fit(X, labelled).coef_)
+    weights = np.ravel(model.fit(X, labeled).coef_)
     name = type(model).__name__
     axis.bar(
         np.arange(20) + offset,
         np.abs(weights) / np.abs(weights).max(),
         width=0.4,
-        color=colour(method),
+        color=color(method),
         label=f"{name}: {np.sum(weights != 0)} of 20",
     )
 axis.set_xlabel("feature")

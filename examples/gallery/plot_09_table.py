@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from pucli import GLLC
 from pucli.data import TableEncoder
-from pucli.data.features import Standardiser
+from pucli.data.features import Standardizer
 
 rng = np.random.default_rng(0)
 n = 400
@@ -26,7 +26,7 @@ table = pd.DataFrame(
     }
 )
 known = buyer & (rng.random(n) < 0.4)
-model = make_pipeline(TableEncoder(), Standardiser(), GLLC()).fit(table, known)
+model = make_pipeline(TableEncoder(), Standardizer(), GLLC()).fit(table, known)
 print(list(model[0].get_feature_names_out()))
 
 # %%

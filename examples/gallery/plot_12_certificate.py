@@ -13,12 +13,12 @@ from pucli import BSVM, GLPUAL
 
 rng = np.random.default_rng(0)
 X = np.vstack([rng.normal(1, 1, (80, 3)), rng.normal(-0.5, 1, (160, 3))])
-labelled = np.arange(240) < 40
+labeled = np.arange(240) < 40
 tolerances = [1e-2, 1e-4, 1e-6, 1e-8]
 plt.figure(figsize=(5.5, 3.4))
 largest = 0.0
 for estimator in (GLPUAL, BSVM):
-    gaps = [(model := estimator(tol=tol).fit(X, labelled)).dual_gap_ / model.objective_ for tol in tolerances]
+    gaps = [(model := estimator(tol=tol).fit(X, labeled)).dual_gap_ / model.objective_ for tol in tolerances]
     largest = max(largest, *(gap / tol for gap, tol in zip(gaps, tolerances, strict=True)))
     plt.loglog(tolerances, np.maximum(gaps, 1e-16), marker="o", label=estimator.__name__)
 plt.loglog(tolerances, tolerances, color="black", lw=1, ls="--", label="asked for")

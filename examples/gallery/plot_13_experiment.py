@@ -15,7 +15,7 @@ from pucli.runner import load_experiment, run
 
 DECLARED = """
 title: A small table
-data: {names: [wine], standardise: train}
+data: {names: [wine], standardize: train}
 split: {scenario: case-control, label_frequencies: [0.3, 0.6], repeats: 3, seed: 1, unlabeled_train: 0.7}
 tuning: {folds: 3, score: puf}
 methods:

@@ -52,7 +52,7 @@ class TrainedInBlocks:
 
     method: str
     rows: int
-    labelled: int
+    labeled: int
     unlabeled: int
     blocks: int
     features: int
@@ -62,7 +62,7 @@ class TrainedInBlocks:
     objective: float
     dual_gap: float
     positive_share: float
-    labelled_recall: float
+    labeled_recall: float
     prior: float
     threshold: float
     seconds: float
@@ -164,7 +164,7 @@ def train_in_blocks(
     backend: Backend,
     *,
     folds: int | None,
-    standardise: bool,
+    standardize: bool,
     model: Path | None,
 ) -> None:
     """Train on the files that match --data, save the model and write predictions."""
@@ -182,7 +182,7 @@ def train_in_blocks(
     started = time.perf_counter()
     with dask_client(backend.scheduler) as client:
         runner = DaskRunner(client)
-        fitted = train_on_blocks(runner, blocks, columns, params, standardise=standardise, grid=grid, folds=folds or 0)
+        fitted = train_on_blocks(runner, blocks, columns, params, standardize=standardize, grid=grid, folds=folds or 0)
         seconds = time.perf_counter() - started
         files = backend.predict(out, runner, blocks, fitted)
         if model is not None:
@@ -192,7 +192,7 @@ def train_in_blocks(
 
 
 def _say_of_columns(out: Output, where: FileRows, fitted: BlockModel | BlockAuto) -> None:
-    """Warn about suspicious columns; say which class was taken for the labelled positives if none is named."""
+    """Warn about suspicious columns; say which class was taken for the labeled positives if none is named."""
     from pucli.cli.text.columns import say_which_class
     from pucli.distributed.training import words_of
 
@@ -225,7 +225,7 @@ def auto_in_blocks(
     n, n_p = sum(block.rows for block in blocks), fitted.labels[fitted.columns.positive]
     _say_of_columns(out, where, fitted)
     found = Findings(
-        fitted.estimator, n_p, n - n_p, fitted.called_positive, fitted.random_labelling, fitted.checked.leaks
+        fitted.estimator, n_p, n - n_p, fitted.called_positive, fitted.random_labeling, fitted.checked.leaks
     )
     members = "and boosted trees, without forests" if boosting else "alone, without trees"
     notes = [f"trained on blocks: kernel ridge regressions {members}"]
@@ -243,7 +243,7 @@ def _report(
         TrainedInBlocks(
             method="blssvm",
             rows=n,
-            labelled=n_p,
+            labeled=n_p,
             unlabeled=n - n_p,
             blocks=len(blocks),
             features=len(fitted.columns.features),
@@ -253,7 +253,7 @@ def _report(
             objective=estimator.objective_,
             dual_gap=estimator.dual_gap_,
             positive_share=estimator.positive_share_,
-            labelled_recall=estimator.labelled_recall_,
+            labeled_recall=estimator.labeled_recall_,
             prior=fitted.prior,
             threshold=fitted.cut,
             seconds=seconds,
@@ -262,15 +262,15 @@ def _report(
         )
     )
     out.text(f"blssvm on {len(blocks)} blocks")
-    share, recall = estimator.positive_share_, estimator.labelled_recall_
+    share, recall = estimator.positive_share_, estimator.labeled_recall_
     out.fields(
         [
-            ("rows", f"{n}: {n_p} labelled, {n - n_p} unlabeled"),
+            ("rows", f"{n}: {n_p} labeled, {n - n_p} unlabeled"),
             ("features", len(fitted.columns.features)),
             ("parameters", ", ".join(f"{key}={number(value)}" for key, value in params.items())),
             (
                 "called positive",
-                f"{100 * share:.3g} % of the unlabeled rows, {100 * recall:.3g} % of the labelled ones",
+                f"{100 * share:.3g} % of the unlabeled rows, {100 * recall:.3g} % of the labeled ones",
             ),
             ("objective", estimator.objective_),
             ("certificate", f"proven: less than {estimator.dual_gap_:.2g} from the optimum"),

@@ -312,7 +312,7 @@ def _of_option(error: Any) -> str:
         from pucli.methods import METHODS
 
         own, name = METHODS.values(), given.replace("-", "_")
-        if any(name in (*one.grid, *one.regularisation, *one.needs) for one in own):
+        if any(name in (*one.grid, *one.regularization, *one.needs) for one in own):
             return f"unknown option {error.option_name}; for a parameter of a method, --param {name}=VALUE."
     return f"unknown option {error.option_name}" + (f"; did you mean --{' or --'.join(near)}?" if near else ".")
 

@@ -136,7 +136,7 @@ Scenario = Annotated[
     typer.Option(
         "--scenario",
         help="case-control: the unlabeled rows are a sample of their own; class prior and counts are of them. "
-        "single-training-set: some positives of one sample are labelled; class prior and counts are of all its rows.",
+        "single-training-set: some positives of one sample are labeled; class prior and counts are of all its rows.",
         autocompletion=completion.words("case-control", "single-training-set"),
         callback=_known_scenario,
     ),
@@ -145,30 +145,30 @@ LabelFrequency = Annotated[
     float,
     typer.Option(
         "--label-frequency",
-        help="With --dataset: share of the training positives that are labelled.",
+        help="With --dataset: share of the training positives that are labeled.",
         callback=_inner_share,
     ),
 ]
 TrueLabelFrequency = Annotated[
     float,
-    typer.Option("--label-frequency", help="Share of the training positives that are labelled.", callback=_inner_share),
+    typer.Option("--label-frequency", help="Share of the training positives that are labeled.", callback=_inner_share),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Random seed.", envvar="PUCLI_SEED", callback=_usable_seed)]
 SplitFile = Annotated[Path | None, typer.Option("--split", help="With --dataset: splits from `pucli split`.")]
 Repeat = Annotated[int, typer.Option("--repeat", help="Split number in --split, from 0.", min=0)]
 RowLimit = Annotated[
     int | None,
-    typer.Option("--rows", metavar="N", min=2, help="Train on at most N random rows, up to N/4 of them labelled."),
+    typer.Option("--rows", metavar="N", min=2, help="Train on at most N random rows, up to N/4 of them labeled."),
 ]
-Standardise = Annotated[
-    bool, typer.Option("--standardise/--raw", help="Scale features to zero mean and unit variance.")
+Standardize = Annotated[
+    bool, typer.Option("--standardize/--raw", help="Scale features to zero mean and unit variance.")
 ]
 Folds = Annotated[int, typer.Option("--cv", help="Folds of the cross-validation.", min=2)]
 Score = Annotated[
     str | None,
     typer.Option(
         "--score",
-        help="Score to maximise: pu-auc, f1, puf, puf-pooled or puf-lower-1se.",
+        help="Score to maximize: pu-auc, f1, puf, puf-pooled or puf-lower-1se.",
         autocompletion=completion.scores,
         show_default="pu-auc",
     ),

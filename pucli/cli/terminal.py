@@ -1,4 +1,4 @@
-"""Text for a terminal: whole words, three digits, colours, and no control characters of a file."""
+"""Text for a terminal: whole words, three digits, colors, and no control characters of a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, TextIO
 WIDEST = 100
 # Characters of a message.
 LONGEST = 20_000
-_COLOURS = {"warning: ": "\x1b[33m", "pucli: ": "\x1b[31m"}
+_COLORS = {"warning: ": "\x1b[33m", "pucli: ": "\x1b[31m"}
 _PLAIN = "\x1b[0m"
 _COMMAND = re.compile(r"(?:^ *|(?<=: ))pucli [a-z]+ .*--.*$")
 _OPTION = re.compile(r"(--[\w-]+) (?!-)")
@@ -97,10 +97,10 @@ def tell(text: str) -> None:
         text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
     width = width_of(sys.stderr)
     if width is not None:
-        colour = next((code for start, code in _COLOURS.items() if text.startswith(start)), "")
+        color = next((code for start, code in _COLORS.items() if text.startswith(start)), "")
         text = "\n".join(wrapped(text, width))
-        if colour and not os.environ.get("NO_COLOR"):
-            text = f"{colour}{text}{_PLAIN}"
+        if color and not os.environ.get("NO_COLOR"):
+            text = f"{color}{text}{_PLAIN}"
     with contextlib.suppress(OSError):
         print(text, file=sys.stderr, flush=True)
 

@@ -92,13 +92,13 @@ def unkept_recall(cut: MovedCut, model: Any) -> str:
     count = len(model._positive)
     if math.isfinite(recall_cut(np.arange(count), cut.recall)):
         return ""
-    # the least of the held-out scores of p labelled rows keeps a recall r with confidence 1 - r**p
+    # the least of the held-out scores of p labeled rows keeps a recall r with confidence 1 - r**p
     most = math.floor(1000 * (1 - CONFIDENCE) ** (1 / count)) / 1000
     enough = f"{math.ceil(math.log(1 - CONFIDENCE) / math.log(cut.recall)):,}" if cut.recall < 1 else ""
-    more = f"or train with at least {enough} labelled rows" if enough else "since no number of rows guarantees 1"
+    more = f"or train with at least {enough} labeled rows" if enough else "since no number of rows guarantees 1"
     return (
         f"a recall of {cut.recall:g} cannot be guaranteed, so every row is predicted positive: with "
-        f"{100 * CONFIDENCE:g} % confidence, {count} labelled rows guarantee at most {most:g}. Ask for less recall, "
+        f"{100 * CONFIDENCE:g} % confidence, {count} labeled rows guarantee at most {most:g}. Ask for less recall, "
         f"{more}."
     )
 
@@ -118,7 +118,7 @@ def warn_of_doubts(out: Output, saved: SavedModel) -> None:
     if leaks:
         more = f" ({len(leaks) - 1} more columns too)" if len(leaks) > 1 else ""
         out.warn(
-            f"the model may only repeat who was labelled, not who is positive: in training, {leaks[0]}{more}. Train "
+            f"the model may only repeat who was labeled, not who is positive: in training, {leaks[0]}{more}. Train "
             "again without it."
         )
 

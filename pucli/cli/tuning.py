@@ -22,7 +22,7 @@ def choose(
     grid: Mapping[str, Any],
     *,
     seed: int,
-    standardise: bool,
+    standardize: bool,
     **settings: Any,
 ) -> TuneResult:
     """Return the tuned parameters and print the warnings of the tuning."""
@@ -31,10 +31,10 @@ def choose(
 
     assert rows.y is not None
     X = rows.X
-    if standardise:
-        from pucli.data.features import Standardiser
+    if standardize:
+        from pucli.data.features import Standardizer
 
-        X = Standardiser().fit_transform(X)
+        X = Standardizer().fit_transform(X)
     out.if_interrupted = "Nothing was chosen; fewer --rows, a smaller --grid or fewer --cv folds are faster."
     try:
         with out.progress("tuning", "points") as bar:
@@ -77,7 +77,7 @@ def far_prior_warning(params: Mapping[str, Any], rows: TrainingRows, seed: int) 
         return ""
     return (
         f"prior={number(float(prior), 3)} was given, but these rows point to one near {number(found.prior, 2)} "
-        f"({number(found.low, 2)} to {number(found.high, 2)}) if the labelled rows are a random sample of the "
+        f"({number(found.low, 2)} to {number(found.high, 2)}) if the labeled rows are a random sample of the "
         "positives. It means the class prior among the unlabeled rows; `pucli prior` estimates it."
     )
 
@@ -88,6 +88,6 @@ def how_chosen(result: TuneResult) -> str:
         return f"chosen for the highest {result.rule} on held-out rows, {number(result.score, 3)}"
     best, score = ("estimated F1", result.f1) if result.rule == "f1" else ("PU-AUC", result.score)
     return (
-        f"chosen for the highest {best} on held-out rows, {number(score, 3)}; F1 is estimated as if labelled at "
+        f"chosen for the highest {best} on held-out rows, {number(score, 3)}; F1 is estimated as if labeled at "
         "random, and far too high if the classes overlap"
     )

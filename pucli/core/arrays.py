@@ -15,7 +15,7 @@ AnyArray: TypeAlias = NDArray[Any]
 
 
 def z_scores(X: Floats) -> Floats:
-    """Return the columns of X (n, m) with mean 0 and standard deviation 1; a constant column is only centred."""
+    """Return the columns of X (n, m) with mean 0 and standard deviation 1; a constant column is only centered."""
     spread = X.std(axis=0)
     scores: Floats = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return scores

@@ -34,9 +34,9 @@ def seed_of(random_state: int | np.random.RandomState | None) -> int:
 
 
 def sample_of_each_kind(
-    labelled: Bools, rng: np.random.Generator, most_labelled: int, most_unlabeled: int | None = None
+    labeled: Bools, rng: np.random.Generator, most_labeled: int, most_unlabeled: int | None = None
 ) -> Ints:
-    """Return the numbers of a random sample of labelled and of unlabeled rows, in ascending order."""
-    most = (most_labelled, most_labelled if most_unlabeled is None else most_unlabeled)
-    kinds = (np.flatnonzero(labelled), np.flatnonzero(~labelled))
+    """Return the numbers of a random sample of labeled and of unlabeled rows, in ascending order."""
+    most = (most_labeled, most_labeled if most_unlabeled is None else most_unlabeled)
+    kinds = (np.flatnonzero(labeled), np.flatnonzero(~labeled))
     return np.sort(np.concatenate([rng.permutation(rows)[:few] for rows, few in zip(kinds, most, strict=True)]))

@@ -16,14 +16,14 @@ from pucli.core.saved_state import LARGEST, Array, State
 from pucli.data.table_libraries import numeric_rows
 
 
-class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Scale each feature to zero mean and unit variance on the training rows.
 
     A feature that is constant in the training rows carries no information and becomes zero in every transformed row.
     scikit-learn's StandardScaler leaves it unscaled instead, so that a value not seen in training enters the model in
     raw units.
 
-    Sparse rows are divided by the root mean square of each feature and not centred, so that zeros stay zero.
+    Sparse rows are divided by the root mean square of each feature and not centered, so that zeros stay zero.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
 
     Examples
     --------
-    >>> from pucli.data.features import Standardiser
-    >>> scaler = Standardiser().fit([[1.0, 7.0], [3.0, 7.0]])
+    >>> from pucli.data.features import Standardizer
+    >>> scaler = Standardizer().fit([[1.0, 7.0], [3.0, 7.0]])
     >>> scaler.transform([[5.0, 8.0]])
     array([[3., 0.]])
     """
@@ -50,7 +50,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         "constant_": Array("m", dtype="?"),
     }
 
-    def fit(self, X: Any, y: Any = None) -> Standardiser:
+    def fit(self, X: Any, y: Any = None) -> Standardizer:
         """Learn means and standard deviations."""
         rows = self._validate(X)
         if issparse(rows):
@@ -62,7 +62,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
                 self.mean_, deviation = np.nanmean(rows, axis=0), np.nanstd(rows, axis=0)
         else:
             span, self.mean_, deviation = np.ptp(rows, axis=0), rows.mean(axis=0), rows.std(axis=0)
-        # A constant is recognised by its range, because rounding can make its standard deviation nonzero (0.1 + 0.2).
+        # A constant is recognized by its range, because rounding can make its standard deviation nonzero (0.1 + 0.2).
         # Values too close together for a nonzero standard deviation count as constant.
         self.constant_ = (span == 0) | (deviation == 0)
         self.scale_ = np.where(self.constant_, 1.0, deviation)
@@ -75,7 +75,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
             self, rows, dtype=np.float64, ensure_all_finite="allow-nan", accept_sparse="csr", reset=reset
         )
 
-    def _fit_sparse(self, rows: Any) -> Standardiser:
+    def _fit_sparse(self, rows: Any) -> Standardizer:
         """Learn root mean squares; subtracting means would make the rows dense."""
         squares = np.asarray(rows.multiply(rows).mean(axis=0)).ravel()
         self.mean_ = np.zeros(rows.shape[1])
@@ -84,7 +84,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Return `X` standardised by the training means and deviations."""
+        """Return `X` standardized by the training means and deviations."""
         check_is_fitted(self)
         rows = self._validate(X, reset=False)
         if issparse(rows):
@@ -95,7 +95,7 @@ class Standardiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         return transformed
 
     def inverse_transform(self, X: Any) -> Floats:
-        """Return standardised rows in the original units; constant features get their training value."""
+        """Return standardized rows in the original units; constant features get their training value."""
         check_is_fitted(self)
         own: Floats = np.asarray(X, dtype=np.float64) * self.scale_ + self.mean_
         return own

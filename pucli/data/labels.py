@@ -1,4 +1,4 @@
-"""Words for labels: those for yes, for no, and for rows that nobody has labelled."""
+"""Words for labels: those for yes, for no, and for rows that nobody has labeled."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NO = frozenset(
      "nao", "nee", "onwaar", "nej", "falsk", "nie", "ne", "нет", "ложь", "negativ", "négatif", "negatif", "negativo",
      "hayır", "ei", "nem", "όχι", "否", "いいえ", "아니요", "✗", "✘", ".f."}
 )  # fmt: skip
-# Words that can only mean that nobody has labelled the row, in lower case.
-PLAINLY_NOT_LABELLED = frozenset({"unlabeled", "unlabelled", "not labeled", "not labelled", "unl"})
+# Words that can only mean that nobody has labeled the row, in lower case.
+PLAINLY_NOT_LABELED = frozenset({"unlabeled", "unlabelled", "not labeled", "not labelled", "unl"})
 # Words for a row whose class nobody has looked up, in lower case.
-NOT_LABELLED = PLAINLY_NOT_LABELLED | {
+NOT_LABELED = PLAINLY_NOT_LABELED | {
     "u", "unk", "unknown", "unchecked", "unverified", "undetermined", "undecided", "pending", "?", "not known",
     "not checked", "not reviewed", "unreviewed", "unseen", "untested", "missing", "na", "n/a", "nan", "null", "<na>",
     "nat", "unclassified", "unassigned", "unspecified", "unannotated", "not annotated", "no label",
@@ -31,18 +31,18 @@ _NEGATIVE = NO | {"", "-", "--", "-1", "none", "nil", "other", "rest"}
 _NEGATIONS = ("no ", "not ", "non ", "non-", "no_", "not_", "non_", "no-", "not-", "without ", "never ")
 
 
-def says_not_labelled(label: object) -> bool:
-    """Return whether a label is a word for a row that nobody has labelled, or empty."""
-    return isinstance(label, str) and (label.strip() == "" or _plain(label) in NOT_LABELLED)
+def says_not_labeled(label: object) -> bool:
+    """Return whether a label is a word for a row that nobody has labeled, or empty."""
+    return isinstance(label, str) and (label.strip() == "" or _plain(label) in NOT_LABELED)
 
 
-def says_plainly_not_labelled(label: object) -> bool:
-    """Return whether a label can mean nothing else than that nobody has labelled the row."""
-    return isinstance(label, str) and _plain(label) in PLAINLY_NOT_LABELLED
+def says_plainly_not_labeled(label: object) -> bool:
+    """Return whether a label can mean nothing else than that nobody has labeled the row."""
+    return isinstance(label, str) and _plain(label) in PLAINLY_NOT_LABELED
 
 
 def is_negative(label: str, other: str) -> bool:
-    """Return whether one of two labels cannot be the positive one: it is a negation or means "not labelled".
+    """Return whether one of two labels cannot be the positive one: it is a negation or means "not labeled".
 
     Examples
     --------
@@ -50,7 +50,7 @@ def is_negative(label: str, other: str) -> bool:
     (True, True, False)
     """
     word, beside = _plain(label), _plain(other)
-    if says_not_labelled(label) or word in _NEGATIVE or word.startswith(_NEGATIONS):
+    if says_not_labeled(label) or word in _NEGATIVE or word.startswith(_NEGATIONS):
         return True
     return bool(beside) and word in {prefix + beside for prefix in ("non", "not", "no")}
 

@@ -151,7 +151,7 @@ class Entry(_Declared):
     name: str | None = Field(default=None, description="name in tables")
     title: str = Field(description="name in full")
     page: str | None = Field(default=None, description="page of the source")
-    licence: str | None = Field(default=None, description="licence of the data")
+    license: str | None = Field(default=None, description="license of the data")
     folder: Folder | None = Field(
         default=None, description="folder of the files in the cache; by default uci/ and the key of the entry"
     )

@@ -25,7 +25,7 @@ from pucli.distributed.sample import Checked, Sample, Shares, checked, sample, s
 from pucli.distributed.training import Runner, checked_columns, saved, words_of
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.estimators.auto.leaderboard import warn_of_chance
-from pucli.estimators.auto.random_labelling import RandomLabelling, random_labelling
+from pucli.estimators.auto.random_labeling import RandomLabeling, random_labeling
 from pucli.metrics.ranking import auc, chance_limit, true_auc
 from pucli.models.saved import SavedModel, make_pipeline
 from pucli.solvers.ensemble.class_prior import HeldOut
@@ -40,14 +40,14 @@ from pucli.solvers.ensemble.ridge import (
     pick_landmarks,
     solve_sums,
 )
-from pucli.solvers.ensemble.rows import Standardise, feature_signs, varying_columns
+from pucli.solvers.ensemble.rows import Standardize, feature_signs, varying_columns
 from pucli.solvers.ensemble.threshold import check_wanted, recall_above
 from pucli.solvers.folds import stratified_folds
 from pucli.solvers.kernels.intercept import with_intercept
 
 KINDS = (("raw", "gaussian"), ("raw", "laplace"), ("ranks", "gaussian"), ("ranks", "laplace"))
 FOLDS = 3
-# Bins and ends of histograms of standardised scores; largest number of scores taken from one.
+# Bins and ends of histograms of standardized scores; largest number of scores taken from one.
 BINS, LOWEST, HIGHEST, MOST_SCORES = 16_000, -8.0, 8.0, 100_000
 # Rows whose kernel values are computed at once: 64 MB with 400 landmarks.
 CHUNK = 20_000
@@ -62,7 +62,7 @@ class BlockAuto:
     labels: dict[str, int]  # number of rows with each label
     # number of unlabeled rows whose held-out score is above the threshold, up to the width of a bin
     called_positive: int
-    random_labelling: RandomLabelling  # test on the sample
+    random_labeling: RandomLabeling  # test on the sample
     checked: Checked  # findings about the columns
 
     def of_rows(self, X: Floats) -> dict[str, Floats]:
@@ -74,9 +74,9 @@ class BlockAuto:
 
     def to_save(self, data: str) -> SavedModel:
         """Return the model as a model file holds it."""
-        pipeline = make_pipeline(self.estimator, standardise=False)
+        pipeline = make_pipeline(self.estimator, standardize=False)
         found = saved("auto", pipeline, self.columns, words_of(self.labels, self.columns), data, self.checked)
-        found.metadata["doubt"] = self.random_labelling.doubt
+        found.metadata["doubt"] = self.random_labeling.doubt
         return found
 
 
@@ -85,11 +85,11 @@ def auto_on_blocks(
 ) -> BlockAuto:
     """Train `AutoPU` with kernel ridge regressions, and boosted trees if wanted, on blocks of rows."""
     model, seed = AutoPU(**params), int(params["random_state"])
-    if model.labelling != "scar":
-        raise UsageError("--labelling sar cannot be used on blocks; it needs all rows at once.")
+    if model.labeling != "scar":
+        raise UsageError("--labeling sar cannot be used on blocks; it needs all rows at once.")
     known, columns, n_p = checked_columns(runner, blocks, columns)
     if min(n_p, known.n - n_p) < 2:
-        raise UsageError(f"label column {columns.label!r}: at least 2 labelled and 2 unlabeled rows are needed.")
+        raise UsageError(f"label column {columns.label!r}: at least 2 labeled and 2 unlabeled rows are needed.")
     whole = model.scenario != "case-control"
     check_wanted(model.goal, model.wanted, known.n if whole else known.n - n_p)
     model.classes_, model.n_features_in_, model.n_negative_ = np.array([0, 1]), len(columns.features), 0
@@ -119,7 +119,7 @@ def auto_on_blocks(
     model.leaderboard_ = _leaderboard(model, fitted, counts, hidden, whole)
     ranking = auc(scores_of(positive), scores_of(unlabeled))
     warn_of_chance(ranking, chance_limit(n_p, known.n - n_p))
-    test = random_labelling(some.X, some.labelled, hidden, stream(seed, "random labelling"))
+    test = random_labeling(some.X, some.labeled, hidden, stream(seed, "random labelling"))
     test = replace(test, feature=int(model._columns[test.feature]))
     above = int(unlabeled[_middles() > model.threshold_].sum())
     return BlockAuto(model, all_columns, known.labels, above, test, about)
@@ -138,11 +138,11 @@ def fold_of(block: Block, seed: int) -> Ints:
 
 
 def _fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[FittedMember], seed: int) -> Total:
-    """Return the sums of kernel products of one block, (members, FOLDS, 2, r, r): of labelled and of unlabeled rows.
+    """Return the sums of kernel products of one block, (members, FOLDS, 2, r, r): of labeled and of unlabeled rows.
 
     Members are kernel ridge regressions with r - 1 landmarks each.
     """
-    X, labelled = read_rows(block, columns)
+    X, labeled = read_rows(block, columns)
     fold = fold_of(block, seed)
     r = len(members[0].model.landmarks) + 1
     found = np.zeros((len(members), FOLDS, 2, r, r))
@@ -151,7 +151,7 @@ def _fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[F
         for k, member in enumerate(members):
             K = _kernel(member.model, seen[member.view])
             for b in range(FOLDS):
-                for kind, side in enumerate((labelled[part], ~labelled[part])):
+                for kind, side in enumerate((labeled[part], ~labeled[part])):
                     rows = K[side & (fold[part] == b)]
                     found[k, b, kind] += rows.T @ rows
     return Total(found)
@@ -162,16 +162,16 @@ def _score_histograms(block: Block, columns: Columns, ensemble: Ensemble, by_fol
 
     by_fold : for each member the coefficients (r, FOLDS) fitted without each fold or, for trees, the models.
     """
-    X, labelled = read_rows(block, columns)
+    X, labeled = read_rows(block, columns)
     fold = fold_of(block, seed)
     scores = np.empty((len(ensemble.members) + 1, len(X)))
     for part in _parts(len(X)):
         seen = ensemble.views.of(X[part])
         for k, (member, coef) in enumerate(zip(ensemble.members, by_fold, strict=True)):
-            scores[k, part] = member.standardised(_held_out(member, coef, seen[member.view], fold[part]))
+            scores[k, part] = member.standardized(_held_out(member, coef, seen[member.view], fold[part]))
     scores[-1] = scores[:-1].mean(axis=0)
     bins = np.clip((scores - LOWEST) * (BINS / (HIGHEST - LOWEST)), 0, BINS - 1).astype(np.int64)
-    return Total(np.array([[np.bincount(row[kind], minlength=BINS) for kind in (labelled, ~labelled)] for row in bins]))
+    return Total(np.array([[np.bincount(row[kind], minlength=BINS) for kind in (labeled, ~labeled)] for row in bins]))
 
 
 def _held_out(member: FittedMember, by_fold: Any, X: np.ndarray, fold: Ints) -> Floats:
@@ -206,28 +206,28 @@ def _kernel(model: KernelRidge, X: Floats) -> Floats:
 
 def _views(some: Sample, shares: Shares, known: Moments) -> Views:
     """Return the views: scales of all rows, ranks of a sample in which both kinds have their share."""
-    thin = min(1.0, shares.unlabeled / shares.labelled)
-    labelled = some.X[some.labelled]
-    kept = labelled[: max(1, round(thin * len(labelled)))]
-    signs = feature_signs(some.X, some.labelled)
-    views = make_views(np.concatenate([kept, some.X[~some.labelled]]), signs)
+    thin = min(1.0, shares.unlabeled / shares.labeled)
+    labeled = some.X[some.labeled]
+    kept = labeled[: max(1, round(thin * len(labeled)))]
+    signs = feature_signs(some.X, some.labeled)
+    views = make_views(np.concatenate([kept, some.X[~some.labeled]]), signs)
     deviation = np.sqrt(known.squares / known.n)
     varies = (known.high > known.low) & (deviation > 1e-12 * np.abs(known.mean))
     scale = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0)
-    return replace(views, raw=Standardise(signs * known.mean, scale))
+    return replace(views, raw=Standardize(signs * known.mean, scale))
 
 
 def _choose(some: Sample, views: Views, seed: int) -> list[FittedMember]:
     """Return members whose widths, ridges and landmarks are chosen on the sample."""
-    rows = pick_landmarks(some.labelled, CHOOSING_ROWS, stream(seed, "auto", "rows"))
-    X, labelled = some.X[rows], some.labelled[rows]
-    n_folds = min(FOLDS, int(labelled.sum()), int((~labelled).sum()))
-    folds = stratified_folds(labelled, n_folds, stream(seed, "folds"))[None]
+    rows = pick_landmarks(some.labeled, CHOOSING_ROWS, stream(seed, "auto", "rows"))
+    X, labeled = some.X[rows], some.labeled[rows]
+    n_folds = min(FOLDS, int(labeled.sum()), int((~labeled).sum()))
+    folds = stratified_folds(labeled, n_folds, stream(seed, "folds"))[None]
     seen = views.of(X)
     members = []
     for view, kernel in KINDS:
         name = f"ridge-{kernel}" + ("" if view == "raw" else f"-{view}")
-        model, _, chosen = fit_kernel_ridge(seen[view], labelled, folds, kernel, stream(seed, "auto", name))
+        model, _, chosen = fit_kernel_ridge(seen[view], labeled, folds, kernel, stream(seed, "auto", name))
         members.append(FittedMember(name, view, model, chosen | {"rows": float(len(rows))}, np.nan, 0.0, 1.0))
     return members
 
@@ -237,7 +237,7 @@ def _fit_all(
 ) -> tuple[list[FittedMember], list[Any]]:
     """Return the members fitted to all rows, and for each its coefficients (r, FOLDS) without one fold.
 
-    sums : those of `_fold_sums`. n_p, n : number of labelled rows and of all. whole : whether all are the population.
+    sums : those of `_fold_sums`. n_p, n : number of labeled rows and of all. whole : whether all are the population.
     """
     weights = np.array([0.5 * n / n_p, 0.5 * n / (n - n_p)])
     fitted, by_fold = [], []
@@ -253,13 +253,13 @@ def _fit_all(
         coefs = [solution(total - part) for part in folds]
         population = folds.sum(axis=1) if whole else folds[:, 1]
         size = n if whole else n - n_p
-        centre = sum(float(G[-1] @ c) for G, c in zip(population, coefs, strict=True)) / size
+        center = sum(float(G[-1] @ c) for G, c in zip(population, coefs, strict=True)) / size
         square = sum(float(c @ G @ c) for G, c in zip(population, coefs, strict=True)) / size
-        deviation = np.sqrt(max(square - centre**2, 0.0))
+        deviation = np.sqrt(max(square - center**2, 0.0))
         scale = float(1.0 / deviation) if deviation > 1e-6 else 0.0
         final = solution(total)
         model = replace(member.model, weights=final[:-1], constant=float(final[-1]))
-        fitted.append(replace(member, model=model, parameters=chosen, centre=centre, scale=scale))
+        fitted.append(replace(member, model=model, parameters=chosen, center=center, scale=scale))
         by_fold.append(np.stack(coefs, axis=1))
     return fitted, by_fold
 

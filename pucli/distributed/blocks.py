@@ -92,7 +92,7 @@ def _is_numeric(kind: Any) -> bool:
 
 
 def read_rows(block: Block, columns: Columns) -> tuple[Floats, Bools]:
-    """Return features (n, m) and the labelling indicator (n,) of a block."""
+    """Return features (n, m) and the labeling indicator (n,) of a block."""
     X, labels = read_with_labels(block, columns)
     return X, labels == columns.positive
 
@@ -174,7 +174,7 @@ def moments(block: Block, columns: Columns) -> Moments:
 
 
 class RowMap(NamedTuple):
-    """Map from raw features to columns of a linear model: standardised or kernel features, and a last column of one."""
+    """Map from raw features to columns of a linear model: standardized or kernel features, and a last column of one."""
 
     mean: Floats
     scale: Floats
@@ -183,15 +183,15 @@ class RowMap(NamedTuple):
     factor: Floats | None = None
     width: float = 1.0
 
-    def standardised(self, X: Floats) -> Floats:
-        """Return rows (n, m) as `pucli.data.features.Standardiser` does."""
+    def standardized(self, X: Floats) -> Floats:
+        """Return rows (n, m) as `pucli.data.features.Standardizer` does."""
         scaled: Floats = (X - self.mean) / self.scale
         scaled[:, self.constant] = 0.0
         return scaled
 
     def __call__(self, X: Floats) -> Floats:
         """Return the columns (n, r) of the model, the last of them one."""
-        rows = self.standardised(X)
+        rows = self.standardized(X)
         if self.landmarks is not None and self.factor is not None:
             rows = rbf_features(rows, self.landmarks, self.factor, self.width)
         return with_intercept(rows)
@@ -218,8 +218,8 @@ def rows_at(block: Block, columns: Columns, numbers: Ints) -> Rows:
 
 def row_sums(block: Block, columns: Columns, features: RowMap) -> RowSums:
     """Return the sums of one block from which the model is fitted."""
-    X, labelled = read_rows(block, columns)
-    return RowSums.of(features(X), labelled)
+    X, labeled = read_rows(block, columns)
+    return RowSums.of(features(X), labeled)
 
 
 class Total(NamedTuple):
@@ -234,11 +234,10 @@ class Total(NamedTuple):
 
 def score_histogram(block: Block, columns: Columns, features: RowMap, coef: Floats) -> Total:
     """Return the histograms of the scores of one block."""
-    X, labelled = read_rows(block, columns)
+    X, labeled = read_rows(block, columns)
     bins = np.clip((features(X) @ coef.T - LOWEST_SCORE) // BIN_WIDTH, 0, SCORE_BINS - 1).astype(np.int64)
     counts = [
-        [np.bincount(one, minlength=SCORE_BINS) for one in np.atleast_2d(bins[kind].T)]
-        for kind in (labelled, ~labelled)
+        [np.bincount(one, minlength=SCORE_BINS) for one in np.atleast_2d(bins[kind].T)] for kind in (labeled, ~labeled)
     ]
     return Total(np.reshape(counts, (2, *coef.shape[:-1], SCORE_BINS)))
 

@@ -69,7 +69,7 @@ def _boosted(client: Any, blocks: Sequence[Block], rows_of: Callable[..., Any], 
     kind = BoostingKind()
     for attempt in range(ATTEMPTS):
         bins, targets, weight = _on_workers(blocks, rows_of, m)
-        # a worker's blocks may hold labelled or unlabeled rows alone, which the cross entropy allows
+        # a worker's blocks may hold labeled or unlabeled rows alone, which the cross entropy allows
         model = DaskLGBMRegressor(
             client=client, objective="cross_entropy", boost_from_average=False, n_estimators=kind.rounds,
             learning_rate=kind.rate, max_depth=kind.depth, num_leaves=2**kind.depth, min_child_samples=kind.least,
@@ -106,10 +106,10 @@ def _rows_of(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the bins, the targets and the weights of the rows of a block outside of a fold."""
     _quiet()
-    X, labelled = read_rows(block, columns)
+    X, labeled = read_rows(block, columns)
     kept = fold_of(block) != fold
-    labelled = labelled[kept]
-    return views.one("bins", X[kept]), labelled.astype(np.float32), np.where(labelled, *weights).astype(np.float32)
+    labeled = labeled[kept]
+    return views.one("bins", X[kept]), labeled.astype(np.float32), np.where(labeled, *weights).astype(np.float32)
 
 
 def forest_of(dumped: dict[str, Any]) -> Forest:
@@ -160,8 +160,8 @@ def held_out_sums(
     block: Block, columns: Columns, views: Views, models: Sequence[TreeSum], fold_of: FoldOf, whole: bool
 ) -> ScoreSums:
     """Return the sums of the held-out scores of one block."""
-    X, labelled = read_rows(block, columns)
-    counted = np.ones(len(X), dtype=bool) if whole else ~labelled
+    X, labeled = read_rows(block, columns)
+    counted = np.ones(len(X), dtype=bool) if whole else ~labeled
     score = held_out_scores(models, views.one("bins", X[counted]), fold_of(block)[counted])
     return ScoreSums(len(score), float(score.sum()), float(score @ score))
 

@@ -22,46 +22,44 @@ from pucli.distributed.blocks import Block, Columns, Moments, read_rows
 from pucli.solvers.ensemble.rows import mixed
 
 # Expected number of rows of each kind in the sample.
-SAMPLE_LABELLED, SAMPLE_UNLABELED = 4000, 20_000
+SAMPLE_LABELED, SAMPLE_UNLABELED = 4000, 20_000
 _MASK = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Sample(NamedTuple):
-    """Rows X (n, m), which of them are labelled (n,), and the least hashes of all rows, sorted."""
+    """Rows X (n, m), which of them are labeled (n,), and the least hashes of all rows, sorted."""
 
     X: Floats
-    labelled: Bools
+    labeled: Bools
     hashes: AnyArray
 
     def plus(self, other: Sample) -> Sample:
         """Return both."""
         hashes = np.concatenate([self.hashes, other.hashes])
-        return Sample(
-            np.concatenate([self.X, other.X]), np.concatenate([self.labelled, other.labelled]), _least(hashes)
-        )
+        return Sample(np.concatenate([self.X, other.X]), np.concatenate([self.labeled, other.labeled]), _least(hashes))
 
 
 class Shares(NamedTuple):
-    """Shares of the labelled and of the unlabeled rows in a sample, and of the row hashes considered for it."""
+    """Shares of the labeled and of the unlabeled rows in a sample, and of the row hashes considered for it."""
 
-    labelled: float
+    labeled: float
     unlabeled: float
     hashes: float
 
 
 def sample_shares(n_p: int, n_u: int) -> Shares:
-    """Return the shares for these numbers of labelled and unlabeled rows."""
+    """Return the shares for these numbers of labeled and unlabeled rows."""
     return Shares(
-        min(1.0, SAMPLE_LABELLED / n_p), min(1.0, SAMPLE_UNLABELED / n_u), min(1.0, 2.0 * MOST_HASHES / (n_p + n_u))
+        min(1.0, SAMPLE_LABELED / n_p), min(1.0, SAMPLE_UNLABELED / n_u), min(1.0, 2.0 * MOST_HASHES / (n_p + n_u))
     )
 
 
 def sample(block: Block, columns: Columns, shares: Shares, seed: int) -> Sample:
     """Return a random sample of the rows of one block."""
-    X, labelled = read_rows(block, columns)
-    kept = uniform(block, seed) < np.where(labelled, shares.labelled, shares.unlabeled)
-    hashes = row_hashes(X, labelled)
-    return Sample(X[kept], labelled[kept], _least(hashes[hashes <= shares.hashes * 2.0**32]))
+    X, labeled = read_rows(block, columns)
+    kept = uniform(block, seed) < np.where(labeled, shares.labeled, shares.unlabeled)
+    hashes = row_hashes(X, labeled)
+    return Sample(X[kept], labeled[kept], _least(hashes[hashes <= shares.hashes * 2.0**32]))
 
 
 def uniform(block: Block, seed: int) -> Floats:
@@ -81,7 +79,7 @@ class Checked:
 
     warnings: tuple[str, ...]  # warnings for the user, each about one column
     leaks: tuple[str, ...]  # those of the warnings that name a column which probably leaks the label
-    # hashes that recognise training rows, see `pucli.data.rows.row_hashes.row_marks`
+    # hashes that recognize training rows, see `pucli.data.rows.row_hashes.row_marks`
     marks: dict[str, Any] = field(repr=False)
     # (m,), ends of the columns
     low: Floats
@@ -94,7 +92,7 @@ class Checked:
         found = TableEncoder.of_numbers(names)
         ends = zip(names, self.low.tolist(), self.high.tolist(), strict=True)
         found.encoders_ = [Number(name, "number", float("nan"), False, low, high, self.n) for name, low, high in ends]
-        found.remember(self.some.X, ~self.some.labelled)
+        found.remember(self.some.X, ~self.some.labeled)
         return found
 
 
@@ -112,6 +110,6 @@ def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
     ]
     others = [f"column {one.name!r} {one.warning}" for one in kinds if one.warning and one.kind != "identifier"]
     used = [replace(one, kind="number") if one.kind == "identifier" else one for one in kinds]
-    telling = tuple(f"column {name!r} {text}" for name, text in leaks(frame, some.labelled, used, hidden=True).items())
+    telling = tuple(f"column {name!r} {text}" for name, text in leaks(frame, some.labeled, used, hidden=True).items())
     marks = row_marks(some.hashes, complete=known.n <= MOST_HASHES)
     return Checked((*identifiers, *others, *telling), telling, marks, known.low, known.high, known.n, some)

@@ -1,7 +1,7 @@
 """BLS-SVM trained on blocks of rows, wherever a runner computes them.
 
 The model needs sums over the rows alone (`pucli.solvers.glpual.sums`), so the client holds a few small matrices and
-never the rows. Four passes: moments for the standardisation, a sample for the checks of the columns, sums for the fit,
+never the rows. Four passes: moments for the standardization, a sample for the checks of the columns, sums for the fit,
 a histogram of the scores for the prior and the threshold. The choice from a grid takes two more passes, where the
 sums of the training blocks are all sums minus those of the fold.
 """
@@ -77,7 +77,7 @@ class BlockModel:
     features: RowMap  # map from raw rows to the columns of the model
     columns: Columns
     labels: dict[str, int]  # number of rows with each label
-    standardised: bool
+    standardized: bool
     # share of positives among the unlabeled rows by the best bin of the training scores, and the score above which that
     # share of them lies
     prior: float
@@ -97,8 +97,8 @@ class BlockModel:
 
     def to_save(self, data: str) -> SavedModel:
         """Return the model as a model file holds it."""
-        pipeline = make_pipeline(self.estimator, standardise=self.standardised)
-        if self.standardised:
+        pipeline = make_pipeline(self.estimator, standardize=self.standardized)
+        if self.standardized:
             scaler = pipeline[0]
             scaler.mean_, scaler.scale_, scaler.constant_ = self.features[:3]
             scaler.n_features_in_ = len(self.columns.features)
@@ -128,7 +128,7 @@ def saved(
         "id_columns": [],
         "leaks": list(checked.leaks),
         "denominator": "unlabeled",
-        "preprocessing": "standardise" if len(pipeline) > 1 else "none",
+        "preprocessing": "standardize" if len(pipeline) > 1 else "none",
     }
     return SavedModel(pipeline, method, names, metadata, encoder=checked.encoder(names))
 
@@ -141,7 +141,7 @@ def checked_columns(runner: Runner, blocks: Sequence[Block], columns: Columns) -
     if n_p in (0, known.n):
         raise UsageError(
             f"label column {columns.label!r}: {n_p} of {known.n} rows have the label {columns.positive!r}; PU learning "
-            "needs labelled positives and unlabeled rows."
+            "needs labeled positives and unlabeled rows."
         )
     return known, columns, n_p
 
@@ -152,7 +152,7 @@ def train_on_blocks(
     columns: Columns,
     params: Mapping[str, Any],
     *,
-    standardise: bool = True,
+    standardize: bool = True,
     grid: Mapping[str, Any] | None = None,
     folds: int = 4,
 ) -> BlockModel:
@@ -166,7 +166,7 @@ def train_on_blocks(
     shares = sample_shares(n_p, known.n - n_p)
     some = runner.total(partial(sample, columns=columns, shares=shares, seed=0), blocks)
     model.classes_, model.n_features_in_ = np.array([0, 1]), len(columns.features)
-    features = _row_map(runner, blocks, columns, known, model, standardise)
+    features = _row_map(runner, blocks, columns, known, model, standardize)
     if grid:
         model.set_params(**_choose(runner, blocks, columns, features, model, grid, folds))
     sums = runner.total(partial(row_sums, columns=columns, features=features), blocks)
@@ -174,11 +174,11 @@ def train_on_blocks(
     found = solve_squares_from_sums(sums, model.lam_, model.c_p, model.c_u_)
     model._keep_coef(found.coef)
     model._keep_certificate(found)
-    if not standardise and model.kernel == "linear":
+    if not standardize and model.kernel == "linear":
         model.intercept_ -= float(features.mean @ model.coef_)
         features = features._replace(mean=np.zeros(len(features.mean)))
     about = checked(some, known, columns)
-    unfinished = BlockModel(model, features, columns, known.labels, standardise, np.nan, np.nan, about)
+    unfinished = BlockModel(model, features, columns, known.labels, standardize, np.nan, np.nan, about)
     return _with_cut(runner, blocks, unfinished)
 
 
@@ -191,17 +191,17 @@ def _greater(labels: Mapping[str, int]) -> str:
 
 
 def _row_map(
-    runner: Runner, blocks: Sequence[Block], columns: Columns, known: Moments, model: BLSSVM, standardise: bool
+    runner: Runner, blocks: Sequence[Block], columns: Columns, known: Moments, model: BLSSVM, standardize: bool
 ) -> RowMap:
     """Return the map to the columns of the model; sets its width and landmarks."""
     m = len(columns.features)
     deviation = np.sqrt(known.squares / known.n)
     constant = (known.high == known.low) | (deviation == 0)
     features = RowMap(known.mean, np.where(constant, 1.0, deviation), constant)
-    if not standardise:
-        # centred for a linear model, whose intercept takes that back: products of far columns lose digits
-        centre = known.mean if model.kernel == "linear" else np.zeros(m)
-        features = RowMap(centre, np.ones(m), np.zeros(m, dtype=bool))
+    if not standardize:
+        # centered for a linear model, whose intercept takes that back: products of far columns lose digits
+        center = known.mean if model.kernel == "linear" else np.zeros(m)
+        features = RowMap(center, np.ones(m), np.zeros(m, dtype=bool))
     model.width_ = np.nan
     if model.kernel != "rbf":
         return features
@@ -212,7 +212,7 @@ def _row_map(
     wanted = np.unique(np.concatenate(numbers))
     some = runner.total(partial(rows_at, columns=columns, numbers=wanted), blocks)
     order = np.argsort(some.numbers)
-    rows = features.standardised(some.X[order])
+    rows = features.standardized(some.X[order])
     if np.isnan(model.width_):
         model.width_ = median_distance(model, rows[np.searchsorted(wanted, numbers[0])], np.zeros(0, dtype=bool))
     candidates = rows[np.searchsorted(wanted, numbers[1])]
@@ -226,7 +226,7 @@ def _row_map(
 
 def _set_ridge(model: BLSSVM, sums: RowSums) -> None:
     """Set lam_ and c_u_: the numbers given, or what their words stand for (`pucli.estimators.base.data_defaults`)."""
-    n_p, n_u = sums.n_labelled, sums.n_unlabeled
+    n_p, n_u = sums.n_labeled, sums.n_unlabeled
     model.lam_ = 2.0 * model.c_p * n_p / (n_p + n_u) if isinstance(model.lam, str) else float(model.lam)
     model.c_u_ = model.c_p * n_p / n_u if isinstance(model.c_u, str) else float(model.c_u)
 
@@ -259,20 +259,20 @@ def _choose(
             coefs.append(solve_squares_from_sums(rest, trial.lam_, trial.c_p, trial.c_u_).coef)
         score = partial(score_histogram, columns=columns, features=features, coef=np.array(coefs))
         found.append(runner.total(score, part).values)
-    labelled, unlabeled = np.sum(found, axis=0)
+    labeled, unlabeled = np.sum(found, axis=0)
     below = np.cumsum(unlabeled, axis=1) - 0.5 * unlabeled
-    areas = (labelled * below).sum(axis=1) / (labelled.sum(axis=1) * unlabeled.sum(axis=1))
+    areas = (labeled * below).sum(axis=1) / (labeled.sum(axis=1) * unlabeled.sum(axis=1))
     entry, none = get_method(METHOD), np.zeros(len(points))
-    best = choose(points, Scores(areas, none, none > 0), Rule(RANKING, "unlabeled", entry.regularisation, entry.ridge))
+    best = choose(points, Scores(areas, none, none > 0), Rule(RANKING, "unlabeled", entry.regularization, entry.ridge))
     if model.cut is not None:
         return points[best]
-    return {**points[best], "cut": _best_cut(labelled[best], unlabeled[best])}
+    return {**points[best], "cut": _best_cut(labeled[best], unlabeled[best])}
 
 
-def _best_cut(labelled: Ints, unlabeled: Ints) -> float:
+def _best_cut(labeled: Ints, unlabeled: Ints) -> float:
     """Return the lower end of the bin for which the estimated F1 of the rows above is greatest."""
-    prior, _ = prior_and_cut(labelled, unlabeled)
-    recall, share = (np.cumsum(n[::-1]) / n.sum() for n in (labelled, unlabeled))
+    prior, _ = prior_and_cut(labeled, unlabeled)
+    recall, share = (np.cumsum(n[::-1]) / n.sum() for n in (labeled, unlabeled))
     place = int(np.argmax(2.0 * prior * recall / (share + prior)))
     return HIGHEST_SCORE - BIN_WIDTH * (place + 1)
 
@@ -280,15 +280,15 @@ def _best_cut(labelled: Ints, unlabeled: Ints) -> float:
 def _with_cut(runner: Runner, blocks: Sequence[Block], model: BlockModel) -> BlockModel:
     """Return the model with the prior, the threshold and the shares of positives that its histogram of scores gives."""
     score = partial(score_histogram, columns=model.columns, features=model.features, coef=model.coef)
-    labelled, unlabeled = runner.total(score, blocks).values
+    labeled, unlabeled = runner.total(score, blocks).values
     zero = round(-LOWEST_SCORE / (HIGHEST_SCORE - LOWEST_SCORE) * SCORE_BINS)
     model.estimator.positive_share_ = float(unlabeled[zero:].sum() / unlabeled.sum())
-    model.estimator.labelled_recall_ = float(labelled[zero:].sum() / labelled.sum())
-    useless = degeneracy(model.estimator.positive_share_, model.estimator.labelled_recall_)
+    model.estimator.labeled_recall_ = float(labeled[zero:].sum() / labeled.sum())
+    useless = degeneracy(model.estimator.positive_share_, model.estimator.labeled_recall_)
     if useless:
         warnings.warn(f"{METHOD} {useless}", DegenerateModelWarning, stacklevel=3)
-    prior, cut = prior_and_cut(labelled, unlabeled)
-    positive, population = _drawn(labelled), _drawn(unlabeled)
+    prior, cut = prior_and_cut(labeled, unlabeled)
+    positive, population = _drawn(labeled), _drawn(unlabeled)
     curve = curve_of(positive, population, prior_of(positive, population, prior))
     return replace(model, prior=prior, cut=cut, curve=curve)
 
@@ -300,14 +300,14 @@ def _drawn(counts: Ints) -> Floats:
     return np.asarray(LOWEST_SCORE + BIN_WIDTH * (bins + 0.5), dtype=np.float64)
 
 
-def prior_and_cut(labelled: Ints, unlabeled: Ints) -> tuple[float, float]:
+def prior_and_cut(labeled: Ints, unlabeled: Ints) -> tuple[float, float]:
     """Return the best bin estimate of the prior (`pucli.solvers.prior.best_bin`) and the threshold at it.
 
     Thresholds are the lower ends of the bins. Scores of training rows serve for held-out ones: with thousands of rows
     for each coefficient they hardly differ.
     """
-    n_p, n_u = int(labelled.sum()), int(unlabeled.sum())
-    q_p, q_u = np.cumsum(labelled[::-1]) / n_p, np.cumsum(unlabeled[::-1]) / n_u
+    n_p, n_u = int(labeled.sum()), int(unlabeled.sum())
+    q_p, q_u = np.cumsum(labeled[::-1]) / n_p, np.cumsum(unlabeled[::-1]) / n_u
     prior = smallest_bound(q_p, q_u, (n_p, n_u))
     place = int(np.searchsorted(q_u, prior))
     return prior, HIGHEST_SCORE - BIN_WIDTH * (min(place, SCORE_BINS - 1) + 1)

@@ -10,8 +10,8 @@ from typing import Any
 Conditions = Mapping[str, tuple[Mapping[str, tuple[Any, ...]], ...]]
 
 KINDS = ("pu", "semi-supervised", "clustering", "density")
-# The names of the colours of figures (`pucli.report.figures.style`), which colour-blind readers can distinguish.
-COLOURS = ("blue", "orange", "green", "red", "purple", "sky", "wine", "grey")
+# The names of the colors of figures (`pucli.report.figures.style`), which color-blind readers can distinguish.
+COLORS = ("blue", "orange", "green", "red", "purple", "sky", "wine", "gray")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Method:
     estimator : str
         ``"module:Class"``, imported when first needed.
     kind : {"pu", "semi-supervised", "clustering", "density"}
-        "pu": y marks labelled positives. "semi-supervised": -1 marks unlabeled rows. "clustering": the method predicts
+        "pu": y marks labeled positives. "semi-supervised": -1 marks unlabeled rows. "clustering": the method predicts
         clusters, and optional labels mark rows of the same cluster. "density": it needs no labels.
     source : str
         Document and equations.
@@ -33,9 +33,9 @@ class Method:
         Constructor parameters that this entry fixes.
     grid : mapping, optional
         Default tuning grid: parameter -> values or the name of a series (see `pucli.tuning.grids`).
-    regularisation : mapping of {str: int}, optional
-        Parameter -> -1 if larger values regularise more, +1 if smaller values do, in order of comparison; ties of a
-        tuning score go to the more regularised point.
+    regularization : mapping of {str: int}, optional
+        Parameter -> -1 if larger values regularize more, +1 if smaller values do, in order of comparison; ties of a
+        tuning score go to the more regularized point.
     ridge : str, default="lam"
         Parameter meant by "the strongest ridge" of a tuning rule.
     refine : sequence of str, optional
@@ -43,7 +43,7 @@ class Method:
     path : str, default=""
         ``"module:Class"``, the route that shares work between the points of a grid (`pucli.tuning.paths`).
     prior : str, default=""
-        Behaviour without a given class prior; "" for methods that use none.
+        Behavior without a given class prior; "" for methods that use none.
     extra : str, default=""
         Optional dependency that the method needs, such as "deep".
     tried : str, default=""
@@ -63,8 +63,8 @@ class Method:
         Route on such features, if it is not `path`.
     cubic : bool, default=False
         Whether a step on such features costs the cube of their number.
-    colour : str, default=""
-        One of `COLOURS`; by default derived from the name.
+    color : str, default=""
+        One of `COLORS`; by default derived from the name.
     without_negatives : str, default="the method cannot learn from known negatives"
         Why the method cannot learn from known negatives; "" if its `fit` takes them.
     when, when_not : str, default=""
@@ -80,7 +80,7 @@ class Method:
     source: str
     params: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Any] = field(default_factory=dict)
-    regularisation: Mapping[str, int] = field(default_factory=dict)
+    regularization: Mapping[str, int] = field(default_factory=dict)
     ridge: str = "lam"
     refine: Sequence[str] = ()
     path: str = ""
@@ -94,7 +94,7 @@ class Method:
     on_features: bool = False
     features_path: str = ""
     cubic: bool = False
-    colour: str = ""
+    color: str = ""
     without_negatives: str = "the method cannot learn from known negatives"
     when: str = ""
     when_not: str = ""
@@ -111,8 +111,8 @@ class Method:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"the method {self.name!r} is of the kind {self.kind!r}; there are {', '.join(KINDS)}.")
-        if self.colour and self.colour not in COLOURS:
-            raise ValueError(f"the method {self.name!r}: no colour {self.colour!r}; there are {', '.join(COLOURS)}.")
+        if self.color and self.color not in COLORS:
+            raise ValueError(f"the method {self.name!r}: no color {self.color!r}; there are {', '.join(COLORS)}.")
         if ":" not in self.estimator:
             raise ValueError(
                 f"the method {self.name!r}: write its estimator as 'module:Class', got {self.estimator!r}."

@@ -22,7 +22,7 @@ DECLARED = [
         source="Krijthe & Loog 2017; Bertazzi 2018, section 3.2",
         version=3,
         tried="1,000, safe-learning-curves",
-        colour="orange",
+        color="orange",
         when="Two classes, least squares, and unlabeled rows that may help but should seldom do harm.",
         when_not="You need a guarantee for these very rows (take cpls).",
     ),
@@ -33,7 +33,7 @@ DECLARED = [
         source="Bertazzi 2018, Proposition 3.12",
         version=3,
         tried="10,000, bench semi_supervised",
-        colour="blue",
+        color="blue",
         when=(
             "You need a least squares classifier that is never worse, in its own loss on all rows, than the "
             "supervised one."
@@ -45,7 +45,7 @@ DECLARED = [
         estimator="pucli.estimators.safe.implicit_lda:ICLDA",
         kind="semi-supervised",
         source="Krijthe & Loog 2014; Bertazzi 2018, section 4.2.6",
-        colour="sky",
+        color="sky",
         when="Linear discriminant analysis, and unlabeled rows that may help but should seldom do harm.",
         when_not="You need a guarantee for these very rows (take mcpl-lda).",
     ),
@@ -64,7 +64,7 @@ DECLARED = [
         kind="semi-supervised",
         source="Bertazzi 2018, eq. 5.4-5.5",
         when="Each class has a covariance of its own and unlabeled rows must do no harm to the likelihood.",
-        when_not="There are few labelled rows of some class; its covariance cannot be estimated.",
+        when_not="There are few labeled rows of some class; its covariance cannot be estimated.",
     ),
     Method(
         name="mcpl",
@@ -75,7 +75,7 @@ DECLARED = [
             "covariance": ({"family": ("gaussian-fixed",)},),
             "pseudo_rows": ({"family": ("bernoulli", "poisson")},),
         },
-        colour="green",
+        color="green",
         when=(
             "The classes follow another exponential family (counts, waiting times, ...), and unlabeled rows must do "
             "no harm."
@@ -87,18 +87,18 @@ DECLARED = [
         estimator="pucli.estimators.safe.dress:DRESS",
         kind="semi-supervised",
         source="Kawakita & Takeuchi 2014; Bertazzi 2018, section 2.3.2",
-        colour="wine",
-        when="Logistic regression of two classes on Gaussian features, with many more unlabeled than labelled rows.",
-        when_not="There are few labelled rows; the weights then add more variance than they remove.",
+        color="wine",
+        when="Logistic regression of two classes on Gaussian features, with many more unlabeled than labeled rows.",
+        when_not="There are few labeled rows; the weights then add more variance than they remove.",
     ),
     Method(
         name="em-lda",
         estimator="pucli.estimators.safe.lda_baselines:EMLDA",
         kind="semi-supervised",
-        source="baseline: expectation maximisation for LDA",
+        source="baseline: expectation maximization for LDA",
         version=2,
         tried="1,000, safe-learning-curves",
-        colour="red",
+        color="red",
         when="As the peer without a guarantee; it gains where the model is right.",
         when_not="The model may be wrong; then unlabeled rows can do harm.",
     ),
@@ -108,7 +108,7 @@ DECLARED = [
         kind="semi-supervised",
         source="baseline: scikit-learn's SelfTrainingClassifier on LDA",
         tried="1,000, safe-learning-curves",
-        colour="purple",
+        color="purple",
         when="As the plain peer of the safe methods.",
         when_not="The first labels that it gives itself may be wrong; it never takes them back.",
     ),
@@ -120,10 +120,10 @@ DECLARED = [
         version=2,
         tried="10,000, bench generative",
         needs=dict.fromkeys(("max_components", "starts"), ({"n_components": ("auto",)},)),
-        colour="blue",
+        color="blue",
         when="Few labels of several classes, each of which may fall into several clusters whose number is not known.",
         when_not=(
-            "There are many features and rows; each component is a mixture of factor analysers, and fits take long."
+            "There are many features and rows; each component is a mixture of factor analyzers, and fits take long."
         ),
     ),
     Method(
@@ -135,8 +135,8 @@ DECLARED = [
         grid={"gamma_a": [0.005, 0.045, 0.5], "gamma_i": [0.005, 0.045, 0.5], "width": [0.1, 1.0, 10.0]},
         needs={"width": ({"kernel": ("rbf",)},)},
         kernel_copies=5,
-        colour="purple",
-        when="Rows of a class are connected through close neighbours, labelled or not.",
+        color="purple",
+        when="Rows of a class are connected through close neighbors, labeled or not.",
         when_not="Distances between rows mean nothing, or there are too many rows for a graph.",
     ),
     Method(
@@ -146,7 +146,7 @@ DECLARED = [
         source="baseline: Chapelle and Zien 2005",
         grid={"rho": [1.0, 2.0, 4.0, 8.0], "C": [0.1, 1.0, 10.0, 100.0], "sigma": [0.1, 1.0, 10.0]},
         kernel_copies=8,
-        colour="sky",
+        color="sky",
         when="Classes lie in regions that paths of short steps connect, with gaps between them.",
         when_not="Classes overlap without a gap, or there are more than some thousand rows.",
     ),
@@ -156,7 +156,7 @@ DECLARED = [
         kind="semi-supervised",
         source="baseline: scikit-learn's LabelSpreading",
         kernel_copies=3,
-        colour="green",
+        color="green",
         when="As the plain graph baseline.",
         when_not="New rows come later in great number; it is made for the rows at hand.",
     ),

@@ -118,7 +118,7 @@ def f_published(unlabeled_truth: ArrayLike, signs: ArrayLike) -> float:
     Notes
     -----
     The first `n_unlabeled` predictions are compared with the classes of the unlabeled rows, so that beyond the first
-    labelled row the two are shifted. The published tables cannot be matched otherwise.
+    labeled row the two are shifted. The published tables cannot be matched otherwise.
     """
     y = np.asarray(unlabeled_truth).ravel()
     return 100.0 * f_of_class(y, np.asarray(signs).ravel()[: len(y)], majority_class(y))

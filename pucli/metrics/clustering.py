@@ -11,7 +11,7 @@ from pucli.metrics import inputs
 
 
 def nmi(truth: ArrayLike, clusters: ArrayLike) -> float:
-    """Return the normalised mutual information of classes and clusters, in [0, 1]."""
+    """Return the normalized mutual information of classes and clusters, in [0, 1]."""
     from sklearn.metrics import normalized_mutual_info_score
 
     return float(normalized_mutual_info_score(inputs.labels(truth, "truth"), inputs.labels(clusters, "clusters")))

@@ -83,23 +83,23 @@ def labels(values: ArrayLike, name: str) -> AnyArray:
     return array
 
 
-def marks(labelled: ArrayLike) -> Bools:
-    """Return which rows are labelled positives, (n,), given as True and False or 1 and 0; else raise ValueError."""
-    array = labels(labelled, "labelled")
+def marks(labeled: ArrayLike) -> Bools:
+    """Return which rows are labeled positives, (n,), given as True and False or 1 and 0; else raise ValueError."""
+    array = labels(labeled, "labeled")
     if array.dtype.kind != "b":
         wrong = [label for label in distinct(array) if isinstance(label, str) or label not in (0, 1)]
         if wrong:
             raise ValueError(
-                "labelled takes True for labelled positives and False for unlabeled rows, or 1 and 0; got "
+                "labeled takes True for labeled positives and False for unlabeled rows, or 1 and 0; got "
                 f"{_shown(wrong[0])}. Compare the labels with the positive one: y == {_shown(distinct(array)[-1])}."
             )
     return array.astype(bool)
 
 
-def marked_scores(labelled: ArrayLike, decision: ArrayLike) -> tuple[Bools, Floats]:
-    """Return which rows are labelled positives, and their scores, (n,) each; raise ValueError if the lengths differ."""
-    marked, scores = marks(labelled), numbers(decision, "decision")
-    same_length(marked, scores, ("labelled", "decision"), least=0)
+def marked_scores(labeled: ArrayLike, decision: ArrayLike) -> tuple[Bools, Floats]:
+    """Return which rows are labeled positives, and their scores, (n,) each; raise ValueError if the lengths differ."""
+    marked, scores = marks(labeled), numbers(decision, "decision")
+    same_length(marked, scores, ("labeled", "decision"), least=0)
     return marked, scores
 
 

@@ -38,13 +38,13 @@ class Metric:
         - ``positive``: the positive class, where there are two classes;
         - ``decision``: scores that rank the rows, (n,);
         - ``probability``: probabilities of the positive class, (n,);
-        - ``labelled``: which rows are labelled positives, (n,);
+        - ``labeled``: which rows are labeled positives, (n,);
         - ``prior``: share of positives in the rows of `denominator`;
         - ``reference``: scores of all models together, (n,);
         - ``counts``, ``denominator``: the four counts of `pucli.metrics.pu`, and which rows PUF divides by;
         - ``clusters``: predicted clusters, (n,);
         - ``log_density``: log-densities of test rows, (n,);
-        - ``generated``, ``centres``, ``sd``, ``mode_counts``: generated rows and the modes of the true density;
+        - ``generated``, ``centers``, ``sd``, ``mode_counts``: generated rows and the modes of the true density;
         - ``unlabeled_truth``, ``unlabeled_signs``, ``signs``: classes and predicted signs of the USMO protocol.
     unit : str
         Unit in tables; "" if there is none, or if it is part of the name.

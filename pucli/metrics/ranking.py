@@ -1,6 +1,6 @@
-"""AUC of two groups of scores, that of labelled against unlabeled rows, and what pure noise reaches.
+"""AUC of two groups of scores, that of labeled against unlabeled rows, and what pure noise reaches.
 
-Under random labelling the AUC of labelled against unlabeled rows is an increasing function of the true one,
+Under random labeling the AUC of labeled against unlabeled rows is an increasing function of the true one,
 AUC_PU = prior / 2 + (1 - prior) AUC (Menon et al. 2015; Jain, White, Radivojac 2017). Models can therefore be compared
 by it without knowing the prior.
 """
@@ -33,30 +33,30 @@ def noise_limit(positive: int, other: int, *, quantile: float = QUANTILE, inflat
     return 0.5 + quantile * float(np.sqrt(inflation * variance))
 
 
-def pu_auc(scores: np.ndarray, labelled: np.ndarray) -> float:
-    """Return the share of pairs of a labelled and an unlabeled row in which the labelled row has the larger score."""
-    return auc(scores[labelled], scores[~labelled])
+def pu_auc(scores: np.ndarray, labeled: np.ndarray) -> float:
+    """Return the share of pairs of a labeled and an unlabeled row in which the labeled row has the larger score."""
+    return auc(scores[labeled], scores[~labeled])
 
 
-def labelled_auc(labelled: ArrayLike, decision: ArrayLike) -> float:
+def labeled_auc(labeled: ArrayLike, decision: ArrayLike) -> float:
     """Return the PU-AUC, or NaN where there is one kind of rows only or a score is not finite.
 
-    It orders models as the true AUC does if labelled rows are a random sample of the positives.
+    It orders models as the true AUC does if labeled rows are a random sample of the positives.
     """
-    marked, scores = inputs.marked_scores(labelled, decision)
+    marked, scores = inputs.marked_scores(labeled, decision)
     if marked.all() or not marked.any() or not np.isfinite(scores).all():
         return float("nan")
     return pu_auc(scores, marked)
 
 
-def likely_negative_auc(labelled: ArrayLike, decision: ArrayLike, reference: ArrayLike, prior: float) -> float:
-    """Return the AUC of labelled rows against likely negatives, the unlabeled rows that a reference ranks last.
+def likely_negative_auc(labeled: ArrayLike, decision: ArrayLike, reference: ArrayLike, prior: float) -> float:
+    """Return the AUC of labeled rows against likely negatives, the unlabeled rows that a reference ranks last.
 
     It is free of the noise that the hidden positives among the unlabeled rows add to the PU-AUC. It assumes that
-    labelled rows are a random sample of the positives, and that the reference is better than chance and does not favour
+    labeled rows are a random sample of the positives, and that the reference is better than chance and does not favor
     a model: the mean rank over all models that are compared. Scores that are their own reference rank too high.
     """
-    marked, scores = inputs.marked_scores(labelled, decision)
+    marked, scores = inputs.marked_scores(labeled, decision)
     inputs.refuse_prior(prior)
     ordered = inputs.numbers(reference, "reference")
     inputs.same_length(scores, ordered, ("decision", "reference"), least=0)
@@ -66,9 +66,9 @@ def likely_negative_auc(labelled: ArrayLike, decision: ArrayLike, reference: Arr
     return auc(scores[marked], scores[low])
 
 
-def chance_limit(labelled: int, unlabeled: int) -> float:
+def chance_limit(labeled: int, unlabeled: int) -> float:
     """Return the PU-AUC that held-out scores of pure noise exceed in about one of twenty cases."""
-    return noise_limit(labelled, unlabeled, quantile=CHANCE)
+    return noise_limit(labeled, unlabeled, quantile=CHANCE)
 
 
 def true_auc(pu: float | np.ndarray, prior: float | np.ndarray) -> float | np.ndarray:

@@ -44,7 +44,7 @@ def _number(
 
 
 _RANKED = ("truth", "decision", "positive")
-_LABELLED = ("labelled", "decision", "denominator")
+_LABELED = ("labeled", "decision", "denominator")
 _BINARY = ("truth", "predictions", "positive")
 _CHANCES = ("truth", "probability", "positive")
 
@@ -82,33 +82,33 @@ _ALL = (
     _number(
         "calibration_error", "expected calibration error, ten bins", probabilities.calibration_error, _CHANCES, "lower",
     ),
-    # labelled positives and unlabeled rows
-    Metric("recall_labelled", "share of labelled rows predicted positive", pu.recall_labelled, ("counts",)),
+    # labeled positives and unlabeled rows
+    Metric("recall_labeled", "share of labeled rows predicted positive", pu.recall_labeled, ("counts",)),
     Metric("predicted_positive", "share of rows predicted positive", pu.predicted_positive, ("counts",)),
     Metric(
-        "puf", "recall^2 / P(predicted positive), from labelled and unlabeled rows", pu.puf, ("counts", "denominator"),
+        "puf", "recall^2 / P(predicted positive), from labeled and unlabeled rows", pu.puf, ("counts", "denominator"),
         better="higher",
     ),
     _number(
-        "proxy_accuracy", "accuracy from labelled and unlabeled rows with the class prior", pu.proxy_accuracy,
+        "proxy_accuracy", "accuracy from labeled and unlabeled rows with the class prior", pu.proxy_accuracy,
         ("counts", "denominator", "prior"),
     ),
-    _percent("pu_auc", "AUC of labelled against unlabeled rows", ranking.labelled_auc, "labelled", "decision"),
+    _percent("pu_auc", "AUC of labeled against unlabeled rows", ranking.labeled_auc, "labeled", "decision"),
     _percent(
-        "likely_negative_auc", "AUC of labelled rows against the unlabeled ones that the models together rank last",
-        ranking.likely_negative_auc, "labelled", "decision", "reference", "prior",
+        "likely_negative_auc", "AUC of labeled rows against the unlabeled ones that the models together rank last",
+        ranking.likely_negative_auc, "labeled", "decision", "reference", "prior",
     ),
     _percent(
-        "recall_labelled@10%", "share of labelled rows that rank as high as the first rows of the population",
-        pu.recall_labelled_at, *_LABELLED,
+        "recall_labeled@10%", "share of labeled rows that rank as high as the first rows of the population",
+        pu.recall_labeled_at, *_LABELED,
     ),
     Metric(
-        "lift_labelled@1%", "lift among the rows that rank first, estimated from labelled rows", pu.lift_labelled_at,
-        _LABELLED, better="higher",
+        "lift_labeled@1%", "lift among the rows that rank first, estimated from labeled rows", pu.lift_labeled_at,
+        _LABELED, better="higher",
     ),
     _number(
-        "boyce_labelled", "continuous Boyce index of labelled rows against the population", top.boyce_labelled,
-        _LABELLED,
+        "boyce_labeled", "continuous Boyce index of labeled rows against the population", top.boyce_labeled,
+        _LABELED,
     ),
     # the USMO protocol
     _percent(
@@ -142,10 +142,10 @@ _ALL = (
     Metric("worse_loss", "1 where the loss is above that of the supervised fit", better="lower"),
     Metric("worse_error", "1 where the training error is above that of the supervised fit", better="lower"),
     Metric("worse_test_error", "1 where the test error is above that of the supervised fit", better="lower"),
-    Metric("n_labelled", "labelled rows"),
+    Metric("n_labeled", "labeled rows"),
     Metric("n_unlabeled", "unlabeled rows"),
-    _number("nmi", "normalised mutual information of classes and predictions", clustering.nmi, ("truth", "clusters")),
-    Metric("nmi_clusters", "normalised mutual information of classes and clusters", better="higher"),
+    _number("nmi", "normalized mutual information of classes and predictions", clustering.nmi, ("truth", "clusters")),
+    Metric("nmi_clusters", "normalized mutual information of classes and clusters", better="higher"),
     Metric("n_components", "components of the fitted mixture"),
     # class prior
     Metric("prior", "class prior that a method estimates"),
@@ -170,7 +170,7 @@ _ALL = (
     ),
     Metric("modes", "modes of the true density found", density.modes_found, ("mode_counts",), better="higher"),
     Metric(
-        "near", "share of generated rows near a mode", density.share_near, ("generated", "centres", "sd"),
+        "near", "share of generated rows near a mode", density.share_near, ("generated", "centers", "sd"),
         better="higher",
     ),
     Metric("iterations_per_second", "iterations of training per second", better="higher"),
@@ -206,7 +206,7 @@ def computable(inputs: Collection[str]) -> list[str]:
     Examples
     --------
     >>> computable(["counts"])
-    ['recall_labelled', 'predicted_positive']
+    ['recall_labeled', 'predicted_positive']
     """
     there = set(inputs)
     return [m.name for m in all_metrics().values() if m.function is not None and there.issuperset(m.needs)]

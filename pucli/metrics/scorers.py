@@ -1,8 +1,8 @@
-"""Scorers for scikit-learn's model selection that use labelled and unlabeled rows, and no true classes.
+"""Scorers for scikit-learn's model selection that use labeled and unlabeled rows, and no true classes.
 
 They are for `scoring=` of GridSearchCV, cross_validate, TunedThresholdClassifierCV and similar tools. `y` is the
-indicator with which the classifier was fitted: the second of its `classes_` marks labelled positives. The folds of a
-classifier are stratified by default, so every fold has labelled rows if there are at least as many of them as folds.
+indicator with which the classifier was fitted: the second of its `classes_` marks labeled positives. The folds of a
+classifier are stratified by default, so every fold has labeled rows if there are at least as many of them as folds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["PUScorer", "pu_auc_scorer", "puf_score", "puf_scorer"]
 
 
 class PUScorer:
-    """Scorer of fitted PU classifiers, by labelled and unlabeled rows; the greater the better.
+    """Scorer of fitted PU classifiers, by labeled and unlabeled rows; the greater the better.
 
     `puf_scorer` and `pu_auc_scorer` are its two instances, for `scoring=` of scikit-learn's tools.
 
@@ -34,7 +34,7 @@ class PUScorer:
     name : str
         Its name.
     of_model : callable
-        Takes a fitted classifier, rows, which of these are labelled positives, and sample weights.
+        Takes a fitted classifier, rows, which of these are labeled positives, and sample weights.
     of_labels : callable
         Takes true and predicted labels, for `TunedThresholdClassifierCV`.
 
@@ -49,7 +49,7 @@ class PUScorer:
     >>> from pucli.estimators import BLSSVM
     >>> from pucli.metrics import pu_auc_scorer, puf_scorer
     >>> X = np.random.default_rng(0).normal(size=(80, 2)) + 3.0 * (np.arange(80) < 40)[:, None]
-    >>> y = (np.arange(80) < 20).astype(int)  # half of the positives are labelled
+    >>> y = (np.arange(80) < 20).astype(int)  # half of the positives are labeled
     >>> search = GridSearchCV(BLSSVM(), {"c_u": [0.1, 0.5]}, scoring=puf_scorer, cv=4).fit(X, y)
     >>> search.best_params_
     {'c_u': 0.1}
@@ -70,7 +70,7 @@ class PUScorer:
         self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **options: Any
     ) -> float:
         """Return the score of a fitted classifier."""
-        return self._of_model(estimator, X, _labelled(estimator, y), sample_weight, **options)
+        return self._of_model(estimator, X, _labeled(estimator, y), sample_weight, **options)
 
     def __repr__(self) -> str:
         return self.__name__
@@ -112,103 +112,103 @@ def puf_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,)
-        Labels as in `fit`, of labelled positives and unlabeled rows, and predicted ones.
+        Labels as in `fit`, of labeled positives and unlabeled rows, and predicted ones.
     pos_label : label, optional
-        The label of labelled positives; by default the greater of two numbers, and of two words the positive one, as in
+        The label of labeled positives; by default the greater of two numbers, and of two words the positive one, as in
         `GLPUAL`. Other words need it: ``make_scorer(puf_score, pos_label="fraud")``.
     denominator : {"unlabeled", "all"}, default="unlabeled"
         Rows over which P(predicted positive) is taken: "unlabeled" if these are a separate sample, "all" if the
-        labelled positives are part of one sample.
+        labeled positives are part of one sample.
     sample_weight : array-like of shape (n,), optional
         Weight 2 equals duplicating the row.
 
     Returns
     -------
     float
-        NaN with an `UndefinedMetricWarning` if there is no labelled row or none in the denominator.
+        NaN with an `UndefinedMetricWarning` if there is no labeled row or none in the denominator.
 
     Examples
     --------
     >>> puf_score([1, 1, 0, 0], [1, 1, 1, 0])
     2.0
     """
-    labelled, found = _of_labels(y_true, y_pred, pos_label)
-    return _puf(labelled, found, sample_weight, denominator)
+    labeled, found = _of_labels(y_true, y_pred, pos_label)
+    return _puf(labeled, found, sample_weight, denominator)
 
 
 def _pu_auc_of_labels(
     y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Return the area for predicted labels, half of recall plus true-negative rate among unlabeled rows."""
-    labelled, found = _of_labels(y_true, y_pred, pos_label)
-    return _pu_auc(labelled, found.astype(float), sample_weight)
+    labeled, found = _of_labels(y_true, y_pred, pos_label)
+    return _pu_auc(labeled, found.astype(float), sample_weight)
 
 
 def _puf_of_model(
     estimator: Any,
     X: ArrayLike,
-    labelled: Bools,
+    labeled: Bools,
     sample_weight: ArrayLike | None = None,
     denominator: Denominator = "unlabeled",
 ) -> float:
     found = np.asarray(estimator.predict(X)) == estimator.classes_[1]
-    return _puf(labelled, found, sample_weight, denominator)
+    return _puf(labeled, found, sample_weight, denominator)
 
 
-def _pu_auc_of_model(estimator: Any, X: ArrayLike, labelled: Bools, sample_weight: ArrayLike | None = None) -> float:
+def _pu_auc_of_model(estimator: Any, X: ArrayLike, labeled: Bools, sample_weight: ArrayLike | None = None) -> float:
     if hasattr(estimator, "decision_function"):
         scores = np.asarray(estimator.decision_function(X))
     else:
         scores = np.asarray(estimator.predict_proba(X))[:, 1]
-    return _pu_auc(labelled, scores, sample_weight)
+    return _pu_auc(labeled, scores, sample_weight)
 
 
-def _puf(labelled: Bools, found: Bools, sample_weight: ArrayLike | None, denominator: Denominator) -> float:
-    """Return PUF of rows (n,) that are labelled, and of those that are predicted positive."""
-    weight = _weights(sample_weight, labelled)
-    counts = [weight[rows].sum() for rows in (labelled & found, labelled, ~labelled & found, ~labelled)]
+def _puf(labeled: Bools, found: Bools, sample_weight: ArrayLike | None, denominator: Denominator) -> float:
+    """Return PUF of rows (n,) that are labeled, and of those that are predicted positive."""
+    weight = _weights(sample_weight, labeled)
+    counts = [weight[rows].sum() for rows in (labeled & found, labeled, ~labeled & found, ~labeled)]
     score = float(puf(counts, denominator))
-    return _undefined("PUF", labelled) if np.isnan(score) else score
+    return _undefined("PUF", labeled) if np.isnan(score) else score
 
 
-def _pu_auc(labelled: Bools, scores: Floats, sample_weight: ArrayLike | None) -> float:
-    """Return the area under the ROC curve of labelled against unlabeled rows, (n,) each."""
+def _pu_auc(labeled: Bools, scores: Floats, sample_weight: ArrayLike | None) -> float:
+    """Return the area under the ROC curve of labeled against unlabeled rows, (n,) each."""
     from sklearn.metrics import roc_auc_score
 
-    weight = _weights(sample_weight, labelled)
-    if not weight[labelled].sum() or not weight[~labelled].sum():
-        return _undefined("PU-AUC", labelled)
-    return float(roc_auc_score(labelled, scores, sample_weight=None if sample_weight is None else weight))
+    weight = _weights(sample_weight, labeled)
+    if not weight[labeled].sum() or not weight[~labeled].sum():
+        return _undefined("PU-AUC", labeled)
+    return float(roc_auc_score(labeled, scores, sample_weight=None if sample_weight is None else weight))
 
 
-def _undefined(name: str, labelled: Bools) -> float:
+def _undefined(name: str, labeled: Bools) -> float:
     """Return NaN and warn that a score needs both kinds of rows, as `roc_auc_score` does."""
     from sklearn.exceptions import UndefinedMetricWarning
 
     warnings.warn(
-        f"{name} is not defined without labelled positives and unlabeled rows: {int(labelled.sum())} of "
-        f"{len(labelled)} rows are labelled positives. Use stratified folds, or fewer of them.",
+        f"{name} is not defined without labeled positives and unlabeled rows: {int(labeled.sum())} of "
+        f"{len(labeled)} rows are labeled positives. Use stratified folds, or fewer of them.",
         UndefinedMetricWarning,
         stacklevel=4,
     )
     return float("nan")
 
 
-def _weights(sample_weight: ArrayLike | None, labelled: Bools) -> Floats:
+def _weights(sample_weight: ArrayLike | None, labeled: Bools) -> Floats:
     if sample_weight is None:
-        return np.ones(len(labelled))
+        return np.ones(len(labeled))
     weight = inputs.weights(sample_weight)
-    inputs.same_length(weight, labelled, ("sample_weight", "y"), least=0)
+    inputs.same_length(weight, labeled, ("sample_weight", "y"), least=0)
     return weight
 
 
 def _of_labels(y_true: ArrayLike, y_pred: ArrayLike, pos_label: Any) -> tuple[Bools, Bools]:
-    """Return which rows are labelled, and which are predicted positive."""
+    """Return which rows are labeled, and which are predicted positive."""
     y, y_hat = inputs.classes(y_true, y_pred, ("y_true", "y_pred"))
     found = inputs.distinct(np.concatenate([y, y_hat]))
     if len(found) > 2:
         shown = ", ".join(map(repr, found[: inputs.FEW]))
-        raise ValueError(f"y_true and y_pred take two labels, of labelled positives and unlabeled rows; got {shown}.")
+        raise ValueError(f"y_true and y_pred take two labels, of labeled positives and unlabeled rows; got {shown}.")
     if pos_label is None:
         pos_label = 1 if found in ([0], [-1]) else _last(found)  # 1 of 0 and 1, even if only 0 occurs
     elif len(found) == 2 and pos_label not in found:
@@ -217,20 +217,20 @@ def _of_labels(y_true: ArrayLike, y_pred: ArrayLike, pos_label: Any) -> tuple[Bo
 
 
 def _last(found: list[Any]) -> Any:
-    """Return the label of labelled positives of sorted labels; raise ValueError if two words do not show it."""
+    """Return the label of labeled positives of sorted labels; raise ValueError if two words do not show it."""
     if len(found) < 2 or not isinstance(found[0], str):
         return found[-1]
     positive = positive_of_two(*found)
     if positive is None:
         raise ValueError(
-            f"the labels are {found[0]!r} and {found[1]!r}, and the words do not show which of them marks the labelled "
+            f"the labels are {found[0]!r} and {found[1]!r}, and the words do not show which of them marks the labeled "
             "positives: set pos_label, as in make_scorer(puf_score, pos_label=...), or give 1 and 0."
         )
     return positive
 
 
-def _labelled(estimator: Any, y: ArrayLike) -> Bools:
-    """Return which rows are labelled positives; raise UsageError if a label is none of the classifier's."""
+def _labeled(estimator: Any, y: ArrayLike) -> Bools:
+    """Return which rows are labeled positives; raise UsageError if a label is none of the classifier's."""
     classes: AnyArray = np.asarray(estimator.classes_)
     if len(classes) != 2:
         raise UsageError(f"the scorer needs a classifier with two classes; this one has {len(classes)}.")

@@ -105,12 +105,12 @@ def boyce(truth: ArrayLike, decision: ArrayLike, positive: object) -> float:
     return _boyce(scores[marked], scores)
 
 
-def boyce_labelled(labelled: ArrayLike, decision: ArrayLike, denominator: str) -> float:
-    """Return the continuous Boyce index of labelled rows against the population, as for presences and background.
+def boyce_labeled(labeled: ArrayLike, decision: ArrayLike, denominator: str) -> float:
+    """Return the continuous Boyce index of labeled rows against the population, as for presences and background.
 
-    Assumes that labelled rows are a random sample of the positives.
+    Assumes that labeled rows are a random sample of the positives.
     """
-    marked, scores = inputs.marked_scores(labelled, decision)
+    marked, scores = inputs.marked_scores(labeled, decision)
     inputs.refuse_denominator(denominator)
     return _boyce(scores[marked], scores if denominator == "all" else scores[~marked])
 
@@ -122,8 +122,8 @@ def _boyce(presences: Floats, background: Floats) -> float:
 
     `WINDOWS` closed windows, each a tenth of the range wide, run from the least to the largest score. The ratio of a
     window is the share of presences in it over the share of the background. Windows without background have none;
-    all others count, also neighbours with the same ratio, whose ranks are averaged. Common implementations in R drop
-    such neighbours, and with them the windows of the highest scores (issue 177 of ENMeval, issue 99 of ecospat).
+    all others count, also neighbors with the same ratio, whose ranks are averaged. Common implementations in R drop
+    such neighbors, and with them the windows of the highest scores (issue 177 of ENMeval, issue 99 of ecospat).
     """
     both = np.concatenate([presences, background])
     if not len(presences) or not len(background) or not np.isfinite(both).all() or np.ptp(both) == 0.0:

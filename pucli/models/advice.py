@@ -21,19 +21,19 @@ from sklearn.metrics import silhouette_score
 from pucli.core.arrays import Bools, Floats, z_scores
 from pucli.core.seeding import sample_of_each_kind
 
-# Two parts are separate if their silhouette exceeds this, each has at least this share of the labelled rows, and the
-# region between them has fewer labelled rows than the parts but does have unlabeled rows.
+# Two parts are separate if their silhouette exceeds this, each has at least this share of the labeled rows, and the
+# region between them has fewer labeled rows than the parts but does have unlabeled rows.
 APART = 0.4
 SMALLEST_PART = 0.1
 BETWEEN = 0.3
-# A feature is irrelevant if its importance for classifying labelled against unlabeled rows does not exceed that of
+# A feature is irrelevant if its importance for classifying labeled against unlabeled rows does not exceed that of
 # nearly all shuffled copies of the features; "many" is this share of the features.
 MANY = 0.4
 TREES = 300
 # Maximum number of rows of each kind: the cost of silhouettes is quadratic.
 LARGEST_SAMPLE = 2000
 
-# Grids: kernel widths for standardised features, ridges over the relevant decades.
+# Grids: kernel widths for standardized features, ridges over the relevant decades.
 RBF_GRID = {"width": "0.5,1,2,4,8"}
 GRIDS = {
     "glpual": {**RBF_GRID, "lam": "0.1,1,10,100,1000", "c_u": "0.5,0.1,0.01"},
@@ -46,9 +46,9 @@ GRIDS = {
 class Advice:
     """A recommended method, with its reasons."""
 
-    trifurcated: bool  # whether the labelled rows form two parts with unlabeled rows between them
+    trifurcated: bool  # whether the labeled rows form two parts with unlabeled rows between them
     silhouette: float  # silhouette of the two parts
-    between: float  # excess of unlabeled over labelled rows between the parts, as a share of the unlabeled rows there
+    between: float  # excess of unlabeled over labeled rows between the parts, as a share of the unlabeled rows there
     irrelevant: list[str]  # names of irrelevant features
     method: str  # name of the method on the command line
     params: dict[str, str]
@@ -66,27 +66,27 @@ class AdviceAnswer(Advice):
 
 
 def advise(
-    X: Floats, labelled: Bools, prior: float | None = None, random_state: int = 0, names: Sequence[str] = ()
+    X: Floats, labeled: Bools, prior: float | None = None, random_state: int = 0, names: Sequence[str] = ()
 ) -> Advice:
     """Recommend a method for a data set."""
-    X, labelled = np.asarray(X, dtype=np.float64), np.asarray(labelled, dtype=bool)
-    if not labelled.any() or labelled.all():
-        raise ValueError("advice needs labelled positives and unlabeled rows; one kind is missing.")
+    X, labeled = np.asarray(X, dtype=np.float64), np.asarray(labeled, dtype=bool)
+    if not labeled.any() or labeled.all():
+        raise ValueError("advice needs labeled positives and unlabeled rows; one kind is missing.")
     if not np.any(np.ptp(X, axis=0) > 0):
         raise ValueError("every feature is constant: the rows cannot be distinguished.")
-    chosen = sample_of_each_kind(labelled, np.random.default_rng(random_state), LARGEST_SAMPLE)
-    X, labelled = z_scores(X[chosen]), labelled[chosen]
-    irrelevant = _irrelevant_features(X, labelled, random_state)
+    chosen = sample_of_each_kind(labeled, np.random.default_rng(random_state), LARGEST_SAMPLE)
+    X, labeled = z_scores(X[chosen]), labeled[chosen]
+    irrelevant = _irrelevant_features(X, labeled, random_state)
     many = irrelevant.mean() >= MANY
     # irrelevant features hide the parts, so only the other features are used
     seen = X if irrelevant.all() else X[:, ~irrelevant]
-    silhouette, between = two_parts(seen[labelled], seen[~labelled], random_state)
+    silhouette, between = two_parts(seen[labeled], seen[~labeled], random_state)
     trifurcated = silhouette > APART and between > BETWEEN
-    measured = f"silhouette {silhouette:.2f}, excess of unlabeled over labelled rows between the parts {between:.2f}"
+    measured = f"silhouette {silhouette:.2f}, excess of unlabeled over labeled rows between the parts {between:.2f}"
     reasons = [
-        f"the labelled rows are in two parts with other rows between ({measured})"
+        f"the labeled rows are in two parts with other rows between ({measured})"
         if trifurcated
-        else f"the labelled rows are not visibly in two parts with other rows between ({measured}; other columns can "
+        else f"the labeled rows are not visibly in two parts with other rows between ({measured}; other columns can "
         "hide such parts: --only COLUMN --only COLUMN looks at some alone)",
         f"{irrelevant.sum()} of {len(irrelevant)} features {'says' if irrelevant.sum() == 1 else 'say'} nothing about "
         f"the labels that the others do not "
@@ -109,10 +109,10 @@ def _choice(trifurcated: bool, many: bool, prior: float | None) -> tuple[str, di
 
 
 def two_parts(positive: Floats, unlabeled: Floats, random_state: int) -> tuple[float, float]:
-    """Split the labelled rows in two parts; return the silhouette and the excess of unlabeled rows between the parts.
+    """Split the labeled rows in two parts; return the silhouette and the excess of unlabeled rows between the parts.
 
-    The region between the parts is the middle half of the line that joins their centres, within the median distance of
-    the labelled rows from it. With fewer than ten labelled rows, or a part of less than a tenth, both values are 0.
+    The region between the parts is the middle half of the line that joins their centers, within the median distance of
+    the labeled rows from it. With fewer than ten labeled rows, or a part of less than a tenth, both values are 0.
     """
     if len(positive) < 10:
         return 0.0, 0.0
@@ -137,14 +137,14 @@ def two_parts(positive: Floats, unlabeled: Floats, random_state: int) -> tuple[f
     return silhouette, max(of_unlabeled - of_positive, 0.0) / max(of_unlabeled, 1e-12) if of_unlabeled > 0.05 else 0.0
 
 
-def _irrelevant_features(X: Floats, labelled: Bools, random_state: int) -> Bools:
+def _irrelevant_features(X: Floats, labeled: Bools, random_state: int) -> Bools:
     """Return the mask (m,) of features no more important to a forest than the 95 % quantile of shuffled copies."""
     rng = np.random.default_rng(random_state)
     shadow = rng.permuted(X, axis=0)
     forest = ExtraTreesClassifier(
         TREES, min_samples_leaf=5, class_weight="balanced", random_state=random_state, max_features=0.5
     )
-    value = forest.fit(np.hstack([X, shadow]), labelled).feature_importances_
+    value = forest.fit(np.hstack([X, shadow]), labeled).feature_importances_
     m = X.shape[1]
     result: Bools = value[:m] <= np.quantile(value[m:], 0.95)
     return result

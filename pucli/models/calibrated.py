@@ -23,8 +23,8 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A PU classifier with estimated probabilities.
 
     The probability of a positive is the prior times the ratio of the densities of two kinds of held-out scores, of the
-    labelled and of the unlabeled rows (`pucli.models.calibration`); it is as good as the prior, which is estimated
-    unless it is given. scikit-learn's `CalibratedClassifierCV` gives the probability that a row is labelled instead.
+    labeled and of the unlabeled rows (`pucli.models.calibration`); it is as good as the prior, which is estimated
+    unless it is given. scikit-learn's `CalibratedClassifierCV` gives the probability that a row is labeled instead.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Labels as of the classifier.
         groups : array-like of shape (n,), optional
             Rows of a group, such as the visits of one person, stay in one fold, also in those of a classifier whose
-            fit takes groups. Without groups, equal and nearly equal labelled rows form groups.
+            fit takes groups. Without groups, equal and nearly equal labeled rows form groups.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.estimator_ = clone(self.estimator)
         self.estimator_.fit(X, y, **taken_groups(self.estimator_, together))
         self.classes_ = self.estimator_.classes_
-        labelled, negative = _kinds(self.estimator_, y)
+        labeled, negative = _kinds(self.estimator_, y)
         pipeline, table, rows = _rows(self.estimator_, X)
         unnamed = clone(pipeline)
         for name in unnamed.get_params():
@@ -114,14 +114,14 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             unnamed[-1].prior_ = pipeline[-1].prior_
         if hasattr(pipeline[-1], "lam_"):
             unnamed[-1].lam_ = pipeline[-1].lam_
-        found = held_out_scores(unnamed, rows, labelled, seed, together, negative, table)
+        found = held_out_scores(unnamed, rows, labeled, seed, together, negative, table)
         if found is None:
             raise ValueError(
-                f"probabilities need held-out scores of 4 folds: {int(labelled.sum())} labelled and "
-                f"{int((~labelled).sum())} unlabeled rows are too few, or fill too few groups, or the classifier "
+                f"probabilities need held-out scores of 4 folds: {int(labeled.sum())} labeled and "
+                f"{int((~labeled).sum())} unlabeled rows are too few, or fill too few groups, or the classifier "
                 "cannot be fitted to a part, or has no scores."
             )
-        others = labelled if negative is None else labelled | negative
+        others = labeled if negative is None else labeled | negative
         found = in_its_scale(found, pipeline, rows if table is None else table, others, seed)
         given = self.prior if self.prior is not None else _given(self.estimator_, "prior")
         self.curve_ = probability_curve(found, rows, number_given(given), None, seed)
@@ -168,7 +168,7 @@ def _given(model: Any, name: str) -> Any:
 
 
 def _kinds(model: Any, y: ArrayLike) -> tuple[Bools, Bools | None]:
-    """Return which rows are labelled positives, and which are known negatives, None without any."""
+    """Return which rows are labeled positives, and which are known negatives, None without any."""
     from pucli.estimators.base.labels import without_negatives
 
     negative, labels = None, np.ravel(np.asarray(y))  # the fit warns of a column vector

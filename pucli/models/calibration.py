@@ -1,11 +1,11 @@
 """Probabilities for methods that have scores alone, from held-out scores and the prior.
 
-As in `pucli auto`, the probability is the prior times the ratio of two densities, of the scores of labelled rows and of
+As in `pucli auto`, the probability is the prior times the ratio of two densities, of the scores of labeled rows and of
 the population (`pucli.solvers.ensemble.calibration`). The scores are held out (`pucli.models.validation`). In large
 tables only a sample of rows is held out, and `in_its_scale` moves its scores to the scale of the model. A given prior
 is used; otherwise it is estimated from these scores, or from those of a kernel ridge regression on the same rows if
-that ranks labelled rows better: the worse the ranking, the more an estimate is only an upper bound. Where rows of both
-classes are labelled, a logistic curve is fitted to their held-out scores.
+that ranks labeled rows better: the worse the ranking, the more an estimate is only an upper bound. Where rows of both
+classes are labeled, a logistic curve is fitted to their held-out scores.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.seeding import sample_of_each_kind, stream
-from pucli.data.features import Standardiser
+from pucli.data.features import Standardizer
 from pucli.metrics.ranking import pu_auc
 from pucli.models.scores import decision_values
 from pucli.models.validation import SAMPLE, HeldOutScores
@@ -32,7 +32,7 @@ from pucli.solvers.prior.best_bin import held_out_scores as ridge_scores
 
 # With more columns or rows of a kind, the ridge regression would take longer than the method itself.
 RIDGE_COLUMNS = 3000
-RIDGE_LABELLED, RIDGE_UNLABELED = 300, 900
+RIDGE_LABELED, RIDGE_UNLABELED = 300, 900
 # Number of unlabeled rows not held out, which show the distribution of the model's scores.
 LEAST_OTHERS, MOST_OTHERS = 500, 10_000
 # Quantiles of the bootstrap samples that bound a probability, if the prior is known.
@@ -48,7 +48,7 @@ class ProbabilityCurve:
     prior: Estimate  # share of positives in the population, with its 90 % interval; a given one has no width
     # (knots,), the probabilities with the prior, and the ends of their range: those with each end of the prior's
     # interval, and those of bootstrap samples. `probability` and `high` are never zero if there are rows below all
-    # labelled ones
+    # labeled ones
     scores: Floats
     probability: Floats
     low: Floats
@@ -73,7 +73,7 @@ def probability_curve(
     found: HeldOutScores, X: AnyArray, given: float | None, all_rows: tuple[int, int] | None, seed: int
 ) -> ProbabilityCurve:
     """Return the probability curve from held-out scores."""
-    s = found.labelled
+    s = found.labeled
     positive, population = found.scores[s], _population(found.scores, s, all_rows)
     if given is not None:
         share = given if all_rows is None else (given * all_rows[1] + all_rows[0]) / sum(all_rows)
@@ -84,7 +84,7 @@ def probability_curve(
 
 
 def curve_of(positive: Floats, population: Floats, prior: Estimate, seed: int = 0) -> ProbabilityCurve:
-    """Return the probabilities from scores of labelled rows (p,) and of the population (n,) with a prior."""
+    """Return the probabilities from scores of labeled rows (p,) and of the population (n,) with a prior."""
     positive, population = np.sort(positive), np.sort(population)
     knots, curves = calibration_curves(positive, population, prior.value, stream(seed, "calibration"))
     curve = averaged(knots, curves, population, prior.value)
@@ -97,19 +97,19 @@ def curve_of(positive: Floats, population: Floats, prior: Estimate, seed: int = 
     return ProbabilityCurve(prior, knots, p, low, high)
 
 
-def in_its_scale(found: HeldOutScores, pipeline: Any, X: Any, labelled: Bools, seed: int) -> HeldOutScores:
+def in_its_scale(found: HeldOutScores, pipeline: Any, X: Any, labeled: Bools, seed: int) -> HeldOutScores:
     """Return held-out scores moved to the scale of the scores of the model of all rows.
 
-    Models of fewer rows, or of another share of labelled rows, can have scores of another size. The quantiles of the
+    Models of fewer rows, or of another share of labeled rows, can have scores of another size. The quantiles of the
     held-out unlabeled rows are mapped to the quantiles that the model gives to the other unlabeled rows.
     """
-    others = np.setdiff1d(np.flatnonzero(~labelled), found.rows)
+    others = np.setdiff1d(np.flatnonzero(~labeled), found.rows)
     if len(others) < LEAST_OTHERS:
         return found
     others = np.sort(stream(seed, "other rows").permutation(others)[:MOST_OTHERS])
     here = decision_values(pipeline, _safe_indexing(X, others))
     assert here is not None  # there are held-out scores
-    there = np.sort(found.scores[~found.labelled])
+    there = np.sort(found.scores[~found.labeled])
     moved = QuantileMap(there, np.quantile(here, np.linspace(0.0, 1.0, len(there))))
     return found._replace(scores=moved.of(found.scores))
 
@@ -133,22 +133,22 @@ def class_curve(scores: Floats, last: Bools) -> ProbabilityCurve:
     return ProbabilityCurve(Estimate(share, share, share), scores.mean() + spread * knots, p, p, p)
 
 
-def _population(scores: Floats, labelled: AnyArray, all_rows: tuple[int, int] | None) -> Floats:
-    """Return scores of the population: of the unlabeled rows, with labelled ones in proportion in a single sample."""
+def _population(scores: Floats, labeled: AnyArray, all_rows: tuple[int, int] | None) -> Floats:
+    """Return scores of the population: of the unlabeled rows, with labeled ones in proportion in a single sample."""
     if all_rows is None:
-        return scores[~labelled]
-    count = round(int((~labelled).sum()) * all_rows[0] / all_rows[1])
-    marked = np.quantile(scores[labelled], (np.arange(count) + 0.5) / max(count, 1))
-    return np.concatenate([scores[~labelled], marked])
+        return scores[~labeled]
+    count = round(int((~labeled).sum()) * all_rows[0] / all_rows[1])
+    marked = np.quantile(scores[labeled], (np.arange(count) + 0.5) / max(count, 1))
+    return np.concatenate([scores[~labeled], marked])
 
 
 def _estimated(found: HeldOutScores, X: AnyArray, all_rows: tuple[int, int] | None, seed: int) -> Estimate:
     """Return the share of positives in the population with its interval."""
-    few = sample_of_each_kind(found.labelled, stream(seed, SAMPLE), RIDGE_LABELLED, RIDGE_UNLABELED)
-    s, scores = found.labelled[few], found.scores[few]
+    few = sample_of_each_kind(found.labeled, stream(seed, SAMPLE), RIDGE_LABELED, RIDGE_UNLABELED)
+    s, scores = found.labeled[few], found.scores[few]
     if isinstance(X, np.ndarray) and X.shape[1] <= RIDGE_COLUMNS:
         home = found.fold[few] if found.grouped else None
-        other = ridge_scores(Standardiser().fit_transform(X[found.rows[few]]), s, stream(seed, "ridge"), home)
+        other = ridge_scores(Standardizer().fit_transform(X[found.rows[few]]), s, stream(seed, "ridge"), home)
         scores = other if pu_auc(other, s) > pu_auc(scores, s) else scores
     positive, population = np.sort(scores[s]), np.sort(_population(scores, s, all_rows))
     if found.prior is None or all_rows is None:

@@ -26,7 +26,7 @@ class Priors:
     """Estimates of the class prior; `share_in_test_set` is the truth where the data set declares it."""
 
     data: dict[str, Any]
-    labelled: int
+    labeled: int
     unlabeled: int
     estimates: tuple[PriorEstimate, ...]
     disagreement: float
@@ -35,7 +35,7 @@ class Priors:
     if_odds: OddsEffects | None
     given: GivenPrior | None
     share_in_test_set: float | None
-    labelled_used: int
+    labeled_used: int
     unlabeled_used: int
 
 
@@ -56,17 +56,17 @@ def estimate_of(
     progress: Callable[..., object] | None = None,
 ) -> Found:
     """Estimate the class prior of the unlabeled rows."""
-    labelled = rows.n_labelled
-    unlabeled = len(rows.X) - labelled
+    labeled = rows.n_labeled
+    unlabeled = len(rows.X) - labeled
     report = estimate_priors(
-        rows.X, rows.labelled, names, replicates=replicates, random_state=seed, progress=progress, groups=rows.groups
+        rows.X, rows.labeled, names, replicates=replicates, random_state=seed, progress=progress, groups=rows.groups
     )
     most = rows_of_each_kind(rows.X.shape[1]) if names[0] in ENSEMBLE_METHODS else LARGEST_SAMPLE
     # the unlabeled rows of the test set are a sample of the same population
     truth = rows.y_test if rows.about.get("scenario") == "case-control" else None
     answer = Priors(
         data=rows.about,
-        labelled=labelled,
+        labeled=labeled,
         unlabeled=unlabeled,
         estimates=report.estimates,
         disagreement=report.disagreement,
@@ -75,7 +75,7 @@ def estimate_of(
         if_odds=None,
         given=None,
         share_in_test_set=None if truth is None else float((truth == 1).mean()),
-        labelled_used=min(labelled, most),
+        labeled_used=min(labeled, most),
         unlabeled_used=min(unlabeled, most),
     )
     return Found(_with_effects(answer, report, expected, seed), report)

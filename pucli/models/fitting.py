@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 # Attributes of estimators that describe their solutions; a method has some of them.
 STATEMENTS = (
     "objective", "dual_gap", "residual", "n_iter", "converged", "guarantee", "improvement", "pattern", "n_complete",
-    "prior", "n_components", "positive_share", "labelled_recall", "graph_recall", "kernel_residual",
+    "prior", "n_components", "positive_share", "labeled_recall", "graph_recall", "kernel_residual",
 )  # fmt: skip
 
 
-# Approximate number of copies of the rows in a fit: standardised rows, rows of each kind, and working arrays.
+# Approximate number of copies of the rows in a fit: standardized rows, rows of each kind, and working arrays.
 FIT_COPIES = 3
 
-# The label of known negatives; labelled positives have 1 and unlabeled rows 0.
+# The label of known negatives; labeled positives have 1 and unlabeled rows 0.
 NEGATIVE = -1
 
 # Number of rows of each kind on which a method of another package is fitted to check that its model can be saved.
@@ -48,7 +48,7 @@ class Fitted:
     method: str  # its name in the list of methods
     pipeline: Pipeline  # fitted preprocessing and estimator
     rows: TrainingRows
-    standardised: bool  # whether features were scaled
+    standardized: bool  # whether features were scaled
     seconds: float  # time of the fit
     doubt: str = ""  # reason why the model may be useless, for those who apply it; "" if there is none
     # probabilities by score for a method that has none of its own (`pucli.models.calibration`); empty if unknown
@@ -85,29 +85,29 @@ class Fitted:
             "kind": get_method(self.method).kind,
             "label_column": rows.label_column,
             "words": rows.words,
-            "data": {**rows.about, **row_marks(row_hashes(rows.X, rows.labelled))},
+            "data": {**rows.about, **row_marks(row_hashes(rows.X, rows.labeled))},
             "id_columns": list(rows.id_columns),
             "found_ids": list(rows.found_ids),
             "leaks": list(rows.leaks),
             "doubt": self.doubt,
             "probability": self.probability,
             "denominator": rows.denominator,
-            "labelled": rows.n_labelled,
+            "labeled": rows.n_labeled,
             "unlabeled": int(without_looked_at(rows)[1].sum()),
-            "preprocessing": "standardise" if self.standardised else "none",
+            "preprocessing": "standardize" if self.standardized else "none",
             "reading": rows.reading.record(),
         }
         return SavedModel(self.pipeline, self.method, rows.feature_names, metadata, encoder=rows.encoder)
 
 
 def without_looked_at(rows: TrainingRows) -> tuple[Any, Bools]:
-    """Return the training rows and which of them are not labelled, without known negatives beside the population.
+    """Return the training rows and which of them are not labeled, without known negatives beside the population.
 
     Only in a single training set are known negatives a part of the population.
     """
     if rows.negative is None or rows.denominator == "all":
-        return rows.X, ~rows.labelled
-    return rows.X[~rows.negative], ~rows.labelled[~rows.negative]
+        return rows.X, ~rows.labeled
+    return rows.X[~rows.negative], ~rows.labeled[~rows.negative]
 
 
 def estimator_of(method: str) -> type[Any]:
@@ -151,7 +151,7 @@ def fit(
     params: Mapping[str, Any],
     rows: TrainingRows,
     *,
-    standardise: bool,
+    standardize: bool,
     report: Callable[[int, float], None] | None = None,
 ) -> Fitted:
     """Fit a method."""
@@ -167,7 +167,7 @@ def fit(
         estimator.set_params(report=report)
     if isinstance(rows.X, np.ndarray):
         _check_fit(method, rows)
-    pipeline = make_pipeline(estimator, standardise=standardise)
+    pipeline = make_pipeline(estimator, standardize=standardize)
     y = rows.y
     if y is not None and rows.negative is not None:
         estimator.set_params(neg_label=NEGATIVE)
@@ -183,7 +183,7 @@ def fit(
         raise UsageError(f"{method} cannot be trained on {rows.title}: {_reason(rows, error)}") from error
     if reports:
         estimator.set_params(report=None)
-    return Fitted(method, pipeline, rows, standardise, time.perf_counter() - started)
+    return Fitted(method, pipeline, rows, standardize, time.perf_counter() - started)
 
 
 def taken_groups(model: Any, groups: Ints | None) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def _keeps_sparse(estimator: Any) -> bool:
 def _reason(rows: TrainingRows, error: ValueError) -> str:
     if rows.unlabeled != 0 and len(rows.words) == 1:  # the estimator knows the class by its number
         (only,) = rows.words.values()
-        return f"every labelled row is of the class {only!r}; each class needs at least one."
+        return f"every labeled row is of the class {only!r}; each class needs at least one."
     return str(error)
 
 
@@ -239,13 +239,11 @@ def check_storable(method: str, params: Mapping[str, Any], rows: TrainingRows) -
         )
     if estimator_of(method).__module__.startswith(("pucli.", "sklearn.")):
         return
-    few = np.sort(
-        np.concatenate([np.flatnonzero(rows.labelled)[:REHEARSED], np.flatnonzero(~rows.labelled)[:REHEARSED]])
-    )
+    few = np.sort(np.concatenate([np.flatnonzero(rows.labeled)[:REHEARSED], np.flatnonzero(~rows.labeled)[:REHEARSED]]))
     part = replace(rows, X=rows.X[few], y=None if rows.y is None else rows.y[few], groups=None, negative=None)
     with warnings.catch_warnings(action="ignore"):
         try:
-            fitted = fit(method, params, part, standardise=False)
+            fitted = fit(method, params, part, standardize=False)
         except Exception:  # an estimator of another package may fail on few rows in any way
             return
     try:

@@ -43,7 +43,7 @@ class Draw(NamedTuple):
     """Rows to check by hand."""
 
     rows: pd.DataFrame  # the columns of `OWN` and identifiers
-    # numbers of rows of the file that are not labelled, and of those that the model calls positive
+    # numbers of rows of the file that are not labeled, and of those that the model calls positive
     unlabeled: int
     called: int
     trained: KnownRows | None = None  # rows of the file that the model was trained on, if there are some
@@ -95,13 +95,13 @@ def _known(cells: pd.Series, about: Mapping[str, Any]) -> Bools:
 
 def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
     """Return rows to check from the file of `pucli auto --scored`, with held-out scores."""
-    needed = ("row", "labelled", "score")
+    needed = ("row", "labeled", "score")
     header = list(open_table(path, None).frame.columns)
     if header[0] != "row" or not {*needed} <= {*header}:
         raise UsageError(
-            f"{path} is no file of `pucli auto --scored`, which begins with the column row and has labelled and score."
+            f"{path} is no file of `pucli auto --scored`, which begins with the column row and has labeled and score."
         )
-    carried = header[1 : header.index("labelled")]
+    carried = header[1 : header.index("labeled")]
     check_ids(carried, (*OWN, WHOLE))
     names = [*needed, *carried]
     parts = [block.frame for block in read_blocks(path, names, as_text=names, keep=names)]
@@ -109,10 +109,10 @@ def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
     rows["score"] = to_numbers(rows["score"].astype(str).str.replace(",", "."))
     if not np.isfinite(rows["score"]).all():
         raise UsageError(f"{path}: column score has cells that are no numbers, so that `pucli auto` did not write it.")
-    labelled = rows["labelled"].astype(str).str.strip().str.casefold()
-    unlabeled = labelled.isin(_NO)
+    labeled = rows["labeled"].astype(str).str.strip().str.casefold()
+    unlabeled = labeled.isin(_NO)
     if len(rows) and not unlabeled.any():
-        raise UsageError(f"{path}: column labelled is 0 in no row, e.g. {labelled.iloc[0]!r}; write it as it was.")
+        raise UsageError(f"{path}: column labeled is 0 in no row, e.g. {labeled.iloc[0]!r}; write it as it was.")
     return sample_of(rows[unlabeled], carried, count, goal, seed)
 
 

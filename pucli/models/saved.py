@@ -1,7 +1,7 @@
 """Saving and loading of fitted models without running code from the file.
 
 A model file is an uncompressed zip with ``model.json`` and one ``.npy`` member per array. It may contain plain values,
-lists, tuples, dicts, arrays of numbers or text, the encoder, the standardiser, the estimator of the method named in the
+lists, tuples, dicts, arrays of numbers or text, the encoder, the standardizer, the estimator of the method named in the
 file, and the classes that this estimator declares in ``saved_types``. There is no pickle, and names in the file are not
 looked up anywhere else, so no other class can be created. (skops has the same aim, but importing it takes seconds,
 because it imports all of scikit-learn, and torch if installed.)
@@ -31,11 +31,11 @@ from pucli.core.saved_state import StateError, check_state
 from pucli.core.version import __version__
 from pucli.data.columns.cells import TableError
 from pucli.data.columns.encoder import TableEncoder
-from pucli.data.features import Standardiser
+from pucli.data.features import Standardizer
 from pucli.data.reading import Reading
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import all_methods, estimator_class
-from pucli.models.relabelling import InWords
+from pucli.models.relabeling import InWords
 from pucli.models.stored_values import ValueReader, ValueWriter, not_a_model
 
 FORMAT, FORMAT_VERSION = "pucli model, version ", 1
@@ -85,9 +85,9 @@ class SavedModel:
         return Pipeline([("encode", self.table_encoder), *steps, (name, InWords(model, words) if words else model)])
 
 
-def make_pipeline(estimator: Any, *, standardise: bool) -> Pipeline:
-    """Return an unfitted pipeline of optional standardisation and `estimator`."""
-    steps: list[tuple[str, Any]] = [("standardise", Standardiser())] if standardise else []
+def make_pipeline(estimator: Any, *, standardize: bool) -> Pipeline:
+    """Return an unfitted pipeline of optional standardization and `estimator`."""
+    steps: list[tuple[str, Any]] = [("standardize", Standardizer())] if standardize else []
     return Pipeline([*steps, ("model", estimator)])
 
 
@@ -103,7 +103,7 @@ def save_model(path: str | Path, model: SavedModel) -> Path:
     >>> from sklearn.datasets import make_blobs
     >>> from pucli.estimators import BLSSVM
     >>> X, y = make_blobs(60, centers=[[-2, -2], [2, 2]], random_state=0)
-    >>> pipeline = make_pipeline(BLSSVM(), standardise=True).fit(X, y)
+    >>> pipeline = make_pipeline(BLSSVM(), standardize=True).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     saved = load_model(save_model(f"{folder}/my.model", SavedModel(pipeline, "blssvm", ["a", "b"])))
     >>> bool((saved.pipeline.predict(X) == pipeline.predict(X)).all())
@@ -225,7 +225,7 @@ TRIAL_DRAWS = 10
 _METADATA: dict[Any, tuple[str, ...]] = {
     str: ("kind", "doubt", "denominator", "preprocessing"),
     str | None: ("label_column",),
-    int: ("labelled", "unlabeled"),
+    int: ("labeled", "unlabeled"),
     list: ("id_columns", "found_ids", "leaks"),
     dict: ("words", "data", "probability", "reading"),
 }
@@ -298,7 +298,7 @@ def _try_out(model: SavedModel) -> None:
 def _known_classes(method: str) -> dict[str, type]:
     """Return the classes, by name, that a model of `method` may contain besides plain values and arrays."""
     kind = estimator_class(all_methods()[method])
-    known: dict[str, type] = {"TableEncoder": TableEncoder, "Standardiser": Standardiser, method: kind}
+    known: dict[str, type] = {"TableEncoder": TableEncoder, "Standardizer": Standardizer, method: kind}
     for dotted in getattr(kind, "saved_types", ()):
         module, _, name = dotted.rpartition(".")
         known[dotted] = getattr(importlib.import_module(module), name)

@@ -67,18 +67,18 @@ def true_label_scores(
     return compute(given, also)
 
 
-def labelled_scores(
-    pipeline: Any, X: Floats, labelled: AnyArray, denominator: str, *, ranked: bool = True, also: Sequence[str] = ()
+def labeled_scores(
+    pipeline: Any, X: Floats, labeled: AnyArray, denominator: str, *, ranked: bool = True, also: Sequence[str] = ()
 ) -> dict[str, float]:
-    """Return the metrics that need only labelled and unlabeled rows, such as PUF."""
-    counts = pu_counts(labelled, pipeline.predict(X), pipeline.classes_[-1])
+    """Return the metrics that need only labeled and unlabeled rows, such as PUF."""
+    counts = pu_counts(labeled, pipeline.predict(X), pipeline.classes_[-1])
     given: dict[str, Any] = {"counts": counts, "denominator": denominator}
     if ranked:
         prior = getattr(pipeline[-1], "prior_", None)
-        given |= {"labelled": labelled, "decision": decision_values(pipeline, X), "prior": prior}
+        given |= {"labeled": labeled, "decision": decision_values(pipeline, X), "prior": prior}
         of_population = hasattr(pipeline[-1], "prior_interval_")  # that of `auto`, others are of the unlabeled rows
         if prior is not None and denominator == "all" and not of_population:
-            given["prior"] = (float(prior) * np.sum(~labelled) + np.sum(labelled)) / len(labelled)
+            given["prior"] = (float(prior) * np.sum(~labeled) + np.sum(labeled)) / len(labeled)
     return compute(given, also)
 
 

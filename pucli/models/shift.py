@@ -95,7 +95,7 @@ def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None
     named = columns if verdict == "more" else ()
     warnings = list(tally.lines())
     if (again := trained_rows.found()) is not None:
-        warnings.append(f"{again} that the model was trained on, the labelled ones among them: they tell nothing new.")
+        warnings.append(f"{again} that the model was trained on, the labeled ones among them: they tell nothing new.")
     return Shift(len(p), verdict, prior, trained, alike, other, named, cut, tuple(warnings))
 
 
@@ -116,15 +116,15 @@ def _trained_prior(saved: SavedModel) -> Estimate:
     if (curve := saved.metadata.get("probability")) and saved.metadata.get("kind") == "pu":
         return Estimate(curve["prior"], curve["prior_low"], curve["prior_high"])
     raise UsageError(
-        f"a model of {saved.method} has no probabilities from labelled positives and unlabeled rows; train one with "
+        f"a model of {saved.method} has no probabilities from labeled positives and unlabeled rows; train one with "
         "`pucli auto`."
     )
 
 
 def _numbers_of_rows(saved: SavedModel) -> tuple[int, int] | None:
-    """Return the numbers of labelled and unlabeled training rows; None if the file does not say."""
-    if "labelled" in saved.metadata:
-        return saved.metadata["labelled"], saved.metadata["unlabeled"]
+    """Return the numbers of labeled and unlabeled training rows; None if the file does not say."""
+    if "labeled" in saved.metadata:
+        return saved.metadata["labeled"], saved.metadata["unlabeled"]
     model = saved.estimator
     return (len(model._positive), len(model._population)) if hasattr(model, "_population") else None
 
@@ -137,23 +137,23 @@ def _tested(
     if found is None:
         return None, None, ()
     names, usual, here, rows = found
-    labelled, population = old_shares(usual, counts, single=saved.metadata.get("denominator") == "all")
+    labeled, population = old_shares(usual, counts, single=saved.metadata.get("denominator") == "all")
     new = FeatureShares(binned(here), rows)
-    alike, _ = changed_features(labelled, population, new, any_prior=False)
-    other, of_each = changed_features(labelled, population, new, any_prior=True)
+    alike, _ = changed_features(labeled, population, new, any_prior=False)
+    other, of_each = changed_features(labeled, population, new, any_prior=True)
     order = [k for k in np.argsort(of_each, kind="stable") if of_each[k] <= LEVEL]
     return alike, other, tuple(dict.fromkeys(names[k] for k in order))
 
 
 def old_shares(usual: Usual, counts: tuple[int, int], *, single: bool) -> tuple[FeatureShares, FeatureShares]:
-    """Return the shares of labelled rows and of the population: of the unlabeled rows, or of all in a single sample."""
-    n_labelled, n_unlabeled = counts
-    total = n_labelled + n_unlabeled
+    """Return the shares of labeled rows and of the population: of the unlabeled rows, or of all in a single sample."""
+    n_labeled, n_unlabeled = counts
+    total = n_labeled + n_unlabeled
     difference = total * usual.shares_of_all - n_unlabeled * usual.shares
-    labelled = np.clip(binned(difference / max(n_labelled, 1)), 0.0, None)
-    labelled /= np.maximum(labelled.sum(axis=1, keepdims=True), 1e-12)
+    labeled = np.clip(binned(difference / max(n_labeled, 1)), 0.0, None)
+    labeled /= np.maximum(labeled.sum(axis=1, keepdims=True), 1e-12)
     population = FeatureShares(binned(usual.shares_of_all), total) if single else None
-    return FeatureShares(labelled, n_labelled), population or FeatureShares(binned(usual.shares), n_unlabeled)
+    return FeatureShares(labeled, n_labeled), population or FeatureShares(binned(usual.shares), n_unlabeled)
 
 
 def binned(up_to: Floats) -> Floats:

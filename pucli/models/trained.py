@@ -18,13 +18,13 @@ from pucli.models.validation import HeldOut
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model; density models have no `labelled` and `unlabeled`, and few fits have `known_negatives`."""
+    """A trained model; density models have no `labeled` and `unlabeled`, and few fits have `known_negatives`."""
 
     method: str
     params: dict[str, Any]
     data: dict[str, Any]
     rows: int
-    labelled: int | None
+    labeled: int | None
     unlabeled: int | None
     known_negatives: int | None
     features: int
@@ -32,7 +32,7 @@ class Trained:
     missing_cells: int
     constant_features: list[str]
     duplicate_rows: int
-    standardised: bool
+    standardized: bool
     # what the estimator says of its solution; None if it does not
     objective: OrNaN | None
     dual_gap: OrNaN | None
@@ -46,7 +46,7 @@ class Trained:
     prior: OrNaN | None
     n_components: int | None
     positive_share: OrNaN | None
-    labelled_recall: OrNaN | None
+    labeled_recall: OrNaN | None
     graph_recall: OrNaN | None
     kernel_residual: OrNaN | None
     seconds: float
@@ -66,14 +66,14 @@ def trained(fitted: Fitted, model: Path | None, notes: list[str], held_out: Held
         params=fitted.params,
         data=rows.about,
         rows=rows.X.shape[0],
-        labelled=None if rows.y is None else rows.n_labelled,
-        unlabeled=None if rows.y is None else len(rows.y) - rows.n_labelled - known,
+        labeled=None if rows.y is None else rows.n_labeled,
+        unlabeled=None if rows.y is None else len(rows.y) - rows.n_labeled - known,
         known_negatives=known or None,
         features=rows.X.shape[1],
         columns=None if rows.encoder is None else column_records(rows.encoder),
         missing_cells=int(np.isnan(rows.X).sum()) if isinstance(rows.X, np.ndarray) else 0,
         **shape(rows.X, rows.feature_names)._asdict(),
-        standardised=fitted.standardised,
+        standardized=fitted.standardized,
         **fitted.statements,
         seconds=fitted.seconds,
         test=_test_scores(fitted),

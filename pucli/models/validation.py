@@ -1,6 +1,6 @@
 """Cross-validation of a PU method without true labels.
 
-A flexible model may predict every labelled training row positive and learn nothing. Cross-validation on at most some
+A flexible model may predict every labeled training row positive and learn nothing. Cross-validation on at most some
 thousand rows shows this quickly, whatever the size of the table. Weights that were set for all rows need all rows.
 """
 
@@ -30,7 +30,7 @@ from pucli.solvers.folds import number_of_folds, stratified_folds
 FOLDS = 4
 # Tables with more rows are sampled, with at most this many rows of each kind.
 MOST_ROWS = 5000
-MOST_LABELLED, MOST_UNLABELED = 1000, 4000
+MOST_LABELED, MOST_UNLABELED = 1000, 4000
 SAMPLE = "held-out rows"  # name of its random numbers
 # Parameters that weigh sums over all rows, and would mean something else on a sample.
 WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "C", "gamma_a", "gamma_i")
@@ -40,12 +40,12 @@ WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "C", "gamma_a", "gamma_i")
 class HeldOut:
     """Results on held-out rows."""
 
-    # share of the labelled and of the unlabeled rows that are predicted positive
+    # share of the labeled and of the unlabeled rows that are predicted positive
     recall: float
     share: float
-    pu_auc: float  # probability that a labelled row has a higher score than an unlabeled one, the mean over the folds
+    pu_auc: float  # probability that a labeled row has a higher score than an unlabeled one, the mean over the folds
     # number of rows of each kind
-    labelled: int
+    labeled: int
     unlabeled: int
     # standard deviations of the first three over the folds
     recall_sd: float = 0.0
@@ -55,23 +55,23 @@ class HeldOut:
 
     @property
     def ranks(self) -> bool:
-        """Whether labelled rows rank above unlabeled rows by more than chance."""
-        return self.pu_auc > chance_limit(self.labelled, self.unlabeled)
+        """Whether labeled rows rank above unlabeled rows by more than chance."""
+        return self.pu_auc > chance_limit(self.labeled, self.unlabeled)
 
     @property
     def warning(self) -> str:
         """Reason why the model may be useless, or "" if there is none."""
         if not self.ranks:
-            by_chance = chance_limit(self.labelled, self.unlabeled)
+            by_chance = chance_limit(self.labeled, self.unlabeled)
             return (
-                f"the model may be useless: labelled rows that it was not trained on hardly rank above unlabeled "
+                f"the model may be useless: labeled rows that it was not trained on hardly rank above unlabeled "
                 f"ones (PU-AUC {self.pu_auc:.2f}; up to {by_chance:.2f} may be chance)"
             )
-        spread = np.sqrt(self.share * (1.0 - self.share) / self.labelled)
+        spread = np.sqrt(self.share * (1.0 - self.share) / self.labeled)
         if self.recall - self.share <= CHANCE * spread:
             return (
                 f"the threshold may be useless: of rows that the model was not trained on, it predicts "
-                f"{100 * self.recall:.0f} % of the labelled and {100 * self.share:.0f} % of the unlabeled ones positive"
+                f"{100 * self.recall:.0f} % of the labeled and {100 * self.share:.0f} % of the unlabeled ones positive"
             )
         return ""
 
@@ -80,23 +80,23 @@ class HeldOutScores(NamedTuple):
     """Scores of rows by models that were trained without them."""
 
     rows: Ints  # (k,), numbers of the rows
-    labelled: Bools  # (k,)
+    labeled: Bools  # (k,)
     fold: Ints  # (k,), the fold in which a row was held out
     scores: Floats  # (k,)
     prior: float | None  # class prior of the model, which every fold uses; None if the method has none
     grouped: bool = False  # whether the folds keep given groups together
 
 
-def held_out(pipeline: Any, X: Floats, labelled: Bools, seed: int, groups: Ints | None = None) -> HeldOut | None:
+def held_out(pipeline: Any, X: Floats, labeled: Bools, seed: int, groups: Ints | None = None) -> HeldOut | None:
     """Cross-validate a fitted PU pipeline with the parameters it has."""
-    found = held_out_scores(pipeline, X, labelled, seed, groups)
+    found = held_out_scores(pipeline, X, labeled, seed, groups)
     return None if found is None else judged(found)
 
 
 def held_out_scores(
     pipeline: Any,
     X: Floats,
-    labelled: Bools,
+    labeled: Bools,
     seed: int,
     groups: Ints | None = None,
     negative: Bools | None = None,
@@ -107,10 +107,10 @@ def held_out_scores(
     All folds use the class prior that the model estimated and, if its objective is an average over rows, the ridge that
     it chose by rule. Separate estimates and ridges for each fold would measure other models.
     """
-    rows = _usable(pipeline[-1], labelled, seed)
+    rows = _usable(pipeline[-1], labeled, seed)
     if rows is None:
         return None
-    X, s = X[rows], labelled[rows]
+    X, s = X[rows], labeled[rows]
     given = None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
     if number_of_folds(s, given) < FOLDS:
         return None
@@ -129,24 +129,24 @@ def held_out_scores(
     return HeldOutScores(rows[shown], s[shown], fold[shown], scores[shown], known, given is not None)
 
 
-def _folds(X: Floats, labelled: Bools, seed: int, groups: Ints | None = None) -> list[tuple[Ints, Ints]]:
-    """Return training and test rows of each fold; groups, or copies of labelled rows, stay in one fold."""
+def _folds(X: Floats, labeled: Bools, seed: int, groups: Ints | None = None) -> list[tuple[Ints, Ints]]:
+    """Return training and test rows of each fold; groups, or copies of labeled rows, stay in one fold."""
     if groups is None and not issparse(X):
-        groups = groups_of_copies(X, labelled)
-    if groups is None or number_of_folds(labelled, groups) < FOLDS:
-        return list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(labelled, labelled))
-    fold = stratified_folds(labelled, FOLDS, stream(seed, "folds of groups"), groups)
+        groups = groups_of_copies(X, labeled)
+    if groups is None or number_of_folds(labeled, groups) < FOLDS:
+        return list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(labeled, labeled))
+    fold = stratified_folds(labeled, FOLDS, stream(seed, "folds of groups"), groups)
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(FOLDS)]
 
 
 def held_out_classes(
-    pipeline: Any, X: Floats, y: Ints, labelled: Bools, seed: int, groups: Ints | None = None
+    pipeline: Any, X: Floats, y: Ints, labeled: Bools, seed: int, groups: Ints | None = None
 ) -> tuple[Floats, Bools] | None:
-    """Score labelled rows of two classes by cross-validation of a fitted semi-supervised pipeline."""
-    rows = _usable(pipeline[-1], labelled, seed)
+    """Score labeled rows of two classes by cross-validation of a fitted semi-supervised pipeline."""
+    rows = _usable(pipeline[-1], labeled, seed)
     if rows is None:
         return None
-    X, y, known = X[rows], y[rows], np.flatnonzero(labelled[rows])
+    X, y, known = X[rows], y[rows], np.flatnonzero(labeled[rows])
     classes, counts = np.unique(y[known], return_counts=True)
     if len(classes) != 2 or counts.min() < FOLDS:
         return None
@@ -170,13 +170,13 @@ def held_out_classes(
     return scores, y[known] == classes[-1]
 
 
-def _usable(estimator: Any, labelled: Bools, seed: int) -> Ints | None:
+def _usable(estimator: Any, labeled: Bools, seed: int) -> Ints | None:
     """Return the numbers of the rows to cross-validate on, None if weights were set for too many of them."""
-    if len(labelled) <= MOST_ROWS:
-        return np.arange(len(labelled))
+    if len(labeled) <= MOST_ROWS:
+        return np.arange(len(labeled))
     if _sets_weights(estimator):
         return None
-    return sample_of_each_kind(labelled, stream(seed, SAMPLE), MOST_LABELLED, MOST_UNLABELED)
+    return sample_of_each_kind(labeled, stream(seed, SAMPLE), MOST_LABELED, MOST_UNLABELED)
 
 
 def _scores(pipeline: Any, kept: dict[str, float], X: Any, y: Ints, test: Any) -> Floats | None:
@@ -194,15 +194,15 @@ def judged(found: HeldOutScores) -> HeldOut:
     """Return recall, share and PU-AUC of held-out scores: means over the folds and their standard deviations."""
     results = []
     for k in range(FOLDS):
-        scores, marked = found.scores[found.fold == k], found.labelled[found.fold == k]
+        scores, marked = found.scores[found.fold == k], found.labeled[found.fold == k]
         area = float(roc_auc_score(marked, scores))
         results.append((np.mean(scores[marked] > 0), np.mean(scores[~marked] > 0), area))
     folds = np.array(results, dtype=float)
-    n_labelled = int(found.labelled.sum())
+    n_labeled = int(found.labeled.sum())
     recall, share, area = folds.mean(axis=0).tolist()
     recall_sd, share_sd, area_sd = folds.std(axis=0, ddof=1).tolist()
-    n_unlabeled = len(found.labelled) - n_labelled
-    return HeldOut(recall, share, area, n_labelled, n_unlabeled, recall_sd, share_sd, area_sd, found.prior)
+    n_unlabeled = len(found.labeled) - n_labeled
+    return HeldOut(recall, share, area, n_labeled, n_unlabeled, recall_sd, share_sd, area_sd, found.prior)
 
 
 def _prior(estimator: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""Functions shared by protocols: planning of cells, data, seeds, standardisation, estimators and timing."""
+"""Functions shared by protocols: planning of cells, data, seeds, standardization, estimators and timing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Planner:
         **more: Any,
     ) -> Cell:
         """Return a cell; its key covers all arguments and the identity of the data set and the method."""
-        scaled = {"standardise": self.experiment.data.standardise} if self.steps.scales else {}
+        scaled = {"standardize": self.experiment.data.standardize} if self.steps.scales else {}
         declared: dict[str, Any] = {
             "protocol": self.steps.identity(),
             "data": {"name": dataset, "sha256": self._identity(dataset), **scaled, **(data or {})},
@@ -131,7 +131,9 @@ def make(method: Mapping[str, Any], params: Mapping[str, Any] | None = None, **g
 def seed_of(cell: Cell, purpose: str) -> int:
     """Return a seed for a data set, setting and repeat, the same for all methods."""
     split = cell.declared["split"]
-    return int(seed_words(split["seed"], purpose, cell.dataset, dict(cell.setting), cell.repeat)[0])
+    # committed cells were seeded when this condition was spelled so; another spelling draws other numbers
+    setting = {"labelling" if name == "labeling" else name: value for name, value in cell.setting.items()}
+    return int(seed_words(split["seed"], purpose, cell.dataset, setting, cell.repeat)[0])
 
 
 def read_dataset(name: str, context: Context, *, multiclass: bool = False) -> Dataset:
@@ -159,12 +161,12 @@ def check_two_classes(name: str, y: AnyArray, way_out: str = "name them in datas
 
 
 def scaling(how: str, X_train: Floats) -> Callable[[Floats], Floats]:
-    """Return the function that standardises rows by the training rows, or leaves them as they are."""
+    """Return the function that standardizes rows by the training rows, or leaves them as they are."""
     if how == "none":
         return lambda X: X
-    from pucli.data.features import Standardiser
+    from pucli.data.features import Standardizer
 
-    return Standardiser().fit(X_train).transform
+    return Standardizer().fit(X_train).transform
 
 
 @contextmanager

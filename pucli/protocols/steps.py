@@ -39,7 +39,7 @@ class SplitRows:
     X_train : array of shape (n, m)
         Training rows.
     y_train : array of shape (n,), optional
-        Their labels as the method sees them: 1 for labelled and 0 for unlabeled rows, or classes and -1.
+        Their labels as the method sees them: 1 for labeled and 0 for unlabeled rows, or classes and -1.
     X_test : array of shape (k, m), optional
         Rows that are predicted.
     hidden : HiddenLabels
@@ -49,7 +49,7 @@ class SplitRows:
     groups : array of int of shape (n,), optional
         Groups of training rows, given to methods that make folds.
     more : tuple of arrays of shape (j, m)
-        Further rows, standardised as the others.
+        Further rows, standardized as the others.
     shared : dict
         What methods keep for one another, e.g. graphs.
     """
@@ -99,7 +99,7 @@ class ProtocolSteps(ABC):
     name: ClassVar[str]
     version: ClassVar[int]
     options: type[Strict] = Strict
-    scales: ClassVar[bool] = True  # whether features may be standardised
+    scales: ClassVar[bool] = True  # whether features may be standardized
     tunes: ClassVar[bool] = True  # whether a column may have a grid
     seeds: ClassVar[bool] = True  # whether the repeat gives the fit its seed
     repeated: ClassVar[bool] = True  # whether there are repeats
@@ -114,9 +114,9 @@ class ProtocolSteps(ABC):
     def cells(self, experiment: Experiment, scope: Scope) -> list[Cell]:
         """Return the cells of an experiment in the order of the table."""
         options = read_options(self.options, experiment, scope.profile.options)
-        if not self.scales and experiment.data.standardise != "none":
+        if not self.scales and experiment.data.standardize != "none":
             raise UsageError(
-                f"{experiment.name}: the protocol {self.name} does not scale features; add data.standardise: none."
+                f"{experiment.name}: the protocol {self.name} does not scale features; add data.standardize: none."
             )
         for column in scope.methods if not self.tunes else ():
             if experiment.methods[column].grid:
@@ -174,9 +174,9 @@ class ProtocolSteps(ABC):
         return run.result
 
     def prepare(self, cell: Cell, context: Context) -> Any:
-        """Return the rows of a cell, standardised by its training rows if the experiment says so."""
+        """Return the rows of a cell, standardized by its training rows if the experiment says so."""
         rows = self.rows(cell, context)
-        scaled = scaling(cell.declared["data"].get("standardise", "none"), rows.X_train)
+        scaled = scaling(cell.declared["data"].get("standardize", "none"), rows.X_train)
         X_test = None if rows.X_test is None else scaled(rows.X_test)
         return replace(rows, X_train=scaled(rows.X_train), X_test=X_test, more=tuple(map(scaled, rows.more)))
 

@@ -18,7 +18,7 @@ from pucli.report.model import FIRST, FIRST_TITLE, Report
 from pucli.report.protocol_parts import extras_of, remarks_of
 from pucli.report.tables.comparisons import compare_pairs, rank_methods
 from pucli.report.tables.published import figures_of_metrics
-from pucli.report.tables.summary import summarise
+from pucli.report.tables.summary import summarize
 from pucli.report.tables.table import count_flags, table_rows
 from pucli.report.tables.verdict import counted
 from pucli.runner.experiment import TRUE_PRIOR, Experiment
@@ -134,7 +134,7 @@ def assemble(found: Gathered) -> Report:
         verdicts=counted(row.verdict for row in rows),
         causes=dict(Counter(row.cause for row in rows if row.cause).most_common()),
         rows=rows,
-        summary=summarise(rows),
+        summary=summarize(rows),
         comparisons=compare_pairs(found.samples),
         rankings=rank_methods(found.samples),
         folder=found.folder,

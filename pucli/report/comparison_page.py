@@ -9,7 +9,7 @@ import numpy as np
 
 from pucli.metrics import get_metric
 from pucli.models.compare.run import Scores
-from pucli.models.compare.verdict import Judgement, p_text
+from pucli.models.compare.verdict import Judgment, p_text
 from pucli.report.formats.latex import escape
 from pucli.report.site.render import render
 
@@ -34,7 +34,7 @@ def _text(mean: float, sd: float, sign: str = "±") -> str:
     return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} {sign} {sd:.2f}"
 
 
-def comparison_page(scores: Scores, judgement: Judgement, made: Sequence[str]) -> str:
+def comparison_page(scores: Scores, judgment: Judgment, made: Sequence[str]) -> str:
     """Return the page; it needs no network and no other file."""
     names = " and ".join(scores.methods) if len(scores.methods) < 4 else f"{len(scores.methods)} methods"
     return render(
@@ -42,7 +42,7 @@ def comparison_page(scores: Scores, judgement: Judgement, made: Sequence[str]) -
         standalone=True,
         comparison=True,
         title=f"{names} compared",
-        judgement=judgement,
+        judgment=judgment,
         heading=get_metric(scores.metric).heading,
         repeats=scores.values.shape[2],
         first="Data set" if len(scores.tasks) > 1 else "Table",
@@ -53,7 +53,7 @@ def comparison_page(scores: Scores, judgement: Judgement, made: Sequence[str]) -
     )
 
 
-def comparison_latex(scores: Scores, judgement: Judgement, made: Sequence[str]) -> str:
+def comparison_latex(scores: Scores, judgment: Judgment, made: Sequence[str]) -> str:
     r"""Return the table for \input; it needs the package booktabs. The best mean of a line is bold."""
     better = get_metric(scores.metric).better
     rows = []
@@ -63,10 +63,10 @@ def comparison_latex(scores: Scores, judgement: Judgement, made: Sequence[str]) 
         texts = [_text(*cell, sign="$\\pm$").replace("–", "--") for cell in cells]
         texts = [f"\\textbf{{{text}}}" if cell[0] == best else text for text, cell in zip(texts, cells, strict=True)]
         rows.append(" & ".join([escape(name), *texts]) + r" \\")
-    if judgement.ranking is not None:
-        ranks = [f"{rank:.2f}" for rank in judgement.ranking.ranks]
+    if judgment.ranking is not None:
+        ranks = [f"{rank:.2f}" for rank in judgment.ranking.ranks]
         rows.append("\\midrule average rank & " + " & ".join(ranks) + r" \\")
-    caption = escape(f"{get_metric(scores.metric).heading}. {' '.join(judgement.verdict)} {'; '.join(made)}.")
+    caption = escape(f"{get_metric(scores.metric).heading}. {' '.join(judgment.verdict)} {'; '.join(made)}.")
     lines = [
         "% Needs \\usepackage{booktabs}.",
         "\\begin{table}\\centering",

@@ -80,9 +80,9 @@ class Data(Strict):
     parameters: dict[str, Any] = Field(
         default={}, description="parameters of the generator; a list is a scenario parameter with one setting per value"
     )
-    standardise: Literal["train", "none"] = Field(
+    standardize: Literal["train", "none"] = Field(
         default="train",
-        description="train: by mean and standard deviation of the training rows; none: not standardised",
+        description="train: by mean and standard deviation of the training rows; none: not standardized",
     )
 
     @model_validator(mode="after")
@@ -98,9 +98,9 @@ class SplitPlan(Strict):
     """Splitting of the rows and number of repeats."""
 
     scenario: str = Field(default="case-control", description="case-control or single-training-set")
-    labelling: str = Field(
+    labeling: str = Field(
         default="scar",
-        description="which positives are labelled (protocol pu): scar, sar-feature, sar-score, sar-lbe-a, sar-lbe-b or "
+        description="which positives are labeled (protocol pu): scar, sar-feature, sar-score, sar-lbe-a, sar-lbe-b or "
         "sar-pusb",
     )
     label_frequencies: LabelFrequencies = Field(default=[], description="label frequencies, with one setting for each")
@@ -112,10 +112,10 @@ class SplitPlan(Strict):
     train: float | None = Field(
         default=None, gt=0, lt=1, description="single-training-set: fraction of the rows used for training"
     )
-    labelled: Literal["training", "all"] = Field(
+    labeled: Literal["training", "all"] = Field(
         default="training",
         description="single-training-set (protocol pu): the label frequency is that of the training positives, or that "
-        "of all positives, labelled before the training rows are drawn",
+        "of all positives, labeled before the training rows are drawn",
     )
 
 
@@ -146,7 +146,7 @@ class TuningOverride(Strict):
 
 
 class Tuning(Strict):
-    """Choice of parameters on labelled and unlabeled validation rows, without true labels."""
+    """Choice of parameters on labeled and unlabeled validation rows, without true labels."""
 
     folds: int = Field(default=4, ge=2, description="number of folds")
     cv_repeats: int = Field(default=1, ge=1, description="number of divisions into folds")

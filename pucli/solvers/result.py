@@ -20,7 +20,7 @@ CLOSED_FORM = 1e-6
 class Certificate:
     """Distance of a solution from the optimum, and the number of iterations."""
 
-    # value of the documented objective at the solution. NaN if the method minimises no fixed objective
+    # value of the documented objective at the solution. NaN if the method minimizes no fixed objective
     objective: float
     n_iter: int  # iterations of the solver, in the solver's own unit
     converged: bool  # whether the tolerance was reached

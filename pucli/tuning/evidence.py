@@ -1,10 +1,10 @@
 """Evidence from the folds on the points of a grid: counts of predictions, or ranking and threshold by held-out scores.
 
-The rule "pu-auc" judges a point by its ranking: the AUC of labelled against unlabeled rows, from the scores of all
+The rule "pu-auc" judges a point by its ranking: the AUC of labeled against unlabeled rows, from the scores of all
 folds of a cross-validation together, averaged over the repeats. It needs no threshold and no class prior. The threshold
-of a point maximises the estimated F1, 2 prior r / (q + prior), where r is the share of labelled rows above the
-threshold and q that of the population. Only thresholds just below the score of a labelled row are candidates: from
-there up to the next labelled row only q changes.
+of a point maximizes the estimated F1, 2 prior r / (q + prior), where r is the share of labeled rows above the
+threshold and q that of the population. Only thresholds just below the score of a labeled row are candidates: from
+there up to the next labeled row only q changes.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def evidence(route: Route, outcomes: Outcomes, rule: Rule, there: Bools | None =
         counts = outcomes if there is None else outcomes[:, None, there]
         return Evidence(counts.astype(np.int64), nothing, nothing, np.zeros(len(outcomes)))
     shape = (len(route.folds), len(route.folds[0])) if there is None else (1, int(there.sum()))
-    labelled, home = route.s == 1, _homes(route.folds, len(route.s), there)
-    parts = [(r, rows & labelled, rows & ~labelled) for r, rows in enumerate(home >= 0) if rows.any()]
-    marked, others = (home >= 0) & labelled, (home >= 0) & ~labelled
+    labeled, home = route.s == 1, _homes(route.folds, len(route.s), there)
+    parts = [(r, rows & labeled, rows & ~labeled) for r, rows in enumerate(home >= 0) if rows.any()]
+    marked, others = (home >= 0) & labeled, (home >= 0) & ~labeled
     ranking, cut = np.empty((len(outcomes), 2)), np.zeros(len(outcomes))
     counts = np.zeros((len(outcomes), shape[0] * shape[1], 4), dtype=np.int64)
     counts[:, :, 1] = np.bincount(home[marked], minlength=counts.shape[1])

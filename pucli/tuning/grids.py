@@ -1,4 +1,4 @@
-"""Grids: named series, expansion, and the order of points by regularisation, which breaks ties."""
+"""Grids: named series, expansion, and the order of points by regularization, which breaks ties."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def expand(grid: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(resolved, values, strict=True)) for values in itertools.product(*resolved.values())]
 
 
-def regularisation_key(point: Mapping[str, Any], order: Mapping[str, int]) -> tuple[Any, ...]:
-    """Return a sort key that puts the more regularised point first, in the `order` of `Method.regularisation`.
+def regularization_key(point: Mapping[str, Any], order: Mapping[str, int]) -> tuple[Any, ...]:
+    """Return a sort key that puts the more regularized point first, in the `order` of `Method.regularization`.
 
     All other parameters follow by name, smaller values first. The order of values in the grid does not matter.
     """

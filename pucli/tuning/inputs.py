@@ -48,8 +48,8 @@ def finite_rows(method: Method, X: Any) -> Any:
     return rows
 
 
-def labelling(labels: Any, pos_label: Any = None) -> AnyArray:
-    """Return 1 for labelled positives and 0 for unlabeled rows, shape (n,)."""
+def labeling(labels: Any, pos_label: Any = None) -> AnyArray:
+    """Return 1 for labeled positives and 0 for unlabeled rows, shape (n,)."""
     labels = plain_labels(labels)
     refuse_missing_labels(labels)
     found = np.asarray(labels)
@@ -62,7 +62,7 @@ def labelling(labels: Any, pos_label: Any = None) -> AnyArray:
         return found.astype(np.int8)
     shown = ", ".join(repr(label) for label in classes[:3].tolist()) + ", ..." * (len(classes) > 3)
     raise UsageError(
-        f"the labels are {shown or 'none'}; give two, one for labelled positives and one for unlabeled rows."
+        f"the labels are {shown or 'none'}; give two, one for labeled positives and one for unlabeled rows."
     )
 
 
@@ -74,7 +74,7 @@ def rule_for(method: Method, name: str | None, denominator: str, fixed: Point) -
     if name == RANKING and not takes_cut:
         raise UsageError(f"{method.name} has no parameter 'cut', which the score {RANKING} sets; use the score f1.")
     moves_cut = name == RANKING and fixed.get("cut") is None
-    return Rule(name, population, method.regularisation, method.ridge, moves_cut=moves_cut)
+    return Rule(name, population, method.regularization, method.ridge, moves_cut=moves_cut)
 
 
 def check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]) -> None:
@@ -100,27 +100,25 @@ def estimator_of_prior(method: Method, fixed: Point, grid: Point) -> str | None:
     return str(fixed.get("prior_estimator", constructor_defaults(method).get("prior_estimator", "auto")))
 
 
-def share_of_positives(
-    X: Any, labelled: Bools, seed: int, estimator: str = "auto", groups: Ints | None = None
-) -> float:
+def share_of_positives(X: Any, labeled: Bools, seed: int, estimator: str = "auto", groups: Ints | None = None) -> float:
     """Return the estimated share of positives among the unlabeled rows."""
     from pucli.solvers.ensemble.class_prior import hidden_share_of
     from pucli.solvers.prior.estimate import estimate_prior
 
-    rows = sample_of_each_kind(labelled, stream(seed, "class prior"), PRIOR_ROWS)
+    rows = sample_of_each_kind(labeled, stream(seed, "class prior"), PRIOR_ROWS)
     few = X[rows].toarray() if issparse(X) else X[rows]
     low, high = PRIOR_RANGE
     together = None if groups is None else groups[rows]
     if estimator == "auto":
-        found = hidden_share_of(few, labelled[rows], seed, together).prior
+        found = hidden_share_of(few, labeled[rows], seed, together).prior
     else:
-        found = estimate_prior(few, labelled[rows], estimator, random_state=seed, groups=together).prior
+        found = estimate_prior(few, labeled[rows], estimator, random_state=seed, groups=together).prior
     return float(np.clip(found, low, high))
 
 
-def in_population(hidden: float, labelled: Bools, denominator: str) -> float:
+def in_population(hidden: float, labeled: Bools, denominator: str) -> float:
     """Return the share of positives in the rows of a denominator, from the share among the unlabeled rows."""
     if denominator == "unlabeled":
         return hidden
-    n, known = len(labelled), int(np.count_nonzero(labelled))
+    n, known = len(labeled), int(np.count_nonzero(labeled))
     return (known + hidden * (n - known)) / n

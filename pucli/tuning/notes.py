@@ -12,11 +12,11 @@ from pucli.tuning.routes import Point
 
 def degenerate(counts: Ints) -> list[str]:
     """Return a note if four counts, summed over the folds, show a degenerate model."""
-    found, labelled, called, unlabeled = counts.tolist()
-    if found + called in (0, labelled + unlabeled):
+    found, labeled, called, unlabeled = counts.tolist()
+    if found + called in (0, labeled + unlabeled):
         return ["the chosen point predicts one class only on the validation rows"]
-    recall, share = found / labelled, called / unlabeled
-    shown = f"{100 * share:.3g} % of the unlabeled and {100 * recall:.3g} % of the labelled validation rows"
+    recall, share = found / labeled, called / unlabeled
+    shown = f"{100 * share:.3g} % of the unlabeled and {100 * recall:.3g} % of the labeled validation rows"
     extreme = extreme_share(share, recall)
     return [f"the chosen point predicts nearly {extreme} row positive: {shown}"] if extreme else []
 

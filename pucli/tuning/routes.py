@@ -1,7 +1,7 @@
 """Routes, which compute the outcomes of the points of a grid on the folds: counts, or the scores of held-out rows.
 
 `GenericRoute` fits any estimator point by point. A method may name a path-wise route (`Method.path`,
-`pucli.tuning.paths`) that shares graphs, factorisations and warm starts between the points. Both use the same folds and
+`pucli.tuning.paths`) that shares graphs, factorizations and warm starts between the points. Both use the same folds and
 give the same counts.
 
 Counts have the shape (n_points, repeats, folds, 4), and scores (n_points, repeats, n): each row is scored by the fit of
@@ -137,10 +137,10 @@ def _outcomes(route: Route, points: Sequence[Point]) -> Outcomes:
 
 
 def count_positive(positive: Bools, s: Ints) -> Counts:
-    """Return (labelled predicted positive, labelled, unlabeled predicted positive, unlabeled)."""
-    labelled = s == 1
-    n_l = int(np.count_nonzero(labelled))
-    tp = int(np.count_nonzero(positive & labelled))
+    """Return (labeled predicted positive, labeled, unlabeled predicted positive, unlabeled)."""
+    labeled = s == 1
+    n_l = int(np.count_nonzero(labeled))
+    tp = int(np.count_nonzero(positive & labeled))
     return tp, n_l, int(np.count_nonzero(positive)) - tp, len(s) - n_l
 
 
@@ -148,7 +148,7 @@ class FoldedRows(NamedTuple):
     """Rows and the folds of their cross-validation."""
 
     X: Floats  # (n, m), rows
-    s: Ints  # (n,), 1 for labelled, 0 for unlabeled rows
+    s: Ints  # (n,), 1 for labeled, 0 for unlabeled rows
     folds: list[list[Fold]]  # one list for each repeat of the cross-validation
 
 

@@ -1,10 +1,10 @@
-"""Tuning scores and selection rules, which use only the labels of labelled rows.
+"""Tuning scores and selection rules, which use only the labels of labeled rows.
 
-All of them are functions of four counts per validation fold: labelled rows predicted positive, labelled rows,
+All of them are functions of four counts per validation fold: labeled rows predicted positive, labeled rows,
 unlabeled rows predicted positive, unlabeled rows. PUF (Wang 2024, eq. 3.14) is recall^2 / P(predicted positive). It is
 zero if no row of the denominator is predicted positive, since a model that finds no positives is useless, whatever its
-recall on labelled rows. F1 is 2 prior recall / (P(predicted positive) + prior), with an estimate of the class prior:
-unlike PUF, it does not square the recall, which few labelled rows make noisy. PU-AUC, the AUC of labelled against
+recall on labeled rows. F1 is 2 prior recall / (P(predicted positive) + prior), with an estimate of the class prior:
+unlike PUF, it does not square the recall, which few labeled rows make noisy. PU-AUC, the AUC of labeled against
 unlabeled held-out rows, needs scores instead of counts (`pucli.tuning.evidence`); afterwards the threshold is moved to
 where the estimated F1 is greatest.
 """
@@ -20,13 +20,13 @@ from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import unknown
 from pucli.metrics import puf
 from pucli.metrics.pu import Denominator
-from pucli.tuning.grids import regularisation_key
+from pucli.tuning.grids import regularization_key
 
 RANKING = "pu-auc"
 RULES: dict[str, str] = {
-    RANKING: "AUC of labelled against unlabeled held-out rows, the scores of all folds together, averaged over the "
+    RANKING: "AUC of labeled against unlabeled held-out rows, the scores of all folds together, averaged over the "
     "repeats; the threshold is then moved to where F1 is greatest, estimated with the class prior of the same rows",
-    "puf": "mean over folds of PUF; ties go to the more regularised point (Wang 2024, section 3.6.4)",
+    "puf": "mean over folds of PUF; ties go to the more regularized point (Wang 2024, section 3.6.4)",
     "puf-pooled": "PUF of all out-of-fold predictions together, over all repeats of the cross-validation",
     "puf-lower-1se": "bound = pooled PUF less one standard error; of the points that predict both classes and whose "
     "bound is within one standard error of the best, the one with the strongest ridge",
@@ -53,8 +53,8 @@ class Rule(NamedTuple):
 
     name: str  # a key of `RULES`
     denominator: Denominator  # rows in the denominator of PUF
-    # order of regularisation of the method, see `pucli.tuning.grids.regularisation_key`
-    regularisation: Mapping[str, int]
+    # order of regularization of the method, see `pucli.tuning.grids.regularization_key`
+    regularization: Mapping[str, int]
     ridge: str = "lam"  # the parameter meant by "strongest ridge"
     prior: float = float("nan")  # for "f1" and "pu-auc": share of positives among the rows in the denominator
     # whether predictions are positive above the threshold with the greatest estimated F1, not above zero
@@ -92,25 +92,25 @@ def score_counts(counts: Ints, rule: Rule) -> Scores:
 
 def estimated_f1(counts: Ints, rule: Rule) -> Floats:
     """Return 2 prior recall / (share predicted positive + prior), of shape (...), for counts of shape (..., 4)."""
-    found, labelled, called, unlabeled = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
+    found, labeled, called, unlabeled = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
     if rule.denominator == "all":
-        called, unlabeled = called + found, unlabeled + labelled
-    recall, share = found / np.maximum(labelled, 1.0), called / np.maximum(unlabeled, 1.0)
+        called, unlabeled = called + found, unlabeled + labeled
+    recall, share = found / np.maximum(labeled, 1.0), called / np.maximum(unlabeled, 1.0)
     result: Floats = 2.0 * rule.prior * recall / (share + rule.prior)
     return result
 
 
 def most_f1(counts: Ints) -> Floats:
-    """Return the F1 of this recall on labelled rows if every predicted row is positive; counts of shape (..., 4)."""
-    found, labelled = np.asarray(counts, dtype=np.float64)[..., 0], np.asarray(counts)[..., 1]
-    return 2.0 * found / np.maximum(found + labelled, 1.0)
+    """Return the F1 of this recall on labeled rows if every predicted row is positive; counts of shape (..., 4)."""
+    found, labeled = np.asarray(counts, dtype=np.float64)[..., 0], np.asarray(counts)[..., 1]
+    return 2.0 * found / np.maximum(found + labeled, 1.0)
 
 
 def choose(points: Sequence[Mapping[str, Any]], scores: Scores, rule: Rule) -> int:
-    """Return the index of the chosen point; ties go to the more regularised one, never to the first."""
+    """Return the index of the chosen point; ties go to the more regularized one, never to the first."""
 
     def order(point: int) -> tuple[Any, ...]:
-        return regularisation_key(points[point], rule.regularisation)
+        return regularization_key(points[point], rule.regularization)
 
     def ridge(point: int) -> float:
         return float(points[point].get(rule.ridge, 0.0))

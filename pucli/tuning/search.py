@@ -1,4 +1,4 @@
-"""Grid search by cross-validation on labelled and unlabeled rows, and the refinement after it."""
+"""Grid search by cross-validation on labeled and unlabeled rows, and the refinement after it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pucli.tuning.inputs import (
     estimator_of_prior,
     finite_rows,
     in_population,
-    labelling,
+    labeling,
     named_method,
     rule_for,
     share_of_positives,
@@ -213,7 +213,7 @@ def tune(  # noqa: PLR0913
     X : array-like of shape (n, m)
         Training rows.
     s : array-like of shape (n,)
-        1 for labelled positives, 0 for unlabeled rows; or two other labels, read as by the estimators: the larger of
+        1 for labeled positives, 0 for unlabeled rows; or two other labels, read as by the estimators: the larger of
         two numbers, or whichever word means yes, marks the positives; "pos_label" in `params` overrides it.
     params : mapping, optional
         Fixed constructor parameters, which override those of the method.
@@ -247,7 +247,7 @@ def tune(  # noqa: PLR0913
         not depend on it.
     groups : array-like of shape (n,), "copies" or None, default "copies"
         Group of each row, such as the person of a visit: rows of one group are in one fold. "copies": exact and near
-        copies of a labelled row are a group, if there are more than by chance.
+        copies of a labeled row are a group, if there are more than by chance.
     cache : dict, optional
         Values for these rows that the path-wise routes of several methods share.
     progress : callable, optional
@@ -261,7 +261,7 @@ def tune(  # noqa: PLR0913
     Raises
     ------
     UsageError
-        A name is unknown, a value is out of range, a grid is empty, or there are fewer labelled rows than folds.
+        A name is unknown, a value is out of range, a grid is empty, or there are fewer labeled rows than folds.
     TuningInterrupted
         Ctrl-C was pressed; this KeyboardInterrupt holds the best choice so far.
 
@@ -281,7 +281,7 @@ def tune(  # noqa: PLR0913
     fixed = {**entry.params, **(params or {})}
     grid = resolve(entry.grid if grid is None else grid)
     check_parameters(entry, fixed, grid)
-    X, s = finite_rows(entry, X), labelling(s, fixed.get("pos_label"))
+    X, s = finite_rows(entry, X), labeling(s, fixed.get("pos_label"))
     if len(s) != X.shape[0]:
         raise UsageError(f"there are {len(s)} labels for {X.shape[0]} rows.")
     together, notes = _groups(groups, X, s == 1, folds)
@@ -324,15 +324,15 @@ def tune(  # noqa: PLR0913
     return search.result()
 
 
-def _groups(groups: AnyArray | str | None, X: Floats, labelled: Bools, folds: int) -> tuple[Ints | None, list[str]]:
+def _groups(groups: AnyArray | str | None, X: Floats, labeled: Bools, folds: int) -> tuple[Ints | None, list[str]]:
     """Return the group of each row (n,), numbered from 0, and notes on copies."""
     if groups is None:
         return None, []
     if isinstance(groups, str):
         if groups != COPIES:
             raise UsageError(f"groups={groups!r}: give the group of each row, {COPIES!r} or None.")
-        return copies_together(X, labelled, folds)
-    return group_numbers(groups, len(labelled)), []
+        return copies_together(X, labeled, folds)
+    return group_numbers(groups, len(labeled)), []
 
 
 def _in_stages(

@@ -27,9 +27,9 @@ WHOLE_LINEAR_ROWS = 50_000
 # Up to this number of rows, the last stage uses `LAST_RANK` features of the kernel; above, and for methods whose steps
 # are `cubic`, it uses `LATER_RANK`.
 EXACT_ROWS = 5000
-# Numbers of rows of the samples, and their minimum number of labelled rows, if available.
+# Numbers of rows of the samples, and their minimum number of labeled rows, if available.
 SAMPLE_ROWS = (20_000, 100_000)
-LABELLED_ROWS = 500
+LABELED_ROWS = 500
 # Numbers of features of a kernel at the stages before the last one, and at the last one.
 FIRST_RANK, LATER_RANK, LAST_RANK = 256, 512, 1000
 # Above `EXACT_ROWS` so many numbers in all, within limits.
@@ -39,7 +39,7 @@ FEATURE_NUMBERS, LEAST_RANK = 25_000_000, 32
 FINALISTS, CUBIC_FINALISTS = 6, 4
 SURVIVORS = 0.2
 # Parameters that weight the rows of a sum, with the kind of rows that they weight.
-ROW_WEIGHTS = {"c_p": "labelled", "c_u": "unlabeled", "C": "all"}
+ROW_WEIGHTS = {"c_p": "labeled", "c_u": "unlabeled", "C": "all"}
 
 
 class Stage(NamedTuple):
@@ -57,11 +57,11 @@ def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[St
     rank = FIRST_RANK if _is_rbf(method, params) else None
     whole = WHOLE_LINEAR_ROWS if rank is None else WHOLE_KERNEL_ROWS
     slow = method.cubic and rank is not None
-    finalists = min(FINALISTS, CUBIC_FINALISTS) if slow else FINALISTS
+    finalizts = min(FINALISTS, CUBIC_FINALISTS) if slow else FINALISTS
     most = LATER_RANK if n > EXACT_ROWS or slow else LAST_RANK
     features = min(n, most) if n <= EXACT_ROWS else max(LEAST_RANK, min(most, FEATURE_NUMBERS // n))
     last = Stage(n, None if rank is None else features, 1)
-    if n <= whole or n_points <= finalists:
+    if n <= whole or n_points <= finalizts:
         return [last if n > whole else Stage(n, None, 1)]
     if rank is None:
         sizes = [size for size in SAMPLE_ROWS if size < n]
@@ -69,7 +69,7 @@ def plan_stages(method: Method, params: Point, n: int, n_points: int) -> list[St
         sizes = [min(n, EXACT_ROWS), *(size for size in SAMPLE_ROWS[:1] if size < n)]
     stages, left = [], n_points
     for place, size in enumerate(sizes):
-        left = finalists if place == len(sizes) - 1 else max(finalists, round(SURVIVORS * left))
+        left = finalizts if place == len(sizes) - 1 else max(finalizts, round(SURVIVORS * left))
         stages.append(Stage(size, rank, left, once=place == 0))
     return [*stages, last]
 
@@ -115,17 +115,17 @@ class StagedPoints:
     def sample(self, size: int) -> Sample:
         """Return a sample of `size` rows; samples are nested, and one of n or more has all rows.
 
-        Labelled rows are sampled in proportion, but at least `LABELLED_ROWS` of them if available.
+        Labeled rows are sampled in proportion, but at least `LABELED_ROWS` of them if available.
         """
         n = len(self.s)
         if size >= n:
-            return Sample(np.arange(n), {"labelled": 1.0, "unlabeled": 1.0, "all": 1.0})
+            return Sample(np.arange(n), {"labeled": 1.0, "unlabeled": 1.0, "all": 1.0})
         order = stream(self.seed, "stages").permutation(n)
-        labelled, unlabeled = order[self.s[order] == 1], order[self.s[order] != 1]
-        n_l = min(len(labelled), max(round(size * len(labelled) / n), LABELLED_ROWS))
+        labeled, unlabeled = order[self.s[order] == 1], order[self.s[order] != 1]
+        n_l = min(len(labeled), max(round(size * len(labeled) / n), LABELED_ROWS))
         n_u = min(len(unlabeled), size - n_l)
-        shares = {"labelled": n_l / len(labelled), "unlabeled": n_u / len(unlabeled), "all": (n_l + n_u) / n}
-        return Sample(np.sort(np.concatenate([labelled[:n_l], unlabeled[:n_u]])), shares)
+        shares = {"labeled": n_l / len(labeled), "unlabeled": n_u / len(unlabeled), "all": (n_l + n_u) / n}
+        return Sample(np.sort(np.concatenate([labeled[:n_l], unlabeled[:n_u]])), shares)
 
     def route(self, stage: Stage, sample: Sample) -> Route:
         """Return the route of a stage; for a sample, points must be `weighed`."""
@@ -155,7 +155,7 @@ class StagedPoints:
         worth[choose(points, scores, self.rule)] = np.inf
         return sorted(np.argsort(-worth, kind="stable")[:keep].tolist())
 
-    def description(self, first: Sequence[Stage], last: Stage, finalists: int) -> str:
+    def description(self, first: Sequence[Stage], last: Stage, finalizts: int) -> str:
         """Describe the stages before the last one, if any."""
         if not first:
             return ""
@@ -168,4 +168,4 @@ class StagedPoints:
         end = "all rows" if last.rank is None else "the whole kernel"
         if last.rank is not None and last.rank < n:
             end = f"all rows and {last.rank} features"
-        return f"points were compared on {', then on '.join(parts)}, and the best {finalists} of them on {end}"
+        return f"points were compared on {', then on '.join(parts)}, and the best {finalizts} of them on {end}"

@@ -19,7 +19,7 @@ def test_a_model_is_compared_with_its_file(monkeypatch):
 
     random = np.random.default_rng(0)
     X = random.normal(size=(80, 2)) + 2.0 * (np.arange(80) < 30)[:, None]
-    pipeline = make_pipeline(make_estimator("blssvm"), standardise=True).fit(X, (np.arange(80) < 20).astype(int))
+    pipeline = make_pipeline(make_estimator("blssvm"), standardize=True).fit(X, (np.arange(80) < 20).astype(int))
     saved = SavedModel(pipeline, "blssvm", ["a", "b"])
     found = export.compared(saved, X)
     assert found["score"] < 1e-12 and found["labels"] == 0 and found["rows"] == 80

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import quality
-from benchmarks.common.quality_labelling import LABELLINGS, labelled_split
+from benchmarks.common.quality_labeling import LABELINGS, labeled_split
 from benchmarks.common.quality_methods import Prediction, Problem, predict
 from benchmarks.common.quality_table import NAIVE, Cell, table
 from benchmarks.common.quality_tasks import DESIGN, load, tasks
@@ -62,19 +62,19 @@ def test_without_files_it_says_where_they_should_be(tmp_path: Path) -> None:
 def test_a_run_measures_every_method_on_the_same_splits(tmp_path: Path) -> None:
     found = quality.run(folder=tmp_path, methods=["SVC, unlabeled as negative", "SVC, true prior"])
     assert "without ecoli-cp" in found["title"]
-    lines = [line for line in found["rows"] if (line["tasks"], line["labelling"]) == ("all", "case-control")]
+    lines = [line for line in found["rows"] if (line["tasks"], line["labeling"]) == ("all", "case-control")]
     assert len(lines) == 4
     naive, informed = (line["AUC"] for line in lines[:2])
     assert naive == informed > 0.8
-    assert {line["labelling"] for line in found["rows"]} == set(quality.SHOWN)
+    assert {line["labeling"] for line in found["rows"]} == set(quality.SHOWN)
 
 
-@pytest.mark.parametrize("labelling", LABELLINGS)
-def test_a_labelling_marks_positives_and_as_many_as_it_should(labelling: str) -> None:
+@pytest.mark.parametrize("labeling", LABELINGS)
+def test_a_labeling_marks_positives_and_as_many_as_it_should(labeling: str) -> None:
     rng = np.random.default_rng(0)
     y = np.repeat([1, 0], [200, 300])
     X = rng.normal(size=(500, 3)) + y[:, None]
-    split = labelled_split(labelling, X, y, 0.5, np.random.default_rng(1))
+    split = labeled_split(labeling, X, y, 0.5, np.random.default_rng(1))
     known = split.s == 1
     assert (y[split.train][known] == 1).all()
     assert known.sum() == pytest.approx(0.5 * y[split.train].sum(), abs=3)
@@ -85,9 +85,9 @@ def test_labels_by_score_go_to_the_clearest_positives() -> None:
     rng = np.random.default_rng(0)
     y = np.repeat([1, 0], [500, 500])
     X = rng.normal(size=(1000, 1)) + y[:, None]
-    split = labelled_split("sar-score", X, y, 0.25, np.random.default_rng(1))
-    labelled, positive = split.train[split.s == 1], split.train[y[split.train] == 1]
-    assert X[labelled].mean() > X[positive].mean() + 0.5
+    split = labeled_split("sar-score", X, y, 0.25, np.random.default_rng(1))
+    labeled, positive = split.train[split.s == 1], split.train[y[split.train] == 1]
+    assert X[labeled].mean() > X[positive].mean() + 0.5
 
 
 def test_the_table_ranks_what_is_told_nothing_and_counts_wins() -> None:
@@ -110,12 +110,12 @@ def test_ceilings_know_what_they_say_and_are_cut_where_f1_is_largest() -> None:
     rng = np.random.default_rng(0)
     y = np.repeat([1, 0], [80, 120])
     X = rng.normal(size=(200, 2)) + 1.5 * y[:, None]
-    labelled = (np.arange(200) < 40) & (y == 1)
+    labeled = (np.arange(200) < 40) & (y == 1)
     X_test = rng.normal(size=(400, 2)) + 1.5 * (np.arange(400) % 2)[:, None]
-    problem = Problem(X, labelled, X_test, y, 0.25, "case-control", 0)
+    problem = Problem(X, labeled, X_test, y, 0.25, "case-control", 0)
     clean = predict("no hidden positives", problem)
     poisoned = X.copy()
-    poisoned[(y == 1) & ~labelled] = 50.0
+    poisoned[(y == 1) & ~labeled] = 50.0
     same = predict("no hidden positives", replace(problem, X=poisoned))
     assert clean is not None
     assert same is not None

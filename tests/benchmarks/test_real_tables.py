@@ -40,15 +40,15 @@ def test_methods_get_the_same_rows_and_auto_runs_as_a_command(toy, monkeypatch):
     assert (auto["method"], rival["method"]) == ("pucli auto", "HistGradientBoosting")
     for row in (auto, rival):
         assert row["AUC"] > 0.8 and row["F1"] <= row["best F1"] and row["half"] == "design"
-    assert auto["labelled"] == rival["labelled"] and auto["MB"] > 50
+    assert auto["labeled"] == rival["labeled"] and auto["MB"] > 50
 
 
 def test_a_row_is_the_mean_of_its_splits():
     same = {"table": "toy", "half": "design", "frequency": 0.5, "rows": 100, "method": "pucli auto"}
-    cells = [{**same, "split": 0, "labelled": 20, "AUC": 0.8}, {**same, "split": 1, "labelled": 23, "AUC": 0.9}]
+    cells = [{**same, "split": 0, "labeled": 20, "AUC": 0.8}, {**same, "split": 1, "labeled": 23, "AUC": 0.9}]
     cells.append({**same, "split": 0, "method": "uPU", "note": "fails"})
     mean, failed = real_tables.means(cells)
-    assert np.isclose(mean.pop("AUC"), 0.85) and mean == {**same, "labelled": 22}
+    assert np.isclose(mean.pop("AUC"), 0.85) and mean == {**same, "labeled": 22}
     assert failed == {**same, "method": "uPU", "note": "fails"}
 
 

@@ -1,4 +1,4 @@
-"""SAR-EM: its steps against other minimisers, its likelihood, and what it recovers."""
+"""SAR-EM: its steps against other minimizers, its likelihood, and what it recovers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from benchmarks.common.sar_em import expected_class, logistic_regression, penalised_likelihood, sar_em
+from benchmarks.common.sar_em import expected_class, logistic_regression, penalized_likelihood, sar_em
 
 
 def biased_rows(n: int, seed: int, slope: float = 2.0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -22,11 +22,11 @@ def biased_rows(n: int, seed: int, slope: float = 2.0) -> tuple[np.ndarray, np.n
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("ridge", [0.01, 1.0, 100.0])
 def test_the_likelihood_never_falls(seed: int, ridge: float) -> None:
-    X, labelled, _, _ = biased_rows(150, seed)
-    found = sar_em(X, labelled, ridge=ridge, max_iter=60)
+    X, labeled, _, _ = biased_rows(150, seed)
+    found = sar_em(X, labeled, ridge=ridge, max_iter=60)
     assert np.diff(found.likelihoods).min() > -1e-9 * len(X)
     assert ((found.posterior >= 0) & (found.posterior <= 1)).all()
-    assert (found.posterior[labelled] == 1).all()
+    assert (found.posterior[labeled] == 1).all()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -57,21 +57,21 @@ def test_the_e_step_is_bayes_rule() -> None:
 
 
 def test_at_the_end_no_direction_increases_the_likelihood() -> None:
-    X, labelled, _, _ = biased_rows(200, 0)
-    found = sar_em(X, labelled, max_iter=3000, tol=1e-12)
+    X, labeled, _, _ = biased_rows(200, 0)
+    found = sar_em(X, labeled, max_iter=3000, tol=1e-12)
     Z = np.hstack([X, np.ones((200, 1))])
     both = np.concatenate([found.classifier, found.propensity])
 
     def value(c: np.ndarray) -> float:
-        return -penalised_likelihood(Z, labelled, c[:3], c[3:], 1.0)
+        return -penalized_likelihood(Z, labeled, c[:3], c[3:], 1.0)
 
     better = minimize(value, both, method="BFGS")
     assert better.fun >= value(both) - 1e-3
 
 
 def test_propensities_are_recovered_where_class_and_label_depend_on_different_features() -> None:
-    X, labelled, truth, e = biased_rows(3000, 1)
-    found = sar_em(X, labelled, ridge=0.1, max_iter=300)
+    X, labeled, truth, e = biased_rows(3000, 1)
+    found = sar_em(X, labeled, ridge=0.1, max_iter=300)
     Z = np.hstack([X, np.ones((len(X), 1))])
     estimated = expit(Z @ found.propensity)
     assert np.abs(estimated - e)[truth].mean() < 0.06

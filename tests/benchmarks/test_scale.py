@@ -49,7 +49,7 @@ def test_the_rows_are_as_declared(tmp_path):
     scale.make_rows(2000, tmp_path / "rows.parquet")
     frame = pd.read_parquet(tmp_path / "rows.parquet")
     assert frame.shape == (2000, scale.COLUMNS + 1)
-    assert np.isclose(frame["label"].mean(), scale.POSITIVE * scale.LABELLED, atol=0.02)
+    assert np.isclose(frame["label"].mean(), scale.POSITIVE * scale.LABELED, atol=0.02)
 
 
 def test_the_page_explains_its_columns(tmp_path):

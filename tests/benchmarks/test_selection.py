@@ -38,10 +38,10 @@ def test_regret_is_to_the_best_point_at_this_threshold_or_at_either(
 
 
 @pytest.mark.parametrize("odds", [1.0, 2.0, 4.0])
-def test_the_odds_of_being_labelled_differ_as_said(odds: float) -> None:
+def test_the_odds_of_being_labeled_differ_as_said(odds: float) -> None:
     y = np.r_[np.ones(40_000, int), np.zeros(1_000, int)]
     eager = np.arange(len(y)) % 2 == 0
-    s = sensitivity.labelled_rows(y, eager, odds, stream(0, "test"))
+    s = sensitivity.labeled_rows(y, eager, odds, stream(0, "test"))
     assert not s[y == 0].any()
     more, fewer = (s[(y == 1) & kind].mean() for kind in (eager, ~eager))
     assert more / (1 - more) * (1 - fewer) / fewer == pytest.approx(odds, rel=0.1)
@@ -49,7 +49,7 @@ def test_the_odds_of_being_labelled_differ_as_said(odds: float) -> None:
 
 @pytest.mark.slow
 def test_bounds_are_wider_than_the_intervals_they_move(wine: Path) -> None:
-    found = sensitivity.run(folder=wine, labellings=("clear", "column"))
+    found = sensitivity.run(folder=wine, labelings=("clear", "column"))
     assert len(found["rows"]) == 2 * len(sensitivity.ESTIMATES)
     for line in found["rows"]:
         assert line["bounds"] >= line["interval"] and line["width of bounds"] > line["width"]

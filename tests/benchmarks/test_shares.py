@@ -20,7 +20,7 @@ def test_unlabeled_rows_have_the_share_and_no_row_is_used_twice(share: float, po
     drawn = shares.draw(y, share, np.random.default_rng(3))
     every = np.concatenate(drawn)
     assert len(np.unique(every)) == len(every)
-    assert len(drawn.labelled) == round(round(2 / 3 * positives) / 3) and np.all(y[drawn.labelled] == 1)
+    assert len(drawn.labeled) == round(round(2 / 3 * positives) / 3) and np.all(y[drawn.labeled] == 1)
     assert y[drawn.unlabeled].sum() >= shares.FEWEST and (y[drawn.unlabeled] == 0).sum() >= shares.FEWEST
     assert y[drawn.unlabeled].mean() == pytest.approx(share, abs=0.06)
     assert y[drawn.test].sum() == round(positives / 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-LABELLED = ("--label", "bought", "--positive", "yes")
+LABELED = ("--label", "bought", "--positive", "yes")
 
 
 def refused(done, *words, code=2):
@@ -27,7 +27,7 @@ def write(tmp_path, text, name="rows.csv"):
 
 
 def small_table(n=40, **columns):
-    """A table of n rows, 12 of them labelled positives."""
+    """A table of n rows, 12 of them labeled positives."""
     random = np.random.default_rng(3)
     table = pd.DataFrame({"a": random.normal(size=n), "b": random.normal(size=n)})
     table["label"] = [1] * 12 + [0] * (n - 12)

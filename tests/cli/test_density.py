@@ -34,9 +34,9 @@ def test_a_density_is_trained_saved_and_applied(pucli, table):
     predictions = pucli("predict", "--model", "m.model", "--data", "rows.csv", "--json").document["predictions"]
     found = np.array([entry["log_likelihood"] for entry in predictions])
     # one Gaussian by maximum likelihood, written out in the units of the file
-    centred = table - table.mean(axis=0)
+    centered = table - table.mean(axis=0)
     cov = np.cov(table.T, bias=True)
-    square = np.einsum("nd,de,ne->n", centred, np.linalg.inv(cov), centred)
+    square = np.einsum("nd,de,ne->n", centered, np.linalg.inv(cov), centered)
     expected = -0.5 * (square + np.linalg.slogdet(cov)[1] + 3 * np.log(2 * np.pi))
     np.testing.assert_allclose(found, expected, atol=1e-3)
     refused(pucli("evaluate", "--model", "m.model", "--data", "rows.csv", "--label", "a"), "density", "pucli predict")
@@ -55,10 +55,10 @@ def write(tmp_path, rows, name="rows.csv"):
     pd.DataFrame(rows, columns=["a", "b", "c"]).to_csv(tmp_path / name, index=False)
 
 
-@pytest.mark.parametrize("standardise", [True, False])
-def test_missing_cells_are_trained_on_and_filled_in(pucli, tmp_path, incomplete, standardise):
+@pytest.mark.parametrize("standardize", [True, False])
+def test_missing_cells_are_trained_on_and_filled_in(pucli, tmp_path, incomplete, standardize):
     write(tmp_path, incomplete)
-    words = ("--method", "gaussian-mcpl", "--data", "rows.csv", *(() if standardise else ("--raw",)))
+    words = ("--method", "gaussian-mcpl", "--data", "rows.csv", *(() if standardize else ("--raw",)))
     document = pucli("train", *words, "--model", "m.model", "--json").document
     assert (document["missing_cells"], document["n_complete"], document["pattern"]) == (28, 40, "monotone")
     assert document["improvement"] > 0 and "whatever the missing entries are" in document["guarantee"]

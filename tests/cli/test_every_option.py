@@ -262,13 +262,13 @@ def test_the_seed_of_a_split(pucli, tmp_path):
     assert (tmp_path / "0.json").read_text() != (tmp_path / "1.json").read_text()
 
 
-def test_the_labelling_of_a_split(pucli, tmp_path):
-    labelled = {}
+def test_the_labeling_of_a_split(pucli, tmp_path):
+    labeled = {}
     for how in ("scar", "sar-score"):
-        assert pucli("split", "wine", "--labelling", how, "--repeats", 1, "--out", f"{how}.json").code == 0
-        labelled[how] = json.loads((tmp_path / f"{how}.json").read_text())["splits"][0]["labelled"]
-    assert set(labelled["scar"]) != set(labelled["sar-score"])
-    assert len(labelled["scar"]) == len(labelled["sar-score"])
+        assert pucli("split", "wine", "--labeling", how, "--repeats", 1, "--out", f"{how}.json").code == 0
+        labeled[how] = json.loads((tmp_path / f"{how}.json").read_text())["splits"][0]["labeled"]
+    assert set(labeled["scar"]) != set(labeled["sar-score"])
+    assert len(labeled["scar"]) == len(labeled["sar-score"])
 
 
 @pytest.mark.slow

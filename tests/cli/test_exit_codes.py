@@ -30,7 +30,7 @@ CHOSEN = {
     "at_least", "backend", "count", "cv_repeats", "decimal", "encoding", "estimator", "expected", "fail_on", "folds",
     "formats", "goal",
     "label_frequency",
-    "labelling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "param", "positive",
+    "labeling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "param", "positive",
     "precision", "prior",
     "profile", "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "sep",
     "shard", "share", "skip_rows", "top",
@@ -42,7 +42,7 @@ ANY = {
     "experiment", "folder", "grid", "groups", "ids", "json_document", "kinds", "label", "labels", "metrics", "mirror",
     "missing", "model", "negative",
     "offline", "only", "only_collect", "only_failed", "page", "parent", "predictions", "quiet", "report",
-    "results", "safe", "scheduler", "scored", "sheet", "split", "standardise", "tex", "trials", "tune",
+    "results", "safe", "scheduler", "scored", "sheet", "split", "standardize", "tex", "trials", "tune",
     "unlabeled", "verbose",
     "parts", "show_status", "why",
 }  # fmt: skip

@@ -10,7 +10,7 @@ MODEL = ("--method", "svc-naive", "--model", "m.model")
 
 @pytest.fixture
 def marked(pucli, customers):
-    """Train on the file of customers with these words for the labelled and the unlabeled rows; return its name."""
+    """Train on the file of customers with these words for the labeled and the unlabeled rows; return its name."""
 
     def train(yes, rest):
         table = pd.read_csv(customers.pu, keep_default_na=False)
@@ -105,8 +105,8 @@ def test_the_class_that_is_taken_for_positive_is_told(pucli, customers, yes, res
     table = pd.read_csv(customers.pu, keep_default_na=False)
     table.assign(bought=table["bought"].map({"yes": yes, "": rest})).to_csv("marked.csv", index=False)
     words = ("train", "--method", "svc-naive", "--data", "marked.csv", "--label", "bought")
-    assert f"{sign}labelled positives: the 20 rows whose 'bought' is '{yes}'" in pucli(*words).err
-    assert "labelled positives: the 20 rows" not in pucli(*words, "--positive", yes).err
+    assert f"{sign}labeled positives: the 20 rows whose 'bought' is '{yes}'" in pucli(*words).err
+    assert "labeled positives: the 20 rows" not in pucli(*words, "--positive", yes).err
 
 
 @pytest.mark.slow

@@ -258,7 +258,7 @@ def on_screen(words, **environment):
     return shown.decode()
 
 
-COLOUR = re.compile(r"\x1b\[[0-9;]*(3[0-7]|9[0-7]|38;)[0-9;]*m")
+COLOR = re.compile(r"\x1b\[[0-9;]*(3[0-7]|9[0-7]|38;)[0-9;]*m")
 
 
 def narrow(words, folder):
@@ -304,11 +304,11 @@ def test_eighty_columns_show_the_method_the_bar_the_count_and_the_time(data_cach
 
 
 @pytest.mark.slow
-def test_no_color_is_honoured(data_cache, monkeypatch):
+def test_no_color_is_honored(data_cache, monkeypatch):
     words = ["fetch", "wine", "breast-cancer"]
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert COLOUR.search(on_screen(words))
-    assert not COLOUR.search(on_screen(words, NO_COLOR="1"))
+    assert COLOR.search(on_screen(words))
+    assert not COLOR.search(on_screen(words, NO_COLOR="1"))
 
 
 def fail_with(monkeypatch, error):
@@ -450,7 +450,7 @@ def test_the_readme_shows_what_auto_prints(pucli, tmp_path):
     printed = re.search(r"```text\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)[1]
     assert done.out == printed and "warning" not in done.err
     truth = pd.read_csv("examples/customers_truth.csv").set_index("customer")["bought"] == "yes"
-    ranked = pd.read_csv("ranked.csv").query("labelled == 0")
+    ranked = pd.read_csv("ranked.csv").query("labeled == 0")
     called, positive = ranked["prediction"] == "yes", truth[ranked["customer"]].to_numpy()
     recall, share = positive[called].sum() / positive.sum(), called.mean()
     shown = re.search(r"finds +\d+ % of the hidden positives \((\d+) to (?:over )?(\d+) %\)", printed)

@@ -19,7 +19,7 @@ BYTES = os.fsdecode(b"caf\xe9")  # Latin-1, which is not UTF-8
 
 @pytest.fixture
 def table(tmp_path):
-    """A table in the folder of the test, of which 20 rows are labelled."""
+    """A table in the folder of the test, of which 20 rows are labeled."""
     try:
         (tmp_path / BYTES).mkdir()
     except OSError:

@@ -10,7 +10,7 @@ import pytest
 
 # a file that is read rightly only with all of these options
 OPTIONS = ["--encoding", "cp1252", "--sep", "|", "--skip-rows", "2", "--decimal", ",", "--missing", "n.v.,999"]
-LABELLED = ["--label", "gekauft", "--positive", "ja"]
+LABELED = ["--label", "gekauft", "--positive", "ja"]
 COMMANDS = {
     "train": ["train", "--method", "svc-naive", "--columns"],
     "tune": ["tune", "--method", "svc-naive", "--columns"],
@@ -58,20 +58,20 @@ def files(tmp_path):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_that_learns_takes_the_options(pucli, files, command):
-    result = pucli(*COMMANDS[command], *LABELLED, "--data", files.train, *OPTIONS, "--json")
+    result = pucli(*COMMANDS[command], *LABELED, "--data", files.train, *OPTIONS, "--json")
     assert result.code == 0, result.out
     kinds = {column["column"]: column["kind"] for column in result.document["columns"]}
     assert kinds == {"größe": "number", "preis": "number", "stadt": "category"}
     assert result.document["rows"] == 120
     for option in ("--encoding cp1252", "--sep |", "--skip-rows 2", "--decimal ,", "--missing n.v.,999"):
         without = [word for word in OPTIONS if word not in option.split()]
-        other = pucli(*COMMANDS[command], *LABELLED, "--data", files.train, *without, "--json")
+        other = pucli(*COMMANDS[command], *LABELED, "--data", files.train, *without, "--json")
         assert option.startswith("--sep ") or other.out != result.out
 
 
 @pytest.mark.slow
 def test_a_model_keeps_the_options_for_new_files(pucli, files):
-    train = ["train", "--method", "svc-naive", *LABELLED, "--model"]
+    train = ["train", "--method", "svc-naive", *LABELED, "--model"]
     assert pucli(*train, "german.model", "--data", files.train, *OPTIONS).code == 0
     assert pucli(*train, "plain.model", "--data", files.plain).code == 0
     documents = {}
@@ -87,7 +87,7 @@ def test_a_model_keeps_the_options_for_new_files(pucli, files):
 
 @pytest.mark.slow
 def test_options_given_to_predict_and_evaluate_replace_those_of_the_model(pucli, files):
-    train = ["train", "--method", "svc-naive", *LABELLED, "--model", "german.model"]
+    train = ["train", "--method", "svc-naive", *LABELED, "--model", "german.model"]
     assert pucli(*train, "--data", files.train, *OPTIONS).code == 0
     other = ["--encoding", "utf-8", "--sep", ",", "--decimal", ".", "--missing", "nothing"]
     lines = files.plain_new.read_text(encoding="utf-8")
@@ -109,7 +109,7 @@ def test_a_sheet_is_kept_and_options_without_effect_are_refused(pucli, files, tm
     with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
         pd.DataFrame({"note": ["read me"]}).to_excel(book, sheet_name="Cover", index=False)
         table().to_excel(book, sheet_name="Daten", index=False)
-    words = ["train", "--method", "svc-naive", *LABELLED]
+    words = ["train", "--method", "svc-naive", *LABELED]
     assert pucli(*words, "--data", "book.xlsx", "--sheet", "Daten", "--model", "m.model").code == 0
     for command in (["predict"], ["evaluate", "--labels", "pu"]):
         assert pucli(*command, "--model", "m.model", "--data", "book.xlsx").code == 0
@@ -124,7 +124,7 @@ def test_a_sheet_is_kept_and_options_without_effect_are_refused(pucli, files, tm
 
 @pytest.mark.slow
 def test_compare_reads_with_the_options(pucli, files, tmp_path):
-    words = ["compare", "svc-naive", "blssvm", "--repeats", "2", "--seed", "3", *LABELLED, "--json"]
+    words = ["compare", "svc-naive", "blssvm", "--repeats", "2", "--seed", "3", *LABELED, "--json"]
     read = pucli(*words, "--data", files.train, *OPTIONS)
     assert read.code == 0, read.out
     (tmp_path / "plain").mkdir()
@@ -140,16 +140,16 @@ def test_compare_reads_with_the_options(pucli, files, tmp_path):
 def test_what_is_read_of_each_column_is_shown(pucli, tmp_path):
     frame = table().assign(preis=[f"{i},50 €" for i in range(114)] + ["n.v."] * 6)
     plain(tmp_path / "rows.csv", frame)
-    shown = pucli("train", "--method", "svc-naive", "--columns", "--data", "rows.csv", *LABELLED)
+    shown = pucli("train", "--method", "svc-naive", "--columns", "--data", "rows.csv", *LABELED)
     (line,) = [line for line in shown.out.splitlines() if line.startswith("preis")]
     assert "95 %" in line and "n.v." in line and "'0,50 €' is read as 0.5" in line
-    document = pucli("auto", "--columns", "--data", "rows.csv", *LABELLED, "--json").document
+    document = pucli("auto", "--columns", "--data", "rows.csv", *LABELED, "--json").document
     (column,) = [column for column in document["columns"] if column["column"] == "preis"]
     assert column["read"] == pytest.approx(0.95) and column["not_read"] == "n.v."
 
 
 def test_a_pipe_gives_the_model_of_its_file_and_says_that_it_is_copied(pucli, files, monkeypatch):
-    words = ["train", "--method", "svc-naive", *LABELLED, "--json"]
+    words = ["train", "--method", "svc-naive", *LABELED, "--json"]
     expected = pucli(*words, "--data", files.plain)
     monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(files.plain.read_bytes())))
     piped = pucli(*words, "--data", "-")
@@ -162,7 +162,7 @@ def test_a_pipe_gives_the_model_of_its_file_and_says_that_it_is_copied(pucli, fi
 def test_several_files_train_the_model_of_the_whole(pucli, files, tmp_path):
     frame = pd.read_csv(files.plain)
     halves = [plain(tmp_path / f"{name}.csv", frame[part]) for name, part in (("a", slice(50)), ("b", slice(50, None)))]
-    words = ["train", "--method", "svc-naive", *LABELLED, "--json", "--model", "m.model"]
+    words = ["train", "--method", "svc-naive", *LABELED, "--json", "--model", "m.model"]
     several = pucli(*words, "--data", halves[0], "--data", halves[1])
     assert several.code == 0, several.out
     assert several.document["objective"] == pucli(*words, "--data", files.plain).document["objective"]

@@ -9,7 +9,7 @@ import pytest
 from tests.helpers import SHARED
 
 TABLES = SHARED / "data" / "uci"
-LABELLED = ("--label", "bought", "--positive", "yes")
+LABELED = ("--label", "bought", "--positive", "yes")
 
 
 def refused(done, *words):
@@ -39,7 +39,7 @@ def customers(n=120, seed=0):
 def trained(pucli, tmp_path):
     customers().to_csv(tmp_path / "rows.csv", index=False)
     done = pucli(
-        *("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, "--id", "key", "--model", "m.model", "--json")
+        *("train", "--method", "glpual", "--data", "rows.csv", *LABELED, "--id", "key", "--model", "m.model", "--json")
     )
     assert done.code == 0, done.err
     return done
@@ -52,7 +52,7 @@ def test_training_shows_the_kind_of_each_column(trained):
 
 
 def test_columns_shows_only_the_kinds(pucli, trained, tmp_path):
-    shown = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, "--columns", "--as", "age=category")
+    shown = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELED, "--columns", "--as", "age=category")
     assert shown.code == 0
     assert [line.replace(",", "").split()[:2] for line in shown.out.splitlines()] == [
         ["key", "identifier"],
@@ -114,17 +114,17 @@ def test_a_column_that_reveals_the_label_gives_a_warning(pucli, tmp_path):
     frame = customers()
     frame["paid"] = np.where(frame["bought"] == "yes", 5.0, np.nan)
     frame.to_csv("rows.csv", index=False)
-    done = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED)
+    done = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELED)
     assert "warning: column 'paid' is filled for" in done.err
     assert "warning: column 'key' counts the rows" in done.err
     assert re.search("warning: column 'job' is 'cook' in 100 % .* 9 %", done.err)
     drop = ("--drop", "paid", "--drop", "key", "--drop", "job")
-    assert "may leak" not in pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, *drop).err
+    assert "may leak" not in pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELED, *drop).err
 
 
 @pytest.mark.slow
 def test_the_next_command_keeps_the_options_for_columns(pucli, trained, tmp_path):
-    done = pucli("advise", "--data", "rows.csv", *LABELLED, "--as", "age=category", "--drop", "key")
+    done = pucli("advise", "--data", "rows.csv", *LABELED, "--as", "age=category", "--drop", "key")
     assert "--as age=category --drop key" in done.out
 
 
@@ -143,7 +143,7 @@ def test_the_next_command_keeps_the_options_for_columns(pucli, trained, tmp_path
 )
 def test_wrong_options_for_columns(pucli, tmp_path, words, message):
     customers().to_csv(tmp_path / "rows.csv", index=False)
-    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED, *words), message)
+    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELED, *words), message)
 
 
 def test_options_for_columns_need_a_file(pucli):
@@ -170,18 +170,18 @@ def test_options_for_columns_need_a_file(pucli):
 )
 def test_a_file_without_usable_rows_is_a_one_line_error(pucli, tmp_path, text, message):
     (tmp_path / "rows.csv").write_text(text)
-    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED), "rows.csv", message)
+    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELED), "rows.csv", message)
 
 
 def test_text_in_another_encoding_is_a_one_line_error(pucli, tmp_path):
     (tmp_path / "rows.csv").write_bytes("a,bought\ncafé,yes\nthé,no\n".encode("latin-1"))
-    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED), "rows.csv", "not UTF-8", "byte 13")
+    refused(pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELED), "rows.csv", "not UTF-8", "byte 13")
 
 
 def test_byte_order_marks_and_windows_line_ends_are_read(pucli, tmp_path):
     text = customers().to_csv(index=False, lineterminator="\r\n")
     (tmp_path / "rows.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELLED).code == 0
+    assert pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELED).code == 0
 
 
 def test_one_column_of_mixed_cells_and_three_thousand_categories(pucli, tmp_path):
@@ -289,7 +289,7 @@ def test_memory_for_a_hundred_thousand_columns_is_that_of_the_non_zeros(pucli, t
 def test_a_column_name_of_two_lines_is_shown_in_one(pucli):
     frame = customers().rename(columns={"age": "age\n(years)"})
     frame.to_csv("named.csv", index=False)
-    lines = pucli("train", "--method", "svc-naive", "--data", "named.csv", *LABELLED, "--columns").out.splitlines()
+    lines = pucli("train", "--method", "svc-naive", "--data", "named.csv", *LABELED, "--columns").out.splitlines()
     assert any(line.startswith("age (years)") for line in lines)
     assert len(lines) == len(frame.columns) - 1  # without the label
 
@@ -297,7 +297,7 @@ def test_a_column_name_of_two_lines_is_shown_in_one(pucli):
 def test_columns_break_no_word_on_a_narrow_screen(pucli, monkeypatch):
     customers().rename(columns={"job": "the_job_of_the_customer"}).to_csv("rows.csv", index=False)
     monkeypatch.setattr("pucli.cli.text.columns.width_of", lambda stream: 40)
-    lines = pucli("train", "--method", "svc-naive", "--data", "rows.csv", *LABELLED, "--columns").out.splitlines()
+    lines = pucli("train", "--method", "svc-naive", "--data", "rows.csv", *LABELED, "--columns").out.splitlines()
     assert max(map(len, lines)) <= 40 and "the_job_of_the_customer" in lines
     whole = " ".join(" ".join(lines).split())
     assert "identifier" in whole and "unchanged" in whole and "0 or 1 for each of" in whole

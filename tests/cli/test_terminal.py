@@ -1,4 +1,4 @@
-"""Every command on a terminal of 80 columns: whole words, three digits, no exponents, colours."""
+"""Every command on a terminal of 80 columns: whole words, three digits, no exponents, colors."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_every_help_page_fits_a_terminal(screen, name):
         assert not re.search(r"\w-$", line), line
 
 
-def test_colours_of_warnings_and_errors(screen, monkeypatch, capsys):
+def test_colors_of_warnings_and_errors(screen, monkeypatch, capsys):
     terminal.tell("warning: doubtful")
     terminal.tell("pucli: wrong")
     terminal.tell("a remark")

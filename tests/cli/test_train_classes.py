@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pucli.methods import METHODS
-from tests.cli.helpers import LABELLED, refused, small_table
+from tests.cli.helpers import LABELED, refused, small_table
 
 SEMI_SUPERVISED = [name for name, method in METHODS.items() if method.kind == "semi-supervised"][:1]
 
@@ -18,11 +18,11 @@ def test_a_semi_supervised_method_takes_classes_and_unlabeled_rows(pucli, tmp_pa
     table.assign(label=np.where(np.arange(40) % 2, truth, "-1")).to_csv(tmp_path / "part.csv", index=False)
     table.assign(label=truth).to_csv(tmp_path / "all.csv", index=False)
     full = pucli("train", "--method", name, "--data", "all.csv", "--label", "label", "--json").document
-    assert (full["labelled"], full["unlabeled"]) == (40, 0)
+    assert (full["labeled"], full["unlabeled"]) == (40, 0)
     words = ("--method", name, "--data", "part.csv", "--label", "label")
     trained = pucli("train", *words, "--model", "m.model", "--json")
     assert trained.code == 0, trained.err
-    assert (trained.document["labelled"], trained.document["unlabeled"]) == (20, 20)
+    assert (trained.document["labeled"], trained.document["unlabeled"]) == (20, 20)
     predictions = pucli("predict", "--model", "m.model", "--data", "all.csv", "--json").document["predictions"]
     assert {entry["prediction"] for entry in predictions} == {"up", "down"}
     right = np.mean([entry["prediction"] == word for entry, word in zip(predictions, truth, strict=True)])
@@ -48,7 +48,7 @@ def test_an_empty_label_cell_is_unlabeled_like_minus_one(pucli, tmp_path, name, 
         words = ("--method", name, "--data", f"{file}.csv", "--label", "label", "--model", f"{file}.model")
         trained = pucli("train", *words, "--json")
         assert trained.code == 0, trained.err
-        assert (trained.document["labelled"], trained.document["unlabeled"]) == (20, 20)
+        assert (trained.document["labeled"], trained.document["unlabeled"]) == (20, 20)
         predicted = pucli("predict", "--model", f"{file}.model", "--data", "empty.csv", "--json").document
         by_file[file] = [entry["prediction"] for entry in predicted["predictions"]]
     assert by_file["empty"] == by_file["minus"]
@@ -78,11 +78,11 @@ def test_a_semi_supervised_method_on_a_declared_set(pucli, name):
     trained = pucli(*words, "--json")
     assert trained.code == 0, trained.err
     document = trained.document
-    assert document["labelled"] == pytest.approx(0.3 * document["rows"], abs=1)
+    assert document["labeled"] == pytest.approx(0.3 * document["rows"], abs=1)
     evaluated = pucli("evaluate", "--model", "m.model", "--dataset", "breast-cancer", "--json").document
     assert evaluated["scores"]["accuracy"] == document["test"]["accuracy"]
 
 
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.kind == "density"][:1])
 def test_a_density_is_not_trained_on_labels(pucli, customers, name):
-    refused(pucli("train", "--method", name, "--data", customers.pu, *LABELLED), name, "density")
+    refused(pucli("train", "--method", name, "--data", customers.pu, *LABELED), name, "density")

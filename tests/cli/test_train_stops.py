@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
 from pucli.methods import METHODS, Method
-from tests.cli.helpers import LABELLED, refused
+from tests.cli.helpers import LABELED, refused
 
 
 class Foreign(ClassifierMixin, BaseEstimator):
@@ -40,7 +40,7 @@ def test_a_model_that_cannot_be_saved_is_an_error_before_training(pucli, custome
     module.Foreign = Foreign
     monkeypatch.setattr(Foreign, "__module__", "elsewhere")
     monkeypatch.setitem(sys.modules, "elsewhere", module)
-    words = ("train", "--method", "foreign", "--data", customers.pu, *LABELLED)
+    words = ("train", "--method", "foreign", "--data", customers.pu, *LABELED)
     assert pucli(*words).code == 0
     monkeypatch.setattr(Foreign, "fits", 0)
     done = pucli(*words, "--tune", "--model", "m.model")

@@ -8,7 +8,7 @@ import pytest
 
 from pucli.core.errors import UsageError, unknown
 from pucli.data.rows.training_rows import RowSource, training_rows
-from tests.cli.helpers import LABELLED, refused, small_table
+from tests.cli.helpers import LABELED, refused, small_table
 
 LEARN = {
     "auto": ("auto",),
@@ -22,7 +22,7 @@ LEARN = {
 
 @pytest.fixture
 def cases(tmp_path):
-    """Write a table of 60 labelled and 90 other rows with a column of cases, and return its name."""
+    """Write a table of 60 labeled and 90 other rows with a column of cases, and return its name."""
     random = np.random.default_rng(0)
     X = np.vstack([random.normal(1.5, 1, (60, 2)), random.normal(-1.5, 1, (90, 2))])
 
@@ -36,7 +36,7 @@ def cases(tmp_path):
 
 @pytest.mark.parametrize("command", LEARN)
 def test_a_scenario_that_there_is_not(pucli, customers, command):
-    done = pucli(*LEARN[command], "--data", customers.pu, *LABELLED, "--scenario", "singel-set")
+    done = pucli(*LEARN[command], "--data", customers.pu, *LABELED, "--scenario", "singel-set")
     refused(done, "scenario 'singel-set'", "'single-training-set'", "case-control, single-training-set")
 
 
@@ -54,34 +54,32 @@ def test_a_scenario_that_there_is_not_from_python(customers):
 
 
 def test_few_choices_are_all_named():
-    assert (
-        str(unknown("colour", "rde", ["red", "blue"])) == "unknown colour 'rde'; did you mean 'red'? Known: blue, red."
-    )
+    assert str(unknown("color", "rde", ["red", "blue"])) == "unknown color 'rde'; did you mean 'red'? Known: blue, red."
     assert str(unknown("number", "1000", map(str, range(1001, 1040)))).endswith("?")
 
 
 @pytest.mark.parametrize("command", LEARN)
 def test_a_seed_that_no_generator_takes(pucli, customers, command):
     for seed in ("-1", "4294967296"):
-        done = pucli(*LEARN[command], "--data", customers.pu, *LABELLED, "--seed", seed)
+        done = pucli(*LEARN[command], "--data", customers.pu, *LABELED, "--seed", seed)
         refused(done, f"--seed {seed}: a seed is a whole number from 0 to 4294967295")
 
 
 def test_a_seed_that_no_generator_takes_as_a_parameter(pucli, customers):
-    words = ("train", "--method", "upu", "--data", customers.pu, *LABELLED, "--param", "random_state=-4")
+    words = ("train", "--method", "upu", "--data", customers.pu, *LABELED, "--param", "random_state=-4")
     refused(pucli(*words), "--param random_state=-4", "a whole number from 0 to 4294967295")
 
 
 @pytest.mark.parametrize("command", ["auto", "tune", "compare"])
 def test_no_worker_process(pucli, customers, command):
-    done = pucli(*LEARN[command], "--data", customers.pu, *LABELLED, "--n-jobs", 0)
+    done = pucli(*LEARN[command], "--data", customers.pu, *LABELED, "--n-jobs", 0)
     refused(done, "--n-jobs 0: ", "at least 1", "-1 takes all processors, -2 all but one")
     refused(pucli("reproduce", "table-3.1", "--dry-run", "--n-jobs", 0), "--n-jobs 0: ", "at least 1")
 
 
 @pytest.mark.parametrize("command", ["auto", "tune", "compare"])
 def test_more_worker_processes_than_a_machine_can_hold(pucli, customers, command, monkeypatch):
-    words = (*LEARN[command], "--data", customers.pu, *LABELLED)
+    words = (*LEARN[command], "--data", customers.pu, *LABELED)
     refused(pucli(*words, "--n-jobs", 100_000), "--n-jobs 100000: at most ", " worker processes on this machine")
     dry = ("reproduce", "table-3.1", "--dry-run", "--n-jobs")
     refused(pucli(*dry, 100_000), "--n-jobs 100000: at most ")
@@ -91,17 +89,17 @@ def test_more_worker_processes_than_a_machine_can_hold(pucli, customers, command
 
 
 def test_a_wrong_value_of_the_environment_is_named_so(pucli, customers, monkeypatch):
-    words = ("auto", "--data", customers.pu, *LABELLED)
+    words = ("auto", "--data", customers.pu, *LABELED)
     for name, value in (("PUCLI_SEED", "-1"), ("PUCLI_N_JOBS", "0"), ("PUCLI_N_JOBS", "two")):
         with monkeypatch.context() as patch:
             patch.setenv(name, value)
             refused(pucli(*words), f"{name}={value}: ")
 
 
-def test_a_labelling_that_there_is_not(pucli, customers):
-    refused(pucli("auto", "--data", customers.pu, *LABELLED, "--labelling", "snar"), "labelling 'snar'", "sar, scar")
-    blocks = ("auto", "--data", "rows.parquet", *LABELLED, "--backend", "dask", "--labelling", "snar")
-    refused(pucli(*blocks), "labelling 'snar'", "sar, scar")
+def test_a_labeling_that_there_is_not(pucli, customers):
+    refused(pucli("auto", "--data", customers.pu, *LABELED, "--labeling", "snar"), "labeling 'snar'", "sar, scar")
+    blocks = ("auto", "--data", "rows.parquet", *LABELED, "--backend", "dask", "--labeling", "snar")
+    refused(pucli(*blocks), "labeling 'snar'", "sar, scar")
 
 
 @pytest.mark.parametrize(
@@ -121,17 +119,17 @@ def test_a_labelling_that_there_is_not(pucli, customers):
     ],
 )
 def test_a_number_out_of_range(pucli, customers, option, said):
-    done = pucli("auto", "--data", customers.pu, *LABELLED, *option.split())
+    done = pucli("auto", "--data", customers.pu, *LABELED, *option.split())
     refused(done, option, said)
 
 
 def test_two_thresholds_are_named_as_their_options(pucli, customers):
-    done = pucli("auto", "--data", customers.pu, *LABELLED, "--recall", 0.9, "--for", "f1")
+    done = pucli("auto", "--data", customers.pu, *LABELED, "--recall", 0.9, "--for", "f1")
     refused(done, "--recall and --for f1 both set the threshold")
 
 
 def test_more_rows_than_there_are_in_the_whole_sample(pucli, customers):
-    words = ("auto", "--data", customers.pu, *LABELLED, "--scenario", "single-training-set", "--top", 151)
+    words = ("auto", "--data", customers.pu, *LABELED, "--scenario", "single-training-set", "--top", 151)
     refused(pucli(*words), "--top 151", "has only 150 rows")
 
 
@@ -175,11 +173,11 @@ def test_a_grid_with_a_wrong_value_is_told_before_the_data_are_read(pucli, grid,
 @pytest.mark.parametrize("content", ["", "age,bought\n"])
 def test_a_file_without_rows_is_refused_with_a_way_out(pucli, tmp_path, content):
     (tmp_path / "rows.csv").write_text(content)
-    refused(pucli("auto", "--data", "rows.csv", *LABELLED), "rows.csv", "; give a table with a header line and rows")
+    refused(pucli("auto", "--data", "rows.csv", *LABELED), "rows.csv", "; give a table with a header line and rows")
 
 
 def test_a_method_without_a_grid(pucli, customers):
-    refused(pucli("tune", "--method", "auto", "--data", customers.pu, *LABELLED), "auto has no grid", "`pucli auto`")
+    refused(pucli("tune", "--method", "auto", "--data", customers.pu, *LABELED), "auto has no grid", "`pucli auto`")
 
 
 def test_a_file_in_place_of_a_folder(pucli, customers, tmp_path):
@@ -195,7 +193,7 @@ def test_a_file_in_place_of_a_folder(pucli, customers, tmp_path):
     refused(pucli("site", "--out", "pages"), "no declared experiment has results in results")
     assert not (tmp_path / "pages").exists()
     pd.read_csv(customers.pu, keep_default_na=False).to_parquet("rows.parquet")
-    blocks = ("train", "--method", "blssvm", "--data", "rows.parquet", *LABELLED, "--backend", "dask")
+    blocks = ("train", "--method", "blssvm", "--data", "rows.parquet", *LABELED, "--backend", "dask")
     refused(pucli(*blocks, "--predictions", customers.pu), f"--predictions {customers.pu}")
 
 
@@ -208,7 +206,7 @@ def test_a_folder_in_place_of_a_model(pucli, customers, tmp_path):
 
 def test_blocks_that_are_not_parquet(pucli, tmp_path):
     (tmp_path / "fake.parquet").write_text("age\n1\n")
-    words = ("train", "--method", "blssvm", "--data", "fake.parquet", *LABELLED, "--backend", "dask")
+    words = ("train", "--method", "blssvm", "--data", "fake.parquet", *LABELED, "--backend", "dask")
     refused(pucli(*words), "--data fake.parquet", "damaged or not Parquet")
 
 
@@ -227,7 +225,7 @@ def test_no_column_is_left(pucli):
 
 @pytest.mark.slow
 def test_a_recall_that_cannot_be_kept(pucli, customers):
-    words = ("auto", "--data", customers.pu, *LABELLED, "--seed", 2)
+    words = ("auto", "--data", customers.pu, *LABELED, "--seed", 2)
     said = "a recall of 0.999 cannot be guaranteed"
     much = pucli(*words, "--recall", 0.999, "--model", "m.model")
     assert said in " ".join(much.err.split())
@@ -238,7 +236,7 @@ def test_a_recall_that_cannot_be_kept(pucli, customers):
     predict = ("predict", "--model", "m.model", "--data", "more.csv", "--out", "p.csv")
     moved = pucli(*predict, "--recall", 0.999)
     assert moved.code == 0 and said in moved.err
-    assert re.search(r"20 labelled rows .*0\.891.* 2,302", moved.err)
+    assert re.search(r"20 labeled rows .*0\.891.* 2,302", moved.err)
     assert "pucli tune" not in moved.err
     assert "no number of rows guarantees 1" in pucli(*predict, "--recall", 1).err
     assert "cannot be guaranteed" not in pucli(*predict, "--recall", 0.891).err
@@ -269,11 +267,11 @@ def test_the_help_says_which_commands_write_models(pucli):
 
 
 @pytest.mark.slow
-def test_auto_tells_of_cases_with_several_labelled_rows(pucli, cases):
+def test_auto_tells_of_cases_with_several_labeled_rows(pucli, cases):
     data = cases([f"c{i // 3}" if i < 30 else f"d{i}" for i in range(150)])
-    done = pucli("auto", "--data", data, *LABELLED, "--id", "customer")
+    done = pucli("auto", "--data", data, *LABELED, "--id", "customer")
     assert done.code == 0
-    said = "column 'customer' (--id): 30 of 60 labelled rows belong to only 10 cases."
+    said = "column 'customer' (--id): 30 of 60 labeled rows belong to only 10 cases."
     assert f"warning: {said}" in " ".join(done.err.split()) and "keep one row of each case" in done.err
 
 
@@ -283,13 +281,13 @@ def test_auto_tells_of_cases_with_several_labelled_rows(pucli, cases):
         ([f"c{i}" for i in range(150)], []),
         ([""] * 150, []),
         ([f"c{i}" if i < 60 else f"d{i // 2}" for i in range(150)], []),
-        ([f"c{max(i, 1)}" for i in range(150)], ["2 of 60 labelled rows belong to only 1 case."]),
-        ([f"c{i % 145}" for i in range(150)], ["the cases of 5 of 60 labelled rows"]),
-        ([f"c{i % 4}" for i in range(150)], ["60 of 60 labelled rows belong to only 4 cases."]),  # once, not as columns
+        ([f"c{max(i, 1)}" for i in range(150)], ["2 of 60 labeled rows belong to only 1 case."]),
+        ([f"c{i % 145}" for i in range(150)], ["the cases of 5 of 60 labeled rows"]),
+        ([f"c{i % 4}" for i in range(150)], ["60 of 60 labeled rows belong to only 4 cases."]),  # once, not as columns
     ],
 )
-def test_labelled_rows_of_one_case_are_told(pucli, cases, case, said):
-    words = ("train", "--method", "svc-naive", "--data", cases(case), *LABELLED)
+def test_labeled_rows_of_one_case_are_told(pucli, cases, case, said):
+    words = ("train", "--method", "svc-naive", "--data", cases(case), *LABELED)
     found = [line for line in pucli(*words, "--id", "customer").err.splitlines() if "(--id)" in line]
     assert len(found) == len(said)
     assert all(words in line for words, line in zip(said, found, strict=True))
@@ -300,15 +298,15 @@ def test_a_case_has_all_of_its_identifiers(pucli, cases):
     path = cases([f"c{i // 2}" for i in range(150)])
     table = pd.read_csv(path, keep_default_na=False).assign(order=[f"o{i % 2}" for i in range(150)])
     table.to_csv(path, index=False)
-    words = ("train", "--method", "svc-naive", "--data", path, *LABELLED, "--id", "customer")
-    assert "60 of 60 labelled rows" in pucli(*words).err
-    assert "60 of 60 labelled rows" in pucli(*words, "--id", "customer").err
+    words = ("train", "--method", "svc-naive", "--data", path, *LABELED, "--id", "customer")
+    assert "60 of 60 labeled rows" in pucli(*words).err
+    assert "60 of 60 labeled rows" in pucli(*words, "--id", "customer").err
     assert "(--id)" not in pucli(*words, "--id", "order").err
 
 
-def test_compare_tells_of_cases_with_several_labelled_rows(pucli, cases):
-    words = ("compare", "svc-naive", "gllc", "--data", cases([f"c{i // 2}" for i in range(150)]), *LABELLED)
-    assert "60 of 60 labelled rows belong to only 30 cases" in pucli(*words, "--id", "customer", "--repeats", 2).err
+def test_compare_tells_of_cases_with_several_labeled_rows(pucli, cases):
+    words = ("compare", "svc-naive", "gllc", "--data", cases([f"c{i // 2}" for i in range(150)]), *LABELED)
+    assert "60 of 60 labeled rows belong to only 30 cases" in pucli(*words, "--id", "customer", "--repeats", 2).err
 
 
 def test_folds_without_tuning_are_refused(pucli):
@@ -326,7 +324,7 @@ def test_a_table_in_place_of_a_catalogue_is_named_as_that(pucli, customers, monk
 
 
 def test_a_class_that_a_new_data_set_does_not_have(pucli, customers):
-    done = pucli("new", "dataset", "mine", "--data", customers.pu, *LABELLED[:2], "--positive", "maybe")
+    done = pucli("new", "dataset", "mine", "--data", customers.pu, *LABELED[:2], "--positive", "maybe")
     refused(done, customers.pu, "label column", "has no class 'maybe'")
     assert "nan" not in done.err
     assert "/cache/" not in done.err

@@ -72,7 +72,7 @@ def test_auto_learns_from_known_negatives(pucli):
     done = pucli(*words, "--negatives-are", "random", "--scored", "scored.csv", "--model", "m.model", "--json").document
     assert (done["known_negatives"], done["negatives"], done["unlabeled"]) == (20, "random", 80)
     assert "--negative no" in done["command"] and done["command"].endswith("--negatives-are random")
-    assert pd.read_csv("scored.csv")["labelled"].tolist() == [0] * 80 + [1] * 20 + [-1] * 20
+    assert pd.read_csv("scored.csv")["labeled"].tolist() == [0] * 80 + [1] * 20 + [-1] * 20
     assert pucli("predict", "--model", "m.model", "--data", "rows.csv", "--top", 5).code == 0
     asked = pucli("review", "--model", "m.model", "--data", "rows.csv", "--rows", 120, "--out", "look.csv", "--json")
     assert asked.document["rows"] == asked.document["unlabeled"] == 80

@@ -1,4 +1,4 @@
-"""Samples of labelled and unlabeled rows, and z-scores."""
+"""Samples of labeled and unlabeled rows, and z-scores."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pucli.core.seeding import sample_of_each_kind, stream
 
 
 def test_a_sample_has_at_most_so_many_rows_of_each_kind_in_order():
-    labelled = stream(0, "labels").random(100) < 0.3
-    n = int(labelled.sum())
+    labeled = stream(0, "labels").random(100) < 0.3
+    n = int(labeled.sum())
     for most, expected in (((5,), (5, 5)), ((5, 20), (5, 20)), ((200,), (n, 100 - n)), ((0, 7), (0, 7))):
-        rows = sample_of_each_kind(labelled, stream(1, "rows"), *most)
-        assert (labelled[rows].sum(), (~labelled[rows]).sum()) == expected
+        rows = sample_of_each_kind(labeled, stream(1, "rows"), *most)
+        assert (labeled[rows].sum(), (~labeled[rows]).sum()) == expected
         assert np.all(np.diff(rows) > 0)
-        assert np.array_equal(rows, sample_of_each_kind(labelled, stream(1, "rows"), *most))
+        assert np.array_equal(rows, sample_of_each_kind(labeled, stream(1, "rows"), *most))
     assert not np.array_equal(
-        sample_of_each_kind(labelled, stream(1, "rows"), 9), sample_of_each_kind(labelled, stream(2, "rows"), 9)
+        sample_of_each_kind(labeled, stream(1, "rows"), 9), sample_of_each_kind(labeled, stream(2, "rows"), 9)
     )
 
 

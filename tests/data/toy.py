@@ -10,7 +10,7 @@ from pucli.data import Dataset, load_dataset
 ENTRY = """
 toy:
   title: Toy
-  licence: none
+  license: none
   files:
     - name: toy.csv
       sha256: {sha}

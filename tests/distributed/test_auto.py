@@ -29,9 +29,9 @@ def folder(tmp_path_factory):
     n = 3000
     positive = rng.random(n) < 0.3
     X = rng.normal(size=(n, 3)) + 2.0 * positive[:, None] * [1.0, 1.0, 0.0]
-    labelled = positive & (rng.random(n) < 0.4)
+    labeled = positive & (rng.random(n) < 0.4)
     frame = pd.DataFrame(X * [1.0, 100.0, 1.0] + [0.0, 5000.0, 0.0], columns=list("abc"))
-    frame = frame.assign(bought=labelled.astype(int), true=positive).sort_values("bought", ignore_index=True)
+    frame = frame.assign(bought=labeled.astype(int), true=positive).sort_values("bought", ignore_index=True)
     ends = [0, 800, 900, 2000, 2500, n]
     for k in range(5):
         part = frame.iloc[ends[k] : ends[k + 1]].drop(columns="true")
@@ -57,8 +57,8 @@ def test_a_constant_column_changes_no_bit(folder, found, tmp_path):
     for name, values in found.of_rows(X).items():
         np.testing.assert_array_equal(wide[name], values)
     assert other.estimator.estimates_ == found.estimator.estimates_ and other.estimator.n_features_in_ == 4
-    assert other.random_labelling.p_value == found.random_labelling.p_value
-    assert other.random_labelling.feature == [0, 2, 3][found.random_labelling.feature]
+    assert other.random_labeling.p_value == found.random_labeling.p_value
+    assert other.random_labeling.feature == [0, 2, 3][found.random_labeling.feature]
     save_model(tmp_path / "model", other.to_save("parts"))
     assert load_model(tmp_path / "model").feature_names == list(columns.features)
 
@@ -112,7 +112,7 @@ def test_held_out_scores_are_those_of_fits_without_the_fold(folder, monkeypatch)
         direct = np.linalg.solve(A, K[kept].T @ (weights[kept] * np.where(s[kept], 1.0, -1.0)))
         np.testing.assert_allclose(K[~kept] @ coef[:, b], K[~kept] @ direct, atol=1e-5)
         held_out[~kept] = K[~kept] @ coef[:, b]
-    assert member.centre == pytest.approx(held_out[~s].mean(), abs=1e-10)
+    assert member.center == pytest.approx(held_out[~s].mean(), abs=1e-10)
     assert member.scale == pytest.approx(1.0 / held_out[~s].std(), rel=1e-8)
 
 
@@ -143,7 +143,7 @@ def test_noise_is_warned_of_and_few_rows_are_refused(tmp_path):
     with pytest.warns(DegenerateModelWarning, match="may be useless"):
         auto_on_blocks(HereRunner(), find_blocks(str(tmp_path / "noise.parquet")), COLUMNS, {"random_state": 0})
     frame.assign(bought=np.arange(900) == 4).astype({"bought": int}).to_parquet(tmp_path / "one.parquet")
-    with pytest.raises(UsageError, match="at least 2 labelled"):
+    with pytest.raises(UsageError, match="at least 2 labeled"):
         auto_on_blocks(HereRunner(), find_blocks(str(tmp_path / "one.parquet")), COLUMNS, {"random_state": 0})
 
 

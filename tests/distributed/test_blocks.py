@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from pucli.cli.main import main
 from pucli.core.errors import RunError, UsageError
 from pucli.core.processes import dask_client
-from pucli.data.features import Standardiser
+from pucli.data.features import Standardizer
 from pucli.distributed.blocks import (
     Columns,
     RowMap,
@@ -44,22 +44,22 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("params", [{}, {"lam": 3.0, "c_u": 0.2, "c_p": 2.0}, {"kernel": "rbf"}])
-@pytest.mark.parametrize("standardise", [True, False])
-def test_fitting_in_blocks_gives_the_model_of_one_machine(folder, params, standardise, monkeypatch, tmp_path):
+@pytest.mark.parametrize("standardize", [True, False])
+def test_fitting_in_blocks_gives_the_model_of_one_machine(folder, params, standardize, monkeypatch, tmp_path):
     path, frame = folder
     monkeypatch.setattr(feature_model, "WHOLE_KERNEL_ROWS", 500)
     monkeypatch.setattr("pucli.estimators.global_local.svm.LANDMARKS", 60)
     monkeypatch.setattr("pucli.distributed.training.LANDMARKS", 60)
     X, y = frame.drop(columns="bought").to_numpy(dtype=float), frame["bought"].to_numpy()
-    rows = Standardiser().fit_transform(X) if standardise else X
+    rows = Standardizer().fit_transform(X) if standardize else X
     true = BLSSVM(**params).fit(rows, y)
     blocks = find_blocks(str(path / "*.parquet"))
     assert len(blocks) == 7 and [block.first for block in blocks] == [0, 180, 300, 350, 500, 600, 750]
     columns = Columns(numeric_columns(blocks[0], "bought", (), ()), "bought", "")
-    found = train_on_blocks(HereRunner(), blocks, columns, params, standardise=standardise)
+    found = train_on_blocks(HereRunner(), blocks, columns, params, standardize=standardize)
     expected = true.decision_function(rows)
-    # without standardisation the column at 1e6 costs digits of the scores
-    close = 1e-8 if standardise else 1e-6
+    # without standardization the column at 1e6 costs digits of the scores
+    close = 1e-8 if standardize else 1e-6
     np.testing.assert_allclose(found.features(X) @ found.coef, expected, atol=close * np.ptp(expected))
     assert found.estimator.objective_ == pytest.approx(true.objective_, rel=1e-8)
     save_model(tmp_path / "m.model", found.to_save("some"))
@@ -87,7 +87,7 @@ def test_the_grid_point_is_chosen_on_held_out_blocks(folder):
     grid = {"lam": [0.1, 1e6], "c_u": [0.5, 1e-4]}
     found = train_on_blocks(HereRunner(), blocks, columns, {}, grid=grid, folds=3)
     scores = {}
-    X = Standardiser().fit_transform(frame.drop(columns="bought").to_numpy(dtype=float))
+    X = Standardizer().fit_transform(frame.drop(columns="bought").to_numpy(dtype=float))
     y, fold = frame["bought"].to_numpy(), np.empty(900, dtype=int)
     for k, block in enumerate(blocks):
         fold[block.first : block.first + block.rows] = k % 3
@@ -130,8 +130,8 @@ def test_a_sample_has_the_share_of_each_kind_of_row(folder):
     blocks, columns = find_blocks(str(path / "*.parquet")), Columns(("a", "b"), "bought", "1")
     shares = Shares(1.0, 0.2, 1.0)
     found = HereRunner().total(functools.partial(sample, columns=columns, shares=shares, seed=0), blocks)
-    assert found.labelled.sum() == frame["bought"].sum()
-    assert np.sum(~found.labelled) == pytest.approx(0.2 * np.sum(frame["bought"] == 0), rel=0.2)
+    assert found.labeled.sum() == frame["bought"].sum()
+    assert np.sum(~found.labeled) == pytest.approx(0.2 * np.sum(frame["bought"] == 0), rel=0.2)
 
 
 def test_scores_are_drawn_from_the_middle_of_their_bins_and_the_cut_is_a_lower_end():
@@ -152,7 +152,7 @@ def test_rows_are_found_by_their_numbers_and_constants_of_training_count_for_not
     np.testing.assert_array_equal(found.numbers, numbers)
     np.testing.assert_array_equal(found.X, frame[["a", "e"]].iloc[numbers])
     features = RowMap(np.array([1.0, 7.0]), np.array([2.0, 1.0]), np.array([False, True]))
-    np.testing.assert_array_equal(features.standardised(np.array([[5.0, 9.0]])), [[2.0, 0.0]])
+    np.testing.assert_array_equal(features.standardized(np.array([[5.0, 9.0]])), [[2.0, 0.0]])
 
 
 def test_prior_and_cut_come_from_the_histogram():

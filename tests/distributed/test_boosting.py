@@ -53,7 +53,7 @@ def test_sums_of_scores_are_merged():
 
 @pytest.mark.slow
 def test_auto_on_workers_trains_them_where_one_worker_sees_one_class_alone(tmp_path, capfd):
-    """Classes that no line separates; rows sorted by class, so that the last files alone hold labelled rows."""
+    """Classes that no line separates; rows sorted by class, so that the last files alone hold labeled rows."""
     pytest.importorskip("distributed", reason="the extra [dask] is not installed")
     rng = np.random.default_rng(0)
     n = 3000

@@ -41,7 +41,7 @@ def test_leaks_and_identifiers_of_blocks_are_named(tmp_path, train, capsys):
     params = {"random_state": 0} if train is auto_on_blocks else {}
     found = train(HereRunner(), find_blocks(str(tmp_path / "*.parquet")), COLUMNS, params)
     (leak,) = found.checked.leaks
-    assert leak.startswith("column 'sold' separates the labelled rows") and leak in found.checked.warnings
+    assert leak.startswith("column 'sold' separates the labeled rows") and leak in found.checked.warnings
     assert any(line.startswith("column 'customer' looks like an identifier") for line in found.checked.warnings)
     save_model(tmp_path / "m.model", found.to_save("some"))
     new = table.assign(a=table["a"] * 1000)

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from pucli import BLSSVM, CPBGLPUAL, CPLS, DRESS, EKFGLPUAL, GLPUAL, USMO, ElasticGLPUAL, NaiveSVC, RampPU
 from pucli.core.errors import DegenerateModelWarning
 from pucli.data import TableEncoder
-from pucli.data.features import Standardiser
+from pucli.data.features import Standardizer
 from pucli.estimators.base.pu import degeneracy
 from pucli.estimators.semi_supervised.label_spreading import LabelSpreading
 from pucli.estimators.semi_supervised.laplacian_svm import LaplacianSVM
@@ -36,7 +36,7 @@ def test_empty_cells_are_refused_and_the_remedy_works(kind, rest):
         kind().fit(HOLED, y)
     with pytest.raises(ValueError, match=said):
         kind().fit(X, y).predict(HOLED)
-    assert len(make_pipeline(TableEncoder(), Standardiser(), kind()).fit(HOLED, y).predict(HOLED)) == 40
+    assert len(make_pipeline(TableEncoder(), Standardizer(), kind()).fit(HOLED, y).predict(HOLED)) == 40
 
 
 @pytest.mark.parametrize("kind", [LaplacianSVM, LowDensitySeparation])
@@ -49,7 +49,7 @@ def test_features_of_very_different_size_are_named_where_distances_are_taken(kin
 
 
 def test_shares_of_a_degenerate_model_are_plain_numbers():
-    assert "0 % of the unlabeled and 100 % of the labelled" in degeneracy(0.0, 1.0)
+    assert "0 % of the unlabeled and 100 % of the labeled" in degeneracy(0.0, 1.0)
     assert "give the class prior" in degeneracy(0.0, 0.0)
     known = degeneracy(0.0, 0.0, prior_given=True)
     assert "give the class prior" not in known and "The class prior was given" in known
@@ -83,7 +83,7 @@ def test_a_semi_supervised_model_that_predicts_one_class_says_so(kind, rows, rec
     y = np.where(np.arange(40) < 20, np.arange(40) % 2, -1)
     kind().fit(X + 3.0 * (np.arange(40) % 2)[:, None], y)
     assert not [one for one in recwarn if "has not learned" in str(one.message)]
-    with pytest.warns(DegenerateModelWarning, match=r"has not learned: it predicts \d for all labelled rows, of 2 cla"):
+    with pytest.warns(DegenerateModelWarning, match=r"has not learned: it predicts \d for all labeled rows, of 2 cla"):
         kind().fit(pd.DataFrame(rows, columns=["a", "b"]), y)
 
 

@@ -79,18 +79,18 @@ def test_puf():
     assert puf([1, 2, 2, 8], "unlabeled") == 1.0
     assert puf([1, 2, 1, 6], "all") == 1.0
     assert puf([0, 2, 0, 8], "unlabeled") == 0.0  # nothing is predicted positive
-    assert puf([1, 1, 2, 8], "unlabeled") == puf([1, 1, 1, 7], "all") == 4.0  # one labelled row is enough
+    assert puf([1, 1, 2, 8], "unlabeled") == puf([1, 1, 1, 7], "all") == 4.0  # one labeled row is enough
     assert puf([3, 3, 5, 5], "all") == 1.0  # everything is
-    assert math.isnan(puf([0, 0, 1, 2], "unlabeled"))  # no labelled row
+    assert math.isnan(puf([0, 0, 1, 2], "unlabeled"))  # no labeled row
     many = puf(np.array([[[1, 2, 2, 8], [0, 2, 0, 8]]]), "unlabeled")
     assert many.shape == (1, 2) and many.tolist() == [[1.0, 0.0]]
 
 
 def test_puf_of_a_prediction():
-    labelled, predictions = [True, True, False, False, False, False], [1, 0, 1, 0, 0, 0]
-    assert pu_counts(labelled, predictions, 1).tolist() == [1, 2, 1, 4]
-    found = compute({"counts": pu_counts(labelled, predictions, 1), "denominator": "unlabeled"})
-    assert found == {"recall_labelled": 0.5, "predicted_positive": pytest.approx(1 / 3), "puf": 1.0}
+    labeled, predictions = [True, True, False, False, False, False], [1, 0, 1, 0, 0, 0]
+    assert pu_counts(labeled, predictions, 1).tolist() == [1, 2, 1, 4]
+    found = compute({"counts": pu_counts(labeled, predictions, 1), "denominator": "unlabeled"})
+    assert found == {"recall_labeled": 0.5, "predicted_positive": pytest.approx(1 / 3), "puf": 1.0}
 
 
 def test_a_registered_metric_is_computed_if_its_inputs_are_available(monkeypatch):
@@ -128,7 +128,7 @@ def test_margins_are_absolute_or_shares_of_the_published_figure():
 def test_modes_and_near():
     assert modes_found([50, 3, 16, 31, 0]) == 3  # a fair part is 20 rows, a fifth of it 4
     assert share_near([[0.0, 0.0], [0.5, 0.0], [9.0, 9.0]], [[0.0, 0.0], [1.0, 0.0]], 0.1) == pytest.approx(1 / 3)
-    # in d dimensions rows of a mode lie about sd sqrt(d) from its centre
+    # in d dimensions rows of a mode lie about sd sqrt(d) from its center
     drawn = np.random.default_rng(0).normal(size=(2000, 9))
     assert 0.95 < share_near(drawn, np.vstack([np.zeros(9), 100 * np.eye(9)]), 1.0) <= 1.0
     assert share_near(6.0 * drawn, np.vstack([np.zeros(9), 100 * np.eye(9)]), 1.0) < 0.5

@@ -1,6 +1,6 @@
 """The bounds on error rates cited in section 2.3 of Sansone, De Natale and Zhou 2019, by simulation.
 
-The strategy: of all classifiers that miss at most a share ALPHA of the labelled positives, take the one that calls the
+The strategy: of all classifiers that miss at most a share ALPHA of the labeled positives, take the one that calls the
 fewest unlabeled rows positive. Here the classifiers are thresholds on a line, so that V = 1 and the rates are known.
 """
 
@@ -45,8 +45,8 @@ def test_both_rates_are_within_the_bounds_with_probability_one_less_delta(p, n, 
 
 
 @pytest.mark.slow
-def test_what_bounds_the_missed_positives_is_the_number_of_labelled_ones():
-    """The paper prints epsilon_n, of the unlabeled rows; with few labelled rows no number of these is enough."""
+def test_what_bounds_the_missed_positives_is_the_number_of_labeled_ones():
+    """The paper prints epsilon_n, of the unlabeled rows; with few labeled rows no number of these is enough."""
     few = [excess(20, 20_000, 0.5, seed)[0] for seed in range(100)]
     assert np.mean(np.array(few) > epsilon(20_000)) > 2 * DELTA
     many = [excess(2000, 500, 0.5, seed)[0] for seed in range(40)]

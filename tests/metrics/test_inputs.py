@@ -63,12 +63,12 @@ REFUSED = {
     "missing word": (lambda: classification_scores(["a", None], ["a", "b"]), "y_true lacks the label of row 1"),
     "NA": (
         lambda: pu_counts(series([1, None, 0, 0, 0, 0], dtype="Int64"), FOUND, 1),
-        "labelled lacks the label of row 1",
+        "labeled lacks the label of row 1",
     ),
     "empty": (lambda: classification_scores([], []), "same length above zero, got 0 and 0"),
     "lengths": (lambda: classification_scores(TRUTH, FOUND[:4]), "same length above zero, got 6 and 4"),
     "lengths of PU": (lambda: pu_counts(Y, FOUND[:4], 1), "same length, got 6 and 4"),
-    "lengths of scores": (lambda: compute({"labelled": Y, "decision": DECISION[:4]}), "same length, got 6 and 4"),
+    "lengths of scores": (lambda: compute({"labeled": Y, "decision": DECISION[:4]}), "same length, got 6 and 4"),
     "lengths of probabilities": (
         lambda: compute({"truth": TRUTH, "probability": DECISION[:4], "positive": 1}),
         "same length above zero, got 6 and 4",
@@ -88,7 +88,7 @@ REFUSED = {
     "positive": (lambda: classification_scores(TRUTH, FOUND, positive="yes"), "'yes', which is no label: .* are 0, 1"),
     "positive of PU": (lambda: pu_counts(Y, words(FOUND), 1), "1, which is no label: the labels are 'no', 'yes'"),
     "words as marks": (lambda: pu_counts(words(TRUTH), words(FOUND), "yes"), "y == 'yes'"),
-    "minus one as marks": (lambda: pu_counts(2 * TRUTH - 1, FOUND, 1), "True for labelled positives .* got -1"),
+    "minus one as marks": (lambda: pu_counts(2 * TRUTH - 1, FOUND, 1), "True for labeled positives .* got -1"),
     "words as scores": (
         lambda: classification_scores(TRUTH, FOUND, words(TRUTH)),
         "decision takes numbers, and 'yes' is",
@@ -97,7 +97,7 @@ REFUSED = {
     "labels for counts": (lambda: puf(TRUTH, FOUND), r"got int64 of shape \(6,\). For labels take puf_score"),
     "four labels for counts": (lambda: puf(TRUTH[:4], FOUND[:4]), '"unlabeled" or "all"; got one ndarray'),
     "words for counts": (lambda: puf(words(TRUTH), words(FOUND)), "four numbers that pu_counts"),
-    "denominator": (lambda: puf([1, 2, 3, 4], "labelled"), "'labelled'"),
+    "denominator": (lambda: puf([1, 2, 3, 4], "labeled"), "'labeled'"),
     "two samples": (
         lambda: corrected_resampled_t([0.1, 0.2], [0.1, 0.3]),
         "got one list. Of two samples, give the diff",

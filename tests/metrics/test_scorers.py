@@ -32,11 +32,11 @@ def rows():
 def test_the_scorers_are_the_metrics(rows):
     X, y = rows
     model = BLSSVM().fit(X, y)
-    labelled = y == "yes"
-    counts = pu_counts(labelled, model.predict(X), "yes")
+    labeled = y == "yes"
+    counts = pu_counts(labeled, model.predict(X), "yes")
     assert puf_scorer(model, X, y) == puf(counts, "unlabeled")
     assert partial(puf_scorer, denominator="all")(model, X, y) == puf(counts, "all")
-    assert pu_auc_scorer(model, X, y) == pytest.approx(pu_auc(model.decision_function(X), labelled), abs=1e-12)
+    assert pu_auc_scorer(model, X, y) == pytest.approx(pu_auc(model.decision_function(X), labeled), abs=1e-12)
 
 
 @pytest.mark.parametrize("scorer", [puf_scorer, pu_auc_scorer])
@@ -56,7 +56,7 @@ def test_a_grid_search_over_a_pipeline(rows, scorer):
 def test_rows_of_one_kind_have_no_score_and_it_is_said(rows, scorer, kind):
     X, y = rows
     model = BLSSVM().fit(X, y)
-    with pytest.warns(UndefinedMetricWarning, match="of 5 rows are labelled positives"):
+    with pytest.warns(UndefinedMetricWarning, match="of 5 rows are labeled positives"):
         assert np.isnan(scorer(model, X[kind], y[kind]))
 
 

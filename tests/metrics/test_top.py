@@ -14,14 +14,14 @@ from sklearn.metrics import average_precision_score, brier_score_loss
 from pucli.core.errors import UsageError
 from pucli.metrics import classification_scores, compute, get_metric, pu_counts
 from pucli.metrics.probabilities import brier, calibration_error
-from pucli.metrics.pu import lift_labelled_at, proxy_accuracy, recall_labelled_at
+from pucli.metrics.pu import lift_labeled_at, proxy_accuracy, recall_labeled_at
 from pucli.metrics.ranking import likely_negative_auc
 from pucli.metrics.top import (
     _boyce,
     average_precision,
     bedroc,
     boyce,
-    boyce_labelled,
+    boyce_labeled,
     lift_at,
     precision_at,
     recall_at,
@@ -102,11 +102,11 @@ def test_boyce_index_counts_every_window(decimals):
     y, f = drawn(7, n=150, decimals=decimals)
     f = f + 0.003 * np.pi  # no score on the edge of a window
     assert boyce(y, f, 1) == pytest.approx(boyce_by_definition(f[y == 1].tolist(), f.tolist()))
-    assert boyce_labelled(y == 1, f, "unlabeled") == pytest.approx(_boyce(f[y == 1], f[y == 0]))
+    assert boyce_labeled(y == 1, f, "unlabeled") == pytest.approx(_boyce(f[y == 1], f[y == 0]))
 
 
 def test_boyce_index_keeps_the_windows_of_the_highest_scores():
-    # the ratio rises, then is the same, and 0, in the last windows, which dropping equal neighbours leaves out
+    # the ratio rises, then is the same, and 0, in the last windows, which dropping equal neighbors leaves out
     background = np.linspace(0.0, 1.0, 2001)
     presences = np.concatenate([np.linspace(0.0, 0.3, 300), np.linspace(0.3, 0.5, 600)])
     assert _boyce(presences, background) < 0.0
@@ -128,7 +128,7 @@ def test_calibration_error_by_bins():
 
 @pytest.mark.parametrize("denominator", ["unlabeled", "all"])
 @pytest.mark.parametrize("place", ["7", "10%", "100%"])
-def test_labelled_rows_estimate_recall_at_the_threshold_of_the_population(denominator, place):
+def test_labeled_rows_estimate_recall_at_the_threshold_of_the_population(denominator, place):
     s, f = drawn(3)
     population = f if denominator == "all" else f[s == 0]
     count = rows_at(place, len(population))
@@ -138,29 +138,29 @@ def test_labelled_rows_estimate_recall_at_the_threshold_of_the_population(denomi
         moved = f + noise
         inside = moved if denominator == "all" else moved[s == 0]
         copies.append(np.mean(moved[s == 1] >= np.sort(inside)[::-1][int(count) - 1]))
-    found = recall_labelled_at(s == 1, f, denominator, place)
+    found = recall_labeled_at(s == 1, f, denominator, place)
     assert found == pytest.approx(np.mean(copies), abs=0.02)
-    assert lift_labelled_at(s == 1, f, denominator, place) == pytest.approx(found * len(population) / count)
+    assert lift_labeled_at(s == 1, f, denominator, place) == pytest.approx(found * len(population) / count)
 
 
-def test_metrics_from_labelled_rows_estimate_those_of_true_labels():
+def test_metrics_from_labeled_rows_estimate_those_of_true_labels():
     rng = np.random.default_rng(5)
     y = (rng.random(40_000) < 0.3).astype(int)
     f = rng.normal(size=len(y)) + 1.5 * y
-    labelled = (y == 1) & (rng.random(len(y)) < 0.3)  # at random, of one sample
+    labeled = (y == 1) & (rng.random(len(y)) < 0.3)  # at random, of one sample
     estimated = compute(
         {
-            "labelled": labelled, "decision": f, "denominator": "all", "prior": y.mean(),
-            "counts": pu_counts(labelled, np.where(f > 0.8, 1, 0), 1),
+            "labeled": labeled, "decision": f, "denominator": "all", "prior": y.mean(),
+            "counts": pu_counts(labeled, np.where(f > 0.8, 1, 0), 1),
         }
     )  # fmt: skip
     true = classification_scores(y, np.where(f > 0.8, 1, 0), f)
-    assert estimated["recall_labelled@10%"] == pytest.approx(true["recall@10%"], abs=0.02)
-    assert estimated["lift_labelled@1%"] == pytest.approx(true["lift@1%"], abs=0.3)
+    assert estimated["recall_labeled@10%"] == pytest.approx(true["recall@10%"], abs=0.02)
+    assert estimated["lift_labeled@1%"] == pytest.approx(true["lift@1%"], abs=0.3)
     assert estimated["proxy_accuracy"] == pytest.approx(true["accuracy"], abs=0.01)
 
 
-def test_proxy_accuracy_is_exact_where_all_positives_are_labelled():
+def test_proxy_accuracy_is_exact_where_all_positives_are_labeled():
     y, f = drawn(8)
     called = f > 0.5
     found = proxy_accuracy(pu_counts(y == 1, called, True), "all", float(y.mean()))
@@ -171,12 +171,12 @@ def test_likely_negatives_are_free_of_hidden_positives():
     rng = np.random.default_rng(6)
     y = (rng.random(8000) < 0.3).astype(int)
     signal = rng.normal(size=len(y)) + 2.0 * y
-    labelled = (y == 1) & (rng.random(len(y)) < 0.5)
-    prior = float(y[~labelled].mean())
+    labeled = (y == 1) & (rng.random(len(y)) < 0.5)
+    prior = float(y[~labeled].mean())
     scores = {name: signal + sd * rng.normal(size=len(y)) for name, sd in (("good", 0.2), ("bad", 1.5))}
-    found = {name: likely_negative_auc(labelled, f, signal, prior) for name, f in scores.items()}
-    low = ~labelled & (signal <= np.quantile(signal[~labelled], 1 - prior))
-    by_pairs = np.mean(scores["good"][labelled][:, None] > scores["good"][low])
+    found = {name: likely_negative_auc(labeled, f, signal, prior) for name, f in scores.items()}
+    low = ~labeled & (signal <= np.quantile(signal[~labeled], 1 - prior))
+    by_pairs = np.mean(scores["good"][labeled][:, None] > scores["good"][low])
     assert found["good"] == pytest.approx(by_pairs) and found["good"] > found["bad"]
 
 
@@ -197,6 +197,6 @@ def test_metrics_of_the_first_rows_at_the_edges():
     assert math.isnan(precision_at([1, 0], [1.0, 0.0], 1, "3")) and math.isnan(recall_at([0, 0], [1.0, 0.0], 1, "1"))
     assert math.isnan(bedroc([1, 1], [1.0, 0.0], 1)) and math.isnan(average_precision([0, 0], [1.0, 0.0], 1))
     assert math.isnan(lift_at([1, 0], [np.nan, 0.0], 1, "1")) and math.isnan(boyce([1, 0], [np.nan, 0.0], 1))
-    assert math.isnan(recall_labelled_at([True, True], [1.0, 0.0], "unlabeled", "1"))
+    assert math.isnan(recall_labeled_at([True, True], [1.0, 0.0], "unlabeled", "1"))
     assert rows_at("1%", 300) == 3 and rows_at("1%", 301) == 4
     assert rows_at("7%", 100) == 7  # 0.07 times 100 is above 7 by rounding

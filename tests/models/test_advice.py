@@ -7,15 +7,15 @@ from pucli.models.advice import _irrelevant_features, advise, two_parts
 
 
 def rows(seed, split, noise):
-    """Positives on one side of the negatives or on both, in two features, with columns of noise; a third labelled."""
+    """Positives on one side of the negatives or on both, in two features, with columns of noise; a third labeled."""
     rng = np.random.default_rng(seed)
     side = np.where(np.arange(300) % 2 == 0, 1.0, -1.0 if split else 1.0)
     positive = rng.normal(size=(300, 2)) + 5.0 * side[:, None] * np.array([1.0, 0.8])
     X = np.vstack([positive, rng.normal(size=(300, 2))])
     X = np.hstack([X, rng.normal(size=(600, noise))])
-    labelled = np.zeros(600, dtype=bool)
-    labelled[rng.permutation(300)[:100]] = True
-    return X, labelled
+    labeled = np.zeros(600, dtype=bool)
+    labeled[rng.permutation(300)[:100]] = True
+    return X, labeled
 
 
 @pytest.mark.slow
@@ -30,15 +30,15 @@ def rows(seed, split, noise):
     ],
 )
 def test_the_answers_and_the_method_match_the_description(split, noise, prior, method):
-    X, labelled = rows(0, split, noise)
-    found = advise(X, labelled, prior)
+    X, labeled = rows(0, split, noise)
+    found = advise(X, labeled, prior)
     assert found.trifurcated == split
     assert len({*found.irrelevant} - {"0", "1"}) > 0.8 * noise if noise else not found.irrelevant
     assert found.method == method
     assert len(found.reasons) == 3
 
 
-def test_few_labelled_rows_are_not_in_two_parts():
+def test_few_labeled_rows_are_not_in_two_parts():
     assert two_parts(np.arange(9.0)[:, None], np.zeros((5, 1)), 0) == (0.0, 0.0)
 
 

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 from pucli import BLSSVM, GLPUAL, AutoPU
 from pucli.data import TableEncoder
-from pucli.data.features import Standardiser
+from pucli.data.features import Standardizer
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import METHODS, estimator_class
 from pucli.models.calibrated import CalibratedPU
@@ -27,7 +27,7 @@ X = RNG.normal(size=(600, 2)) + 2.0 * POSITIVE[:, None]
 Y = (np.arange(600) < 100).astype(int)
 
 
-@pytest.mark.parametrize("estimator", [BLSSVM(), make_pipeline(Standardiser(), GLPUAL())], ids=["alone", "pipeline"])
+@pytest.mark.parametrize("estimator", [BLSSVM(), make_pipeline(Standardizer(), GLPUAL())], ids=["alone", "pipeline"])
 def test_the_mean_probability_of_a_score_is_the_share_of_positives(estimator: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -52,7 +52,7 @@ def test_words_and_cross_validation() -> None:
 
 
 def test_too_few_rows_are_refused() -> None:
-    with pytest.raises(ValueError, match="3 labelled and 597 unlabeled rows are too few"):
+    with pytest.raises(ValueError, match="3 labeled and 597 unlabeled rows are too few"):
         CalibratedPU(BLSSVM()).fit(X, (np.arange(600) < 3).astype(int))
 
 
@@ -90,7 +90,7 @@ def test_groups_reach_the_folds_of_the_prior_and_of_a_classifier_that_makes_some
     CalibratedPU(BLSSVM()).fit(X, Y)
     assert homes[0].shape == (600,) and homes[1] is None
     assert all(len(np.unique(homes[0][groups == group])) == 1 for group in range(50))
-    assert taken_groups(make_pipeline(Standardiser(), AutoPU()), groups)["autopu__groups"] is groups
+    assert taken_groups(make_pipeline(Standardizer(), AutoPU()), groups)["autopu__groups"] is groups
     assert taken_groups(BLSSVM(), groups) == {}
 
 
@@ -117,7 +117,7 @@ def test_every_pu_method_has_probabilities(name: str, held_out: bool) -> None:
 def test_probabilities_by_training_scores_run_wherever_scikit_learn_asks_for_them(tmp_path) -> None:
     found = cross_val_predict(BLSSVM(), X, Y, method="predict_proba", cv=3)
     assert found.shape == (600, 2) and np.mean((found[100:, 1] - POSITIVE[100:]) ** 2) < 0.12
-    pipeline = make_pipeline(Standardiser(), BLSSVM()).fit(X, Y)
+    pipeline = make_pipeline(Standardizer(), BLSSVM()).fit(X, Y)
     before = {name: np.copy(value) for name, value in vars(pipeline[-1]).items() if isinstance(value, np.ndarray)}
     found = pipeline.predict_proba(X)
     assert before.keys() == {name for name, value in vars(pipeline[-1]).items() if isinstance(value, np.ndarray)}
@@ -126,7 +126,7 @@ def test_probabilities_by_training_scores_run_wherever_scikit_learn_asks_for_the
     assert not has_own_probabilities(pipeline) and has_own_probabilities(AutoPU())
     path = save_model(tmp_path / "a.model", SavedModel(pipeline, "blssvm", ["a", "b"]))
     np.testing.assert_array_equal(load_model(path).pipeline.predict_proba(X), found)
-    del pipeline[-1].labelled_scores_  # as in a model of blocks
+    del pipeline[-1].labeled_scores_  # as in a model of blocks
     with pytest.raises(AttributeError, match="has no attribute 'predict_proba'"):
         pipeline.predict_proba(X)
     with pytest.raises(AttributeError, match=r"'BLSSVM' object has no attribute 'classes_'$"):

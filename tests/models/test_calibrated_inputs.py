@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from pucli import BLSSVM, UPU
-from pucli.data.features import Standardiser
+from pucli.data.features import Standardizer
 from pucli.estimators.base.labels import without_negatives
 from pucli.metrics import pu_auc_scorer
 from pucli.models.calibrated import CalibratedPU
@@ -106,9 +106,9 @@ def test_columns_that_a_pipeline_takes_by_name() -> None:
     np.testing.assert_array_equal(model.predict_proba(table[["town", "c", "b", "a"]])[:, 1], found)
     frame = table[["a", "b", "c"]]
     polars = pytest.importorskip("polars").from_pandas(frame)
-    expected = probabilities(CalibratedPU(make_pipeline(Standardiser(), BLSSVM()), prior=0.4), frame)
+    expected = probabilities(CalibratedPU(make_pipeline(Standardizer(), BLSSVM()), prior=0.4), frame)
     for rows in (polars, polars.lazy()):
-        found = probabilities(CalibratedPU(make_pipeline(Standardiser(), BLSSVM()), prior=0.4), rows)
+        found = probabilities(CalibratedPU(make_pipeline(Standardizer(), BLSSVM()), prior=0.4), rows)
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 

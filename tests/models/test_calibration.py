@@ -19,20 +19,20 @@ from pucli.solvers.ensemble.calibration import greatest_end, least_end
 from pucli.solvers.ensemble.estimates import Estimate
 from tests.helpers import by_night
 
-SHARE, LABELLED = 0.35, 0.3
+SHARE, LABELED = 0.35, 0.3
 
 
 def rows(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows (n, 4), whether they are positive, and whether they are labelled."""
+    """Return rows (n, 4), whether they are positive, and whether they are labeled."""
     rng = np.random.default_rng(seed)
     positive = rng.random(n) < SHARE
     X = rng.normal(size=(n, 4)) + np.where(positive, 0.9, -0.4)[:, None] * (np.arange(4) < 2)
-    return X, positive, positive & (rng.random(n) < LABELLED)
+    return X, positive, positive & (rng.random(n) < LABELED)
 
 
 def found(n: int = 2000) -> tuple[np.ndarray, np.ndarray, HeldOutScores]:
-    X, positive, labelled = rows(n, 0)
-    scores = held_out_scores(make_pipeline(BLSSVM(), standardise=True).fit(X, labelled.astype(int)), X, labelled, 0)
+    X, positive, labeled = rows(n, 0)
+    scores = held_out_scores(make_pipeline(BLSSVM(), standardize=True).fit(X, labeled.astype(int)), X, labeled, 0)
     assert scores is not None
     return X, positive, scores
 
@@ -40,12 +40,12 @@ def found(n: int = 2000) -> tuple[np.ndarray, np.ndarray, HeldOutScores]:
 @pytest.mark.parametrize("one_sample", [False, True])
 def test_probabilities_are_shares_of_positives_if_the_prior_is_given(one_sample) -> None:
     X, positive, scores = found()
-    labelled = rows(2000, 0)[2]
-    given = float(positive[~labelled].mean())
-    counts = (int(labelled.sum()), int((~labelled).sum())) if one_sample else None
+    labeled = rows(2000, 0)[2]
+    given = float(positive[~labeled].mean())
+    counts = (int(labeled.sum()), int((~labeled).sum())) if one_sample else None
     curve = probability_curve(scores, X, given, counts, 0)
     assert curve.prior.low == curve.prior.high
-    model = make_pipeline(BLSSVM(), standardise=True).fit(X, labelled.astype(int))
+    model = make_pipeline(BLSSVM(), standardize=True).fit(X, labeled.astype(int))
     new, truth, marked = rows(20_000, 1)
     kept = np.ones(len(new), bool) if one_sample else ~marked  # new rows of the population
     columns = curve.of(model.decision_function(new[kept]))
@@ -72,19 +72,19 @@ def test_an_estimated_prior_has_a_range() -> None:
 
 @pytest.mark.slow
 def test_a_model_of_many_rows_has_the_right_probabilities(monkeypatch) -> None:
-    """Models of some of the rows have another share of labelled ones, and so scores of another size."""
+    """Models of some of the rows have another share of labeled ones, and so scores of another size."""
     monkeypatch.setattr("pucli.models.validation.MOST_UNLABELED", 900)
     rng = np.random.default_rng(3)
     positive = rng.random(8000) < SHARE
     X = rng.normal(size=(8000, 4)) + np.where(positive, 0.9, -0.4)[:, None] * (np.arange(4) < 2)
-    labelled = np.zeros(8000, dtype=bool)
-    labelled[rng.choice(np.flatnonzero(positive), 150, replace=False)] = True
-    given = float(positive[~labelled].mean())
-    model = make_pipeline(NaiveSVC(), standardise=True).fit(X, labelled.astype(int))
-    scores = held_out_scores(model, X, labelled, 0)
+    labeled = np.zeros(8000, dtype=bool)
+    labeled[rng.choice(np.flatnonzero(positive), 150, replace=False)] = True
+    given = float(positive[~labeled].mean())
+    model = make_pipeline(NaiveSVC(), standardize=True).fit(X, labeled.astype(int))
+    scores = held_out_scores(model, X, labeled, 0)
     assert scores is not None and len(scores.rows) == 1050
     values = model.decision_function(rows(20_000, 1)[0])
-    moved = in_its_scale(scores, model, X, labelled, 0)
+    moved = in_its_scale(scores, model, X, labeled, 0)
     right, wrong = (probability_curve(one, X, given, None, 0).of(values)["probability"] for one in (moved, scores))
     assert abs(right.mean() - SHARE) < 0.03 < abs(wrong.mean() - SHARE)
 
@@ -113,21 +113,21 @@ def test_the_prior_of_a_model_is_of_the_unlabeled_rows_and_that_of_a_single_samp
     monkeypatch.setattr(calibration, "RIDGE_COLUMNS", 0)
     monkeypatch.setattr(calibration, "prior_of", lambda p, u, value, seed: Estimate(value, value, value))
     rng = np.random.default_rng(0)
-    labelled = np.arange(100) < 20
-    scores = HeldOutScores(np.arange(100), labelled, np.arange(100) % 4, rng.normal(size=100) + labelled, 0.25)
+    labeled = np.arange(100) < 20
+    scores = HeldOutScores(np.arange(100), labeled, np.arange(100) % 4, rng.normal(size=100) + labeled, 0.25)
     for counts, prior in ((None, 0.25), ((20, 80), 0.4)):
         assert probability_curve(scores, np.zeros((100, 1)), None, counts, 0).prior.value == pytest.approx(prior)
 
 
 def test_scores_of_all_rows_stay_where_they_are() -> None:
     X, _, scores = found()
-    assert in_its_scale(scores, None, X, scores.labelled, 0) is scores
+    assert in_its_scale(scores, None, X, scores.labeled, 0) is scores
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("times", by_night([60, 200], by_day=[60]))
 def test_no_range_ends_at_zero(times: int) -> None:
-    """Positives with scores that no labelled row has are rare, but not impossible."""
+    """Positives with scores that no labeled row has are rare, but not impossible."""
     rng = np.random.default_rng(0)
     held = []
     for _ in range(times):
@@ -180,7 +180,7 @@ def test_scores_without_any_order_give_the_prior() -> None:
     assert curve.of(np.array([-1.0, 0.0, 1.0]))["probability"] == pytest.approx(0.3)
 
 
-def test_two_labelled_classes_give_a_logistic_curve() -> None:
+def test_two_labeled_classes_give_a_logistic_curve() -> None:
     rng = np.random.default_rng(0)
     scores = rng.normal(size=5000) * 10.0
     last = rng.random(5000) < expit(0.2 * scores + 0.5)
@@ -201,8 +201,8 @@ def test_two_labelled_classes_give_a_logistic_curve() -> None:
     ],
 )
 def test_a_model_file_with_other_curves_is_refused(tmp_path, wrong) -> None:
-    X, _, labelled = rows(60, 0)
-    pipeline = make_pipeline(BLSSVM(), standardise=True).fit(X, labelled.astype(int))
+    X, _, labeled = rows(60, 0)
+    pipeline = make_pipeline(BLSSVM(), standardize=True).fit(X, labeled.astype(int))
     good = {"prior": 0.3, "prior_low": 0.2, "prior_high": 0.4, "scores": [0.0, 1.0]}
     good |= {name: [0.1, 0.9] for name in ("probability", "low", "high")}
     path = tmp_path / "m.model"
@@ -215,9 +215,9 @@ def test_a_model_file_with_other_curves_is_refused(tmp_path, wrong) -> None:
 
 @pytest.mark.parametrize("method", ["glpual", "svc-naive", "usmo", "cpls", "mcpl-lda"])
 def test_every_method_that_predicts_labels_writes_a_probability(pucli, tmp_path, method) -> None:
-    X, positive, labelled = rows(160, 0)
+    X, positive, labeled = rows(160, 0)
     pu = method in ("glpual", "svc-naive", "usmo")
-    known = labelled if pu else np.random.default_rng(0).random(160) < 0.5
+    known = labeled if pu else np.random.default_rng(0).random(160) < 0.5
     words = np.where(known, np.where(positive, "yes", "no"), "")
     pd.DataFrame(X, columns=list("abcd")).assign(label=words).to_csv("rows.csv", index=False)
     options = ["--positive", "yes"] if pu else []
@@ -234,9 +234,9 @@ def test_every_method_that_predicts_labels_writes_a_probability(pucli, tmp_path,
 
 
 def test_without_held_out_scores_predict_says_why_there_is_no_probability(pucli, tmp_path) -> None:
-    X, _, labelled = rows(40, 0)
-    labelled[:] = np.arange(40) < 3
-    pd.DataFrame(X, columns=list("abcd")).assign(label=labelled.astype(int)).to_csv("rows.csv", index=False)
+    X, _, labeled = rows(40, 0)
+    labeled[:] = np.arange(40) < 3
+    pd.DataFrame(X, columns=list("abcd")).assign(label=labeled.astype(int)).to_csv("rows.csv", index=False)
     train = ["train", "--method", "gllc", "--data", "rows.csv", "--label", "label", "--model", "m.model"]
     assert "gives no probability" in pucli(*train).err
     done = pucli("predict", "--model", "m.model", "--data", "rows.csv")
@@ -252,7 +252,7 @@ def test_a_prior_of_nearly_nothing_has_a_range(value: float) -> None:
     assert 0.0 < curve.high[0] < curve.high[-1] <= 1.0
 
 
-def test_rows_far_below_every_labelled_one_are_not_possibly_certain() -> None:
+def test_rows_far_below_every_labeled_one_are_not_possibly_certain() -> None:
     rng = np.random.default_rng(0)
     positive = rng.normal(8.0, 1.0, 60)
     population = np.concatenate([rng.normal(8.0, 1.0, 100), rng.normal(size=200)])

@@ -52,7 +52,7 @@ def saved(tmp_path_factory):
     frame.assign(bought=np.where(yes, "yes", "")).to_csv(folder / "rows.csv", index=False)
     choice = ColumnChoice(ids=("key",), kinds={"note": "text"})
     rows = training_rows("pu", RowSource(data=folder / "rows.csv", label="bought", positive="yes", choice=choice))
-    save_model(folder / "m.model", fit("glpual", {}, rows, standardise=True).to_save())
+    save_model(folder / "m.model", fit("glpual", {}, rows, standardize=True).to_save())
     return load_model(folder / "m.model")
 
 

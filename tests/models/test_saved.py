@@ -22,18 +22,18 @@ def rows():
     return X, (X[:, 0] + 0.3 * random.normal(size=60) > 0.6).astype(int)
 
 
-def trained(standardise=True, **params):
+def trained(standardize=True, **params):
     X, s = rows()
-    pipeline = make_pipeline(make_estimator("glpual", **params), standardise=standardise).fit(X, s)
+    pipeline = make_pipeline(make_estimator("glpual", **params), standardize=standardize).fit(X, s)
     return SavedModel(pipeline, "glpual", ["a", "b", "c"], {"label_column": "bought", "words": {"1": "yes"}})
 
 
-@pytest.mark.parametrize("standardise", [True, False])
+@pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize(
     "params", [{}, {"kernel": "rbf", "width": 2.0}, {"kernel": "rbf", "form": "thesis"}, {"solver": "admm"}]
 )
-def test_a_loaded_model_equals_the_saved_one(tmp_path, params, standardise):
-    model = trained(standardise, **params)
+def test_a_loaded_model_equals_the_saved_one(tmp_path, params, standardize):
+    model = trained(standardize, **params)
     path = save_model(tmp_path / "model.model", model)
     found = load_model(path)
     X = rows()[0]
@@ -54,7 +54,7 @@ def test_every_method_can_be_saved(tmp_path, name):
     X, s = rows()
     y = s if method.kind == "pu" else np.where(np.arange(60) % 2 == 0, X[:, 1] > 0, -1)
     try:
-        pipeline = make_pipeline(make_estimator(name), standardise=True).fit(X, y)
+        pipeline = make_pipeline(make_estimator(name), standardize=True).fit(X, y)
     except ImportError as error:
         pytest.skip(f"{name} needs {error.name}")
     found = load_model(save_model(tmp_path / "model.model", SavedModel(pipeline, name, ["a", "b", "c"])))
@@ -90,7 +90,7 @@ def shifted_rows():
 def test_fits_that_transform_their_rows_can_be_saved(tmp_path, name, rows_of, params):
     """Features scaled one by one, coordinates of few wide rows, and features far from zero."""
     X, y = rows_of()
-    pipeline = make_pipeline(make_estimator(name, **params), standardise=False).fit(X, y)
+    pipeline = make_pipeline(make_estimator(name, **params), standardize=False).fit(X, y)
     names = [f"x{i}" for i in range(X.shape[1])]
     found = load_model(save_model(tmp_path / "model.model", SavedModel(pipeline, name, names)))
     assert np.array_equal(found.pipeline.predict(X), pipeline.predict(X))

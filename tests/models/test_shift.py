@@ -48,14 +48,14 @@ def test_predictions_are_those_of_the_new_prior():
 
 
 @pytest.mark.parametrize("single", [True, False])
-def test_shares_of_labelled_rows_follow_from_those_of_all_and_of_the_unlabeled(single):
+def test_shares_of_labeled_rows_follow_from_those_of_all_and_of_the_unlabeled(single):
     rng = np.random.default_rng(1)
-    Z, labelled = rng.normal(size=(400, 2)), rng.random(400) < 0.2
-    Z[labelled] += 1.0
-    counts = int(labelled.sum()), int((~labelled).sum())
-    usual = Usual.of(Z, ~labelled)
-    of_labelled, population = old_shares(usual, counts, single=single)
-    for found, rows in ((of_labelled, Z[labelled]), (population, Z if single else Z[~labelled])):
+    Z, labeled = rng.normal(size=(400, 2)), rng.random(400) < 0.2
+    Z[labeled] += 1.0
+    counts = int(labeled.sum()), int((~labeled).sum())
+    usual = Usual.of(Z, ~labeled)
+    of_labeled, population = old_shares(usual, counts, single=single)
+    for found, rows in ((of_labeled, Z[labeled]), (population, Z if single else Z[~labeled])):
         assert found.rows == len(rows)
         for k, points in enumerate(usual.points):
             up_to = np.array([0.0, *(np.mean(rows[:, k] <= point) for point in points), 1.0])

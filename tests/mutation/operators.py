@@ -39,7 +39,7 @@ ROWS = {
     "train": "test",
     "test": "train",
     "valid": "train",
-    "labelled": "~labelled",
+    "labeled": "~labeled",
 }
 # what a change within means nothing for
 SKIPPED = (ast.Raise, ast.Assert, ast.JoinedStr, ast.Import, ast.ImportFrom)

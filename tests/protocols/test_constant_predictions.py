@@ -30,7 +30,7 @@ EXPERIMENTS = {
     "classtering": {**CASES["classtering"].declared, "methods": {"spread": {"method": "label-spreading"}}},
     "usmo": {
         "protocol": "usmo",
-        "data": {"names": ["usmo-heart"], "standardise": "none"},
+        "data": {"names": ["usmo-heart"], "standardize": "none"},
         "split": SPLIT,
         "methods": {"usmo": {"method": "usmo", "kernel": "linear"}},
     },

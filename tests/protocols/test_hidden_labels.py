@@ -57,7 +57,7 @@ CASES = {
         pu,
         {**PU, "split": {**SPLIT, "scenario": "single-training-set"}, "data": {"names": ["breast-cancer"]}},
     ),
-    "pu, raw": Case(pu, {**PU, "data": {"names": ["breast-cancer"], "standardise": "none"}}),
+    "pu, raw": Case(pu, {**PU, "data": {"names": ["breast-cancer"], "standardize": "none"}}),
     "pu_benchmarks": Case(pu_benchmarks, {**BENCHMARK, "options": {"sampling": "pu-bench"}}),
     "pu_benchmarks, transductive": Case(
         pu_benchmarks, {**BENCHMARK, "options": {"sampling": "puicl", "sets": ["breast-cancer"]}}
@@ -68,7 +68,7 @@ CASES = {
             "protocol": "semi_supervised",
             "data": {"names": ["breast-cancer"]},
             "split": {"scenario": "learning-curve", "repeats": 1, "seed": 3},
-            "options": {"labelled": [10, 10], "unlabeled": [10, 50], "test_rows": 40},
+            "options": {"labeled": [10, 10], "unlabeled": [10, 50], "test_rows": 40},
             "methods": {
                 "ls/supervised": {"method": "least-squares"},
                 "ls/safe": {"method": "icls"},
@@ -99,7 +99,7 @@ CASES = {
             "protocol": "usmo_curves",
             "data": {"names": ["breast-cancer"]},
             "split": {"scenario": "single-training-set", "repeats": 1, "seed": 3},
-            "options": {"unlabeled": [20, 60], "labelled": 15, "test_rows": 40},
+            "options": {"unlabeled": [20, 60], "labeled": 15, "test_rows": 40},
             "methods": {"usmo": {"method": "usmo", "kernel": "linear"}, "ramp": {"method": "ramp-pu", "width": 2.0}},
         },
     ),
@@ -138,7 +138,7 @@ def give(monkeypatch, case: Case, X, y) -> None:
 def numbers_of_test_rows(case: Case, cell: Cell, X) -> np.ndarray:
     """Return the numbers of the test rows."""
     raw = dataclasses.replace(
-        cell, declared={**cell.declared, "data": {**cell.declared["data"], "standardise": "none"}}
+        cell, declared={**cell.declared, "data": {**cell.declared["data"], "standardize": "none"}}
     )
     X_test = case.module.PROTOCOL.prepare(raw, Context()).X_test
     number = {row.tobytes(): place for place, row in enumerate(np.ascontiguousarray(X))}
@@ -306,8 +306,8 @@ def test_classes_of_unlabeled_rows_do_not_affect_usmo(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [37, 50, 83])
-def test_only_positives_are_labelled_and_their_number_is_rounded_down(n, monkeypatch):
-    """floor(frequency n prior): a part of a row is not labelled."""
+def test_only_positives_are_labeled_and_their_number_is_rounded_down(n, monkeypatch):
+    """floor(frequency n prior): a part of a row is not labeled."""
     X, y = np.random.default_rng(0).normal(size=(n, 2)), np.where(np.arange(n) < n // 2, 1, -1)
     monkeypatch.setattr(usmo, "read_rows", lambda *_: (X, y))
     declared = {
@@ -341,7 +341,7 @@ def test_the_prior_of_a_fit_is_that_of_its_own_unlabeled_rows(monkeypatch):
 
 def test_the_bandwidth_and_the_counts_of_modes_do_not_see_test_rows():
     rng = np.random.default_rng(0)
-    drawn = deep.DrawnRows(rng.normal(size=(60, 2)), X_test=rng.normal(size=(50, 2)), centres=np.eye(2), sd=0.3)
+    drawn = deep.DrawnRows(rng.normal(size=(60, 2)), X_test=rng.normal(size=(50, 2)), centers=np.eye(2), sd=0.3)
 
     class Model:
         def sample(self, n, random_state):

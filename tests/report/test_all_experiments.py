@@ -11,7 +11,7 @@ from pucli.core.declared_files import declared_path
 from pucli.report.all_experiments import Judged, judged_rows, one_for_each_figure, tallies, verdict_table
 from pucli.report.provenance import as_declared
 from pucli.report.tables.causes import REDUCED
-from pucli.report.tables.verdict import COMPARED, INCONCLUSIVE, NOT_RUN, REPRODUCED, WORSE, Judgement, beside
+from pucli.report.tables.verdict import COMPARED, INCONCLUSIVE, NOT_RUN, REPRODUCED, WORSE, Judgment, beside
 from pucli.runner.loading import experiment_names, load_experiment
 from tests.helpers import ROOT
 
@@ -79,8 +79,8 @@ def test_a_figure_of_another_method_is_neither_reproduced_nor_counted():
     assert compared == {"disdat-swi", "pu-bench", "puicl", "pulsnar"}
     assert not any(one.primary or one.cause for one in rows if one.verdict == COMPARED)
     assert not any(one.primary for one in rows if one.experiment in ("disdat-swi", "pu-bench", "puicl"))
-    assert beside(Judgement(REPRODUCED)).verdict == "compared with another method: equal"
-    assert beside(Judgement(WORSE)).verdict == "compared with another method: worse"
+    assert beside(Judgment(REPRODUCED)).verdict == "compared with another method: equal"
+    assert beside(Judgment(WORSE)).verdict == "compared with another method: worse"
 
 
 def test_the_tables_add_up_to_the_published_figures():

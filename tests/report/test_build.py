@@ -25,7 +25,7 @@ from pucli.report.gathering import rows_of_variants
 from pucli.report.protocol_parts import Extra, extras_of
 from pucli.report.tables.published import read_published
 from pucli.report.tables.samples import Samples
-from pucli.report.tables.summary import SummaryLine, summarise
+from pucli.report.tables.summary import SummaryLine, summarize
 from pucli.report.tables.table import OtherRow, TableRow, table_rows
 from pucli.runner import load_experiment, plan
 from pucli.runner.profiles import scope
@@ -34,7 +34,7 @@ from tests.helpers import ROOT
 DECLARED = {
     "title": "A & B",
     "source": {"document": "Nobody 2024", "table": "1"},
-    "data": {"names": ["seeds", "umd", "wifi", "ssmcr"], "standardise": "train"},
+    "data": {"names": ["seeds", "umd", "wifi", "ssmcr"], "standardize": "train"},
     "split": {"scenario": "case-control", "label_frequencies": [0.5, 0.25], "repeats": 4, "seed": 1},
     "methods": {
         "glpual/thesis": {"method": "glpual", "kernel": "rbf", "form": "thesis", "grid": {"width": [1, 2]}},
@@ -460,12 +460,12 @@ def test_summary_combines_settings_that_have_one_data_set_each():
         means = {"obtained_mean": obtained, "published_mean": published}
         return TableRow(dataset=dataset, setting=setting, method="m", variant="", metric="f1", column="m", **means)
 
-    (line,) = summarise([row("a", "panel=a 1", 10.0), row("a", "panel=a 2", 20.0), row("b", "panel=b 1", 60.0)])
+    (line,) = summarize([row("a", "panel=a 1", 10.0), row("a", "panel=a 2", 20.0), row("b", "panel=b 1", 60.0)])
     assert (line.setting, line.rows, line.obtained_mean) == ("", 3, 30.0)
-    apart = summarise([row("a", "share=0.5", 10.0), row("b", "share=0.5", 20.0), row("b", "share=1", 60.0)])
+    apart = summarize([row("a", "share=0.5", 10.0), row("b", "share=0.5", 20.0), row("b", "share=1", 60.0)])
     assert [(line.setting, line.obtained_mean) for line in apart] == [("share=0.5", 15.0), ("share=1", 60.0)]
     # of published figures, the means are over the rows that have both
-    (line,) = summarise([row("a", "x", 10.0, 12.0), row("b", "x", math.nan, 90.0), row("c", "x", 50.0)])
+    (line,) = summarize([row("a", "x", 10.0, 12.0), row("b", "x", math.nan, 90.0), row("c", "x", 50.0)])
     assert (line.rows, line.obtained_mean, line.published_mean) == (1, 10.0, 12.0)
-    (line,) = summarise([row("a", "x", 10.0), row("b", "x", math.nan)])
+    (line,) = summarize([row("a", "x", 10.0), row("b", "x", math.nan)])
     assert (line.rows, line.obtained_mean) == (1, 10.0)

@@ -19,7 +19,7 @@ class Fragile(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         if np.sum(y) > self.rows:
-            raise ValueError(f"more than {self.rows} labelled rows")
+            raise ValueError(f"more than {self.rows} labeled rows")
         self.classes_ = np.unique(y)
         return self
 
@@ -49,7 +49,7 @@ def test_failed_cells_are_shown_with_their_reasons(pucli, fragile):
     done = pucli("reproduce", fragile, "--status")
     assert done.code == 1
     assert "some, profile full: " in done.out and "of 8 cells done" in done.out
-    assert "failed: ValueError: more than 20 labelled rows" in done.out
+    assert "failed: ValueError: more than 20 labeled rows" in done.out
     assert "breast-cancer (label_frequency 0.5) fragile, repeat 1" in done.out
     assert "`pucli reproduce some.yaml --only-failed`" in done.err
     document = pucli("reproduce", fragile, "--status", "--json").document

@@ -102,7 +102,7 @@ def test_wrong_types_and_values(tmp_path):
     assert "split.repeats" in refused(tmp_path, split__repeats="ten")
     assert "split.repeats" in refused(tmp_path, split__repeats=0)
     assert "split.seed: this key is required" in refused(tmp_path, split__seed=...)
-    assert "data.standardise" in refused(tmp_path, data__standardise="all")
+    assert "data.standardize" in refused(tmp_path, data__standardize="all")
     assert "greedy.step" in refused(tmp_path, tuning__greedy={"step": 2})
     assert "names" in refused(tmp_path, data__names=["seeds"])  # beside generate
     with pytest.raises(UsageError, match=r"split.label_frequencies"):
@@ -116,7 +116,7 @@ def test_wrong_references(tmp_path):
     assert "methods.glpual.method" in message and "'glpual'" in message
     message = refused(tmp_path, methods__glpual__grid={"lamb": [1]})
     assert "methods.glpual.grid.lamb" in message and "'lam'" in message
-    # a misspelt key of the entry, which would otherwise count as a parameter
+    # a misspelled key of the entry, which would otherwise count as a parameter
     message = refused(tmp_path, methods__glpual__gird={"lam": [1]})
     assert "methods.glpual.gird" in message and "'grid'" in message
     message = refused(tmp_path, methods__glpual__grid={"lam": [1, -1]})
@@ -149,17 +149,17 @@ def test_defaults_of_columns(tmp_path):
     assert {cell.method for key, cell in changed.items() if key not in before} == {"glpual"}
 
 
-def test_protocols_without_standardisation_refuse_it():
+def test_protocols_without_standardization_refuse_it():
     """An option that would do nothing is an error."""
     declared = {
         "title": "A",
-        "data": {"names": ["usmo-heart"], "standardise": "train"},
+        "data": {"names": ["usmo-heart"], "standardize": "train"},
         "split": {"label_frequencies": [0.2], "repeats": 1, "seed": 1},
     }
     for protocol, method in (("usmo", "usmo"), ("deep", "vae"), ("adversarial_labels", "mcpl")):
         options = {"examples": {}} if protocol == "adversarial_labels" else {}
         content = {**declared, "protocol": protocol, "methods": {"a": {"method": method}}, "options": options}
-        with pytest.raises(UsageError, match=r"data\.standardise: none"):
+        with pytest.raises(UsageError, match=r"data\.standardize: none"):
             plan(parse_experiment(content, file="a.yaml"))
 
 
@@ -268,7 +268,7 @@ def test_profiles_share_cells_whose_settings_agree(tmp_path):
     "change",
     [
         {"split__seed": 2},
-        {"data__standardise": "none"},
+        {"data__standardize": "none"},
         {"tuning__folds": 4},
         {"tuning__score": "puf-pooled"},
         {"tuning__greedy": {"step": 0.2}},

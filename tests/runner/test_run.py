@@ -237,11 +237,11 @@ def test_failed_cells_are_rows_and_are_tried_again(tmp_path):
 
 
 @pytest.mark.slow
-def test_too_few_labelled_rows_fail_their_cell_only(tmp_path):
+def test_too_few_labeled_rows_fail_their_cell_only(tmp_path):
     split = {**SMALL["split"], "label_frequencies": [0.004, 0.25], "repeats": 1}
     summary = run(declare(tmp_path, split=split), results_dir=tmp_path)
     assert (summary.total, summary.failed) == (8, 4)
-    assert "labelled rows cannot fill 3 folds" in summary.errors[0]
+    assert "labeled rows cannot fill 3 folds" in summary.errors[0]
 
 
 def test_not_converged_is_flagged(tmp_path):

@@ -1,6 +1,6 @@
-"""Every update of the printed ADMMs against a numerical minimiser of its sub-problem.
+"""Every update of the printed ADMMs against a numerical minimizer of its sub-problem.
 
-Each method's augmented Lagrangian is written down from the splitting, and Clarabel minimises it over one block after
+Each method's augmented Lagrangian is written down from the splitting, and Clarabel minimizes it over one block after
 the other, in the printed order; the solver's iterates must be the same, iteration by iteration.
 """
 
@@ -25,8 +25,8 @@ ITERATIONS = 4
 
 def problem(seed):
     X, y = oracles.problem(seed, n=16, m=2, n_p=5, shift=0.7, scales=(1.0, 1.0))
-    _, labelled, edges = oracles.with_graph(X, y, sigma=2.0, n_neighbors=3)
-    return X, labelled, edges
+    _, labeled, edges = oracles.with_graph(X, y, sigma=2.0, n_neighbors=3)
+    return X, labeled, edges
 
 
 def similarity(f, edges):
@@ -40,7 +40,7 @@ def coupling(multiplier, residual, mu):
 
 
 def alternate(lagrangian, blocks, order, constraints, multipliers, mu, record):
-    """Minimise over the blocks in `order`, then move each multiplier by mu times its residual; return the records."""
+    """Minimize over the blocks in `order`, then move each multiplier by mu times its residual; return the records."""
     seen = []
     for _ in range(ITERATIONS):
         for name in order:
@@ -57,27 +57,27 @@ def alternate(lagrangian, blocks, order, constraints, multipliers, mu, record):
 @pytest.mark.parametrize("mu", [0.3, 2.0])
 def test_glpual(mu):
     """(3.9), (3.13), (3.6)."""
-    X, labelled, edges = problem(0)
+    X, labeled, edges = problem(0)
     Z, lam, c_p, c_u = with_intercept(X), 0.4, 1.3, 0.2
-    n_p = labelled.sum()
+    n_p = labeled.sum()
 
     def lagrangian(x, y):
         f = Z @ x["w"]
         value = lam / 2 * cp.sum_squares(x["w"][:-1]) + c_p * cp.sum(cp.pos(x["h"]))
-        value += c_u * cp.sum_squares(1 + f[~labelled]) + similarity(f, edges)
-        return value + coupling(y["u"], 1 - f[labelled] - x["h"], mu)
+        value += c_u * cp.sum_squares(1 + f[~labeled]) + similarity(f, edges)
+        return value + coupling(y["u"], 1 - f[labeled] - x["h"], mu)
 
     expected = alternate(
         lagrangian,
         {"w": np.zeros(3), "h": np.ones(n_p)},
         ["w", "h"],
-        {"u": lambda x: 1 - Z[labelled] @ x["w"] - x["h"]},
+        {"u": lambda x: 1 - Z[labeled] @ x["w"] - x["h"]},
         {"u": np.zeros(n_p)},
         mu,
         lambda x, y: (x["w"], y["u"]),
     )
     for count, (w, u) in enumerate(expected, start=1):
-        found = solve_glpual_admm(GlobalLocalProblem(Z, labelled, edges, lam, c_p, c_u), mu, tol=1e-15, max_iter=count)
+        found = solve_glpual_admm(GlobalLocalProblem(Z, labeled, edges, lam, c_p, c_u), mu, tol=1e-15, max_iter=count)
         np.testing.assert_allclose(found.coef, w, atol=1e-5)
         np.testing.assert_allclose(found.dual, np.clip(u, 0, c_p), atol=1e-5)
 
@@ -85,15 +85,15 @@ def test_glpual(mu):
 @pytest.mark.parametrize("mu", [0.3, 2.0])
 def test_elastic_glpual(mu):
     """(4.10), (4.14), (4.17), (4.19), (4.21)."""
-    X, labelled, edges = problem(1)
+    X, labeled, edges = problem(1)
     Z, lam1, lam2, c_p, c_u = with_intercept(X), 0.8, 0.3, 1.0, 0.2
-    n, n_p = len(X), labelled.sum()
+    n, n_p = len(X), labeled.sum()
 
     def lagrangian(x, y):
         f = Z @ x["w"]
         value = lam1 / 2 * cp.norm1(x["t"]) + lam2 / 2 * cp.sum_squares(x["w"][:-1]) + c_p * cp.sum(cp.pos(x["h"]))
         value += c_u * cp.sum_squares(x["a"]) + similarity(x["b"], edges)
-        value += coupling(y["h"], 1 - f[labelled] - x["h"], mu) + coupling(y["a"], 1 + f[~labelled] - x["a"], mu)
+        value += coupling(y["h"], 1 - f[labeled] - x["h"], mu) + coupling(y["a"], 1 + f[~labeled] - x["a"], mu)
         return value + coupling(y["t"], x["w"][:-1] - x["t"], mu) + coupling(y["b"], f - x["b"], mu)
 
     expected = alternate(
@@ -101,8 +101,8 @@ def test_elastic_glpual(mu):
         {"w": np.zeros(3), "h": np.ones(n_p), "a": np.ones(n - n_p), "t": np.zeros(2), "b": np.zeros(n)},
         ["w", "h", "a", "t", "b"],
         {
-            "h": lambda x: 1 - Z[labelled] @ x["w"] - x["h"],
-            "a": lambda x: 1 + Z[~labelled] @ x["w"] - x["a"],
+            "h": lambda x: 1 - Z[labeled] @ x["w"] - x["h"],
+            "a": lambda x: 1 + Z[~labeled] @ x["w"] - x["a"],
             "t": lambda x: x["w"][:-1] - x["t"],
             "b": lambda x: Z @ x["w"] - x["b"],
         },
@@ -112,7 +112,7 @@ def test_elastic_glpual(mu):
     )
     for count, (w, u_h, v) in enumerate(expected, start=1):
         found = solve_elastic_admm(
-            GlobalLocalProblem(Z, labelled, edges, lam2, c_p, c_u), lam1, mu, tol=1e-15, max_iter=count
+            GlobalLocalProblem(Z, labeled, edges, lam2, c_p, c_u), lam1, mu, tol=1e-15, max_iter=count
         )
         np.testing.assert_allclose(found.coef, w, atol=1e-5)
         dual = np.concatenate([-np.clip(u_h, 0, c_p), np.clip(v, -lam1 / 2, lam1 / 2)])
@@ -122,17 +122,17 @@ def test_elastic_glpual(mu):
 @pytest.mark.parametrize("mu", [0.3, 2.0])
 def test_elastic_kernel_free_glpual(mu):
     """(4.30), (4.33) with c_p / mu, (4.35), (4.37), (4.43)."""
-    X, labelled, edges = problem(2)
+    X, labeled, edges = problem(2)
     Z, G, groups = with_intercept(surface_features(X)), surface_ridge(X), surface_groups(2)
     lam1, lam2, c_p, c_u = 0.2, 0.05, 1.0, 0.2
-    n, n_p, r = len(X), labelled.sum(), Z.shape[1]
+    n, n_p, r = len(X), labeled.sum(), Z.shape[1]
 
     def lagrangian(x, y):
         alpha, f = x["w"][:-1], Z @ x["w"]
         copies = cp.vstack([alpha[group] for group in groups])
         value = lam1 / 2 * cp.sum(cp.norm(x["t"], axis=1)) + lam2 / 2 * cp.quad_form(alpha, cp.psd_wrap(G))
         value += c_p * cp.sum(cp.pos(x["h"])) + c_u * cp.sum_squares(x["a"]) + similarity(x["b"], edges)
-        value += coupling(y["h"], 1 - f[labelled] - x["h"], mu) + coupling(y["a"], 1 + f[~labelled] - x["a"], mu)
+        value += coupling(y["h"], 1 - f[labeled] - x["h"], mu) + coupling(y["a"], 1 + f[~labeled] - x["a"], mu)
         return value + coupling(y["t"], copies - x["t"], mu) + coupling(y["b"], f - x["b"], mu)
 
     expected = alternate(
@@ -146,8 +146,8 @@ def test_elastic_kernel_free_glpual(mu):
         },
         ["w", "h", "a", "b", "t"],
         {
-            "h": lambda x: 1 - Z[labelled] @ x["w"] - x["h"],
-            "a": lambda x: 1 + Z[~labelled] @ x["w"] - x["a"],
+            "h": lambda x: 1 - Z[labeled] @ x["w"] - x["h"],
+            "a": lambda x: 1 + Z[~labeled] @ x["w"] - x["a"],
             "t": lambda x: x["w"][groups] - x["t"],
             "b": lambda x: Z @ x["w"] - x["b"],
         },
@@ -158,7 +158,7 @@ def test_elastic_kernel_free_glpual(mu):
     compared = 0
     for count, (w, u_h, t) in enumerate(expected, start=1):
         found = solve_surface_admm(
-            GlobalLocalProblem(Z, labelled, edges, lam2, c_p, c_u), G, lam1, mu, tol=1e-15, max_iter=count
+            GlobalLocalProblem(Z, labeled, edges, lam2, c_p, c_u), G, lam1, mu, tol=1e-15, max_iter=count
         )
         np.testing.assert_allclose(found.dual, -np.clip(u_h, 0, c_p), atol=1e-5)
         zero = np.linalg.norm(t, axis=1) < 1e-6
@@ -172,15 +172,15 @@ def test_elastic_kernel_free_glpual(mu):
 @pytest.mark.parametrize("mu", [0.05, 0.5])
 def test_class_prior_based_glpual(mu):
     """(5.19), (5.23) with 1 / (mu n_u), (5.27) with prior / (n_p mu), (5.30); the update of `a` is not convex."""
-    X, labelled, edges = problem(3)
+    X, labeled, edges = problem(3)
     Z, lam, prior = with_intercept(X), 0.3, 0.4
-    n, n_p = len(X), labelled.sum()
-    slope = np.where(labelled, -prior / n_p, 1.0 / (n - n_p))
+    n, n_p = len(X), labeled.sum()
+    slope = np.where(labeled, -prior / n_p, 1.0 / (n - n_p))
 
     def lagrangian(x, y):
         f = Z @ x["w"]
         value = lam / 2 * cp.sum_squares(x["w"][:-1]) + prior / n_p * cp.sum(cp.pos(x["h"])) + similarity(f, edges)
-        return value + coupling(y["h"], 1 - f[labelled] - x["h"], mu) + coupling(y["a"], 1 + f - x["a"], mu)
+        return value + coupling(y["h"], 1 - f[labeled] - x["h"], mu) + coupling(y["a"], 1 + f - x["a"], mu)
 
     def best_a(f, u):
         """Row by row, the better of the minima on either side of zero."""
@@ -207,8 +207,8 @@ def test_class_prior_based_glpual(mu):
             clarabel(lagrangian({**blocks, name: free}, {"h": u_h, "a": u_a}), accuracy=1e-12)
             w, h = (free.value, h) if name == "w" else (w, free.value)
         f = Z @ w
-        u_h, u_a = u_h + mu * (1 - f[labelled] - h), u_a + mu * (1 + f - a)
-        values.append(CPBProblem(Z, labelled, edges, prior, lam).objective(w))
-    found = solve_cpb_admm(CPBProblem(Z, labelled, edges, prior, lam), mu, tol=1e-15, max_iter=ITERATIONS)
+        u_h, u_a = u_h + mu * (1 - f[labeled] - h), u_a + mu * (1 + f - a)
+        values.append(CPBProblem(Z, labeled, edges, prior, lam).objective(w))
+    found = solve_cpb_admm(CPBProblem(Z, labeled, edges, prior, lam), mu, tol=1e-15, max_iter=ITERATIONS)
     np.testing.assert_allclose(found.objectives, values, atol=1e-5)
     assert np.ptp(values) > 1e-3  # the iterates move

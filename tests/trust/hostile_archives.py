@@ -17,7 +17,7 @@ CATALOGUE = """
 toy:
   title: A toy table
   page: https://example.invalid/toy
-  licence: CC0
+  license: CC0
   files:
     - name: toy.csv
       sha256: {sha}

@@ -10,7 +10,7 @@ from tests.trust.fuzz import Case, Rng, mutated
 # A file with several mistakes has a line for each of the first five.
 MISTAKES = 6
 _GOOD = """title: A toy table
-data: {names: [wifi], standardise: train}
+data: {names: [wifi], standardize: train}
 split: {scenario: case-control, label_frequencies: [0.5], repeats: 1, seed: 1, unlabeled_train: 0.7}
 tuning: {folds: 2, score: puf}
 methods:

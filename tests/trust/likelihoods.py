@@ -1,6 +1,6 @@
 """Guarantees of contrastive pessimistic likelihood on generated problems, computed in extended precision.
 
-With the means and covariances of a fit, and those of the labelled rows alone, the gain in log-likelihood is computed
+With the means and covariances of a fit, and those of the labeled rows alone, the gain in log-likelihood is computed
 for the worst labels of the unlabeled rows. It must be at least `improvement_`. The contrast at the best parameters for
 the soft labels of the fit bounds the saddle value from above, and `dual_gap_` must reach it.
 """
@@ -16,7 +16,7 @@ from pucli.core.arrays import Floats, Ints
 from pucli.methods import make_estimator
 from tests.trust.fits import Cases, fitted
 from tests.trust.objectives import Long
-from tests.trust.problems import partly_labelled
+from tests.trust.problems import partly_labeled
 
 SEED = 23
 COUNTS = (100, 10_000)
@@ -99,7 +99,7 @@ def as_counts(name: str, X: Floats) -> Floats:
 
 def generated(number: int, seed: int = SEED) -> tuple[str, Floats, Ints]:
     """Return the kind of a problem, rows, and labels, -1 for unlabeled rows."""
-    return partly_labelled(np.random.default_rng([seed, number]))
+    return partly_labeled(np.random.default_rng([seed, number]))
 
 
 def judged(name: str, X: Floats, y: Ints) -> str:
@@ -117,33 +117,33 @@ def judged(name: str, X: Floats, y: Ints) -> str:
 def _wrong(model: Any, family: str, X: Floats, y: Ints) -> str:
     rows: Any = X.astype(np.longdouble)
     counts = family in ("bernoulli", "poisson")
-    centre = 0 * rows[0] if counts else rows.mean(axis=0)
-    scale = 0 * rows[0] + 1 if counts else np.abs(rows - centre).max(axis=0)
-    rows = (rows - centre) / np.where(scale > 0, scale, 1)
+    center = 0 * rows[0] if counts else rows.mean(axis=0)
+    scale = 0 * rows[0] + 1 if counts else np.abs(rows - center).max(axis=0)
+    rows = (rows - center) / np.where(scale > 0, scale, 1)
     pseudo = np.asarray(model.pseudo_mean_, dtype=np.longdouble)
 
     def most_likely(rows: Long, weights: Long) -> Gaussians | Counts:
         return _counted(rows, weights, family, pseudo) if counts else _most_likely(rows, weights, family)
 
-    labelled, K = y >= 0, len(model.classes_)
-    own = np.eye(K)[np.searchsorted(model.classes_, y[labelled])].astype(np.longdouble)
-    supervised = most_likely(rows[labelled], own)
+    labeled, K = y >= 0, len(model.classes_)
+    own = np.eye(K)[np.searchsorted(model.classes_, y[labeled])].astype(np.longdouble)
+    supervised = most_likely(rows[labeled], own)
     try:
-        stored = _stored_counts(model, family, pseudo) if counts else stored_gaussians(model, centre, scale, family)
+        stored = _stored_counts(model, family, pseudo) if counts else stored_gaussians(model, center, scale, family)
         before, after = supervised.log_joint(rows), stored.log_joint(rows)
-        order = np.append(np.flatnonzero(labelled), np.flatnonzero(~labelled))
+        order = np.append(np.flatnonzero(labeled), np.flatnonzero(~labeled))
         best = most_likely(rows[order], np.vstack([own, model.soft_labels_]))
         most = best.log_joint(rows) - before
     except np.linalg.LinAlgError:
         return "" if model.improvement_ == 0.0 else "a guarantee for a singular covariance"
     gain = after - before
-    certain = (own * gain[labelled]).sum() + stored.pseudo - supervised.pseudo
-    least = float(certain + gain[~labelled].min(axis=1).sum())
+    certain = (own * gain[labeled]).sum() + stored.pseudo - supervised.pseudo
+    least = float(certain + gain[~labeled].min(axis=1).sum())
     slack = ROUNDING * float(np.abs(after).max(axis=1).sum() + np.abs(before).max(axis=1).sum() + len(X))
     # without an improvement the parameters are the supervised ones, whatever their rounding
     if model.improvement_ > 0.0 and model.improvement_ - least > slack:
         return f"improvement {model.improvement_:.6g}, but it is {least:.6g} for some labels"
-    above = float((own * most[labelled]).sum() + (model.soft_labels_ * most[~labelled]).sum())
+    above = float((own * most[labeled]).sum() + (model.soft_labels_ * most[~labeled]).sum())
     above += float(best.pseudo - supervised.pseudo)
     if above - model.objective_ > model.dual_gap_ + slack:
         return f"objective {model.objective_:.9g}, gap {model.dual_gap_:.3g}, but the saddle may be at {above:.9g}"
@@ -165,15 +165,15 @@ def _stored_counts(model: Any, family: str, pseudo_mean: Long) -> Counts:
     return Counts(np.log(prior), mean, family == "bernoulli", pseudo_mean)
 
 
-def stored_gaussians(model: Any, centre: Long, scale: Long, family: str) -> Gaussians:
-    """Return the parameters that a model states, in the units of standardised rows."""
+def stored_gaussians(model: Any, center: Long, scale: Long, family: str) -> Gaussians:
+    """Return the parameters that a model states, in the units of standardized rows."""
     covariance = np.asarray(model.covariance_, dtype=np.longdouble)
     if family == "gaussian-shared":
         covariance = np.repeat(covariance[None], len(model.priors_), axis=0)
     if family == "gaussian-diagonal":
         covariance = covariance[:, :, None] * np.eye(covariance.shape[1])
     unit: Any = np.where(scale > 0, scale, 1)
-    mean: Long = (np.asarray(model.means_, dtype=np.longdouble) - centre) / unit
+    mean: Long = (np.asarray(model.means_, dtype=np.longdouble) - center) / unit
     inside: Long = covariance / unit / unit[:, None]
     return Gaussians(np.log(np.asarray(model.priors_, dtype=np.longdouble)), mean, inside)
 

@@ -16,7 +16,7 @@ from pucli.methods import make_estimator
 from tests.trust.fits import Cases, fitted
 from tests.trust.likelihoods import stored_gaussians
 from tests.trust.objectives import Long
-from tests.trust.problems import Problem, partly_labelled, problem
+from tests.trust.problems import Problem, partly_labeled, problem
 
 SEED = 27
 COUNTS, SLOW = (100, 10_000), (20, 10_000)
@@ -45,7 +45,7 @@ def _network(method: str, number: int) -> tuple[str, str]:
 def judged_network(method: str, task: Problem) -> str:
     """Return what is wrong with a network, "" if nothing, "refused" if the method refused the rows with a reason."""
     model = make_estimator(method, **NETWORKS[method], **SMALL, **task.weights)
-    if wrong := fitted(model, task.X, task.labelled.astype(int)):
+    if wrong := fitted(model, task.X, task.labeled.astype(int)):
         return wrong
     if not np.isfinite(model.objective_) or not np.isfinite(model.residual_):
         return f"converged with risk {model.objective_}, residual {model.residual_}" if model.converged_ else ""
@@ -54,7 +54,7 @@ def judged_network(method: str, task: Problem) -> str:
 
 
 def _wrong_network(model: Any, task: Problem, non_negative: bool) -> str:
-    X, p, prior = task.X.astype(np.longdouble), task.labelled, np.longdouble(task.weights["prior"])
+    X, p, prior = task.X.astype(np.longdouble), task.labeled, np.longdouble(task.weights["prior"])
     W, b, v, c = (np.asarray(part, dtype=np.longdouble) for part in model.network_)
     hidden = X @ W + b
     f = np.maximum(hidden, 0) @ v + c[0]
@@ -80,7 +80,7 @@ def _wrong_network(model: Any, task: Problem, non_negative: bool) -> str:
 def _wrong_residual(model: Any, task: Problem, network: Any, scores: Any, corrected: bool) -> str:
     """Return what is wrong with the largest entry of the gradient, weight decay included."""
     (W, b, v, c), (hidden, slope, moved) = network, scores
-    X, p, prior = task.X.astype(np.longdouble), task.labelled, np.longdouble(task.weights["prior"])
+    X, p, prior = task.X.astype(np.longdouble), task.labeled, np.longdouble(task.weights["prior"])
     by_positive = np.where(p, -prior / p.sum(), 0) * slope
     by_negative = np.where(p, -prior / p.sum(), 1 / np.longdouble((~p).sum())) * slope
     by_score = -by_negative if corrected else by_positive + by_negative
@@ -98,17 +98,17 @@ def _wrong_residual(model: Any, task: Problem, network: Any, scores: Any, correc
 
 
 def _mixture(number: int) -> tuple[str, str]:
-    kind, X, y = partly_labelled(np.random.default_rng([SEED, number, 1]))
+    kind, X, y = partly_labeled(np.random.default_rng([SEED, number, 1]))
     model = make_estimator("em-lda", max_iter=200)
     if wrong := fitted(model, X, y):
         return kind, wrong
     rows = X.astype(np.longdouble)
-    centre = rows.mean(axis=0)
-    scale = np.abs(rows - centre).max(axis=0)
+    center = rows.mean(axis=0)
+    scale = np.abs(rows - center).max(axis=0)
     scale = np.where(scale > 0, scale, 1)
     try:
         with np.errstate(all="ignore"):
-            joint = stored_gaussians(model, centre, scale, model.family).log_joint((rows - centre) / scale)
+            joint = stored_gaussians(model, center, scale, model.family).log_joint((rows - center) / scale)
     except np.linalg.LinAlgError:
         return kind, "the covariance is singular" if model.converged_ else ""
     # in the coordinates of the fit
@@ -117,7 +117,7 @@ def _mixture(number: int) -> tuple[str, str]:
     both = largest + np.log(np.exp(joint - largest[:, None]).sum(axis=1))
     own = np.where(y >= 0, joint[np.arange(len(y)), np.searchsorted(model.classes_, np.maximum(y, 0))], both)
     size = float(np.abs(joint).max(axis=1).sum())
-    far = float((np.abs(centre) / np.sqrt(np.diag(model.covariance_))).max())
+    far = float((np.abs(center) / np.sqrt(np.diag(model.covariance_))).max())
     slack = (ROUNDING + np.finfo(float).eps * (far + 1.0) * _condition(model.covariance_)) * (size + len(y))
     if abs(float(own.sum()) - model.objective_) > slack:
         return kind, f"the log-likelihood is {float(own.sum()):.12g}, not {model.objective_:.12g}"
@@ -130,7 +130,7 @@ def _condition(covariance: Floats) -> float:
 
 
 def _bound(number: int) -> tuple[str, str]:
-    kind, X, y = partly_labelled(np.random.default_rng([SEED, number, 2]), least=1)
+    kind, X, y = partly_labeled(np.random.default_rng([SEED, number, 2]), least=1)
     model = make_estimator("classtering", **BOUNDED)
     if wrong := fitted(model, X, y):
         return kind, wrong

@@ -12,11 +12,11 @@ from pucli.methods import make_estimator
 from tests.trust import objectives
 from tests.trust.fits import Cases, fitted
 from tests.trust.objectives import SMALLEST, Long, by_clarabel, by_descent
-from tests.trust.problems import partly_labelled
+from tests.trust.problems import partly_labeled
 
 SEED = 26
 COUNTS = (100, 10_000)
-NEIGHBOURS = 6
+NEIGHBORS = 6
 ROUNDING = 1e-10
 
 
@@ -43,7 +43,7 @@ class Machine(NamedTuple):
         return value, (slope + 2 * rough) @ self.F + 2 * self.gamma * g, slope.sum()
 
     def lowest(self, alpha: Long, b: Any) -> Any:
-        """Return the least value that constants, a general minimiser and Clarabel find."""
+        """Return the least value that constants, a general minimizer and Clarabel find."""
         values, vectors = np.linalg.eigh(np.asarray(self.F, dtype=float))
         kept = values > SMALLEST * max(values[-1], 1e-300)
         A = (vectors[:, kept] / np.sqrt(values[kept])).astype(np.longdouble)
@@ -56,7 +56,7 @@ class Machine(NamedTuple):
         return min(value for value in found if np.isfinite(value))
 
     def _by_clarabel(self, A: Floats) -> Long | None:
-        """Return the minimiser along the directions A, and the offset last; None where Clarabel finds none."""
+        """Return the minimizer along the directions A, and the offset last; None where Clarabel finds none."""
         known = np.flatnonzero(self.y)
         r, count = A.shape[1], len(known)
         Z = np.asarray(self.F @ A, dtype=float)
@@ -89,7 +89,7 @@ def _judged(kernel: str, number: int) -> tuple[str, str]:
 def generated(number: int, seed: int = SEED) -> tuple[str, Floats, Ints, dict[str, float]]:
     """Return the kind of a problem, rows, labels with -1 for unlabeled rows, and the weights of the method."""
     rng = np.random.default_rng([seed, number])
-    kind, X, y = partly_labelled(rng, least=int(rng.integers(1, 4)))
+    kind, X, y = partly_labeled(rng, least=int(rng.integers(1, 4)))
     power = 6.0 if kind in ("weights", "all") else 2.0
     params = {name: float(10.0 ** rng.uniform(-power, power)) for name in ("gamma_a", "gamma_i")}
     spread = float(np.median(np.abs(X - X.mean(axis=0)))) or 1.0
@@ -98,7 +98,7 @@ def generated(number: int, seed: int = SEED) -> tuple[str, Floats, Ints, dict[st
 
 def judged(kernel: str, X: Floats, y: Ints, params: dict[str, float]) -> str:
     """Return what is wrong with a fit, "" if nothing, "refused" if the method refused the rows with a reason."""
-    model = make_estimator("laplacian-svm", kernel=kernel, n_neighbors=NEIGHBOURS, **params)
+    model = make_estimator("laplacian-svm", kernel=kernel, n_neighbors=NEIGHBORS, **params)
     if wrong := fitted(model, X, y):
         return wrong
     if not np.isfinite(model.objective_) or not np.isfinite(model.dual_gap_):
@@ -129,8 +129,8 @@ def _wrong(model: Any, kernel: str, X: Floats, y: Ints, params: dict[str, float]
 
 
 def _laplacian(X: Floats) -> Long:
-    """Return the normalised Laplacian of the symmetric graph of nearest neighbours."""
-    near = kneighbors_graph(X, min(NEIGHBOURS, len(X) - 1)).toarray()
+    """Return the normalized Laplacian of the symmetric graph of nearest neighbors."""
+    near = kneighbors_graph(X, min(NEIGHBORS, len(X) - 1)).toarray()
     W = np.maximum(near, near.T).astype(np.longdouble)
     root = np.sqrt(W.sum(axis=1))
     return np.eye(len(X), dtype=np.longdouble) - W / root / root[:, None]

@@ -64,12 +64,12 @@ def judged(blocks: str, X: Floats, ridge: float, number: int = 0) -> str:
 
 
 def _wrong(model: Any, X: Floats, ridge: float, rng: np.random.Generator) -> str:
-    centre, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
+    center, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
     scale[~(scale > 0.0)] = 1.0
-    rows: Long = (X.astype(np.longdouble) - centre) / scale
+    rows: Long = (X.astype(np.longdouble) - center) / scale
     noise = np.longdouble(ridge) / scale.astype(np.longdouble) ** 2
-    fit = _inside(model.mean_, model.covariance_, centre, scale)
-    old = _inside(model.complete_mean_, model.complete_covariance_, centre, scale)
+    fit = _inside(model.mean_, model.covariance_, center, scale)
+    old = _inside(model.complete_mean_, model.complete_covariance_, center, scale)
     units = -(~np.isnan(X) * np.log(scale.astype(np.longdouble))).sum()
     own = _observed(rows, fit, noise) + units
     size = float(abs(own)) + float(abs(_observed(rows, old, noise))) + X.size
@@ -100,10 +100,10 @@ def _wrong(model: Any, X: Floats, ridge: float, rng: np.random.Generator) -> str
     return ""
 
 
-def _inside(mean: Floats, covariance: Floats, centre: Floats, scale: Floats) -> Gaussians:
-    """Return one Gaussian in the units of standardised columns."""
+def _inside(mean: Floats, covariance: Floats, center: Floats, scale: Floats) -> Gaussians:
+    """Return one Gaussian in the units of standardized columns."""
     inner: Any = covariance.astype(np.longdouble) / scale / scale[:, None]
-    middle: Any = (mean.astype(np.longdouble) - centre) / scale
+    middle: Any = (mean.astype(np.longdouble) - center) / scale
     return Gaussians(np.zeros(1, np.longdouble), middle[None], inner[None])
 
 
@@ -205,7 +205,7 @@ def _worst(row: Long, free: Any, last: Any, fit: Any, old: Any) -> Long:
     f, k = free[kept], ~free[kept]
     a, b = fit[0].mean[0][kept], old[0].mean[0][kept]
     x = row[kept]
-    # minimise (x - b)'R(x - b) / 2 - (x - a)'S(x - a) / 2 over the free entries
+    # minimize (x - b)'R(x - b) / 2 - (x - a)'S(x - a) / 2 over the free entries
     H = np.asarray((R - S)[np.ix_(f, f)], dtype=float)
     g = R[np.ix_(f, k)] @ (x - b)[k] - S[np.ix_(f, k)] @ (x - a)[k] - R[np.ix_(f, f)] @ b[f] + S[np.ix_(f, f)] @ a[f]
     if not np.linalg.eigvalsh((H + H.T) / 2)[0] > 0.0:

@@ -24,7 +24,7 @@ SMALLEST = 1e-13
 
 
 def by_clarabel(P: Any, q: Floats, A: Any, b: Floats, cones: Callable[[Any], Sequence[Any]]) -> Floats | None:
-    """Return the minimiser of x'Px / 2 + q'x with b - Ax in cones; None where Clarabel is not there or finds none.
+    """Return the minimizer of x'Px / 2 + q'x with b - Ax in cones; None where Clarabel is not there or finds none.
 
     `cones` makes them from the module.
     """
@@ -75,10 +75,10 @@ class Losses(NamedTuple):
         return Losses(each[:, None] * self.slope, each[:, None] * self.level, each * self.square, self.target)
 
 
-def _losses(p: Bools, labelled: Any, unlabeled: Any, square: Any = (0.0, 0.0)) -> Losses:
+def _losses(p: Bools, labeled: Any, unlabeled: Any, square: Any = (0.0, 0.0)) -> Losses:
     """Return losses from lines (slope, level) and weights of squares about +1 and -1, for both kinds of rows."""
-    count = max(len(labelled), len(unlabeled))
-    kinds = [np.array([*lines, *[lines[-1]] * (count - len(lines))]).T for lines in (labelled, unlabeled)]
+    count = max(len(labeled), len(unlabeled))
+    kinds = [np.array([*lines, *[lines[-1]] * (count - len(lines))]).T for lines in (labeled, unlabeled)]
     chosen = np.where(p[:, None, None], *kinds).astype(np.longdouble)
     return Losses(
         chosen[:, 0],
@@ -184,10 +184,10 @@ class Objective(NamedTuple):
         return value + self.ridge / 2 * (theta @ turned), by_theta, slope.sum()
 
     def lowest(self, theta: Long, b: Any) -> tuple[Any, str]:
-        """Return the least value that was found, and where: constants, a general minimiser, Clarabel."""
+        """Return the least value that was found, and where: constants, a general minimizer, Clarabel."""
         zero = np.zeros(self.F.shape[1], np.longdouble)
         found = [(self.at(zero, np.longdouble(constant))[0], "a constant") for constant in (-1, 0, 1)]
-        found.append((by_descent(self.at, theta, b, self.A.astype(np.longdouble)), "a general minimiser"))
+        found.append((by_descent(self.at, theta, b, self.A.astype(np.longdouble)), "a general minimizer"))
         point = self._by_clarabel()
         if point is not None:
             found.append((self.at(self.A.astype(np.longdouble) @ point[:-1], point[-1])[0], "Clarabel"))
@@ -195,7 +195,7 @@ class Objective(NamedTuple):
         return min(finite, key=lambda pair: float(pair[0]))
 
     def _by_clarabel(self) -> Long | None:
-        """Return the minimiser along the directions A, and b last; None where Clarabel finds none."""
+        """Return the minimizer along the directions A, and b last; None where Clarabel finds none."""
         n, r, g = self.F.shape[0], self.A.shape[1], len(self.groups)
         Z = np.column_stack([np.asarray(self.F @ self.A, dtype=float), np.ones(n)])
         slope, level, square, target = (np.asarray(part, dtype=float) for part in self.losses)
@@ -231,11 +231,11 @@ class Objective(NamedTuple):
 
 
 def linear_objective(X: Floats, losses: Losses, ridge: Any, edges: Any) -> tuple[Objective, Long]:
-    """Return the objective of a linear model over (w, b + centre'w), and the centre subtracted from the rows."""
-    centre = X.mean(axis=0).astype(np.longdouble)
-    F = X.astype(np.longdouble) - centre
+    """Return the objective of a linear model over (w, b + center'w), and the center subtracted from the rows."""
+    center = X.mean(axis=0).astype(np.longdouble)
+    F = X.astype(np.longdouble) - center
     scale = float(np.abs(F).max()) or 1.0
-    return Objective(F, None, losses, ridge, edges, np.eye(X.shape[1]) / scale), centre
+    return Objective(F, None, losses, ridge, edges, np.eye(X.shape[1]) / scale), center
 
 
 def kernel(X: Floats, width: float, degree: int | None = None) -> Long:

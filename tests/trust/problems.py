@@ -13,7 +13,7 @@ KINDS = (
     "scale",
     "offset",
     "duplicates",
-    "one labelled",
+    "one labeled",
     "rank 1",
     "n < m",
     "constant",
@@ -26,14 +26,14 @@ FAR = 1e5
 
 
 class Problem(NamedTuple):
-    """The kind of a problem, rows X (n, m), which of them are labelled (n,), and weights by parameter.
+    """The kind of a problem, rows X (n, m), which of them are labeled (n,), and weights by parameter.
 
     `own` (n,) has the weights of the rows themselves, None for one each.
     """
 
     kind: str
     X: Floats
-    labelled: Bools
+    labeled: Bools
     weights: dict[str, float]
     own: Floats | None = None
 
@@ -55,9 +55,9 @@ def problem(
 
     if has("n < m") and features > 3:
         m = min(n + int(rng.integers(1, 20)), 60)
-    labelled = np.zeros(n, bool)
-    labelled[rng.permutation(n)[: 1 if kind == "one labelled" else int(rng.integers(1, n - 1))]] = True
-    X = rng.normal(size=(n, m)) + np.outer(labelled, rng.normal(size=m))
+    labeled = np.zeros(n, bool)
+    labeled[rng.permutation(n)[: 1 if kind == "one labeled" else int(rng.integers(1, n - 1))]] = True
+    X = rng.normal(size=(n, m)) + np.outer(labeled, rng.normal(size=m))
     if has("duplicates"):
         X = X[rng.integers(0, max(n // 3, 1), n)]
     if has("rank 1"):
@@ -76,13 +76,13 @@ def problem(
         weights["prior"] = float(rng.uniform(0.05, 0.95))
     if "width" in weights:
         weights["width"] = 10.0 ** float(rng.uniform(-1, 1)) * (float(np.median(np.abs(X - X.mean(axis=0)))) or 1.0)
-    return Problem(kind, X, labelled, weights)
+    return Problem(kind, X, labeled, weights)
 
 
-def partly_labelled(rng: np.random.Generator, least: int | None = None, classes: int = 3) -> tuple[str, Floats, Ints]:
+def partly_labeled(rng: np.random.Generator, least: int | None = None, classes: int = 3) -> tuple[str, Floats, Ints]:
     """Return the kind of a problem, rows, and labels of two to `classes` classes, -1 for unlabeled rows.
 
-    At least `least` rows of each class are labelled, None for two more than there are features.
+    At least `least` rows of each class are labeled, None for two more than there are features.
     """
     task = problem(rng, ("prior",), (20, 50), 3)
     n, m = task.X.shape

@@ -1,7 +1,7 @@
 """Proven gaps on generated problems: no point is better than a gap allows, and no fit hides that it stopped.
 
 The documented objective is computed in extended precision, at the solution and at points that search for a better one:
-constants, a general minimiser, Clarabel, and the same method on rows that are scaled by a power of two, at a hundredth
+constants, a general minimizer, Clarabel, and the same method on rows that are scaled by a power of two, at a hundredth
 of the tolerance. A method that is not convex states how far its convex majorant may fall; this is checked likewise.
 """
 
@@ -110,7 +110,7 @@ FAMILIES = (
         "cpb-glpual", {**_GRAPH, **_LINEAR}, _PRIOR, objectives.cpb, graph=True, rows=MANY_ROWS, features=3, tries=FEW
     ),
 )
-# Where a loss is concave with a kink and a score is on it, any tangent will do: moves of labelled and unlabeled rows.
+# Where a loss is concave with a kink and a score is on it, any tangent will do: moves of labeled and unlabeled rows.
 _MOVES = [(0, 0), (-1, -1), (-1, 1), (1, -1), (1, 1)]
 _NOT_CONVEX = (objectives.cpb, objectives.ramp)
 # A sum of kernels at rows; the others are linear in low-rank features of the kernel.
@@ -140,11 +140,11 @@ def judged(family: Family, task: Problem) -> str:
     """Return what is wrong with a fit, "" if nothing, "refused" if the method refused the rows with a reason."""
     model = make_estimator(family.method, **family.fixed, **task.weights)
     more = {} if task.own is None else {"sample_weight": task.own}
-    if wrong := fitted(model, task.X, task.labelled.astype(int), **more):
+    if wrong := fitted(model, task.X, task.labeled.astype(int), **more):
         return wrong
     if task.own is not None:  # a row without weight is not there
         kept = task.own > 0.0
-        task = task._replace(X=task.X[kept], labelled=task.labelled[kept], own=task.own[kept])
+        task = task._replace(X=task.X[kept], labeled=task.labeled[kept], own=task.own[kept])
     bound = model.residual_ if np.isnan(model.dual_gap_) else model.dual_gap_
     if not np.isfinite(model.objective_) or not np.isfinite(bound):
         return f"converged with objective {model.objective_}, gap {bound}" if model.converged_ else ""
@@ -154,7 +154,7 @@ def judged(family: Family, task: Problem) -> str:
         moves = _MOVES if family.losses in _NOT_CONVEX else _MOVES[:1]
         wrong = ""
         for move in moves:
-            wrong = _wrong(family, task, model, float(bound), close * np.where(task.labelled, *move))
+            wrong = _wrong(family, task, model, float(bound), close * np.where(task.labeled, *move))
             if not wrong:
                 break
         return wrong
@@ -217,9 +217,9 @@ def _documented(family: Family, task: Problem, model: Any, moved: Any = 0.0) -> 
         theta = np.concatenate([model.quadratic_[upper], model.coef_]).astype(np.longdouble)
     else:
         features = rbf_map(X, model.width_, None).L if kernel == "rbf" else X
-        objective, centre = linear_objective(features, none, ridge, edges)
+        objective, center = linear_objective(features, none, ridge, edges)
         theta = np.asarray(model.coef_, dtype=np.longdouble)
-        b = b + centre @ theta
+        b = b + center @ theta
         if family.method == "e-glpual":
             each = [np.array([j]) for j in range(X.shape[1])]
             objective = objective._replace(lasso=np.longdouble(task.weights["lam1"]), groups=each)
@@ -227,7 +227,7 @@ def _documented(family: Family, task: Problem, model: Any, moved: Any = 0.0) -> 
 
 
 def _losses(family: Family, task: Problem, f: Any) -> objectives.Losses:
-    found = family.losses(task.labelled, task.weights, f)
+    found = family.losses(task.labeled, task.weights, f)
     return found if task.own is None else found.times(task.own)
 
 
@@ -267,9 +267,9 @@ def _again(objective: Objective, family: Family, task: Problem) -> list[Any]:
     more = {} if task.own is None else {"sample_weight": task.own}
     try:
         with warnings.catch_warnings(action="ignore"):
-            model.fit(task.X * factor, task.labelled.astype(int), **more)
+            model.fit(task.X * factor, task.labeled.astype(int), **more)
     except Exception:  # a failure here proves nothing
         return []
     w = np.asarray(model.coef_, dtype=np.longdouble) * factor
-    centre = task.X.mean(axis=0).astype(np.longdouble)
-    return [value for value in [objective.at(w, model.intercept_ + centre @ w)[0]] if np.isfinite(value)]
+    center = task.X.mean(axis=0).astype(np.longdouble)
+    return [value for value in [objective.at(w, model.intercept_ + center @ w)[0]] if np.isfinite(value)]

@@ -1,7 +1,7 @@
 """Least squares with unlabeled rows: the guarantee, the gap and the labels of a fit, computed in extended precision.
 
 The gain of a fit over the supervised one that it states is computed for the worst labels; `improvement_` may not be
-above it. Other labels are searched by a general minimiser and by Clarabel: none may lead to a risk that is better than
+above it. Other labels are searched by a general minimizer and by Clarabel: none may lead to a risk that is better than
 the gap allows. Directions of the rows that are below a share of the largest are left out of a search, as in a fit.
 """
 
@@ -18,14 +18,14 @@ from pucli.core.arrays import Floats, Ints
 from pucli.methods import make_estimator
 from tests.trust.fits import Cases, fitted
 from tests.trust.objectives import Long, by_clarabel
-from tests.trust.problems import partly_labelled
+from tests.trust.problems import partly_labeled
 
 SEED = 24
 COUNTS = (100, 10_000)
 METHODS = ("least-squares", "icls", "cpls")
 # Rounding of a risk, as a share of its size, that a gap may ignore.
 ROUNDING = 1e-10
-# Directions of the standardised rows below this share of the largest are left out of a search.
+# Directions of the standardized rows below this share of the largest are left out of a search.
 SMALLEST = 1e-9
 
 
@@ -63,9 +63,9 @@ def _judged(method: str, number: int) -> tuple[str, str]:
 
 def generated(number: int, seed: int = SEED) -> Task:
     rng = np.random.default_rng([seed, number])
-    kind, X, y = partly_labelled(rng, least=int(rng.integers(1, 6)), classes=2)
-    centred = float(np.abs(X - X.mean(axis=0)).max()) or 1.0
-    lam = 0.0 if rng.random() < 0.5 else 10.0 ** float(rng.uniform(-6, 3)) * min(centred**2, 1e60)
+    kind, X, y = partly_labeled(rng, least=int(rng.integers(1, 6)), classes=2)
+    centered = float(np.abs(X - X.mean(axis=0)).max()) or 1.0
+    lam = 0.0 if rng.random() < 0.5 else 10.0 ** float(rng.uniform(-6, 3)) * min(centered**2, 1e60)
     return Task(kind, X, y, lam, bool(rng.random() < 0.8))
 
 
@@ -79,12 +79,12 @@ def judged(method: str, task: Task) -> str:
 
 
 def _wrong(method: str, task: Task, model: Any) -> str:
-    labelled = task.y >= 0
-    own = task.y[labelled].astype(np.longdouble)
+    labeled = task.y >= 0
+    own = task.y[labeled].astype(np.longdouble)
     # differences from a row and its exact score keep the digits of rows that are far from zero
     first, lam = task.X[0], np.longdouble(task.lam)
     rows = task.X.astype(np.longdouble) - first
-    known, every = Risk(rows[labelled], lam), Risk(np.vstack([rows[labelled], rows[~labelled]]), lam)
+    known, every = Risk(rows[labeled], lam), Risk(np.vstack([rows[labeled], rows[~labeled]]), lam)
     w = _about(first, model.coef_, model.intercept_)
     if method == "least-squares" or model.supervised_only_:
         return _supervised(task, known, own, w, model.objective_, model.dual_gap_)
@@ -156,12 +156,12 @@ class _Fits:
 
     def __init__(self, task: Task, rows: Long, first: Floats) -> None:
         self.rows, self.count, self.intercept = rows, len(rows), task.fit_intercept
-        self.centre = rows.mean(axis=0) if self.intercept else -first.astype(np.longdouble)
-        scale = np.sqrt(((rows - self.centre) ** 2).mean(axis=0))
+        self.center = rows.mean(axis=0) if self.intercept else -first.astype(np.longdouble)
+        scale = np.sqrt(((rows - self.center) ** 2).mean(axis=0))
         largest = np.abs(rows + first).max(axis=0)
         scale = np.where(scale > 1e-12 * largest, scale, np.where(largest > 0, largest, 1))
         self.scale = np.maximum(scale, np.sqrt(np.longdouble(task.lam) / self.count))
-        design = (rows - self.centre) / self.scale
+        design = (rows - self.center) / self.scale
         if self.intercept:
             design = np.hstack([design, np.ones((self.count, 1))])
         if task.lam > 0:
@@ -179,13 +179,13 @@ class _Fits:
         for _ in range(3):
             inside = inside + self.back @ (self.basis.T @ (target - self.design @ inside))
         slopes = inside[: len(self.scale)] / self.scale
-        return np.append(slopes, (inside[-1] if self.intercept else 0) - self.centre @ slopes)
+        return np.append(slopes, (inside[-1] if self.intercept else 0) - self.center @ slopes)
 
     def searched(self, known: Risk, own: Long, start: Floats, all_rows: bool, before: Long) -> list[Long]:
-        """Return labels of the unlabeled rows, found by a general minimiser and by Clarabel.
+        """Return labels of the unlabeled rows, found by a general minimizer and by Clarabel.
 
-        They minimise the squared distance of the coefficients from `before` in the metric of all rows, or the risk of
-        the labelled rows.
+        They minimize the squared distance of the coefficients from `before` in the metric of all rows, or the risk of
+        the labeled rows.
         """
         B = self.basis[len(own) : self.count]
         old = np.append(self.rows @ before[:-1] + before[-1], np.zeros(len(self.design) - self.count))
@@ -195,15 +195,15 @@ class _Fits:
         rest = np.asarray(self.basis.T @ old, dtype=float) - self.basis[: len(own)].T @ np.asarray(own, dtype=float)
         matrix, goal = B.T, rest
         if not all_rows:
-            labelled = np.delete(self.basis, slice(len(own), self.count), axis=0)
-            target = np.append(own, np.zeros(len(labelled) - len(own)))
-            matrix = labelled @ B.T
-            goal = np.asarray(target, dtype=float) - labelled @ (self.basis[: len(own)].T @ np.asarray(own, float))
+            labeled = np.delete(self.basis, slice(len(own), self.count), axis=0)
+            target = np.append(own, np.zeros(len(labeled) - len(own)))
+            matrix = labeled @ B.T
+            goal = np.asarray(target, dtype=float) - labeled @ (self.basis[: len(own)].T @ np.asarray(own, float))
         return [found.astype(np.longdouble) for found in _in_box(matrix, goal, start)]
 
 
 def _in_box(A: Floats, c: Floats, start: Floats) -> list[Floats]:
-    """Return points that nearly minimise |A q - c|^2 over 0 <= q <= 1."""
+    """Return points that nearly minimize |A q - c|^2 over 0 <= q <= 1."""
     done = minimize(
         lambda q: (float((A @ q - c) @ (A @ q - c)), 2 * (A @ q - c) @ A),
         start,

@@ -23,7 +23,7 @@ CONDITIONS: dict[str, tuple[list[str], dict[str, str]]] = {
 # Compiling everything anew takes minutes.
 SLOW: dict[str, tuple[list[str], dict[str, str]]] = {
     "nothing compiled before": ([], {"NUMBA_CACHE_DIR": "cold"}),
-    "optimised bytecode": ([], {"PYTHONOPTIMIZE": "1"}),
+    "optimized bytecode": ([], {"PYTHONOPTIMIZE": "1"}),
     "Dask": (["--backend", "dask", "--n-jobs", "2"], {}),
 }
 

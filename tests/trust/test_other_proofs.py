@@ -74,7 +74,7 @@ def test_a_singular_system_is_solved_nearly_and_says_so():
     [family] = (family for family in proofs.FAMILIES if family.name == "blssvm (linear)")
     task: Problem = proofs.generated(family, 30)
     with pytest.warns(ConvergenceWarning, match="scale the features"):
-        model = BLSSVM(**family.fixed, **task.weights).fit(task.X, task.labelled.astype(int))
+        model = BLSSVM(**family.fixed, **task.weights).fit(task.X, task.labeled.astype(int))
     assert not model.converged_ and np.isfinite(model.decision_function(task.X)).all()
 
 

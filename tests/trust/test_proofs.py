@@ -27,11 +27,11 @@ MENDED = [
     ("bsvm (linear)", 8959),  # all: rounding of the scores
     ("bsvm (linear)", 9105),
     ("cpb-glpual (linear)", 9449),  # all: rounding of differences of scores
-    ("svc-naive (linear)", 5134),  # offset: libsvm stopped on rows that it does not centre
+    ("svc-naive (linear)", 5134),  # offset: libsvm stopped on rows that it does not center
     ("svc-naive (linear)", 8613),  # all: rounding of the scores
     pytest.param(
         "svc-naive (linear)", 4465, marks=pytest.mark.slow
-    ),  # all: libsvm stopped on rows that it does not centre
+    ),  # all: libsvm stopped on rows that it does not center
     ("ramp-pu (polynomial)", 2056),  # all: a tangent at a kink, within rounding
     ("glpual (linear)", 8),  # far row: sums of squares
     ("gllc (linear)", 24),
@@ -41,7 +41,7 @@ MENDED = [
     ("upu (double-hinge, linear, over 4000 rows)", 70),  # offset: rounding of the scores
     ("ramp-pu (linear)", 8),  # coefficients of Newton's w
     ("cpb-glpual (linear)", 37),
-    ("cpb-glpual (linear)", 430),  # offset: the similarity of rows that are not centred
+    ("cpb-glpual (linear)", 430),  # offset: the similarity of rows that are not centered
     ("ekf-glpual", 13),  # a singular quadratic form
     ("usmo (polynomial)", 20),  # far row: scores that pair steps have gathered rounding in
     ("ramp-pu (polynomial)", 65),
@@ -53,7 +53,7 @@ MENDED = [
     ("bsvm (linear, weights of rows)", 926),  # rounding of scores with weights of 1e9 and more
     ("bsvm (linear, weights of rows)", 990),
     ("bsvm (rbf, weights of rows)", 481),  # rows at 1e8 spreads from zero, in the check itself
-    ("svc-naive (linear)", 251),  # offset: libsvm does not centre
+    ("svc-naive (linear)", 251),  # offset: libsvm does not center
 ]
 
 
@@ -89,10 +89,10 @@ def test_a_wrong_guarantee_is_found(monkeypatch, name):
 
 def test_a_wrong_gap_is_found(monkeypatch):
     def lie(self, X, y, sample_weight=None):
-        X, labelled = self._check_rows(X, y)
-        self._set_defaults(X, labelled)
+        X, labeled = self._check_rows(X, y)
+        self._set_defaults(X, labeled)
         self.coef_, self.intercept_ = np.zeros(X.shape[1]), 0.0
-        self.objective_, self.dual_gap_, self.n_iter_ = float(np.where(labelled, 1.0, 1.0).sum()), 1e-9, 1
+        self.objective_, self.dual_gap_, self.n_iter_ = float(np.where(labeled, 1.0, 1.0).sum()), 1e-9, 1
         self.converged_, self.residual_ = True, float("nan")
         return self
 

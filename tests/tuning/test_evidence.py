@@ -89,21 +89,21 @@ def test_the_choice_is_the_best_ranking_and_its_cut_the_greatest_estimated_f1(de
     best = int(np.argmax(areas))
     assert {key: result.params[key] for key in LAM} == points[best]
     assert (result.rule, result.score) == ("pu-auc", pytest.approx(areas[best]))
-    cut, pooled, labelled = result.params["cut"], scores[best].ravel(), np.tile(s, 2) == 1
+    cut, pooled, labeled = result.params["cut"], scores[best].ravel(), np.tile(s, 2) == 1
     prior = result.trials.columns["f1"][best]  # of the F1 at the threshold, from which the prior follows
-    recall = np.mean(pooled[labelled] > cut)
-    population = pooled if denominator == "all" else pooled[~labelled]
+    recall = np.mean(pooled[labeled] > cut)
+    population = pooled if denominator == "all" else pooled[~labeled]
     share = np.mean(population > cut)
     prior = result.f1 * share / (2.0 * recall - result.f1)
 
     def f1(at):
-        return 2.0 * prior * np.mean(pooled[labelled] > at) / (np.mean(population > at) + prior)
+        return 2.0 * prior * np.mean(pooled[labeled] > at) / (np.mean(population > at) + prior)
 
     assert 0.02 <= prior <= 0.98
     assert f1(cut) == pytest.approx(max(f1(at) for at in [pooled.min() - 1.0, *pooled]))
     trial = result.trials[best]
-    assert trial["positive_labelled"] == np.count_nonzero(pooled[labelled] > cut)
-    assert trial["positive_unlabeled"] == np.count_nonzero(pooled[~labelled] > cut)
+    assert trial["positive_labeled"] == np.count_nonzero(pooled[labeled] > cut)
+    assert trial["positive_unlabeled"] == np.count_nonzero(pooled[~labeled] > cut)
 
 
 def test_an_interrupted_search_is_judged_by_the_folds_that_are_there():
@@ -236,7 +236,7 @@ def test_a_method_without_a_cut_is_tuned_by_the_estimated_f1(monkeypatch):
 @pytest.mark.parametrize("method", ["gllc", "glpual"])
 @pytest.mark.parametrize("kernel", [{}, RBF], ids=["linear", "rbf"])
 @pytest.mark.parametrize("weight", [0.05, 4.0])
-def test_counts_are_those_of_refits_whatever_the_weight_of_labelled_rows(method, kernel, weight):
+def test_counts_are_those_of_refits_whatever_the_weight_of_labeled_rows(method, kernel, weight):
     X, s = pu_data(3, n=60, m=2)
     folds, points, entry = pu_folds(s, 2, 0, 1), expand(LAM), get_method(method)
     fixed = kernel | ({"tol": 1e-10} if method == "glpual" else {})

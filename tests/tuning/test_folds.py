@@ -1,4 +1,4 @@
-"""Copies of labelled rows are no evidence: `tune` keeps them in one fold and says so; experiments keep their folds."""
+"""Copies of labeled rows are no evidence: `tune` keeps them in one fold and says so; experiments keep their folds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_narrow_kernel_is_not_chosen_because_it_remembers_copies(jitter: float
     assert apart.params["width"] == 0.3 and apart.score > 0.95
     assert together.params["width"] == 3.0 and together.score < 0.8
     assert together.notes[0].startswith(
-        f"{30 * times} of {30 * times} labelled rows are copies of others, or nearly: copies"
+        f"{30 * times} of {30 * times} labeled rows are copies of others, or nearly: copies"
     )
     assert not any("copies" in note for note in apart.notes)
 
@@ -52,10 +52,10 @@ def test_too_few_different_rows_are_said() -> None:
 
 def test_as_many_different_rows_as_folds_are_enough() -> None:
     rows = np.append(np.repeat(np.eye(3), 4, axis=0), 5.0 + RNG.normal(size=(12, 3)), axis=0)
-    labelled = np.arange(24) < 12
-    groups, notes = copies_together(rows, labelled, 3)
+    labeled = np.arange(24) < 12
+    groups, notes = copies_together(rows, labeled, 3)
     assert groups is not None and "copies were kept in one fold" in notes[0]
-    assert copies_together(rows, labelled, 4)[0] is None
+    assert copies_together(rows, labeled, 4)[0] is None
 
 
 def test_other_words_for_groups_are_refused() -> None:
@@ -68,6 +68,6 @@ def test_a_comparison_on_a_file_keeps_copies_on_one_side(tmp_path: Any) -> None:
     lines = [",".join([*(f"{value:.6f}" for value in X[i]), str(S[i])]) for i in AGAIN.tolist()]
     path.write_text("a,b,c,d,y\n" + "\n".join(lines) + "\n")
     task = own_task(path, "y", "1", known=False)
-    assert any("180 of 180 labelled rows are copies" in note for note in task.notes)
+    assert any("180 of 180 labeled rows are copies" in note for note in task.notes)
     assert task.groups is not None
     np.testing.assert_array_equal(task.groups[:30], task.groups[120:150])

@@ -12,14 +12,14 @@ from pucli.methods import METHODS, estimator_class, get_method
 from pucli.metrics.classification import f1
 from pucli.tuning import tune
 from pucli.tuning.folds import pu_folds
-from pucli.tuning.grids import SERIES, expand, regularisation_key
+from pucli.tuning.grids import SERIES, expand, regularization_key
 from pucli.tuning.inputs import in_population, share_of_positives
 from pucli.tuning.notes import degenerate
 from pucli.tuning.paths import glpual as path_module
 from pucli.tuning.scorers import Rule, Scores, choose, estimated_f1, most_f1, score_counts
 from tests.helpers import examples
 
-ORDER = get_method("glpual").regularisation
+ORDER = get_method("glpual").regularization
 
 
 def rule(name="puf", denominator="unlabeled"):
@@ -123,8 +123,8 @@ def test_folds_partition_and_deal_evenly(seed, n_p, n_u, folds):
     assert len(again) == 2
 
 
-def test_too_few_labelled_rows_for_the_folds():
-    with pytest.raises(UsageError, match=r"3 labelled rows cannot fill 4 folds.*--cv 3"):
+def test_too_few_labeled_rows_for_the_folds():
+    with pytest.raises(UsageError, match=r"3 labeled rows cannot fill 4 folds.*--cv 3"):
         pu_folds(np.r_[np.ones(3), np.zeros(20)], 4, 0)
 
 
@@ -155,12 +155,12 @@ def test_a_model_that_finds_no_unlabeled_positive_scores_zero(name):
 
 
 @given(order=st.permutations(range(6)))
-def test_ties_go_to_the_more_regularised_point_in_any_order(order):
+def test_ties_go_to_the_more_regularized_point_in_any_order(order):
     points = [{"lam": lam, "c_u": c_u} for lam in (0.1, 1.0, 10.0) for c_u in (0.5, 0.01)]
     points = [points[i] for i in order]
     flat = Scores(np.ones(6), np.zeros(6), np.zeros(6, bool))
     assert points[choose(points, flat, rule())] == {"lam": 10.0, "c_u": 0.01}
-    assert regularisation_key({"width": 3.0}, ORDER) < regularisation_key({"width": 1.0}, ORDER)
+    assert regularization_key({"width": 3.0}, ORDER) < regularization_key({"width": 1.0}, ORDER)
 
 
 def test_the_lower_bound_rule_takes_the_strongest_ridge_within_the_error():
@@ -238,10 +238,10 @@ def test_values_that_stay_on_the_grid_are_not_moved():
     assert {point["lam"] for point in refined} <= {1.0, 10.0} and len({point["c_u"] for point in refined}) >= 2
 
 
-def test_every_parameter_of_a_default_grid_has_its_place_in_the_order_of_regularisation():
+def test_every_parameter_of_a_default_grid_has_its_place_in_the_order_of_regularization():
     for method in METHODS.values():
         if method.kind == "pu":
-            assert set(method.grid) <= set(method.regularisation), method.name
+            assert set(method.grid) <= set(method.regularization), method.name
             assert set(method.refine) <= set(estimator_class(method)._get_param_names()), method.name
             assert method.path == "" or method.refine, method.name
 

@@ -10,7 +10,7 @@ from pucli.solvers.kernels.low_rank import landmark_map, rbf_features, rbf_from_
 from pucli.tuning import stages, tune
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand
-from pucli.tuning.paths.glpual import _labelled_last
+from pucli.tuning.paths.glpual import _labeled_last
 from pucli.tuning.paths.hinges import BSVMPath
 from pucli.tuning.routes import GenericRoute
 from pucli.tuning.scorers import Scores
@@ -53,7 +53,7 @@ def test_a_slow_method_first_compares_by_one_cross_validation(monkeypatch):
     found = tune("bsvm", X, s, params={"kernel": "rbf"}, grid=GRID, route="stages", cv_repeats=3)
     assert "by one cross-validation" in found.how
     assert found.n_fits == 4 * (8 - stages.CUBIC_FINALISTS) + 12 * stages.CUBIC_FINALISTS
-    seen = [trial["n_labelled"] + trial["n_unlabeled"] for trial in found.trials]
+    seen = [trial["n_labeled"] + trial["n_unlabeled"] for trial in found.trials]
     assert seen == [240] * (8 - stages.CUBIC_FINALISTS) + [720] * stages.CUBIC_FINALISTS
 
 
@@ -81,17 +81,17 @@ def test_few_rows_are_not_searched_in_stages():
 def test_many_rows_are_searched_on_nested_samples(method, monkeypatch):
     monkeypatch.setattr(stages, "WHOLE_LINEAR_ROWS", 300)
     monkeypatch.setattr(stages, "SAMPLE_ROWS", (300, 600))
-    monkeypatch.setattr(stages, "LABELLED_ROWS", 20)
+    monkeypatch.setattr(stages, "LABELED_ROWS", 20)
     monkeypatch.setattr(stages, "FINALISTS", 2)
     X, s = rows(1200)
     grid = GRID if method == "glpual" else {"C": [0.01, 0.1, 1.0, 10.0, 100.0], "kernel": ["linear"]}
     found = tune(method, X, s, grid=grid, route="stages")
     assert "300 of 1200 rows, then on 600 of 1200 rows" in found.how
-    finalists = [trial for trial in found.trials if trial["stage"] == "grid"]
-    assert len(finalists) == 2
-    assert all(trial["n_labelled"] + trial["n_unlabeled"] == 2 * 1200 for trial in finalists)
+    finalizts = [trial for trial in found.trials if trial["stage"] == "grid"]
+    assert len(finalizts) == 2
+    assert all(trial["n_labeled"] + trial["n_unlabeled"] == 2 * 1200 for trial in finalizts)
     exact = {tuple(t["params"].values()): t["score"] for t in tune(method, X, s, grid=grid).trials}
-    assert all(trial["score"] == exact[tuple(trial["params"].values())] for trial in finalists)
+    assert all(trial["score"] == exact[tuple(trial["params"].values())] for trial in finalizts)
     assert found.score >= 0.98 * max(exact.values())
 
 
@@ -100,10 +100,10 @@ def test_samples_are_nested_and_rows_represent_those_left_out():
     staged = stages.StagedPoints(None, None, s, {}, 4, 1, 3, None)
     small, large = staged.sample(1000), staged.sample(2500)
     assert set(small.rows) <= set(large.rows)
-    assert np.count_nonzero(s[small.rows]) == min(np.count_nonzero(s), stages.LABELLED_ROWS)
+    assert np.count_nonzero(s[small.rows]) == min(np.count_nonzero(s), stages.LABELED_ROWS)
     for sample in (small, large):
         kept = s[sample.rows] == 1
-        assert kept.sum() / sample.shares["labelled"] == pytest.approx(np.count_nonzero(s))
+        assert kept.sum() / sample.shares["labeled"] == pytest.approx(np.count_nonzero(s))
         assert (~kept).sum() / sample.shares["unlabeled"] == pytest.approx(np.count_nonzero(s == 0))
         assert len(kept) / sample.shares["all"] == pytest.approx(len(s))
 
@@ -131,7 +131,7 @@ def test_a_stage_takes_the_rows_groups_weights_and_repeats_of_its_sample(monkeyp
             assert not set(groups[sample.rows][train]) & set(groups[sample.rows][valid])
         # rows of the sample stand for those left out, by given weights as by default ones
         assert weights["c_u"] * sample.shares["unlabeled"] == pytest.approx(0.2)
-        assert weights["c_p"] * sample.shares["labelled"] == pytest.approx(1.0)
+        assert weights["c_p"] * sample.shares["labeled"] == pytest.approx(1.0)
         assert staged.weighed({"lam": 1.0}, sample) == {"lam": 1.0}
 
 
@@ -156,10 +156,10 @@ def test_the_points_that_go_on_are_those_with_the_highest_scores_and_the_choice_
 def test_rotated_features_have_the_same_inner_products(features):
     rng = np.random.default_rng(4)
     Z, Z_valid = with_intercept(rng.normal(size=(30, features))), with_intercept(rng.normal(size=(9, features)))
-    labelled = np.arange(30) % 6 == 0
-    assert _labelled_last(Z, Z_valid, labelled, 1)[2] == 0  # it would not pay
-    turned, turned_valid, k = _labelled_last(Z, Z_valid, labelled, 50)
-    assert k == max(features - 5, 0) and not turned[labelled, :k].any()
+    labeled = np.arange(30) % 6 == 0
+    assert _labeled_last(Z, Z_valid, labeled, 1)[2] == 0  # it would not pay
+    turned, turned_valid, k = _labeled_last(Z, Z_valid, labeled, 50)
+    assert k == max(features - 5, 0) and not turned[labeled, :k].any()
     np.testing.assert_allclose(turned @ turned.T, Z @ Z.T, atol=1e-12)
     np.testing.assert_allclose(turned_valid @ turned.T, Z_valid @ Z.T, atol=1e-12)
     np.testing.assert_array_equal(turned[:, -1], 1.0)
@@ -177,10 +177,10 @@ def test_landmarks_give_the_nystroem_kernel():
 
 
 @pytest.mark.parametrize("method", ["glpual", "gllc"])
-def test_many_labelled_rows_give_the_same_counts(method, monkeypatch):
+def test_many_labeled_rows_give_the_same_counts(method, monkeypatch):
     X, s = rows(400, m=26, share=0.8)
     few = tune(method, X, s, grid=GRID | {"sigma": [1.0, 100.0]}, rule="puf")
-    monkeypatch.setattr("pucli.tuning.paths.glpual.MANY_LABELLED", 50)
+    monkeypatch.setattr("pucli.tuning.paths.glpual.MANY_LABELED", 50)
     many = tune(method, X, s, grid=GRID | {"sigma": [1.0, 100.0]}, rule="puf")
     for name, column in few.trials.columns.items():
         np.testing.assert_allclose(many.trials.columns[name], column, rtol=1e-9)

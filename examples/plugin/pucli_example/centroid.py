@@ -1,4 +1,4 @@
-"""A classifier by the nearest mean: any scikit-learn classifier that takes y with 1 for labelled rows will do."""
+"""A classifier by the nearest mean: any scikit-learn classifier that takes y with 1 for labeled rows will do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 
 class Centroid(ClassifierMixin, BaseEstimator):
-    """Hyperplane half way between the mean of the labelled and that of the unlabeled rows.
+    """Hyperplane half way between the mean of the labeled and that of the unlabeled rows.
 
     Parameters
     ----------
@@ -28,11 +28,11 @@ class Centroid(ClassifierMixin, BaseEstimator):
         self.shift = shift
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit to rows X (n, m); the greater label of y (n,) marks labelled positives."""
+        """Fit to rows X (n, m); the greater label of y (n,) marks labeled positives."""
         X, y = validate_data(self, X, y)
         self.classes_ = np.unique(y)
-        labelled = y == self.classes_[-1]
-        p, u = X[labelled].mean(axis=0), X[~labelled].mean(axis=0)
+        labeled = y == self.classes_[-1]
+        p, u = X[labeled].mean(axis=0), X[~labeled].mean(axis=0)
         distance = max(float(np.linalg.norm(p - u)), 1e-12)
         self.coef_ = (p - u) / distance
         self.intercept_ = self.shift * distance - float(self.coef_ @ (p + u)) / 2

@@ -8,6 +8,6 @@ CENTROID = Method(
     kind="pu",
     source="half way between two means",
     grid={"shift": [-0.5, 0.0, 0.5]},
-    regularisation={"shift": 1},
+    regularization={"shift": 1},
     refine=("shift",),
 )

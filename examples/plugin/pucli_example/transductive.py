@@ -1,4 +1,4 @@
-"""Protocol transductive: fit on labelled and unlabeled rows, and score the unlabeled ones with their true labels.
+"""Protocol transductive: fit on labeled and unlabeled rows, and score the unlabeled ones with their true labels.
 
 Rows and splits are those of the protocol pu, parameters are those that a column fixes.
 """

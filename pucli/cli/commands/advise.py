@@ -31,13 +31,13 @@ def command(
     """Suggest a method of the GLPUAL family.
 
     `pucli advise` follows the flowchart of the GLPUAL thesis: are the positives in two parts around the negatives, are
-    there many irrelevant features, is the class prior known? It answers from labelled and unlabeled rows alone.
+    there many irrelevant features, is the class prior known? It answers from labeled and unlabeled rows alone.
 
     `pucli auto` needs neither method nor class prior, and is at least as good on most tables: on the 32 tasks of
     benchmark `quality`, a method of the family at its defaults has the larger F1 on at most 6.
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
-    from pucli.data.rows.training_rows import FEW_LABELLED
+    from pucli.data.rows.training_rows import FEW_LABELED
     from pucli.models.advice import AdviceAnswer, advise
 
     where.check_given()
@@ -46,14 +46,14 @@ def command(
         return
     if prior is not None and not 0 < prior < 1:
         raise UsageError(f"--prior must be above 0 and below 1, not {prior}; `pucli prior` estimates it.")
-    why = "`pucli advise` uses labelled positives and unlabeled rows alone"
+    why = "`pucli advise` uses labeled positives and unlabeled rows alone"
     rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)
     try:
-        found = advise(rows.X, rows.labelled, prior, where.seed, rows.feature_names)
+        found = advise(rows.X, rows.labeled, prior, where.seed, rows.feature_names)
     except ValueError as error:
         raise UsageError(f"{rows.title}: {error}") from error
-    if rows.n_labelled < FEW_LABELLED:
-        out.warn(f"with {many(rows.n_labelled, 'labelled row')} the answers are little more than guesses.")
+    if rows.n_labeled < FEW_LABELED:
+        out.warn(f"with {many(rows.n_labeled, 'labeled row')} the answers are little more than guesses.")
     next_command = f"pucli tune --method {found.method} {where.words}{_settings(found)}"
     out.document(AdviceAnswer(**vars(found), data=rows.about, prior=prior, command=next_command))
     out.text(f"{found.method}: {next_command}")

@@ -1,4 +1,4 @@
-"""``pucli auto``: train an ensemble on labelled positives and unlabeled rows, and estimate its quality."""
+"""``pucli auto``: train an ensemble on labeled positives and unlabeled rows, and estimate its quality."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pucli.models.auto import Options, Ranking
 
-LABELLINGS = ("scar", "sar")
+LABELINGS = ("scar", "sar")
 EXAMPLES = """
 pucli auto customers.csv --label bought --positive yes
 pucli auto customers.csv --label bought --positive yes --model bought.model --scored scored.csv
@@ -33,13 +33,13 @@ def command(  # noqa: PLR0913
     where: FileRows,
     cut: CutOptions,
     backend: Backend,
-    labelling: Annotated[
+    labeling: Annotated[
         str,
         typer.Option(
-            "--labelling",
+            "--labeling",
             help="scar: labels are random; auto warns and takes sar if a small table contradicts this. sar: clear "
-            "positives were labelled first.",
-            autocompletion=completion.words(*LABELLINGS),
+            "positives were labeled first.",
+            autocompletion=completion.words(*LABELINGS),
         ),
     ] = "scar",
     negatives_are: Annotated[
@@ -73,13 +73,13 @@ def command(  # noqa: PLR0913
     """Rank the unlabeled rows, and estimate how good the ranking is.
 
     `pucli auto` trains an ensemble and estimates its quality on held-out rows, with 90 % intervals. The estimates hold
-    if the labelled rows are a random sample of the positives. The class prior is the share of positives among the
+    if the labeled rows are a random sample of the positives. The class prior is the share of positives among the
     unlabeled rows or, with --scenario single-training-set, among all rows.
 
     --scored writes the columns of `pucli predict`, by models trained without the row. For up to 100 of the likeliest
     unlabeled rows, the column why names the three columns that raise the score most.
 
-    --labelling sar assumes that the chance of being labelled grows with the square of the probability of being
+    --labeling sar assumes that the chance of being labeled grows with the square of the probability of being
     positive. The data cannot confirm this.
     """
     from pucli.cli.text.auto import print_short
@@ -93,11 +93,11 @@ def command(  # noqa: PLR0913
         show_columns(out, where.source)
         return
     goal, wanted = cut.chosen or ("f1", None)
-    opt.choice("labelling", labelling, LABELLINGS)
+    opt.choice("labeling", labeling, LABELINGS)
     output_files({"--model": model, "--report": report, "--scored": scored}, *where.files)
     _check_scored(scored, where, safe)
-    _check_labels(where, backend.in_blocks, labelling, negatives_are, expected)
-    options = Options(labelling, goal, wanted, negatives_are, expected, where.seed, n_jobs)
+    _check_labels(where, backend.in_blocks, labeling, negatives_are, expected)
+    options = Options(labeling, goal, wanted, negatives_are, expected, where.seed, n_jobs)
     if not verbose and not out.as_json:
         out.hold()
     out.together()
@@ -184,10 +184,10 @@ def _check_scored(scored: Path | None, where: FileRows, safe: bool) -> None:
         raise UsageError("--spreadsheet-safe applies to --scored FILE; give both.")
     if scored is not None:
         check_writable_format(scored)
-        check_ids(where.ids or (), (*OWN_COLUMNS, "labelled", "why"))
+        check_ids(where.ids or (), (*OWN_COLUMNS, "labeled", "why"))
 
 
-def _check_labels(where: FileRows, in_blocks: bool, labelling: str, negatives_are: str, expected: int | None) -> None:
+def _check_labels(where: FileRows, in_blocks: bool, labeling: str, negatives_are: str, expected: int | None) -> None:
     """Raise UsageError for --negatives-are without known negatives, and for options that --expected excludes."""
     opt.choice("value of --negatives-are", negatives_are, ("biased", "random"))
     if negatives_are == "random" and where.negative is None:
@@ -196,8 +196,8 @@ def _check_labels(where: FileRows, in_blocks: bool, labelling: str, negatives_ar
         return
     if in_blocks:
         raise UsageError("--expected needs all rows at once; leave it or --backend dask out.")
-    if labelling != "scar":
-        raise UsageError("--expected needs labels at random; leave it or --labelling sar out.")
+    if labeling != "scar":
+        raise UsageError("--expected needs labels at random; leave it or --labeling sar out.")
     if negatives_are == "random":
         raise UsageError("--expected and --negatives-are random both give the class prior; keep one.")
 
@@ -205,7 +205,7 @@ def _check_labels(where: FileRows, in_blocks: bool, labelling: str, negatives_ar
 def _again(where: FileRows, options: Options) -> str:
     """Return the command that trains the same classifier again."""
     words = [] if options.goal == "f1" else [f"--{options.goal}", str(options.wanted)]
-    words += [] if options.labelling == "scar" else ["--labelling", options.labelling]
+    words += [] if options.labeling == "scar" else ["--labeling", options.labeling]
     words += [] if options.negatives == "biased" else ["--negatives-are", options.negatives]
     words += [] if options.expected is None else ["--expected", str(options.expected)]
     return " ".join(["pucli auto", where.words, *words])

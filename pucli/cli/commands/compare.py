@@ -15,7 +15,7 @@ from pucli.cli.terminal import plus_minus
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.models.compare import Judgement, Scores, Task
+    from pucli.models.compare import Judgment, Scores, Task
 
 EXAMPLES = """
 pucli compare customers.csv glpual svc-naive --label bought --positive yes
@@ -131,9 +131,9 @@ def command(  # noqa: PLR0913
         if tune
         else "parameters are the defaults",
     ]
-    judgement = judge(scores)
-    _print(out, scores, judgement, made)
-    _write(out, scores, judgement, made, page, tex)
+    judgment = judge(scores)
+    _print(out, scores, judgment, made)
+    _write(out, scores, judgment, made, page, tex)
 
 
 def _remark(out: Output, tasks: list[Task]) -> None:
@@ -151,10 +151,10 @@ def _splits(tasks: list[Task], scores: Scores, label_frequency: float, seed: int
     if tasks[0].known:
         kind = f"{repeats} {tasks[0].scenario} splits"
         return f"{kind} of each data set with label frequency {label_frequency:g}, seed {seed}{together}"
-    return f"{repeats} splits of the labelled and of the unlabeled rows, 70 % for training, seed {seed}{together}"
+    return f"{repeats} splits of the labeled and of the unlabeled rows, 70 % for training, seed {seed}{together}"
 
 
-def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -> None:
+def _print(out: Output, scores: Scores, judgment: Judgment, made: list[str]) -> None:
     from pucli.metrics import get_metric
     from pucli.models.compare.verdict import CompareAnswer, Values, p_text
     from pucli.report.comparison_page import lines_of
@@ -165,7 +165,7 @@ def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -
         for (name, _), found in zip(table, scores.values, strict=True)
     ]
     about: dict[str, Any] = {"metric": scores.metric, "methods": scores.methods, "scores": values, "made": made}
-    out.document(CompareAnswer(**vars(judgement), **about))
+    out.document(CompareAnswer(**vars(judgment), **about))
     out.text(f"{get_metric(scores.metric).heading}, mean ± standard deviation over {scores.values.shape[2]} splits")
     out.table(
         ["data", *scores.methods], [[name, *(plus_minus(*cell) or "–" for cell in cells)] for name, cells in table]
@@ -174,23 +174,23 @@ def _print(out: Output, scores: Scores, judgement: Judgement, made: list[str]) -
     better = f"; {metric.better} is better" if metric.better else ""
     out.remark(f"{metric.name}: {metric.description}{better}")
     out.text()
-    for line in judgement.verdict:
+    for line in judgment.verdict:
         out.text(line)
     out.text()
     pairs = [
         [f"{pair.a} - {pair.b}", f"{pair.wins}/{pair.ties}/{pair.losses}", f"{pair.difference:+.2f}", p_text(pair.p)]
-        for pair in judgement.pairs
+        for pair in judgment.pairs
     ]
     out.table(["pair", "better/equal/worse", "difference", "p"], pairs)
-    out.text(f"better/equal/worse: number of {judgement.blocks}")
+    out.text(f"better/equal/worse: number of {judgment.blocks}")
     adjusted = ", adjusted for the pairs (Holm)" if len(pairs) > 1 else ""
-    out.text(f"{judgement.test}{adjusted}; {'; '.join(made)}")
+    out.text(f"{judgment.test}{adjusted}; {'; '.join(made)}")
     for remark in scores.remarks:
         out.warn(remark)
 
 
 def _write(
-    out: Output, scores: Scores, judgement: Judgement, made: list[str], page: Path | None, tex: Path | None
+    out: Output, scores: Scores, judgment: Judgment, made: list[str], page: Path | None, tex: Path | None
 ) -> None:
     from pucli.core.atomic_files import replacing
     from pucli.report.comparison_page import comparison_latex, comparison_page
@@ -198,5 +198,5 @@ def _write(
     for path, make in ((page, comparison_page), (tex, comparison_latex)):
         if path is not None:
             with replacing(path) as partial:
-                partial.write_text(make(scores, judgement, made), encoding="utf-8", errors="backslashreplace")
+                partial.write_text(make(scores, judgment, made), encoding="utf-8", errors="backslashreplace")
             out.remark(f"written: {path}")

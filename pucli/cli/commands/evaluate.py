@@ -1,4 +1,4 @@
-"""``pucli evaluate``: score a saved model on labelled rows."""
+"""``pucli evaluate``: score a saved model on labeled rows."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pucli.data.rows.scored_rows import ScoredRows
     from pucli.models.saved import SavedModel
 
-# Inputs of metrics that need true labels of two classes, and of those that need labelled positives and unlabeled rows.
+# Inputs of metrics that need true labels of two classes, and of those that need labeled positives and unlabeled rows.
 TRUE_LABEL_INPUTS = ("truth", "predictions", "positive", "decision", "probability")
-PU_INPUTS = ("counts", "denominator", "labelled", "decision", "prior")
+PU_INPUTS = ("counts", "denominator", "labeled", "decision", "prior")
 # What positive rows alone tell.
 WITHOUT_NEGATIVES = ("recall", "predicted_positive")
 
@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913
         typer.Option(
             "--labels",
             help="What the label column holds: true (classes; rows that are not --positive are negative) "
-            "or pu (labelled positives only; others are unlabeled).",
+            "or pu (labeled positives only; others are unlabeled).",
             autocompletion=completion.words("true", "pu"),
         ),
     ] = "true",
@@ -92,7 +92,7 @@ def command(  # noqa: PLR0913
     """Score a model and show which scores need true labels.
 
     A score that compares predictions with true classes, such as F1, needs the true label of every row. A score of
-    labelled positives and unlabeled rows, such as PUF, does not (--labels pu). The output names what each score needs;
+    labeled positives and unlabeled rows, such as PUF, does not (--labels pu). The output names what each score needs;
     `pucli list metrics` describes them all. A model of a declared data set is scored on the rows that were
     held out in training.
     """
@@ -109,7 +109,7 @@ def command(  # noqa: PLR0913
         )
     if labels == "pu" and saved.metadata.get("kind") != "pu":
         raise UsageError(
-            f"--labels pu applies only to methods that learn from labelled positives; {saved.method} does not."
+            f"--labels pu applies only to methods that learn from labeled positives; {saved.method} does not."
         )
     if dataset is None and not data and (dataset := saved.metadata.get("data", {}).get("dataset")):
         out.remark(f"No rows were given: these are the held-out rows of {dataset}. For your own: {OWN_TABLE}")
@@ -194,7 +194,7 @@ def _scores(
 ) -> tuple[dict[str, OrNaN], dict[str, str]]:
     """Return the scores and the labels that each of them needs."""
     from pucli.models.prediction import probabilities
-    from pucli.models.scores import COUNTS, decision_values, labelled_scores, true_label_scores, whole_counts
+    from pucli.models.scores import COUNTS, decision_values, labeled_scores, true_label_scores, whole_counts
 
     pu = saved.metadata.get("kind") == "pu"
     found = {}
@@ -205,9 +205,9 @@ def _scores(
         # With true labels, every row also counts as unlabeled: the denominator is the number of all rows.
         denominator = "all" if labels == "true" else saved.metadata.get("denominator", "unlabeled")
         ranked = labels == "pu"
-        found |= labelled_scores(saved.pipeline, rows.X, rows.y == 1, denominator, ranked=ranked, also=also)
+        found |= labeled_scores(saved.pipeline, rows.X, rows.y == 1, denominator, ranked=ranked, also=also)
         if labels == "true":
-            del found["recall_labelled"]  # the same as recall
+            del found["recall_labeled"]  # the same as recall
     needs = {name: _needs(name) for name in found}
     if pu and labels == "true" and (rows.y == 1).all():
         lost = [name for name in found if name not in (*WITHOUT_NEGATIVES, *COUNTS)]
@@ -222,7 +222,7 @@ def _needs(name: str) -> str:
 
     if name == "predicted_positive":
         return "no labels"
-    return "true labels" if "truth" in get_metric(name).needs else "labelled positives and unlabeled rows"
+    return "true labels" if "truth" in get_metric(name).needs else "labeled positives and unlabeled rows"
 
 
 def _print(out: Output, answer: Evaluation) -> None:

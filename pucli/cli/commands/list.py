@@ -35,7 +35,7 @@ class Titled:
 class Dataset(Titled):
     """A declared data set."""
 
-    licence: str | None
+    license: str | None
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,8 @@ def command(
 ONLY_JSON = ("needs", "rows", "source")
 # The labels from which each kind of method learns.
 LABELS = {
-    "pu": "labelled positives, unlabeled rows",
-    "semi-supervised": "labelled rows of each class",
+    "pu": "labeled positives, unlabeled rows",
+    "semi-supervised": "labeled rows of each class",
     "density": "no labels",
     "clustering": "no labels",
 }
@@ -204,7 +204,7 @@ def _datasets() -> Datasets:
     from pucli.data import dataset_entry, dataset_names
 
     entries = {name: dataset_entry(name) for name in dataset_names()}
-    return Datasets([Dataset(name, entry.title, entry.licence) for name, entry in entries.items()])
+    return Datasets([Dataset(name, entry.title, entry.license) for name, entry in entries.items()])
 
 
 def _experiments() -> Experiments:

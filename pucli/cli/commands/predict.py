@@ -91,8 +91,8 @@ def command(  # noqa: PLR0913
     Each row of the output has its number (from 1), the columns of --id, the predicted label, the score and the
     probability. A higher score means a more likely positive; rows with a score above 0 are predicted positive. The
     probability is that of the positive class or, for more than two classes, of the predicted one. probability_low and
-    probability_high take the class prior at either end of its interval; the latter is never 0, since a few labelled
-    rows cannot exclude a positive. Probabilities hold only if the labelled rows are a random sample of the positives,
+    probability_high take the class prior at either end of its interval; the latter is never 0, since a few labeled
+    rows cannot exclude a positive. Probabilities hold only if the labeled rows are a random sample of the positives,
     and the new rows come from the population of training.
 
     A density model gives the log-likelihood of each row; gaussian-mcpl also fills missing cells with their expected
@@ -248,10 +248,10 @@ def _warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:
     """Warn if the training rows cannot tell the precision or the recall that the user asked for."""
     if unkept := unkept_recall(cut, model):
         out.warn(unkept)
-    elif cut.recall is not None and model.labelling_ == "sar":
+    elif cut.recall is not None and model.labeling_ == "sar":
         out.warn(
             "the recall at this threshold cannot be told, since the labels are not a random sample: in benchmark "
-            "`labelling` it was mostly lower than requested."
+            "`labeling` it was mostly lower than requested."
         )
     if cut.precision is None:
         return
@@ -272,9 +272,9 @@ def _warn_of_probability(out: Output, saved: SavedModel, *, adapted: bool = Fals
     if curves := saved.metadata.get("probability"):
         prior = Estimate(curves["prior"], curves["prior_low"], curves["prior_high"])
         out.warn(unknown_prior(prior, curves.get("ranks", not saved.metadata.get("doubt"))))
-    if getattr(saved.estimator, "labelling_", "scar") == "sar":
+    if getattr(saved.estimator, "labeling_", "scar") == "sar":
         out.remark(
-            "probabilities assume that clear positives were labelled first (--labelling sar); no data can confirm it"
+            "probabilities assume that clear positives were labeled first (--labeling sar); no data can confirm it"
         )
     elif saved.metadata.get("kind") == "pu":
         what = "only the class prior has changed" if adapted else "these rows have the class prior of training"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pucli.solvers.prior.estimate import PriorReport
 
 LIMITS = (
-    "The estimates hold only if the labelled rows are a random sample of the positives, and rows of some kind are "
+    "The estimates hold only if the labeled rows are a random sample of the positives, and rows of some kind are "
     "nearly all positive. If every kind is mixed, they are too high; if most rows are positive, too low. The data "
     "cannot reveal this."
 )
@@ -43,7 +43,7 @@ def command(
             "--estimator",
             "-e",
             help="auto, best-bin, density-ratio, bbe, km2, tice, or all of them. By default auto; bbe with a single "
-            "labelled or unlabeled row, or more than 1,000 features.",
+            "labeled or unlabeled row, or more than 1,000 features.",
             autocompletion=completion.words("auto", "best-bin", "density-ratio", "bbe", "km2", "tice", "all"),
         ),
     ] = None,
@@ -72,11 +72,11 @@ def command(
     mean embedding) and tice (tree induction). The last two are too high where positives and negatives overlap. `pucli
     prior` recommends the value only if its interval is narrow and the estimators agree.
 
-    --verbose shows what follows if the class prior is at either end of its interval, or if some positives were labelled
+    --verbose shows what follows if the class prior is at either end of its interval, or if some positives were labeled
     twice as readily as others: the rows predicted positive at the threshold for F1, their precision and recall.
     """
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
-    from pucli.data.rows.training_rows import FEW_LABELLED
+    from pucli.data.rows.training_rows import FEW_LABELED
     from pucli.models.class_prior import estimate_of
     from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS
 
@@ -85,15 +85,15 @@ def command(
         return
     if estimator is not None:
         opt.choice("estimator", estimator, (*ALL_METHODS, "all"))
-    why = "`pucli prior` uses labelled positives and unlabeled rows alone"
+    why = "`pucli prior` uses labeled positives and unlabeled rows alone"
     rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)
-    labelled = rows.labelled
-    unlabeled = int((~labelled).sum())
+    labeled = rows.labeled
+    unlabeled = int((~labeled).sum())
     if expected is not None and expected >= unlabeled:
         raise UsageError(f"--expected {expected}: must be below the {unlabeled:,} unlabeled rows of {rows.title}.")
-    names = _methods(estimator, labelled, rows.X.shape[1])
-    if labelled.sum() < FEW_LABELLED:
-        out.warn(f"with {many(int(labelled.sum()), 'labelled row')} the estimates are little more than guesses.")
+    names = _methods(estimator, labeled, rows.X.shape[1])
+    if labeled.sum() < FEW_LABELED:
+        out.warn(f"with {many(int(labeled.sum()), 'labeled row')} the estimates are little more than guesses.")
     if expected is not None and names[0] not in ENSEMBLE_METHODS:
         raise UsageError(f"--expected needs the scores of auto, and {names[0]} has none; leave out one of the two.")
     try:
@@ -103,9 +103,9 @@ def command(
         raise UsageError(f"{rows.title}: {error}") from error
     answer, report = found.answer, found.report
     out.document(answer)
-    if answer.labelled_used + answer.unlabeled_used < len(labelled):
+    if answer.labeled_used + answer.unlabeled_used < len(labeled):
         out.remark(
-            f"{names[0]} is estimated on {answer.labelled_used:,} labelled and {answer.unlabeled_used:,} unlabeled "
+            f"{names[0]} is estimated on {answer.labeled_used:,} labeled and {answer.unlabeled_used:,} unlabeled "
             "rows, drawn at random; the intervals count the error of the draw"
         )
     meaning = f"share of positives among the {many(unlabeled, 'unlabeled row')} of {rows.title}"
@@ -119,13 +119,13 @@ def command(
     out.remark(LIMITS if verbose else SHORT_LIMITS)
 
 
-def _methods(estimator: str | None, labelled: np.ndarray, features: int) -> tuple[str, ...]:
+def _methods(estimator: str | None, labeled: np.ndarray, features: int) -> tuple[str, ...]:
     """Return the names of the estimators, the first of which is recommended."""
     from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS, recommended
 
     if estimator != "all":
-        return (estimator or recommended(labelled, features),)
-    if min(labelled.sum(), (~labelled).sum()) < 2:  # the ensemble holds rows out
+        return (estimator or recommended(labeled, features),)
+    if min(labeled.sum(), (~labeled).sum()) < 2:  # the ensemble holds rows out
         return tuple(name for name in ALL_METHODS if name not in ENSEMBLE_METHODS)
     return ALL_METHODS
 
@@ -149,7 +149,7 @@ def _print_expected(out: Output, answer: Priors, given: GivenPrior) -> None:
 
 
 def _print_sensitivity(out: Output, answer: Priors) -> None:
-    """Print how the consequences change with the class prior, and with the odds of being labelled."""
+    """Print how the consequences change with the class prior, and with the odds of being labeled."""
     from pucli.cli.text.items import item
     from pucli.cli.text.sensitivity import if_odds, if_prior
 
@@ -199,7 +199,7 @@ def _advise(out: Output, report: PriorReport, replicates: int) -> None:
     first = report.estimates[0]
     if limit := _chance(report):
         out.warn(
-            f"labelled rows hardly rank above unlabeled ones (PU-AUC up to {limit:.2f} may be chance), so that this "
+            f"labeled rows hardly rank above unlabeled ones (PU-AUC up to {limit:.2f} may be chance), so that this "
             "class prior may mean nothing. Label more rows, or add columns that tell positives from the rest."
         )
         return
@@ -229,7 +229,7 @@ def _advise(out: Output, report: PriorReport, replicates: int) -> None:
 
 
 def _chance(report: PriorReport) -> float:
-    """Return the PU-AUC that may be chance, if held-out labelled rows rank no higher; 0 if they do or it is unknown."""
+    """Return the PU-AUC that may be chance, if held-out labeled rows rank no higher; 0 if they do or it is unknown."""
     from pucli.metrics.ranking import auc, chance_limit
 
     if report.held_out is None:

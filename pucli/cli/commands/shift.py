@@ -35,7 +35,7 @@ def command(out: Output, model: ModelFile, data: NewFiles, reading: ReadingOptio
     saved = load_model(model)
     if saved.metadata.get("kind") != "pu":
         raise UsageError(
-            f"`pucli shift` needs a model of labelled positives and unlabeled rows; {saved.method} is none."
+            f"`pucli shift` needs a model of labeled positives and unlabeled rows; {saved.method} is none."
         )
     found = shift_of(saved, data, saved.reading.over(reading.reading(data)))
     out.document(ShiftAnswer(**vars(found), model=model, data=data[0] if len(data) == 1 else data))

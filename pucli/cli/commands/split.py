@@ -26,7 +26,7 @@ class Part:
     """Numbers of rows of one split."""
 
     repeat: int
-    labelled: int
+    labeled: int
     unlabeled: int
     test: int
 
@@ -40,7 +40,7 @@ class Splits:
     scenario: str
     label_frequency: float
     seed: int
-    labelling: str
+    labeling: str
     groups: int | None
     splits: list[Part]
 
@@ -59,11 +59,11 @@ def command(  # noqa: PLR0913
     dataset_name: DatasetName = None,
     scenario: Scenario = "case-control",
     label_frequency: TrueLabelFrequency = 0.5,
-    labelling: Annotated[
+    labeling: Annotated[
         str,
         typer.Option(
-            "--labelling",
-            help="Which positives are labelled: scar (at random), sar-feature, sar-score, or sar-lbe-a, sar-lbe-b or "
+            "--labeling",
+            help="Which positives are labeled: scar (at random), sar-feature, sar-score, or sar-lbe-a, sar-lbe-b or "
             "sar-pusb of PU-Bench.",
             autocompletion=completion.words("scar", "sar-feature", "sar-score", "sar-lbe-a", "sar-lbe-b", "sar-pusb"),
         ),
@@ -74,12 +74,12 @@ def command(  # noqa: PLR0913
         Path | None, typer.Option("--out", "-o", help="File to write.", show_default="NAME-splits.json")
     ] = None,
 ) -> None:
-    """Split a data set into labelled, unlabeled and test rows.
+    """Split a data set into labeled, unlabeled and test rows.
 
-    case-control: the labelled positives are one sample and the unlabeled rows another; the test set is drawn from the
-    unlabeled rows. single-training-set: all rows are one sample, and some positives of its training part are labelled.
-    In both, the label frequency is the share of the training positives that are labelled. With --labelling sar-feature
-    or sar-score, labelled positives are not a random sample: a positive's chance of being labelled grows with a random
+    case-control: the labeled positives are one sample and the unlabeled rows another; the test set is drawn from the
+    unlabeled rows. single-training-set: all rows are one sample, and some positives of its training part are labeled.
+    In both, the label frequency is the share of the training positives that are labeled. With --labeling sar-feature
+    or sar-score, labeled positives are not a random sample: a positive's chance of being labeled grows with a random
     combination of its features, or with how clearly it is positive. The other three are the mechanisms S2 to S4 of
     PU-Bench: clear positives first, doubtful positives first, and clear ones accepted more often.
     """
@@ -94,7 +94,7 @@ def command(  # noqa: PLR0913
     path = destination or Path(f"{dataset_key(name)}-splits.json")
     output_file("--out", path)
     dataset = load_dataset(name)
-    biased = {} if labelling == "scar" else {"labelling": labelling, "X": dataset.X}
+    biased = {} if labeling == "scar" else {"labeling": labeling, "X": dataset.X}
     together = {} if dataset.groups is None else {"groups": dataset.groups}
     splits = repeated_splits(
         scenario, dataset.y, label_frequency, repeats=repeats, seed=seed, name=dataset.name, **biased, **together
@@ -103,7 +103,7 @@ def command(  # noqa: PLR0913
         "scenario": scenario,
         "label_frequency": label_frequency,
         "seed": seed,
-        "labelling": labelling,
+        "labeling": labeling,
     }
     if dataset.groups is not None:
         settings["groups"] = int(dataset.groups.max()) + 1

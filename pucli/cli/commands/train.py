@@ -49,12 +49,12 @@ def command(  # noqa: PLR0913
         int | None,
         typer.Option("--cv", help="With --tune: folds of the cross-validation.", min=2, show_default=str(FOLDS)),
     ] = None,
-    standardise: opt.Standardise = True,
+    standardize: opt.Standardize = True,
     verbose: opt.Verbose = False,
 ) -> None:
     """Train a method and report the quality of the fit.
 
-    With --data, the label column of your file marks the labelled positives; other rows are unlabeled. For
+    With --data, the label column of your file marks the labeled positives; other rows are unlabeled. For
     semi-supervised methods, it holds the class, or an empty cell or -1 if the class is unknown. Density models need no
     labels. With --dataset, labels of a declared data set are hidden at random (see `pucli split`), and held-out rows
     are scored with their true labels. Without either, the data set is breast-cancer, which needs no download.
@@ -88,7 +88,7 @@ def command(  # noqa: PLR0913
     output_files(files, *where.files, where.split)
     if backend.in_blocks:
         of_tuning = number if tune else None
-        train_in_blocks(out, entry, where, params, backend, folds=of_tuning, standardise=standardise, model=model)
+        train_in_blocks(out, entry, where, params, backend, folds=of_tuning, standardize=standardize, model=model)
         return
     rows = _rows(out, entry, where, sparse=not tune)
     if model is not None:
@@ -98,9 +98,9 @@ def command(  # noqa: PLR0913
     own_prior = "prior" not in params
     tell_of_compiling(out)
     if tune:
-        params, remarks = _tuned(out, entry, rows, params, number, where.seed, standardise)
+        params, remarks = _tuned(out, entry, rows, params, number, where.seed, standardize)
         notes += remarks
-    fitted = _fit(out, method, params, rows, standardise)
+    fitted = _fit(out, method, params, rows, standardize)
     out.warn(prior_warning(method, params))
     out.warn(far_prior_warning(given, rows, where.seed))
     if model is not None:
@@ -113,7 +113,7 @@ def command(  # noqa: PLR0913
     _report(out, fitted, notes, model, checked, verbose=verbose)
     _say_not_judged(out, entry, checked)
     options = [f"--param {shell_word(value)}" for value in param or ()]
-    options += ["--tune"] * tune + [f"--cv {folds}"] * (folds is not None) + ["--raw"] * (not standardise)
+    options += ["--tune"] * tune + [f"--cv {folds}"] * (folds is not None) + ["--raw"] * (not standardize)
     _say_what_next(out, entry, where, options, model)
 
 
@@ -127,7 +127,7 @@ def _check_kind(entry: Method, tune: bool) -> None:
         raise UsageError(f"--tune needs labels, and {entry.name} models a density without any; leave --tune out.")
     if tune and entry.kind != "pu":
         raise UsageError(
-            f"--tune chooses by labelled positives and unlabeled rows, but {entry.name} learns from classes; leave "
+            f"--tune chooses by labeled positives and unlabeled rows, but {entry.name} learns from classes; leave "
             "--tune out and give parameters with --param."
         )
 
@@ -145,19 +145,19 @@ def _rows(out: Output, entry: Method, where: SplitRows, *, sparse: bool) -> Trai
 
 def _warn_of_poor_rows(out: Output, rows: TrainingRows) -> None:
     from pucli.data.features import constant_features
-    from pucli.data.rows.training_rows import FEW_LABELLED
+    from pucli.data.rows.training_rows import FEW_LABELED
 
     if len(constant_features(rows.X, rows.feature_names)) == rows.X.shape[1]:
         out.warn("every feature is constant: no model can distinguish these rows.")
-    if rows.y is not None and rows.n_labelled < FEW_LABELLED:
+    if rows.y is not None and rows.n_labeled < FEW_LABELED:
         out.warn(
-            f"only {rows.n_labelled} labelled row{'s' * (rows.n_labelled != 1)}: another sample of them may give a "
+            f"only {rows.n_labeled} labeled row{'s' * (rows.n_labeled != 1)}: another sample of them may give a "
             "very different model."
         )
 
 
 def _tuned(
-    out: Output, entry: Method, rows: TrainingRows, params: dict[str, Any], folds: int, seed: int, standardise: bool
+    out: Output, entry: Method, rows: TrainingRows, params: dict[str, Any], folds: int, seed: int, standardize: bool
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the parameters chosen as `pucli tune` does, and its warnings."""
     from pucli.tuning import TuningInterrupted
@@ -167,7 +167,7 @@ def _tuned(
         why = "--param fixes every parameter of its grid" if entry.grid else "it has no grid"
         raise UsageError(f"--tune has nothing to choose for {entry.name}: {why}; leave --tune out.")
     try:
-        result = choose(out, entry.name, rows, params, grid, folds=folds, seed=seed, standardise=standardise)
+        result = choose(out, entry.name, rows, params, grid, folds=folds, seed=seed, standardize=standardize)
     except TuningInterrupted as stop:
         if stop.so_far is not None:
             chosen = " ".join(f"--param {key}={stop.so_far.params[key]}" for key in grid)
@@ -178,7 +178,7 @@ def _tuned(
     return result.params, list(result.notes)
 
 
-def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, standardise: bool) -> Fitted:
+def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, standardize: bool) -> Fitted:
     """Fit the method and show its progress; on Ctrl-C, name the checkpoint if there is one."""
     from pucli.methods import constructor_defaults, get_method
     from pucli.models.fitting import fit
@@ -197,7 +197,7 @@ def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, s
             name_checkpoint()
             show(done, total, text=f"objective {value:.4g}")
 
-        return fit(method, params, rows, standardise=standardise, report=report)
+        return fit(method, params, rows, standardize=standardize, report=report)
 
 
 def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) -> tuple[Fitted, HeldOut | None]:
@@ -212,14 +212,14 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
     from pucli.models.validation import held_out_classes, held_out_scores, judged
 
     if entry.kind != "pu":
-        found = held_out_classes(fitted.pipeline, rows.X, rows.y, rows.labelled, seed, rows.groups)
+        found = held_out_classes(fitted.pipeline, rows.X, rows.y, rows.labeled, seed, rows.groups)
         return fitted if found is None else replace(fitted, probability=class_curve(*found).record()), None
     scores = held_out_scores(fitted.pipeline, rows.X, rows.y == 1, seed, rows.groups)
     if scores is None:
         return fitted, None
     checked, given = judged(scores), None if prior_estimated else fitted.params.get("prior")
-    one_sample = (rows.n_labelled, len(rows.y) - rows.n_labelled) if rows.denominator == "all" else None
-    scores = in_its_scale(scores, fitted.pipeline, rows.X, rows.labelled, seed)
+    one_sample = (rows.n_labeled, len(rows.y) - rows.n_labeled) if rows.denominator == "all" else None
+    scores = in_its_scale(scores, fitted.pipeline, rows.X, rows.labeled, seed)
     curve = probability_curve(scores, rows.X, number_given(given), one_sample, seed)
     known = {**curve.record(), "ranks": checked.ranks}
     return replace(fitted, doubt=rows.repeated or checked.warning, probability=known), checked

@@ -83,16 +83,16 @@ def command(  # noqa: PLR0913
         ),
     ] = None,
     score: opt.Score = None,
-    standardise: opt.Standardise = True,
+    standardize: opt.Standardize = True,
     n_jobs: opt.Jobs = 1,
     trials: Annotated[Path | None, typer.Option("--trials", help="Write every point tried to this CSV file.")] = None,
 ) -> None:
     """Choose parameters without true labels.
 
-    `pucli tune` compares parameters by cross-validation, with a score that needs only labelled positives and unlabeled
-    rows. The default score is PU-AUC: the share of pairs of a labelled and an unlabeled held-out row in which the
-    labelled one scores higher. Then `tune` moves the threshold (the parameter cut) to the largest F1, estimated from
-    the recall on labelled rows, the share of rows predicted positive, and an estimated class prior.
+    `pucli tune` compares parameters by cross-validation, with a score that needs only labeled positives and unlabeled
+    rows. The default score is PU-AUC: the share of pairs of a labeled and an unlabeled held-out row in which the
+    labeled one scores higher. Then `tune` moves the threshold (the parameter cut) to the largest F1, estimated from
+    the recall on labeled rows, the share of rows predicted positive, and an estimated class prior.
 
     --score f1 compares parameters by this F1 and moves no threshold. --score puf --cv-repeats 1 is the rule of the
     GLPUAL thesis: PUF is the squared recall divided by the share predicted positive. Benchmark `tuning` compares all
@@ -111,14 +111,14 @@ def command(  # noqa: PLR0913
     output_file("--trials", trials, *where.files, where.split)
     entry = get_method(method)
     if entry.kind != "pu":
-        raise UsageError(f"{method} does not learn from labelled positives, which the scores of `pucli tune` need.")
+        raise UsageError(f"{method} does not learn from labeled positives, which the scores of `pucli tune` need.")
     where = where.or_example(out)
     fixed, wanted = method_parameters(method, param), method_grid(method, grid)
     params = {**entry.params, **fixed}
     chosen_grid = _grid(entry, params, wanted)
     for line in without_effect(method, [*fixed, *(wanted or ())], {**params, **chosen_grid}):
         out.warn(line)
-    why = "`pucli tune` compares by labelled and unlabeled rows alone"
+    why = "`pucli tune` compares by labeled and unlabeled rows alone"
     rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)
     out.warn(prior_warning(method, {**params, **chosen_grid}))
     out.warn(far_prior_warning(fixed, rows, where.seed))
@@ -133,7 +133,7 @@ def command(  # noqa: PLR0913
             seeded(method, params, where.seed),
             chosen_grid,
             seed=where.seed,
-            standardise=standardise,
+            standardize=standardize,
             **how,
         )
     except TuningInterrupted as stop:
@@ -145,7 +145,7 @@ def command(  # noqa: PLR0913
     _report(out, method, rows, result, chosen, trials)
     out.remark(how_chosen(result))
     words = " ".join(f"--param {key}={value}" for key, value in {**params, **chosen}.items())
-    raw = "" if standardise else " --raw"
+    raw = "" if standardize else " --raw"
     out.remark(f"To train with this choice: pucli train --method {method} {where.words}{raw} {words}")
     if trials is not None:  # last, so that a full disk does not cost the choice
         _write_trials(trials, result)
@@ -207,7 +207,7 @@ def _report(
             trials=trials,
         )
     )
-    share = (best["positive_labelled"] + best["positive_unlabeled"]) / (best["n_labelled"] + best["n_unlabeled"])
+    share = (best["positive_labeled"] + best["positive_unlabeled"]) / (best["n_labeled"] + best["n_unlabeled"])
     out.fields(
         [
             *((_named(key), number(value) if isinstance(value, float) else value) for key, value in chosen.items()),
@@ -217,14 +217,14 @@ def _report(
             ),
             ("criterion", _criterion(result.rule)),
             ("F1 at the threshold", f"{number(result.f1, 3)} (estimated)" if result.rule == "pu-auc" else None),
-            ("recall on labelled rows", f"{percent(best['positive_labelled'] / best['n_labelled'])} %, held out"),
+            ("recall on labeled rows", f"{percent(best['positive_labeled'] / best['n_labeled'])} %, held out"),
             ("predicted positive", f"{percent(share)} % of the held-out rows"),
             ("method", f"{method} on {rows.title}"),
             ("tried", f"{many(len(result.trials), 'point')}, {many(result.n_fits, 'fit')}; {duration(result.seconds)}"),
             ("trials", trials),
         ]
     )
-    _warn_if_useless(out, best, rows.n_labelled, result)
+    _warn_if_useless(out, best, rows.n_labeled, result)
 
 
 def _criterion(rule: str) -> str:
@@ -238,22 +238,22 @@ def _named(parameter: str) -> str:
     return {"cut": "threshold (cut)", "prior": "class prior (prior)"}.get(parameter, parameter)
 
 
-def _warn_if_useless(out: Output, best: dict[str, Any], n_labelled: int, result: TuneResult) -> None:
-    """Warn if the best point predicts nearly every row positive, or labelled rows no more often than unlabeled ones."""
+def _warn_if_useless(out: Output, best: dict[str, Any], n_labeled: int, result: TuneResult) -> None:
+    """Warn if the best point predicts nearly every row positive, or labeled rows no more often than unlabeled ones."""
     from pucli.metrics.ranking import CHANCE, chance_limit
 
-    called, recall = best["positive_unlabeled"] / best["n_unlabeled"], best["positive_labelled"] / best["n_labelled"]
-    n = min(n_labelled, best["n_labelled"])  # repeated folds hold the same rows
+    called, recall = best["positive_unlabeled"] / best["n_unlabeled"], best["positive_labeled"] / best["n_labeled"]
+    n = min(n_labeled, best["n_labeled"])  # repeated folds hold the same rows
     if called > MOST_CALLED:
         out.warn(f"{100 * called:.1f} % of the unlabeled rows are predicted positive: the choice may be useless.")
-    by_chance = chance_limit(n, n * best["n_unlabeled"] // best["n_labelled"])
+    by_chance = chance_limit(n, n * best["n_unlabeled"] // best["n_labeled"])
     if result.rule == "pu-auc" and result.score <= by_chance:
         out.warn(
-            f"the choice may be useless: held-out labelled rows hardly rank above unlabeled ones; a PU-AUC of up to "
+            f"the choice may be useless: held-out labeled rows hardly rank above unlabeled ones; a PU-AUC of up to "
             f"{number(by_chance, 2)} may be chance."
         )
     elif recall - called <= CHANCE * math.sqrt(called * (1.0 - called) / n):
         out.warn(
-            f"the choice may be useless: of held-out rows, it predicts {100 * recall:.0f} % of the labelled and "
+            f"the choice may be useless: of held-out rows, it predicts {100 * recall:.0f} % of the labeled and "
             f"{100 * called:.0f} % of the unlabeled ones positive, which may be chance."
         )

@@ -81,7 +81,7 @@ def _learned_from(title: str, answer: AutoAnswer, rows: TrainingRows | None) -> 
         positive, found_ids = f"{rows.label_column} = {rows.words['1']}", rows.found_ids
     known = answer.known_negatives
     negative = f", {known:,} known negative ({answer.negatives})" if known else ""
-    marked = f"{answer.labelled:,} labelled{f' ({positive})' if positive else ''}"
+    marked = f"{answer.labeled:,} labeled{f' ({positive})' if positive else ''}"
     names = textwrap.shorten(" and ".join(found_ids), 2 * LONGEST_MARK, placeholder=" ...")
     only_name = f"; {names} only name{'s' * (len(found_ids) == 1)} the rows" if found_ids else ""
     return f"{title}: {answer.rows:,} rows, {marked}, {answer.unlabeled:,} unlabeled{negative}{only_name}"
@@ -95,7 +95,7 @@ def _first(answer: AutoAnswer) -> list[str]:
     first = of[-1]
     about, low, high = (f"{getattr(first.positives, end):,.0f}" for end in ("value", "low", "high"))
     lift, least, most = (number(getattr(first.lift, end), 2) for end in ("value", "low", "high"))
-    also = ", labelled ones included," if answer.scenario != "case-control" else ""
+    also = ", labeled ones included," if answer.scenario != "case-control" else ""
     return item(
         f"top {first.rows}",
         f"about {about} positive{'s' * (about != '1')} among the {first.rows} likeliest rows{also} ({low} to "
@@ -123,7 +123,7 @@ def why_unknown(answer: AutoAnswer) -> str:
     if answer.leaks:
         return "no: a column leaks the label"
     if answer.repeated:
-        return "no: labelled rows are repeated"
+        return "no: labeled rows are repeated"
     return "cannot be told" if answer.ranks else "no: the order may be chance"
 
 
@@ -137,7 +137,7 @@ def _estimates(found: Findings, answer: AutoAnswer) -> list[str]:
     contradicted = why == "cannot be told" and not answer.sound
     reason = "labels do not look random" if contradicted else why.removeprefix("no: ")
     cannot = "cannot be told from these rows" if reason == why else f"cannot be told: {reason}"
-    also = ", labelled ones included" if whole else ""
+    also = ", labeled ones included" if whole else ""
     sound = answer.sound and answer.ranks
 
     def between(low: float, high: float) -> str:
@@ -148,7 +148,7 @@ def _estimates(found: Findings, answer: AutoAnswer) -> list[str]:
         finds = f"{cannot}: anything from {between(recall.low, recall.high)}"
         ends = between(precision.low, precision.high)
         called = f"cannot be told: anything from {ends} of the called rows{also}"
-    if sound and answer.labelling == "scar":  # with a model of the labels the value was mostly too high
+    if sound and answer.labeling == "scar":  # with a model of the labels the value was mostly too high
         ends = between(recall.low, recall.high)
         finds = f"{percent(recall.value)} % of {'all' if whole else 'the hidden'} positives ({ends})"
         times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
@@ -179,21 +179,21 @@ def _estimates(found: Findings, answer: AutoAnswer) -> list[str]:
 
 def _rests_on(answer: AutoAnswer) -> str:
     """Return what the estimates rest on, in one sentence or two."""
-    if answer.labelling == "sar":
+    if answer.labeling == "sar":
         return (
             "90 % intervals; they hold only if labels were given by how clearly a row is positive, which the data "
             "cannot reveal."
         )
     if not answer.sound:
         return ""
-    verdict = answer.random_labelling.verdict
+    verdict = answer.random_labeling.verdict
     test = f"{verdict[0].upper()}{verdict[1:]}{'' if verdict.endswith('?') else '.'}"
     if answer.expected is not None:
-        return f"90 % intervals, if --expected is right and rows were labelled at random. {test}"
+        return f"90 % intervals, if --expected is right and rows were labeled at random. {test}"
     if prior_is_given(answer):
-        return f"90 % intervals, if positives and negatives were labelled at random. {test}"
+        return f"90 % intervals, if positives and negatives were labeled at random. {test}"
     return (
-        "90 % intervals, if the labelled rows are a random sample of the positives; precision and positives also need "
+        "90 % intervals, if the labeled rows are a random sample of the positives; precision and positives also need "
         f"nearly all top rows to be positive. {test}"
     )
 
@@ -209,9 +209,9 @@ def _likeliest(rows: pd.DataFrame | None, found: Findings, most: int) -> list[st
     if rows is None:
         return []
     known, ranks = found.known["prior"], not (found.leaks or found.repeated) and found.model.ranks_
-    own = list(rows.columns[: list(rows.columns).index("labelled")])
+    own = list(rows.columns[: list(rows.columns).index("labeled")])
     shown = own[1:] or own
-    first = rows[rows["labelled"] == 0].head(most).to_dict("records")
+    first = rows[rows["labeled"] == 0].head(most).to_dict("records")
     chances = [_chance(row) for row in first]
     if not known or len({*chances}) == 1 < len(first):  # each has nearly the same range
         named = "; ".join(_marks(row, shown) for row in first)
@@ -247,7 +247,7 @@ def _cut_to(text: str, length: int) -> str:
 def _concerns(out: Output, found: Findings, answer: AutoAnswer) -> list[str]:
     """Return the warnings, the gravest first, each with what resolves it."""
     grave, later = [], []
-    prior, test = found.model.estimates_["prior"], answer.random_labelling
+    prior, test = found.model.estimates_["prior"], answer.random_labeling
     of_prior = unknown_prior(prior, found.model.ranks_)
     if found.leaks:
         named = re.match(r"column '(.*?)' ", found.leaks[0])
@@ -260,20 +260,20 @@ def _concerns(out: Output, found: Findings, answer: AutoAnswer) -> list[str]:
         )
     if found.repeated:
         count = found.repeated.partition(" are equal")[0]
-        grave.append(f"{count} are equal to another labelled row, so results are too good; keep one row of each case")
-    if found.model.labelling_ != found.model.labelling:
+        grave.append(f"{count} are equal to another labeled row, so results are too good; keep one row of each case")
+    if found.model.labeling_ != found.model.labeling:
         from pucli.solvers.ensemble.sar import ODDS_RATIO
 
         grave.append(
-            "labelled rows rank far above nearly all others: clear positives were probably labelled first; prior, "
+            "labeled rows rank far above nearly all others: clear positives were probably labeled first; prior, "
             f"threshold and probabilities allow for it, and the interval of the recall for {ODDS_RATIO:g}-fold odds of "
-            "being labelled"
+            "being labeled"
         )
-    if answer.labelling == "scar" and not (found.leaks or found.repeated or test.random):
+    if answer.labeling == "scar" and not (found.leaks or found.repeated or test.random):
         grave.append(
-            f"random labelling is unlikely (p = {test.p_value:.2g}; most different: "
+            f"random labeling is unlikely (p = {test.p_value:.2g}; most different: "
             f"{textwrap.shorten(str(test.differs_most), LONGEST_MARK, placeholder='...')}); if clear positives were "
-            "labelled first, add --labelling sar"
+            "labeled first, add --labeling sar"
         )
     if not found.model.ranks_:
         grave.append("the order of the rows could be chance; label more rows or add columns")

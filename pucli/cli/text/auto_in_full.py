@@ -30,23 +30,23 @@ def print_whole(out: Output, answer: AutoAnswer) -> None:
         ("called", _called_in_full(answer)),
         ("class prior", if_prior(answer.if_prior)),
         ("if biased", if_odds(answer.if_odds)),
-        ("labels", f"random? {_labelling(answer.random_labelling, answer.labelling)}"),
+        ("labels", f"random? {_labeling(answer.random_labeling, answer.labeling)}"),
         ("time", f"{duration(answer.seconds)} of training"),
     ):
         for line in item(name, text) if text else []:
             out.text(line)
     out.text()
-    scar = answer.labelling == "scar"
+    scar = answer.labeling == "scar"
     rests = dict.fromkeys(
         vars(answer.estimates),
-        "if nearly all top rows are positive" if scar else "if clear positives were labelled first",
+        "if nearly all top rows are positive" if scar else "if clear positives were labeled first",
     )
     rests["share"] = ""
     if scar and prior_is_given(answer):
-        rests |= dict.fromkeys(("precision", "f1", "auc"), "if labelled at random")
+        rests |= dict.fromkeys(("precision", "f1", "auc"), "if labeled at random")
         rests["prior"] = "if negatives are random" if answer.expected is None else "given by --expected"
     if scar:
-        rests["recall"] = "if labelled at random"
+        rests["recall"] = "if labeled at random"
     unknown = why_unknown(answer)
     estimates = [
         [
@@ -77,23 +77,23 @@ def _duplicates(count: int | None) -> str:
 
 def _limits(answer: AutoAnswer) -> str:
     """Return the limits of the estimates in full."""
-    if answer.labelling != "scar":
+    if answer.labeling != "scar":
         return (
-            "The estimates hold only if the labelled rows were chosen by how clearly they are positive. Recall and "
-            "AUC were mostly too high even then (benchmark `labelling`)."
+            "The estimates hold only if the labeled rows were chosen by how clearly they are positive. Recall and "
+            "AUC were mostly too high even then (benchmark `labeling`)."
         )
-    few = f"With {answer.labelled} labelled rows, the class prior may also be too low. "
+    few = f"With {answer.labeled} labeled rows, the class prior may also be too low. "
     rests = (
         " Class prior, precision, F1 and AUC also require that nearly all rows with the highest scores are positive. "
         "If even these are mixed, or the classes overlap, they are too high; if most rows are positive, the class "
-        f"prior is too low. The data cannot reveal this. {few if answer.few_labelled else ''}"
+        f"prior is too low. The data cannot reveal this. {few if answer.few_labeled else ''}"
     )
     if prior_is_given(answer):
         sample = "the known negatives are a random sample of the negatives"
         other = sample if answer.expected is None else "--expected is right"
         rests = f" Class prior, precision, F1 and AUC also require that {other}. The data cannot reveal this. "
     return (
-        f"The estimates hold only if the labelled rows are a random sample of the positives.{rests}"
+        f"The estimates hold only if the labeled rows are a random sample of the positives.{rests}"
         "The class prior is the share of positives among "
         f"{'the unlabeled' if answer.scenario == 'case-control' else 'all'} rows. The share is that of training "
         "rows above the threshold, by models trained without them; it may be slightly larger for new rows. The "
@@ -101,16 +101,16 @@ def _limits(answer: AutoAnswer) -> str:
     )
 
 
-def _labelling(test: RandomLabels, labelling: str) -> str:
-    """Return the verdict on random labelling, with the feature that speaks most against it."""
+def _labeling(test: RandomLabels, labeling: str) -> str:
+    """Return the verdict on random labeling, with the feature that speaks most against it."""
     verdict = test.verdict
-    if test.random or labelling != "scar" or "p =" not in verdict:
+    if test.random or labeling != "scar" or "p =" not in verdict:
         return verdict
-    return f"{verdict}; labelled rows differ most in {test.differs_most} ({test.difference:+.1f} standard errors)"
+    return f"{verdict}; labeled rows differ most in {test.differs_most} ({test.difference:+.1f} standard errors)"
 
 
 def _called_in_full(answer: AutoAnswer) -> str:
-    """Return what the precision means for the unlabeled rows called positive, where it counts labelled ones, too."""
+    """Return what the precision means for the unlabeled rows called positive, where it counts labeled ones, too."""
     if answer.scenario == "case-control" or not answer.estimates.precision.known:
         return ""
-    return "unlabeled rows are positive less often than the precision says: it counts the labelled rows, too"
+    return "unlabeled rows are positive less often than the precision says: it counts the labeled rows, too"

@@ -61,13 +61,13 @@ def rows_to_learn_from(
     if rows.opposite:
         _ask_or_warn(out, rows)
     if kind == "pu" and source.data is not None and source.positive is None:
-        say_which_class(out, rows.words["1"], rows.words["0"], rows.label_column, rows.n_labelled)
+        say_which_class(out, rows.words["1"], rows.words["0"], rows.label_column, rows.n_labeled)
     return rows
 
 
 def _ask_or_warn(out: Output, rows: TrainingRows) -> None:
     """Stop at a terminal, or warn in a script, where the label column may hold the class of every row."""
-    yes, no, count = rows.words["1"], rows.opposite, rows.X.shape[0] - rows.n_labelled
+    yes, no, count = rows.words["1"], rows.opposite, rows.X.shape[0] - rows.n_labeled
     column, word = f"label column {rows.label_column!r} is {yes!r} or {no!r} in every row", shell_word(no)
     if sys.stdin is not None and sys.stdin.isatty():
         raise UsageError(
@@ -95,9 +95,9 @@ def short(warning: str) -> str:
     return f"{shown}: {kept[0]}" if kept else shown
 
 
-def say_which_class(out: Output, marked: str, rest: str, column: str, n_labelled: int) -> None:
-    """Print which class was taken for the labelled positives; warn about two unusual numbers."""
-    text = f"labelled positives: the {n_labelled:,} rows whose {column!r} is {marked!r}"
+def say_which_class(out: Output, marked: str, rest: str, column: str, n_labeled: int) -> None:
+    """Print which class was taken for the labeled positives; warn about two unusual numbers."""
+    text = f"labeled positives: the {n_labeled:,} rows whose {column!r} is {marked!r}"
     try:
         usual = (float(rest), float(marked)) in {(0.0, 1.0), (-1.0, 1.0)}
     except ValueError:
@@ -124,7 +124,7 @@ def summary(encoder: TableEncoder) -> str:
 
 def show_columns(out: Output, source: RowSource) -> None:
     """Print how the columns of a file are interpreted."""
-    from pucli.data.rows.label_column import labelled_positives
+    from pucli.data.rows.label_column import labeled_positives
     from pucli.data.rows.user_file import fit_file
     from pucli.models.columns import Columns, column_records
 
@@ -148,7 +148,7 @@ def show_columns(out: Output, source: RowSource) -> None:
             name = ""
     if file.labels is not None and source.positive is not None:
         try:
-            labelled_positives(file.labels, source.positive)
+            labeled_positives(file.labels, source.positive)
         except UsageError as error:
             out.warn(str(error))
 

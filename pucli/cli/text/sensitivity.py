@@ -1,4 +1,4 @@
-"""Sensitivity of estimates to the class prior, and to positives labelled more readily than others."""
+"""Sensitivity of estimates to the class prior, and to positives labeled more readily than others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _called_at(end: IfPrior) -> str:
 
 
 def if_odds(found: OddsEffects | None) -> str:
-    """Return what changes if labelling depended on the rows, and where conclusions tip, in one sentence."""
+    """Return what changes if labeling depended on the rows, and where conclusions tip, in one sentence."""
     if found is None:
         return ""
     recall, lift, precision = found.recall, found.lift, found.precision
@@ -41,7 +41,7 @@ def if_odds(found: OddsEffects | None) -> str:
         ahead = f"the called row {'stays' if found.ahead else 'does not stay'} ahead of all others"
     tips = f"Recall may be below half {_from(found.recall_half)}, lift below 1 {_from(found.lift_one)}"
     return (
-        f"so that the odds of being labelled differ up to {found.odds_ratio:g}-fold between positives: "
+        f"so that the odds of being labeled differ up to {found.odds_ratio:g}-fold between positives: "
         f"{', '.join(said)}; {ahead}. {tips}"
     )
 

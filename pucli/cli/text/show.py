@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pucli.models.saved import SavedModel
 
 RANDOM = (
-    "Recall, class prior and probabilities hold only if the labelled rows are a random sample of the positives; class "
+    "Recall, class prior and probabilities hold only if the labeled rows are a random sample of the positives; class "
     "prior, precision, F1 and AUC also need nearly all of the highest scores to be positive. The data cannot reveal "
     "this."
 )
@@ -121,7 +121,7 @@ def _limits(saved: SavedModel, kind: str) -> list[str]:
     """Return what the estimates and predictions rest on, and what training found against them."""
     about, found = saved.metadata, []
     if kind == "pu":
-        found.append(ORDERED if getattr(saved.estimator, "labelling_", "scar") == "sar" else RANDOM)
+        found.append(ORDERED if getattr(saved.estimator, "labeling_", "scar") == "sar" else RANDOM)
     found.append(SAME)
     if about.get("doubt"):
         found.append(f"Found in training: {about['doubt']}.")

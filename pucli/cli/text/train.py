@@ -45,7 +45,7 @@ def print_model(out: Output, answer: Trained, fitted: Fitted, *, verbose: bool) 
 def _details(answer: Trained, fitted: Fitted) -> list[tuple[str, Any]]:
     """Return what --verbose adds: the features, the parameters and what is proven of the solution."""
     return [
-        ("features", f"{answer.features}, {'standardised' if answer.standardised else 'not standardised'}"),
+        ("features", f"{answer.features}, {'standardized' if answer.standardized else 'not standardized'}"),
         ("constant features", _few(answer.constant_features) or None),
         ("duplicate rows", answer.duplicate_rows or None),
         ("missing cells", _missing_cells(answer)),
@@ -68,17 +68,17 @@ def _converged(answer: Trained) -> str | None:
 
 
 def _rows(answer: Trained) -> str:
-    if answer.labelled is None:
+    if answer.labeled is None:
         return f"{answer.rows:,}"
     known = f", {answer.known_negatives:,} known negative" if answer.known_negatives is not None else ""
-    return f"{answer.rows:,} rows, {answer.labelled:,} labelled, {answer.unlabeled:,} unlabeled{known}"
+    return f"{answer.rows:,} rows, {answer.labeled:,} labeled, {answer.unlabeled:,} unlabeled{known}"
 
 
 def _approximated(answer: Trained, fitted: Fitted) -> str | None:
     parts = []
     recall, residual = answer.graph_recall, answer.kernel_residual
     if recall is not None and recall < 1.0:
-        parts.append(f"the graph has {100 * recall:.1f} % of the true neighbours")
+        parts.append(f"the graph has {100 * recall:.1f} % of the true neighbors")
     if residual is not None and residual > NEARLY_EXACT:
         rank = len(fitted.estimator.landmarks_)
         parts.append(f"{rank} features; the diagonal of the kernel, which is 1, is too small by up to {residual:.2g}")
@@ -86,10 +86,10 @@ def _approximated(answer: Trained, fitted: Fitted) -> str | None:
 
 
 def _called_positive(answer: Trained) -> str | None:
-    share, recall = answer.positive_share, answer.labelled_recall
+    share, recall = answer.positive_share, answer.labeled_recall
     if share is None or recall is None:
         return None
-    return f"{number(100 * share)} % of the unlabeled rows, {number(100 * recall)} % of the labelled ones"
+    return f"{number(100 * share)} % of the unlabeled rows, {number(100 * recall)} % of the labeled ones"
 
 
 def _held_out(checked: HeldOut | None) -> str | None:
@@ -100,7 +100,7 @@ def _held_out(checked: HeldOut | None) -> str | None:
     )
     return (
         f"calls {number(share)} ± {number(share_sd, 2)} % of the unlabeled rows, {number(recall)} ± "
-        f"{number(recall_sd, 2)} % of the labelled ones (± standard deviation over folds)"
+        f"{number(recall_sd, 2)} % of the labeled ones (± standard deviation over folds)"
     )
 
 
@@ -114,10 +114,10 @@ def _probability(priors: dict[str, float] | None, checked: HeldOut | None, curve
     if priors is None:
         return None
     if checked is None:
-        return "a logistic curve of the held-out scores of labelled rows"
+        return "a logistic curve of the held-out scores of labeled rows"
     value, low, high = (priors[name] for name in ("prior", "prior_low", "prior_high"))
     if low < high and not curve["ranks"]:
-        return "from held-out scores; the class prior cannot be told, as labelled rows hardly rank above unlabeled ones"
+        return "from held-out scores; the class prior cannot be told, as labeled rows hardly rank above unlabeled ones"
     known = "as given" if low == high else f"90 % interval {percents(low, high)}"
     return f"from held-out scores, with a class prior of {percent(value)} % ({known})"
 

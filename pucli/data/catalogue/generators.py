@@ -13,7 +13,7 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.errors import UsageError, unknown
-from pucli.data.catalogue.labelled_points import labelled_points
+from pucli.data.catalogue.labeled_points import labeled_points
 from pucli.data.catalogue.mixtures import MIXTURES
 
 
@@ -40,12 +40,12 @@ def two_gaussians(
 
 
 def add_irrelevant_features(X: AnyArray, rng: np.random.Generator, *, per_feature: int = 2) -> Floats:
-    """Return X standardised, followed by independent standard normal columns (Wang 2024, 4.3.1 and 4.5.2).
+    """Return X standardized, followed by independent standard normal columns (Wang 2024, 4.3.1 and 4.5.2).
 
     Parameters
     ----------
     X : array of shape (n, m)
-        Each column is centred and divided by its standard deviation; a constant column becomes 0.
+        Each column is centered and divided by its standard deviation; a constant column becomes 0.
     rng : numpy.random.Generator
         Source of randomness.
     per_feature : int
@@ -56,10 +56,10 @@ def add_irrelevant_features(X: AnyArray, rng: np.random.Generator, *, per_featur
     ndarray of shape (n, m * (1 + per_feature))
     """
     X = np.asarray(X, dtype=np.float64)
-    centred = X - X.mean(axis=0)
+    centered = X - X.mean(axis=0)
     spread = X.std(axis=0)
     constant = np.ptp(X, axis=0) == 0
-    scaled = np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
+    scaled = np.where(constant, 0.0, centered / np.where(constant, 1.0, spread))
     noise = rng.standard_normal((X.shape[0], X.shape[1] * per_feature))
     return np.hstack([scaled, noise])
 
@@ -67,7 +67,7 @@ def add_irrelevant_features(X: AnyArray, rng: np.random.Generator, *, per_featur
 # Generators by the names used in `datasets.yaml`.
 GENERATORS: dict[str, Callable[..., tuple[Floats, Ints]]] = {
     "two-gaussians": two_gaussians,
-    "labelled-points": labelled_points,
+    "labeled-points": labeled_points,
     **MIXTURES,
 }
 

@@ -11,7 +11,7 @@ from pucli.core.arrays import Floats, Ints
 
 # Half the distance of two standard normals with a Bayes error of 5 %: the 95 % quantile of the normal distribution.
 _HALF_DISTANCE = 1.6448536269514722
-# The publication does not state the centres of TOES. Guess: two for the first class and three for the second.
+# The publication does not state the centers of TOES. Guess: two for the first class and three for the second.
 _TOES = np.array([[0.0, 0.0], [4.0, 4.0], [4.0, 0.0], [0.0, 4.0], [2.0, 2.0]])
 
 
@@ -34,7 +34,7 @@ def cake(rng: np.random.Generator, *, rows: int = 1000) -> tuple[Floats, Ints]:
 def toes(rng: np.random.Generator, *, rows: int = 1000, sd: float = 0.5) -> tuple[Floats, Ints]:
     """Draw from five Gaussians in the plane, two of the first class and three of the second; classes have equal size.
 
-    The centres and `sd` are guesses: the thesis shows them only in a figure.
+    The centers and `sd` are guesses: the thesis shows them only in a figure.
     """
     rows = int(rows)
     y = np.where(np.arange(rows) % 2 == 0, 1, -1)
@@ -52,11 +52,11 @@ def gaussian_grid(
     autoencoders.
     """
     y = rng.integers(0, 25, int(rows))
-    return grid_centres(spacing)[y] + sd * rng.standard_normal((len(y), 2)), y.astype(np.int64)
+    return grid_centers(spacing)[y] + sd * rng.standard_normal((len(y), 2)), y.astype(np.int64)
 
 
-def grid_centres(spacing: float) -> Floats:
-    """Return the centres of `gaussian_grid`, (25, 2)."""
+def grid_centers(spacing: float) -> Floats:
+    """Return the centers of `gaussian_grid`, (25, 2)."""
     side = spacing * np.arange(-2.0, 3.0)
     return np.array([[a, b] for a in side for b in side])
 
@@ -66,21 +66,21 @@ def embedded_gaussians(
 ) -> tuple[Floats, Ints]:
     """Draw from ten isotropic Gaussians in 10 dimensions, embedded in 1000 dimensions by an isometry.
 
-    The centres have standard deviation `spread` and are the same in every draw, so that the density is fixed. The
-    thesis states neither the centres nor the scale nor the embedding; unit variance and an isometry agree with its
+    The centers have standard deviation `spread` and are the same in every draw, so that the density is fixed. The
+    thesis states neither the centers nor the scale nor the embedding; unit variance and an isometry agree with its
     log-likelihoods (near 1224: kernel bandwidth 0.1 and nearest generated rows at a distance of 1.8).
     """
-    centres, basis = embedding(spread)
+    centers, basis = embedding(spread)
     y = rng.integers(0, 10, int(rows))
-    return (centres[y] + sd * rng.standard_normal((len(y), 10))) @ basis, y.astype(np.int64)
+    return (centers[y] + sd * rng.standard_normal((len(y), 10))) @ basis, y.astype(np.int64)
 
 
 def embedding(spread: float) -> tuple[Floats, Ints]:
-    """Return the centres (10, 10) and the isometry (10, 1000) of `embedded_gaussians`."""
+    """Return the centers (10, 10) and the isometry (10, 1000) of `embedded_gaussians`."""
     fixed = np.random.default_rng(20180410)
-    centres = spread * fixed.standard_normal((10, 10))
+    centers = spread * fixed.standard_normal((10, 10))
     basis = np.linalg.qr(fixed.standard_normal((1000, 10)))[0].T
-    return centres, basis
+    return centers, basis
 
 
 def stacked(images: Floats, digits: Ints, rng: np.random.Generator, rows: int) -> tuple[Floats, Ints]:

@@ -50,7 +50,7 @@ class Range(NamedTuple):
 class Usual(NamedTuple):
     """Some values of each of k features and the shares of the training rows up to them, all (k, 5).
 
-    New rows may be like the unlabeled rows of training, or like all of them, of which many may be labelled.
+    New rows may be like the unlabeled rows of training, or like all of them, of which many may be labeled.
 
     points : values.
     shares : of the unlabeled rows.

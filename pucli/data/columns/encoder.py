@@ -227,7 +227,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Z : array of shape (n, k)
             Encoded training rows.
         unlabeled : array of bool, shape (n,)
-            Those that are not labelled positives.
+            Those that are not labeled positives.
         """
         self.usual_: tuple[np.ndarray, ...] | None = None if self.sparse_ else tuple(Usual.of(Z, unlabeled))
 

@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 TELLING = 0.995  # minimum area under the ROC curve for a single column to be a suspected label leak
 TELLING_SHARE = 0.8  # minimum difference of two shares (filled cells, cells with a word) for a suspected label leak
 MOST_WORDS = 2000  # maximum number of words of a text column that are looked at
-JUDGED = 20_000  # maximum number of labelled and of other rows used to look for label leaks
+JUDGED = 20_000  # maximum number of labeled and of other rows used to look for label leaks
 
 
-# A value that at least a share LEAST_SHARE of the labelled rows has is suspected if no other row has it, although SURE
-# of them would have it if a share HIDDEN of them were like the labelled ones.
+# A value that at least a share LEAST_SHARE of the labeled rows has is suspected if no other row has it, although SURE
+# of them would have it if a share HIDDEN of them were like the labeled ones.
 LEAST_SHARE, HIDDEN, SURE = 0.2, 0.05, 5.0
 
 
 def leaks(  # noqa: C901
-    table: pd.DataFrame | TableColumns, labelled: np.ndarray, columns: Sequence[Column], hidden: bool = False
+    table: pd.DataFrame | TableColumns, labeled: np.ndarray, columns: Sequence[Column], hidden: bool = False
 ) -> dict[str, str]:
     """Find columns that probably leak the label."""
-    labelled = np.asarray(labelled, dtype=bool)
-    n_labelled = int(labelled.sum())
+    labeled = np.asarray(labeled, dtype=bool)
+    n_labeled = int(labeled.sum())
     found: dict[str, str] = {}
-    if not 10 <= n_labelled <= len(labelled) - 10:
+    if not 10 <= n_labeled <= len(labeled) - 10:
         return found
-    rows = _sample(labelled)
-    if len(rows) < len(labelled):
+    rows = _sample(labeled)
+    if len(rows) < len(labeled):
         frame = table.frame if isinstance(table, TableColumns) else table
-        table, labelled = frame.iloc[rows], labelled[rows]
+        table, labeled = frame.iloc[rows], labeled[rows]
     cells_of = table if isinstance(table, TableColumns) else TableColumns(table)
     for column in columns:
         if column.kind in {"constant", "identifier"}:
@@ -44,75 +44,75 @@ def leaks(  # noqa: C901
         cells = cells_of[column.name]
         if column.n_empty:
             filled = ~_empty(cells, column)
-            shares = filled[labelled].mean(), filled[~labelled].mean()
-            one_sided = _one_sided(filled, labelled) or _one_sided(~filled, labelled)
+            shares = filled[labeled].mean(), filled[~labeled].mean()
+            one_sided = _one_sided(filled, labeled) or _one_sided(~filled, labeled)
             if abs(shares[0] - shares[1]) >= TELLING_SHARE or one_sided:
                 found[column.name] = (
-                    f"is filled for {100 * shares[0]:.0f} % of the labelled and {100 * shares[1]:.0f} % of the other "
+                    f"is filled for {100 * shares[0]:.0f} % of the labeled and {100 * shares[1]:.0f} % of the other "
                     "rows: it may leak the label (--drop)"
                 )
                 continue
         if column.kind == "text":
-            word = _telling_word(cells, labelled)
+            word = _telling_word(cells, labeled)
             if word:
-                found[column.name] = f"has the word {word!r} where rows are labelled: it may leak the label (--drop)"
+                found[column.name] = f"has the word {word!r} where rows are labeled: it may leak the label (--drop)"
                 continue
         ranks = None
         if column.kind in {"category", "yes/no"}:
-            value, *percent = _telling_value(cells, labelled)
+            value, *percent = _telling_value(cells, labeled)
             if value:
                 found[column.name] = (
-                    f"is {value!r} in {percent[0]} % of the labelled and {percent[1]} % of the other rows: it may leak "
+                    f"is {value!r} in {percent[0]} % of the labeled and {percent[1]} % of the other rows: it may leak "
                     "the label (--drop)"
                 )
                 continue
-            ranks = _rates(cells, labelled)
-        if column.kind != "text" and _separates(cells, column, labelled, ranks):
-            found[column.name] = "separates the labelled rows from the others by itself: it may leak the label (--drop)"
+            ranks = _rates(cells, labeled)
+        if column.kind != "text" and _separates(cells, column, labeled, ranks):
+            found[column.name] = "separates the labeled rows from the others by itself: it may leak the label (--drop)"
             continue
-        own = _labelled_only(cells, column, labelled) if hidden else ""
+        own = _labeled_only(cells, column, labeled) if hidden else ""
         if own:
             found[column.name] = (
-                f"{own} of the labelled and in none of the {np.count_nonzero(~labelled)} other rows: nearly no "
+                f"{own} of the labeled and in none of the {np.count_nonzero(~labeled)} other rows: nearly no "
                 "positives are hidden among these, or it may leak the label (--drop)"
             )
     return found
 
 
 def _separates(
-    cells: ColumnCells, column: Column, labelled: np.ndarray, ranks: tuple[np.ndarray, np.ndarray] | None
+    cells: ColumnCells, column: Column, labeled: np.ndarray, ranks: tuple[np.ndarray, np.ndarray] | None
 ) -> bool:
-    """Return whether a column alone ranks nearly all labelled rows on one side; `ranks` of categories, or None."""
+    """Return whether a column alone ranks nearly all labeled rows on one side; `ranks` of categories, or None."""
     if ranks is None:
-        values, judged = _ordered(cells, column), np.ones(len(labelled), dtype=bool)
+        values, judged = _ordered(cells, column), np.ones(len(labeled), dtype=bool)
     else:
         values, judged = ranks
     present = judged & ~np.isnan(values)
-    return bool(present[labelled].sum() >= 10 and _telling(values[present], labelled[present]))
+    return bool(present[labeled].sum() >= 10 and _telling(values[present], labeled[present]))
 
 
-def _labelled_only(cells: ColumnCells, column: Column, labelled: np.ndarray) -> str:
-    """Return a value, a word or a range that many labelled rows have and no other row, as a text; "" if none."""
+def _labeled_only(cells: ColumnCells, column: Column, labeled: np.ndarray) -> str:
+    """Return a value, a word or a range that many labeled rows have and no other row, as a text; "" if none."""
     if column.kind == "text":
         texts, there = _words(cells)
-        in_rows = [np.asarray(there[kind].sum(axis=0)).ravel() for kind in (labelled, ~labelled)]
+        in_rows = [np.asarray(there[kind].sum(axis=0)).ravel() for kind in (labeled, ~labeled)]
         named = [f"has the word {text!r} in" for text in texts]
     elif column.kind in {"category", "yes/no"}:
         codes, texts = cells.coded
-        in_rows = [np.bincount(codes[kind & (codes >= 0)], minlength=len(texts)) for kind in (labelled, ~labelled)]
+        in_rows = [np.bincount(codes[kind & (codes >= 0)], minlength=len(texts)) for kind in (labeled, ~labeled)]
         named = [f"is {text!r} in" for text in texts]
     else:
         values = _ordered(cells, column)
-        others = values[~labelled & ~np.isnan(values)]
+        others = values[~labeled & ~np.isnan(values)]
         if not len(others):
             return ""
-        own = values[labelled]
+        own = values[labeled]
         in_rows = [np.array([np.sum(own > others.max()), np.sum(own < others.min())]), np.zeros(2)]
         named = ["is greater than elsewhere in", "is smaller than elsewhere in"]
     if not named:
         return ""
-    share = in_rows[0] / labelled.sum()
-    enough = (in_rows[0] >= 10) & (share >= LEAST_SHARE) & (HIDDEN * np.sum(~labelled) * share >= SURE)
+    share = in_rows[0] / labeled.sum()
+    enough = (in_rows[0] >= 10) & (share >= LEAST_SHARE) & (HIDDEN * np.sum(~labeled) * share >= SURE)
     best = int(np.argmax(share * (enough & (in_rows[1] == 0))))
     return f"{named[best]} {100 * share[best]:.0f} %" if enough[best] and in_rows[1][best] == 0 else ""
 
@@ -129,22 +129,22 @@ def _words(cells: ColumnCells) -> tuple[list[str], Any]:
     return [str(word) for word in words.get_feature_names_out()], there
 
 
-def _telling_word(cells: ColumnCells, labelled: np.ndarray) -> str:
+def _telling_word(cells: ColumnCells, labeled: np.ndarray) -> str:
     """Return a word that nearly all rows of one kind have and nearly none of the other, or ""."""
     words, there = _words(cells)
     if not words:
         return ""
-    shares = [np.asarray(there[kind].mean(axis=0)).ravel() for kind in (labelled, ~labelled)]
+    shares = [np.asarray(there[kind].mean(axis=0)).ravel() for kind in (labeled, ~labeled)]
     difference = np.abs(shares[0] - shares[1])
     best = int(difference.argmax())
     return words[best] if difference[best] >= TELLING_SHARE else ""
 
 
-def _telling_value(cells: ColumnCells, labelled: np.ndarray) -> tuple[str, int, int]:
+def _telling_value(cells: ColumnCells, labeled: np.ndarray) -> tuple[str, int, int]:
     """Return a value that one kind of rows has and the other has not, and its percentages in both; "" if none."""
     codes, texts = cells.coded
-    counts = [np.bincount(codes[kind & (codes >= 0)], minlength=len(texts)) for kind in (labelled, ~labelled)]
-    shares = [count / max(kind.sum(), 1) for count, kind in zip(counts, (labelled, ~labelled), strict=True)]
+    counts = [np.bincount(codes[kind & (codes >= 0)], minlength=len(texts)) for kind in (labeled, ~labeled)]
+    shares = [count / max(kind.sum(), 1) for count, kind in zip(counts, (labeled, ~labeled), strict=True)]
     difference = np.abs(shares[0] - shares[1])
     if not len(texts) or difference.max() < TELLING_SHARE:
         return "", 0, 0
@@ -152,10 +152,10 @@ def _telling_value(cells: ColumnCells, labelled: np.ndarray) -> tuple[str, int, 
     return texts[best], round(100 * shares[0][best]), round(100 * shares[1][best])
 
 
-def _sample(labelled: np.ndarray) -> np.ndarray:
-    """Return the numbers of at most `JUDGED` labelled and `JUDGED` other rows, drawn with a fixed seed."""
+def _sample(labeled: np.ndarray) -> np.ndarray:
+    """Return the numbers of at most `JUDGED` labeled and `JUDGED` other rows, drawn with a fixed seed."""
     random = np.random.default_rng(0)
-    sides = [np.flatnonzero(labelled), np.flatnonzero(~labelled)]
+    sides = [np.flatnonzero(labeled), np.flatnonzero(~labeled)]
     drawn = [random.choice(side, JUDGED, replace=False) if len(side) > JUDGED else side for side in sides]
     return np.sort(np.concatenate(drawn))
 
@@ -168,28 +168,28 @@ def _ordered(cells: ColumnCells, column: Column) -> np.ndarray:
     return cells.days(column.written)[0] if column.kind == "date" else cells.numbers[0]
 
 
-def _rates(cells: ColumnCells, labelled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the share of labelled rows for each cell's value, computed on half of the rows, and the other half."""
+def _rates(cells: ColumnCells, labeled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the share of labeled rows for each cell's value, computed on half of the rows, and the other half."""
     codes, texts = cells.coded
     codes = np.where(codes < 0, len(texts), codes)
     learn = np.random.default_rng(0).random(len(codes)) < 0.5
     total = np.bincount(codes[learn], minlength=len(texts) + 1)
-    positive = np.bincount(codes[learn & labelled], minlength=len(texts) + 1)
-    base = labelled[learn].mean() if learn.any() else 0.0
+    positive = np.bincount(codes[learn & labeled], minlength=len(texts) + 1)
+    base = labeled[learn].mean() if learn.any() else 0.0
     return ((positive + base) / (total + 1.0))[codes], ~learn
 
 
-def _one_sided(filled: np.ndarray, labelled: np.ndarray) -> bool:
-    """Return whether at least ten cells are filled and all belong to labelled rows, which are the minority."""
-    return bool(filled.sum() >= 10 and labelled[filled].all() and labelled.mean() < 0.5)
+def _one_sided(filled: np.ndarray, labeled: np.ndarray) -> bool:
+    """Return whether at least ten cells are filled and all belong to labeled rows, which are the minority."""
+    return bool(filled.sum() >= 10 and labeled[filled].all() and labeled.mean() < 0.5)
 
 
-def _telling(values: np.ndarray, labelled: np.ndarray) -> bool:
+def _telling(values: np.ndarray, labeled: np.ndarray) -> bool:
     from scipy.stats import rankdata
 
-    n_labelled = int(labelled.sum())
-    n_other = len(labelled) - n_labelled
-    if not n_labelled or not n_other:
+    n_labeled = int(labeled.sum())
+    n_other = len(labeled) - n_labeled
+    if not n_labeled or not n_other:
         return False
-    area = (rankdata(values)[labelled].sum() - n_labelled * (n_labelled + 1) / 2) / (n_labelled * n_other)
+    area = (rankdata(values)[labeled].sum() - n_labeled * (n_labeled + 1) / 2) / (n_labeled * n_other)
     return bool(max(area, 1 - area) >= TELLING)

@@ -125,7 +125,7 @@ def packing(head: bytes) -> str:
     return next((name for magic, name in _MAGIC if head.startswith(magic)), "")
 
 
-def recognised(head: bytes, path: Path | None = None) -> Disguise | None:
+def recognized(head: bytes, path: Path | None = None) -> Disguise | None:
     """Return what a file is by its first bytes, None for a text table."""
     for magic, found in _BINARY:
         if head.startswith(magic):
@@ -143,7 +143,7 @@ def recognised(head: bytes, path: Path | None = None) -> Disguise | None:
 
 def check_is_text(head: bytes, path: Path) -> None:
     """Raise UsageError if a file that is to be read as CSV is of another kind."""
-    found = recognised(head, path)
+    found = recognized(head, path)
     if found is None:
         return
     way_out = found.advice or f"name it {Path(path.name).stem}{found.suffix}"

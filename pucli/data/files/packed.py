@@ -1,6 +1,6 @@
 """Text files of any packing and encoding as a stream of plain UTF-8, and errors for damaged files and bombs.
 
-gzip, bzip2, xz, zip and Zstandard are recognised by their first bytes, not by their names, and unpacked as they are
+gzip, bzip2, xz, zip and Zstandard are recognized by their first bytes, not by their names, and unpacked as they are
 read, up to a multiple of the packed size.
 """
 

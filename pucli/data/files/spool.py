@@ -14,7 +14,7 @@ from typing import IO
 
 from pucli.core.errors import PucliError, UsageError
 from pucli.core.memory import available_bytes
-from pucli.data.files.disguises import packing, recognised
+from pucli.data.files.disguises import packing, recognized
 from pucli.data.files.text.records import LONGEST, endless_line
 from pucli.data.reading import WANTED
 
@@ -105,7 +105,7 @@ def _copy(path: Path, opened: IO[bytes] | None) -> Path:
     with nullcontext(given) if given is not None else path.open("rb") as stream:
         _write(stream, target, path)
     with target.open("rb") as stream:
-        found = recognised(stream.read(65536), target)
+        found = recognized(stream.read(65536), target)
     if found is not None and found.suffix:
         target = target.rename(target.with_suffix(found.suffix))
     _copies[str(path)] = source, target
@@ -120,7 +120,7 @@ def _write(stream: IO[bytes], target: Path, path: Path) -> None:
                 _check_room(path, target.parent, size + len(chunk))
                 lines = lines or b"\n" in chunk or b"\r" in chunk
                 if not size:
-                    lines = lines or bool(packing(chunk)) or recognised(chunk) is not None
+                    lines = lines or bool(packing(chunk)) or recognized(chunk) is not None
                 size += len(chunk)
                 if size > LONGEST and not lines:
                     raise endless_line(Path(shown(path)), 1)

@@ -67,7 +67,7 @@ class ReadRequest(NamedTuple):
     label : str or None
         Column or variable of the labels, None if there is none.
     known : list of str
-        Required columns, which help to recognise a header line.
+        Required columns, which help to recognize a header line.
     as_text, as_number : collection of str
         Columns whose cells are kept as text ("007" is not 7), and columns known to hold numbers.
     ids : collection of str
@@ -92,7 +92,7 @@ class Reader:
     suffixes: tuple[str, ...]  # extensions in lower case, with the dot
     read: Callable[[Path, ReadRequest], Table]
     # whether the first bytes of a file are of this format, where pucli knows no better name for them
-    recognise: Callable[[bytes], bool] = lambda head: False
+    recognize: Callable[[bytes], bool] = lambda head: False
     # number of cells, known before the file is read; 0 if `read` refuses what does not fit into the memory
     size: Callable[[Path, Reading], float] = lambda path, how: 0.0
     # the columns that `columns.of(path, table)` returns, in tables of so many rows each, for files of any length; None

@@ -24,7 +24,7 @@ from pucli.data.columns.doubtful_rows import doubtful_rows, parts_of, side_by_si
 from pucli.data.columns.doubts import WAY_OUT, twice_encoded
 from pucli.data.files.binary.parquet_files import feather_table, parquet_blocks, read_parquet
 from pucli.data.files.binary.workbooks import read_sheet
-from pucli.data.files.disguises import Disguise, check_not_address, packing, recognised
+from pucli.data.files.disguises import Disguise, check_not_address, packing, recognized
 from pucli.data.files.packed import (
     PACKED_SUFFIXES,
     check_unpacked,
@@ -87,13 +87,13 @@ def check_content(path: Path, kind: str) -> None:
     """Raise UsageError if the content of a file is of another kind than `kind`, the kind that its extension names."""
     with path.open("rb") as stream:
         head = stream.read(4096)
-    if kind not in KNOWN and reader_of(kind).recognise(head):
+    if kind not in KNOWN and reader_of(kind).recognize(head):
         return
     packed = packing(head)
-    found = recognised(head, path)
+    found = recognized(head, path)
     if found is None and packed and (packed != "zip" or kind in PACKABLE):
         with opened(path) as stream:
-            found = recognised(stream.read(4096))
+            found = recognized(stream.read(4096))
     alike = {".xls": SHEETS, ".xlsx": SHEETS, ".ods": SHEETS, ".json": JSON, ".jsonl": JSON, ".feather": FEATHER}
     if found is None and packed and kind not in PACKABLE and path.suffix.lower() in PACKED_SUFFIXES:
         raise UsageError(f"{path} is a packed {kind} file, and only text is read packed; unpack it")
@@ -110,7 +110,7 @@ def check_content(path: Path, kind: str) -> None:
 def file_kind(path: Path, how: Reading = AS_IT_IS) -> str:
     """Return the extension of a file, without .gz etc.; raise UsageError for an unknown one.
 
-    A file with another extension (adult.test) is recognised by its content, as a text file if its first lines look like
+    A file with another extension (adult.test) is recognized by its content, as a text file if its first lines look like
     a table when they are read as `how` says.
     """
     suffix = Path(member_name(path).lower()).suffix
@@ -119,13 +119,13 @@ def file_kind(path: Path, how: Reading = AS_IT_IS) -> str:
     if path.is_file():
         with path.open("rb") as stream:
             start = stream.read(4096)
-        found = recognised(start, path)
+        found = recognized(start, path)
         if found is None and is_packed(path):
             with opened(path) as stream:
-                found = recognised(stream.read(4096))
+                found = recognized(stream.read(4096))
         if found is not None and found.suffix:
             return found.suffix
-        if other := next((kind for kind, one in known.items() if one.recognise(start)), ""):
+        if other := next((kind for kind, one in known.items() if one.recognize(start)), ""):
             return other
         if found is not None:
             raise UsageError(f"{path} is {found.name}; {found.advice}")

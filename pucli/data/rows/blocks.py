@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.data.columns.doubtful_rows import inner_header, last_row, second_header, subtotals
-from pucli.data.files.disguises import check_is_text, packing, recognised
+from pucli.data.files.disguises import check_is_text, packing, recognized
 from pucli.data.files.packed import buffered, plain_stream
 from pucli.data.files.spool import STDIN, is_stream, reread, shown
 from pucli.data.files.table import Table
@@ -145,7 +145,7 @@ def _from_stream(path: Path, columns: BlockColumns, rows: int, how: Reading) -> 
     with reading(path), nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb") as opened:
         stream = buffered(opened)
         start = stream.peek(4096)
-        found = recognised(start)
+        found = recognized(start)
         if packing(start) == "zip" or (found is not None and found.suffix):
             with reread(path, stream) as file:
                 yield from _blocks(file, columns, rows, how)

@@ -13,7 +13,7 @@ from pucli.core.arrays import AnyArray, Bools, Ints
 from pucli.core.errors import UsageError, shell_word
 from pucli.data.catalogue.selection import class_text
 from pucli.data.columns.cells import is_number
-from pucli.data.labels import NO, YES, positive_of_two, says_not_labelled
+from pucli.data.labels import NO, YES, positive_of_two, says_not_labeled
 from pucli.data.reading import normal
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class LabelColumn:
         if positive is not None:
             wanted = _as_written(positive, present)
             if wanted is None and not present:
-                raise UsageError(f"{self.where} is empty in every row; write {positive!r} in the labelled ones")
+                raise UsageError(f"{self.where} is empty in every row; write {positive!r} in the labeled ones")
             if wanted is None:
                 ways = self._ways(present)
                 raise UsageError(f"{self.where} has no class {positive!r}; its classes: {counts}; give {ways}")
@@ -78,7 +78,7 @@ class LabelColumn:
                 )
             return wanted
         if not present:
-            raise UsageError(f"{self.where} is empty in every row; write a class in the labelled ones")
+            raise UsageError(f"{self.where} is empty in every row; write a class in the labeled ones")
         if self.empty.any():
             raise UsageError(
                 f"{self.where} is empty in {self.empty.sum():,} of {len(self.empty):,} rows, first at "
@@ -134,7 +134,7 @@ class LabelColumn:
         rest = [
             value for value in self.present if value.casefold() not in {word.casefold() for word in (marked, *named)}
         ]
-        known = [value for value in rest if not says_not_labelled(value)]
+        known = [value for value in rest if not says_not_labeled(value)]
         if known and (self.empty.any() or len(rest) > 1 or (named and not negative)):
             count = sum(int(np.sum(self.text == value)) for value in known)
             shown = ", ".join(map(repr, known[:3])) + (", ..." if len(known) > 3 else "")
@@ -165,7 +165,7 @@ class LabelColumn:
             return text.astype(str)
 
 
-def labelled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints, dict[str, str]]:
+def labeled_positives(labels: LabelColumn, positive: str | None) -> tuple[Ints, dict[str, str]]:
     """Return 1 for positives and 0 for the rest, and the names of the two in the file.
 
     Without `positive`, the column must hold two classes: the larger of two numbers is positive, or whichever word
@@ -240,7 +240,7 @@ def _as_written(value: str, present: Sequence[str]) -> str | None:
     return next((candidate for candidate in present if candidate.casefold() == value.strip().casefold()), None)
 
 
-def partly_labelled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
+def partly_labeled(labels: LabelColumn) -> tuple[Ints, dict[str, str]]:
     """Return integer classes with -1 for unlabeled rows, and the names of the classes in the file.
 
     An empty cell and the label -1 both mark an unlabeled row.

@@ -1,4 +1,4 @@
-"""Hashes to recognise training rows: of a whole table, and of single rows."""
+"""Hashes to recognize training rows: of a whole table, and of single rows."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FINGERPRINT_ROWS = 10_000
 MOST_HASHES = 20_000
 # Fewer known rows than this number and this share are no news; nor are as many as chance brings, see `RowCounter`.
 FEWEST, LEAST_SHARE, DEVIATIONS = 3, 0.01, 4.0
-# From this share on, labelled rows with an unlabeled twin are no accident.
+# From this share on, labeled rows with an unlabeled twin are no accident.
 TWINS = 0.05
-# The same for labelled rows with a labelled twin, and the share of labelled ones among rows equal to labelled ones.
+# The same for labeled rows with a labeled twin, and the share of labeled ones among rows equal to labeled ones.
 COPIES, ALIKE = 0.35, 0.8
 _ODD, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
@@ -38,8 +38,8 @@ def fingerprints(X: Floats, y: AnyArray) -> dict[str, str]:
     }
 
 
-def row_hashes(X: Any, labelled: Bools) -> AnyArray:
-    """Return a hash (n,) of each row of X (n, m), dense or sparse; its lowest bit tells whether the row is labelled."""
+def row_hashes(X: Any, labeled: Bools) -> AnyArray:
+    """Return a hash (n,) of each row of X (n, m), dense or sparse; its lowest bit tells whether the row is labeled."""
     total = np.zeros(X.shape[0], dtype=np.uint64)
     weights = _mixed(np.arange(1, X.shape[1] + 1, dtype=np.uint64) * _ODD) | np.uint64(1)
     if isinstance(X, np.ndarray):
@@ -50,7 +50,7 @@ def row_hashes(X: Any, labelled: Bools) -> AnyArray:
         numbers = np.repeat(np.arange(X.shape[0]), np.diff(rows.indptr))
         np.add.at(total, numbers, _bits(rows.data) * weights[rows.indices])
     found = (_mixed(total) >> np.uint64(32)).astype(np.uint32)
-    return (found & ~np.uint32(1)) | labelled.astype(np.uint32)
+    return (found & ~np.uint32(1)) | labeled.astype(np.uint32)
 
 
 def _bits(values: AnyArray) -> AnyArray:
@@ -65,56 +65,56 @@ def _mixed(values: AnyArray) -> AnyArray:
     return mixed
 
 
-def labelled_twins(X: Any, labelled: Bools) -> list[str]:
-    """Return a warning if many labelled rows of X (n, m) occur again without a label, where rows seldom repeat."""
-    hashes = row_hashes(X, labelled) >> np.uint32(1)
-    marked, others = hashes[labelled], hashes[~labelled]
+def labeled_twins(X: Any, labeled: Bools) -> list[str]:
+    """Return a warning if many labeled rows of X (n, m) occur again without a label, where rows seldom repeat."""
+    hashes = row_hashes(X, labeled) >> np.uint32(1)
+    marked, others = hashes[labeled], hashes[~labeled]
     twins, alike = np.isin(marked, others), len(others) - len(np.unique(others))
     count = int(twins.sum())
     if count < max(FEWEST, TWINS * len(marked)) or alike > LEAST_SHARE * len(others):
         return []
     return [
-        f"{count} of {len(marked)} labelled rows occur again without a label. If these are the same cases, entered "
+        f"{count} of {len(marked)} labeled rows occur again without a label. If these are the same cases, entered "
         "twice, leave one of each out: now they count as unlabeled too."
     ]
 
 
-def repeated_labels(X: Any, labelled: Bools) -> str:
-    """Return a warning if labelled rows of X (n, m) seem to be the same cases several times, else "".
+def repeated_labels(X: Any, labeled: Bools) -> str:
+    """Return a warning if labeled rows of X (n, m) seem to be the same cases several times, else "".
 
-    By chance equal rows may be labelled or not; copies of a case have one label. Held-out rows then have copies among
+    By chance equal rows may be labeled or not; copies of a case have one label. Held-out rows then have copies among
     the training rows, so that all estimates are too good.
     """
-    _, group = np.unique(row_hashes(X, labelled) >> np.uint32(1), return_inverse=True)
-    size, marked = np.bincount(group), np.bincount(group, weights=labelled)
-    again = labelled & (marked[group] > 1)
-    count, n_p = int(again.sum()), int(labelled.sum())
+    _, group = np.unique(row_hashes(X, labeled) >> np.uint32(1), return_inverse=True)
+    size, marked = np.bincount(group), np.bincount(group, weights=labeled)
+    again = labeled & (marked[group] > 1)
+    count, n_p = int(again.sum()), int(labeled.sum())
     if count < max(FEWEST, COPIES * n_p):
         return ""
-    twins = labelled & (size[group] > 1)
+    twins = labeled & (size[group] > 1)
     if ((marked[group] - 1) / (size[group] - 1).clip(1))[twins].mean() < ALIKE:
         return ""
     return (
-        f"{count} of {n_p} labelled rows are equal to another labelled row, and few of the other rows equal to them "
+        f"{count} of {n_p} labeled rows are equal to another labeled row, and few of the other rows equal to them "
         "are unlabeled, as if cases were entered several times. Then all estimates and all results on held-out rows "
         "are far too good: keep one row of each case"
     )
 
 
-def repeated_ids(ids: pd.DataFrame, labelled: Bools) -> list[str]:
-    """Return a warning if labelled rows (n,) have the same identifiers, the columns of `ids`, as other rows.
+def repeated_ids(ids: pd.DataFrame, labeled: Bools) -> list[str]:
+    """Return a warning if labeled rows (n,) have the same identifiers, the columns of `ids`, as other rows.
 
     Rows of one case are alike, though not equal. Empty identifiers are not compared.
     """
     known = (ids.notna() & (ids != "")).any(axis=1).to_numpy() if len(ids.columns) else np.zeros(len(ids), dtype=bool)
-    if not (labelled & known).any():
+    if not (labeled & known).any():
         return []
     case = ids[known].groupby(list(ids.columns), dropna=False, sort=False).ngroup().to_numpy()
-    marked = labelled[known]
-    size, of_labelled = np.bincount(case), np.bincount(case, weights=marked)
-    several, mixed = marked & (of_labelled[case] > 1), marked & (size > of_labelled)[case]
+    marked = labeled[known]
+    size, of_labeled = np.bincount(case), np.bincount(case, weights=marked)
+    several, mixed = marked & (of_labeled[case] > 1), marked & (size > of_labeled)[case]
     named = f"{'column' if len(ids.columns) == 1 else 'columns'} {', '.join(map(repr, ids.columns))} (--id)"
-    found, of = [], f"{labelled.sum()} labelled rows"
+    found, of = [], f"{labeled.sum()} labeled rows"
     if several.any():
         cases = len(np.unique(case[several]))
         found.append(

@@ -1,4 +1,4 @@
-"""Labelled rows of a file on which a saved model is scored, with labels numbered as in the model."""
+"""Labeled rows of a file on which a saved model is scored, with labels numbered as in the model."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import UsageError
 from pucli.data.files.tables import files_of, title_of
-from pucli.data.labels import says_not_labelled
+from pucli.data.labels import says_not_labeled
 from pucli.data.reading import Reading
-from pucli.data.rows.label_column import UNLABELED, LabelColumn, labelled_positives, partly_labelled
+from pucli.data.rows.label_column import UNLABELED, LabelColumn, labeled_positives, partly_labeled
 from pucli.data.rows.row_hashes import KnownRows, fingerprints, known_rows, row_hashes
 from pucli.data.rows.user_file import apply_file
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Warning about scores without true labels, on rows that the model was trained on.
 MEMORISED = (
-    "that the model was trained on: it has seen who was labelled, so that recall_labelled and puf may be far too high. "
+    "that the model was trained on: it has seen who was labeled, so that recall_labeled and puf may be far too high. "
     "Score other rows, or see `held out` of `pucli train`."
 )
 # If at least this many known rows all have their labels of training, this is no accident.
@@ -30,7 +30,7 @@ SAME_LABELS = 30
 
 
 class ScoredRows(NamedTuple):
-    """Labelled rows of a file.
+    """Labeled rows of a file.
 
     X : array of shape (n, m)
     y : array of shape (n,)
@@ -60,7 +60,7 @@ def scored_rows(
     empty_is_unlabeled: bool = False,
     how: Reading | None = None,
 ) -> ScoredRows:
-    """Return the labelled rows of a file."""
+    """Return the labeled rows of a file."""
     files = files_of(path)
     how = Reading.of_record(about.get("reading", {})) if how is None else how
     file = apply_file(files, encoder, column, how)
@@ -70,12 +70,12 @@ def scored_rows(
     trained = about.get("data", {})
     if about.get("kind") != "pu":
         rows = _classes(path, column, X, labels, about)
-        y, _ = partly_labelled(labels)
+        y, _ = partly_labeled(labels)
         seen = _trained_on(X, y, y != UNLABELED, trained)
         return rows._replace(warnings=[*warnings, *([_lower(seen)] if seen else [])])
     if positive is None and about.get("label_column"):
         positive = about.get("words", {}).get("1")
-    y, words = labelled_positives(labels, positive)
+    y, words = labeled_positives(labels, positive)
     if empty_is_unlabeled:
         seen = _trained_on(X, y, np.ones(len(y), dtype=bool), trained)
         return ScoredRows(X, y, warnings=[*warnings, *([f"{seen} {MEMORISED}"] if seen else [])])
@@ -103,7 +103,7 @@ def _lower(seen: KnownRows) -> str:
 def _doubts(labels: LabelColumn, marked: str, y: Ints, seen: KnownRows | None) -> list[str]:
     """Return reasons why labels that are taken for the true classes may not be."""
     doubts = []
-    unlabeled = [word for word in labels.present if word != marked and says_not_labelled(word)]
+    unlabeled = [word for word in labels.present if word != marked and says_not_labeled(word)]
     same_labels = seen is not None and seen.same_labels
     if seen is not None and same_labels:
         which = "these are the rows and the labels" if seen.all else f"{seen} and labels"
@@ -134,7 +134,7 @@ def _doubts(labels: LabelColumn, marked: str, y: Ints, seen: KnownRows | None) -
 
 def _classes(path: Path, column: str, X: Floats, labels: LabelColumn, about: Mapping[str, Any]) -> ScoredRows:
     """Return the rows with a class; classes not seen in training get new numbers."""
-    y, words = partly_labelled(labels)
+    y, words = partly_labeled(labels)
     rows = _known(path, column, X, y, y != UNLABELED, f"empty or {UNLABELED}")
     numbers = {word: int(number) for number, word in about.get("words", {}).items()}
     seen = [words.get(str(value), str(value)) for value in rows.y.tolist()]

@@ -73,14 +73,14 @@ def read_table(
     UsageError
         The file, a column, a class or a cell is missing or invalid.
     """
-    X, labels, names = read_labelled(path, label=label, features=features, allow_missing=allow_missing, how=how)
+    X, labels, names = read_labeled(path, label=label, features=features, allow_missing=allow_missing, how=how)
     if labels is None:
         return X, None, names
     wanted = None if positive is None else str(positive)
     return X, labels.classes(unlabeled) if multiclass else labels.plus_minus(wanted), names
 
 
-def read_labelled(
+def read_labeled(
     path: str | Path | Sequence[Path],
     *,
     label: str | None = None,

@@ -21,9 +21,9 @@ from pucli.data.files.spool import reread, spooled_size
 from pucli.data.files.tables import title_of
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import read_blocks
-from pucli.data.rows.label_column import UNLABELED, known_negatives, labelled_positives, partly_labelled
-from pucli.data.rows.row_hashes import fingerprints, labelled_twins, repeated_ids, repeated_labels
-from pucli.data.rows.tables import read_labelled
+from pucli.data.rows.label_column import UNLABELED, known_negatives, labeled_positives, partly_labeled
+from pucli.data.rows.row_hashes import fingerprints, labeled_twins, repeated_ids, repeated_labels
+from pucli.data.rows.tables import read_labeled
 from pucli.data.rows.user_file import ColumnChoice, fit_file, found_ids, groups_not_given, leak_warnings
 from pucli.data.splits.groups import alone, one_of_each, row_groups
 from pucli.data.splits.held_out import held_out_rows, hidden_classes
@@ -78,13 +78,13 @@ class RowSource:
     dataset: str | None = None  # name of a declared data set. Either this or `data` is given
     data: Path | None = None  # a file
     label: str | None = None  # label column of `data`
-    positive: str | None = None  # class in that column that marks labelled positives; None to infer it from the column
-    # classes in that column of rows that nobody has labelled, and of rows that are known to be negative
+    positive: str | None = None  # class in that column that marks labeled positives; None to infer it from the column
+    # classes in that column of rows that nobody has labeled, and of rows that are known to be negative
     unlabeled: str | None = None
     negative: str | None = None
     # "case-control" or "single-training-set". For a file, it only sets the denominator of PUF
     scenario: str = "case-control"
-    # share of the training positives (or of the training rows of each class) that are labelled
+    # share of the training positives (or of the training rows of each class) that are labeled
     label_frequency: float = 0.5
     seed: int = 0  # seed of the split
     split: Path | None = None  # file of splits that replaces `scenario`, `label_frequency` and `seed`
@@ -137,8 +137,8 @@ def spool_notes(source: RowSource) -> tuple[str, ...]:
     )
 
 
-# With fewer labelled rows, fits and estimates are unreliable.
-FEW_LABELLED = 10
+# With fewer labeled rows, fits and estimates are unreliable.
+FEW_LABELED = 10
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class TrainingRows:
     """Training rows, and held-out rows with true labels if there are any."""
 
     X: Floats  # (n, m), features. NaN if a cell is empty and the method accepts missing cells
-    # (n,), labels for `fit`: 1 for labelled positives and 0 for unlabeled rows, or classes and -1 for unlabeled rows.
+    # (n,), labels for `fit`: 1 for labeled positives and 0 for unlabeled rows, or classes and -1 for unlabeled rows.
     # None for a density model, which needs no labels
     y: AnyArray | None
     feature_names: list[str]  # names of the m features
@@ -167,25 +167,25 @@ class TrainingRows:
     found_cells: pd.DataFrame | None = None  # these columns of all rows of the file; None if they must be read again
     warnings: tuple[str, ...] = ()  # problems that the user should look at, each about one column of the file
     leaks: tuple[str, ...] = ()  # those of the warnings that name a column which probably leaks the label
-    repeated: str = ""  # that labelled rows seem to be the same cases several times, "" if not
+    repeated: str = ""  # that labeled rows seem to be the same cases several times, "" if not
     marks: pd.DataFrame | None = None  # the number of each row in its source, from 1, and its cells in `id_columns`
     reading: Reading = field(default_factory=Reading)  # how the file was read, to read new files alike
     groups: Ints | None = None  # (n,), group of each row; rows of one group are never on both sides of a fold
     times: Floats | None = None  # (n,), time of each row, for splits by time
     # (n,), rows that are known to be negative, whose label in `y` is that of unlabeled rows
     negative: Bools | None = None
-    # class of all rows that are not labelled, if it means no and nobody has said whether they are unlabeled
+    # class of all rows that are not labeled, if it means no and nobody has said whether they are unlabeled
     opposite: str = ""
 
     @property
-    def labelled(self) -> Bools:
-        """Return the mask (n,) of the labelled rows: the labelled positives, or the rows with a class."""
+    def labeled(self) -> Bools:
+        """Return the mask (n,) of the labeled rows: the labeled positives, or the rows with a class."""
         return np.zeros(len(self.X), dtype=bool) if self.y is None else self.y != self.unlabeled
 
     @property
-    def n_labelled(self) -> int:
-        """Return the number of labelled rows."""
-        return int(np.count_nonzero(self.labelled))
+    def n_labeled(self) -> int:
+        """Return the number of labeled rows."""
+        return int(np.count_nonzero(self.labeled))
 
 
 def with_found_ids(rows: TrainingRows, files: Sequence[Path]) -> TrainingRows:
@@ -214,15 +214,15 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
         check_no_choice(source, "need --data; the columns of a declared data set are fixed")
         return _drawn(_declared(kind, source), source)
     if source.split is not None:
-        raise UsageError("--split needs --dataset; the label column of a file marks its labelled rows.")
+        raise UsageError("--split needs --dataset; the label column of a file marks its labeled rows.")
     for option, value, default in (
         ("--label-frequency", source.label_frequency, RowSource.label_frequency),
         ("--repeat", source.repeat, RowSource.repeat),
     ):
         if value != default:
-            raise UsageError(f"{option} needs --dataset; the label column of a file marks its labelled rows.")
+            raise UsageError(f"{option} needs --dataset; the label column of a file marks its labeled rows.")
     if source.label is None:
-        raise UsageError(f"--data {source.data} also needs --label COLUMN, the column that marks the labelled rows.")
+        raise UsageError(f"--data {source.data} also needs --label COLUMN, the column that marks the labeled rows.")
     rows = _own_file(kind, source)
     return_memory_of_reader()
     return _drawn(rows, source)
@@ -231,18 +231,18 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
 def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:
     """Return at most `source.rows` training rows, in their order, and all test rows.
 
-    Labelled rows, which are often few, are kept up to a quarter of the rows drawn; in a single training set, they are
+    Labeled rows, which are often few, are kept up to a quarter of the rows drawn; in a single training set, they are
     drawn in proportion.
     """
     n, most = rows.X.shape[0], source.rows
     if most is None or n <= most:
         return rows
     order = stream(source.seed, "rows").permutation(n)
-    labelled, unlabeled = order[rows.labelled[order]], order[~rows.labelled[order]]
-    in_proportion = round(most * len(labelled) / n)
+    labeled, unlabeled = order[rows.labeled[order]], order[~rows.labeled[order]]
+    in_proportion = round(most * len(labeled) / n)
     wanted = in_proportion if rows.denominator == "all" else max(in_proportion, most // 4)
-    labelled = labelled[: max(wanted, most - len(unlabeled))]
-    kept = np.sort(np.concatenate([labelled, unlabeled[: most - len(labelled)]]))
+    labeled = labeled[: max(wanted, most - len(unlabeled))]
+    kept = np.sort(np.concatenate([labeled, unlabeled[: most - len(labeled)]]))
     return replace(
         rows,
         X=rows.X[kept],
@@ -266,7 +266,7 @@ def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> Trai
     check_source(source, "--data FILE")
     check_no_choice(source, f"need a method that learns from labels; {method} reads numeric files only")
     if source.data is not None:
-        X, _, names = read_labelled(source.files, allow_missing=allow_missing, how=source.reading)
+        X, _, names = read_labeled(source.files, allow_missing=allow_missing, how=source.reading)
         about: dict[str, Any] = named_files(source)
         title, notes = title_of(source.files), spool_notes(source)
         return _drawn(
@@ -316,7 +316,7 @@ def _declared(kind: str, source: RowSource) -> TrainingRows:
     else:
         if source.split is not None:
             raise UsageError(
-                "--split has labelled positives, but this method learns from classes; use --seed and --repeat."
+                "--split has labeled positives, but this method learns from classes; use --seed and --repeat."
             )
         classes, truth = np.unique(dataset.y, return_inverse=True)
         words = {str(code): str(name) for code, name in enumerate(classes.tolist())}
@@ -351,7 +351,7 @@ def _marks(rows: Ints, ids: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def _pu_labels(dataset: Dataset, source: RowSource) -> tuple[Ints, Ints, Ints, dict[str, Any]]:
-    """Return the training and test row numbers, s (1 labelled, 0 unlabeled), and a description of the split."""
+    """Return the training and test row numbers, s (1 labeled, 0 unlabeled), and a description of the split."""
     if source.split is not None:
         saved = load_splits(source.split, content_sha256=dataset.content_sha256, rows=len(dataset.y))
         if not 0 <= source.repeat < len(saved.splits):
@@ -371,20 +371,20 @@ def _pu_labels(dataset: Dataset, source: RowSource) -> tuple[Ints, Ints, Ints, d
 
 
 def _own_file(kind: str, source: RowSource) -> TrainingRows:
-    """Read the user's file; its label column marks the labelled rows."""
+    """Read the user's file; its label column marks the labeled rows."""
     if kind != "pu" and {source.positive, source.unlabeled, source.negative} != {None}:
         raise UsageError(
-            "--positive, --unlabeled and --negative are for labelled positives, but this method learns from classes; "
+            "--positive, --unlabeled and --negative are for labeled positives, but this method learns from classes; "
             "leave them out, or choose a method for positive and unlabeled rows, such as auto."
         )
     file = fit_file(source.files, str(source.label), source.choice, source.reading)
     assert file.labels is not None
-    y, words = labelled_positives(file.labels, source.positive) if kind == "pu" else partly_labelled(file.labels)
+    y, words = labeled_positives(file.labels, source.positive) if kind == "pu" else partly_labeled(file.labels)
     named, negative = [one for one in (source.unlabeled, source.negative) if one is not None], None
     if kind == "pu" and named:
         negative = known_negatives(file.labels, words["1"], source.unlabeled, source.negative)
     said = file.labels.doubts(words["1"], named, negative=negative is not None) if kind == "pu" else []
-    doubts = (*said, *labelled_twins(file.X, y == 1)) if kind == "pu" else ()
+    doubts = (*said, *labeled_twins(file.X, y == 1)) if kind == "pu" else ()
     choice, frame = source.choice, file.table.frame
     groups = row_groups(frame, choice.groups, y == 1 if kind == "pu" else None) if choice.groups else None
     each = slice(None) if groups is None else one_of_each(groups, y == 1)
@@ -394,14 +394,14 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     same_case = [] if grouped else repeated_ids(ids, y == 1 if kind == "pu" else y != UNLABELED)
     again = [f"{repeated}."] if repeated else same_case
     # the last class if the class of every row is known
-    labelled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
+    labeled = y == (1 if kind == "pu" else y.max()) if (y != UNLABELED).all() else y != UNLABELED
     about = {**named_files(source), "label": source.label, **fingerprints(file.X, y)}
     apart = groups_not_given(file.encoder.columns_, choice.named)
     if groups is not None:
         about["groups"], apart = {"columns": list(choice.groups), "number": int(groups.max()) + 1}, alone(groups)
     found = found_ids(file.encoder.columns_) if choice.find_ids else ()
     known = file.table.clean and all(frame[name].dtype == "str" and frame[name].notna().all() for name in found)
-    telling = tuple(leak_warnings(file, labelled, kind == "pu"))
+    telling = tuple(leak_warnings(file, labeled, kind == "pu"))
     return TrainingRows(
         X=file.X,
         y=y,

@@ -38,7 +38,7 @@ _DIGIT = re.compile(r"\d")
 
 OWN_COLUMNS = ("row", "prediction", "score", "probability", "probability_low", "probability_high", "cluster")
 """Names of the columns of predictions, without identifiers."""
-_TAKEN = {*OWN_COLUMNS, "labelled"}
+_TAKEN = {*OWN_COLUMNS, "labeled"}
 
 
 @dataclass(frozen=True)
@@ -227,9 +227,9 @@ def fitted_width(X: csr_array, width: int) -> csr_array:
     return wider
 
 
-def leak_warnings(encoded: EncodedFile, labelled: Bools, hidden: bool) -> list[str]:
+def leak_warnings(encoded: EncodedFile, labeled: Bools, hidden: bool) -> list[str]:
     """Return a warning for each column of a training file that probably leaks the label; see `leaks`."""
-    warnings = leaks(encoded.columns or encoded.table.frame, labelled, encoded.encoder.columns_, hidden)
+    warnings = leaks(encoded.columns or encoded.table.frame, labeled, encoded.encoder.columns_, hidden)
     return [f"column {name!r} {text}" for name, text in warnings.items()]
 
 

@@ -1,1 +1,1 @@
-"""Splits into labelled, unlabeled and test rows, and the labelling of positives."""
+"""Splits into labeled, unlabeled and test rows, and the labeling of positives."""

@@ -39,7 +39,7 @@ def group_numbers(groups: Any, n: int) -> Ints:
     return found
 
 
-def row_groups(frame: pd.DataFrame, names: Sequence[str | int], labelled: Bools | None = None) -> Ints:
+def row_groups(frame: pd.DataFrame, names: Sequence[str | int], labeled: Bools | None = None) -> Ints:
     """Return the group of each row (n,), from 0: rows with the same cell in any of the columns are one group.
 
     Empty cells join nothing.
@@ -67,8 +67,8 @@ def row_groups(frame: pd.DataFrame, names: Sequence[str | int], labelled: Bools 
     found = connected_components(links, directed=False)[1][:n]
     groups = np.asarray(pd.factorize(found)[0], dtype=np.int64)
     kinds = {"": np.ones(n, dtype=bool)}
-    if labelled is not None:
-        kinds |= {"labelled ": labelled, "unlabeled ": ~labelled}
+    if labeled is not None:
+        kinds |= {"labeled ": labeled, "unlabeled ": ~labeled}
     for kind, of in kinds.items():
         if np.count_nonzero(of) > 1 and len(np.unique(groups[of])) == 1:
             shown = ", ".join(map(repr, names))
@@ -86,9 +86,9 @@ def alone(groups: Ints) -> list[str]:
     return ["--groups: every row is a group of its own, so that no rows are kept together"] * single
 
 
-def one_of_each(groups: Ints, labelled: Bools) -> Ints:
-    """Return the number of one row of each group, ascending: the first labelled one, or the first."""
-    order = np.argsort(~labelled, kind="stable")
+def one_of_each(groups: Ints, labeled: Bools) -> Ints:
+    """Return the number of one row of each group, ascending: the first labeled one, or the first."""
+    order = np.argsort(~labeled, kind="stable")
     first = np.unique(groups[order], return_index=True)[1]
     return np.sort(order[first])
 

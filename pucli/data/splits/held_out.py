@@ -27,11 +27,11 @@ def hidden_classes(
     random = np.random.RandomState(np.random.MT19937(np.random.SeedSequence([seed, repeat])))
     try:
         kept, test = train_test_split(np.arange(len(classes)), train_size=TRAIN, stratify=classes, random_state=random)
-        labelled, _ = train_test_split(
+        labeled, _ = train_test_split(
             np.arange(len(kept)), train_size=label_frequency, stratify=classes[kept], random_state=random
         )
     except ValueError as error:
         raise UsageError(f"--label-frequency {label_frequency}: {error}") from error
     y = np.full(len(kept), unlabeled)
-    y[labelled] = classes[kept][labelled]
+    y[labeled] = classes[kept][labeled]
     return kept, test, y

@@ -77,7 +77,7 @@ def save_splits(
         "rows": rows,
         "settings": settings,
         "splits": [
-            {"train": s.train.tolist(), "labelled": s.train[s.s == 1].tolist(), "test": s.test.tolist()} for s in splits
+            {"train": s.train.tolist(), "labeled": s.train[s.s == 1].tolist(), "test": s.test.tolist()} for s in splits
         ],
     }
     with replacing(path) as partial:
@@ -138,12 +138,12 @@ def load_splits(path: str | Path, *, content_sha256: str | None = None, rows: in
 def _restored(item: dict[str, list[int]], rows: int) -> Split:
     train = np.array(item["train"], dtype=np.int64)
     test = np.array(item["test"], dtype=np.int64)
-    labelled = np.array(item["labelled"], dtype=np.int64)
+    labeled = np.array(item["labeled"], dtype=np.int64)
     together = np.concatenate([train, test])
     if train.ndim != 1 or test.ndim != 1 or len(np.unique(together)) != len(together):
         raise ValueError("a row is in a split twice")
     if len(together) and (together.min() < 0 or together.max() >= rows):
         raise ValueError(f"a row number is outside 0..{rows - 1}")
-    if not np.isin(labelled, train).all():
-        raise ValueError("a labelled row is not in the training set")
-    return Split(train, test, np.isin(train, labelled).astype(np.int8))
+    if not np.isin(labeled, train).all():
+        raise ValueError("a labeled row is not in the training set")
+    return Split(train, test, np.isin(train, labeled).astype(np.int8))

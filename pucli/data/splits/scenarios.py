@@ -1,14 +1,14 @@
-"""Splits of (X, y) into labelled positives, unlabeled rows and a test set.
+"""Splits of (X, y) into labeled positives, unlabeled rows and a test set.
 
 Labels are selected completely at random (SCAR), or positives with a larger `tilt` are selected more often (SAR,
-`pucli.data.splits.labelling`). Two scenarios (Elkan & Noto 2008; Wang 2024, 3.4.2 and 3.6.2):
+`pucli.data.splits.labeling`). Two scenarios (Elkan & Noto 2008; Wang 2024, 3.4.2 and 3.6.2):
 
-* case-control: the labelled positives are one sample and the unlabeled rows another; the test set is drawn from the
+* case-control: the labeled positives are one sample and the unlabeled rows another; the test set is drawn from the
   unlabeled rows.
-* single training set: all rows are one sample, and some positives of its training part are labelled.
+* single training set: all rows are one sample, and some positives of its training part are labeled.
 
-In both, the label frequency is the share of the training positives that are labelled. A single training set may also be
-drawn after the labels (``labelled="all"``): then it is the share of the positives of all rows, and test rows may be
+In both, the label frequency is the share of the training positives that are labeled. A single training set may also be
+drawn after the labels (``labeled="all"``): then it is the share of the positives of all rows, and test rows may be
 positives that had a label. So it is in the scripts that the author of the thesis published for its chapter 4 (GitHub,
 tkks22123/GKF-PUAL).
 """
@@ -26,12 +26,12 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.core.seeding import stream
 from pucli.data.splits.groups import held_out_groups
-from pucli.data.splits.labelling import labelling_tilt
+from pucli.data.splits.labeling import labeling_tilt
 
 # Share of the rows, or of the unlabeled rows, in the training set.
 TRAIN = 0.7
-# Of whose positives a share is labelled in a single training set.
-LABELLED = ("training", "all")
+# Of whose positives a share is labeled in a single training set.
+LABELED = ("training", "all")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Split:
     test : ndarray of int
         Row numbers of the test set, in random order.
     s : ndarray of int8
-        1 for each row of `train` that is a labelled positive, 0 for an unlabeled row.
+        1 for each row of `train` that is a labeled positive, 0 for an unlabeled row.
     """
 
     train: Ints
@@ -65,7 +65,7 @@ def case_control(
     """Split in the case-control scenario.
 
     With the label frequency g and the share t of unlabeled rows in the training set, a share
-    gamma' = t g / (1 - (1 - t) g) of the positives is labelled, so that a share g of the training positives is labelled
+    gamma' = t g / (1 - (1 - t) g) of the positives is labeled, so that a share g of the training positives is labeled
     (Wang 2024, 3.6.2: 7/17 for g = 0.5 and 7/37 for g = 0.25). The other unlabeled rows are the test set.
 
     Parameters
@@ -79,23 +79,23 @@ def case_control(
     rng : numpy.random.Generator
         Source of randomness.
     tilt : array of shape (n,), optional
-        Log of the relative chance of each row to be the next one labelled; None for equal chances.
+        Log of the relative chance of each row to be the next one labeled; None for equal chances.
     held : array of bool of shape (n,), optional
-        Rows of the test set, in place of a share 1 - t drawn at random. A share g of all positives is labelled, and the
-        labelled ones among these rows are left out.
+        Rows of the test set, in place of a share 1 - t drawn at random. A share g of all positives is labeled, and the
+        labeled ones among these rows are left out.
 
     Raises
     ------
     UsageError
-        y does not have two labels, a share is out of range, or no row would be labelled, unlabeled, or in the test set.
+        y does not have two labels, a share is out of range, or no row would be labeled, unlabeled, or in the test set.
     """
     positive = _positives(y)
     _check_share("label_frequency", label_frequency)
     _check_share("unlabeled_train", unlabeled_train)
     if held is not None:
-        labelled = np.zeros(len(y), dtype=bool)
-        labelled[_drawn(positive, tilt, rng)[: _nearest(label_frequency * len(positive))]] = True
-        marked, rest, test = (np.flatnonzero(kind) for kind in (labelled & ~held, ~labelled & ~held, ~labelled & held))
+        labeled = np.zeros(len(y), dtype=bool)
+        labeled[_drawn(positive, tilt, rng)[: _nearest(label_frequency * len(positive))]] = True
+        marked, rest, test = (np.flatnonzero(kind) for kind in (labeled & ~held, ~labeled & ~held, ~labeled & held))
         return _split(marked, rest, test, len(positive), label_frequency, rng)
     share = unlabeled_train * label_frequency / (1.0 - (1.0 - unlabeled_train) * label_frequency)
     order = _drawn(positive, tilt, rng)
@@ -110,16 +110,16 @@ def single_training_set(
     label_frequency: float,
     *,
     train: float = TRAIN,
-    labelled: str = "training",
+    labeled: str = "training",
     rng: np.random.Generator,
     tilt: Floats | None = None,
     held: Bools | None = None,
 ) -> Split:
     """Split in the single-training-set scenario.
 
-    The training set is a random share `train` of all rows; a share g of its positives is labelled. With
-    ``labelled="all"`` a share g of the positives of all rows is labelled before the training set is drawn, so that the
-    number of labelled training rows varies, and test rows lose the labels that they had.
+    The training set is a random share `train` of all rows; a share g of its positives is labeled. With
+    ``labeled="all"`` a share g of the positives of all rows is labeled before the training set is drawn, so that the
+    number of labeled training rows varies, and test rows lose the labels that they had.
 
     Parameters
     ----------
@@ -129,32 +129,32 @@ def single_training_set(
         g, above 0 and at most 1.
     train : float
         Share of the rows in the training set, between 0 and 1, both excluded.
-    labelled : {"training", "all"}, default="training"
-        Of whose positives a share g is labelled.
+    labeled : {"training", "all"}, default="training"
+        Of whose positives a share g is labeled.
     rng : numpy.random.Generator
         Source of randomness.
     tilt : array of shape (n,), optional
-        Log of the relative chance of each row to be the next one labelled; None for equal chances.
+        Log of the relative chance of each row to be the next one labeled; None for equal chances.
     held : array of bool of shape (n,), optional
         Rows of the test set, in place of a share drawn at random.
 
     Raises
     ------
     UsageError
-        y does not have two labels, a share is out of range, or no row would be labelled, unlabeled, or in the test set.
+        y does not have two labels, a share is out of range, or no row would be labeled, unlabeled, or in the test set.
     """
     positive = _positives(y)
     _check_share("label_frequency", label_frequency, top=True)
     _check_share("train", train)
-    if labelled not in LABELLED:
-        raise unknown("kind of labelled positives", labelled, LABELLED)
+    if labeled not in LABELED:
+        raise unknown("kind of labeled positives", labeled, LABELED)
     order = rng.permutation(len(y))
     kept = _nearest(train * len(y))
     if held is not None:
         order, kept = np.concatenate([order[~held[order]], order[held[order]]]), int(np.count_nonzero(~held))
     is_positive = np.zeros(len(y), dtype=bool)
     is_positive[positive] = True
-    candidates = order[:kept][is_positive[order[:kept]]] if labelled == "training" else positive
+    candidates = order[:kept][is_positive[order[:kept]]] if labeled == "training" else positive
     count = _nearest(label_frequency * len(candidates))
     marked = _drawn(candidates, tilt, rng)[:count]
     marked = marked[np.isin(marked, order[:kept])]
@@ -185,17 +185,17 @@ def make_split(
     y : array of shape (n,)
         Two labels, of which the larger is positive.
     label_frequency : float
-        Share of the positives that is labelled, see the function of the scenario.
+        Share of the positives that is labeled, see the function of the scenario.
     rng : numpy.random.Generator
         Source of randomness.
     tilt : array of shape (n,), optional
-        Log of the relative chance of each row to be the next one labelled; None for equal chances.
+        Log of the relative chance of each row to be the next one labeled; None for equal chances.
     groups : array of int of shape (n,), optional
         Group of each row, from 0; rows of one group are never both training and test rows.
     held : array of bool of shape (n,), optional
         Rows of the test set, in place of rows or groups drawn at random.
     **options : object
-        `unlabeled_train`, or `train` and `labelled`, see the function of the scenario.
+        `unlabeled_train`, or `train` and `labeled`, see the function of the scenario.
 
     Examples
     --------
@@ -219,11 +219,11 @@ def repeated_splits(
     repeats: int,
     seed: int,
     name: str = "",
-    labelling: str = "scar",
+    labeling: str = "scar",
     X: Floats | None = None,
     **options: Any,
 ) -> list[Split]:
-    """Return repeated splits; each depends only on (seed, name, scenario, label frequency, repeat) and the labelling.
+    """Return repeated splits; each depends only on (seed, name, scenario, label frequency, repeat) and the labeling.
 
     Parameters
     ----------
@@ -232,17 +232,17 @@ def repeated_splits(
     y : array of shape (n,)
         Two labels, of which the larger is positive.
     label_frequency : float
-        Share of the positives that is labelled.
+        Share of the positives that is labeled.
     repeats : int
         Number of splits, on which no split depends.
     seed : int
         Seed of all splits.
     name : str, default=""
         Name of the data set.
-    labelling : str, default="scar"
-        How positives are labelled, see `pucli.data.splits.labelling`.
+    labeling : str, default="scar"
+        How positives are labeled, see `pucli.data.splits.labeling`.
     X : array of shape (n, m), optional
-        Rows, which a labelling other than "scar" needs.
+        Rows, which a labeling other than "scar" needs.
     **options : object
         See `make_split`, such as `groups`.
     """
@@ -254,7 +254,7 @@ def repeated_splits(
             y,
             label_frequency,
             rng=split_stream(seed, name, scenario, label_frequency, repeat),
-            tilt=None if X is None else labelling_tilt(labelling, X, y, stream(seed, "labelling", name, repeat)),
+            tilt=None if X is None else labeling_tilt(labeling, X, y, stream(seed, "labelling", name, repeat)),
             **options,
         )
         for repeat in range(repeats)
@@ -267,24 +267,24 @@ def split_stream(seed: int, name: str, scenario: str, label_frequency: float, re
 
 
 def _split(
-    labelled: Ints,
+    labeled: Ints,
     unlabeled: Ints,
     test: Ints,
     n_positive: int,
     label_frequency: float,
     rng: np.random.Generator,
 ) -> Split:
-    if not len(labelled):
+    if not len(labeled):
         raise UsageError(
-            f"no labelled row: label frequency {label_frequency:g} of {n_positive} positives rounds to none; "
+            f"no labeled row: label frequency {label_frequency:g} of {n_positive} positives rounds to none; "
             "increase the label frequency or use more rows"
         )
     for rows, what in ((unlabeled, "no unlabeled row in the training set"), (test, "no row in the test set")):
         if not len(rows):
             raise UsageError(f"{what}: use more rows or another share for training")
-    s = np.repeat(np.array([1, 0], dtype=np.int8), [len(labelled), len(unlabeled)])
+    s = np.repeat(np.array([1, 0], dtype=np.int8), [len(labeled), len(unlabeled)])
     order = rng.permutation(len(s))
-    return Split(np.concatenate([labelled, unlabeled])[order].astype(np.int64), test.astype(np.int64), s[order])
+    return Split(np.concatenate([labeled, unlabeled])[order].astype(np.int64), test.astype(np.int64), s[order])
 
 
 def _drawn(rows: Ints, tilt: Floats | None, rng: np.random.Generator) -> Ints:

@@ -49,42 +49,42 @@ from pucli.solvers.folds import number_of_folds
 from pucli.solvers.prior.two_gaussians import gaussian_share
 
 SCENARIOS = ("case-control", "single-training-set")
-LABELLINGS = ("scar", "sar")
+LABELINGS = ("scar", "sar")
 NEGATIVES = ("biased", "random")
 
 
 class AutoPU(PUDecision):
-    """Automatic PU classifier: an ensemble tuned and calibrated on labelled positives and unlabeled rows alone.
+    """Automatic PU classifier: an ensemble tuned and calibrated on labeled positives and unlabeled rows alone.
 
     Class-balanced kernel ridge regressions, forests and boosted trees rank the rows. Parameters are chosen by the AUC
-    of labelled against unlabeled held-out rows, which needs no prior; with more than 300 labelled rows, weights of the
+    of labeled against unlabeled held-out rows, which needs no prior; with more than 300 labeled rows, weights of the
     members as well (`pucli.solvers.ensemble.ensemble`). The same held-out scores give the prior, the
-    threshold, the probabilities, and estimates of the classifier's quality. Unless `labelling` is "sar", the labelled
+    threshold, the probabilities, and estimates of the classifier's quality. Unless `labeling` is "sar", the labeled
     rows are assumed to be a random sample of the positives.
 
     Columns of 0 and 1 that lie side by side, of which every row has one, are taken for the levels of a category: leave
-    no level out. Unless `fit` gets groups, equal and nearly equal labelled rows form groups.
+    no level out. Unless `fit` gets groups, equal and nearly equal labeled rows form groups.
 
     Parameters
     ----------
     scenario : {"case-control", "single-training-set"}, default="case-control"
-        "case-control": the unlabeled rows are a sample of the population, and the labelled rows a second sample, of
+        "case-control": the unlabeled rows are a sample of the population, and the labeled rows a second sample, of
         the positives. "single-training-set": all rows are one sample of the population, and some of its positives are
-        labelled.
-    labelling : {"scar", "sar"}, default="scar"
-        "scar": the labelled rows are a random sample of the positives, unless the rows of a small table show that the
-        clear positives were labelled first (`pucli.solvers.ensemble.sar.clear_ones_first`). "sar": labelling depends on
-        the features; a clearer positive is more likely to be labelled (`pucli.solvers.ensemble.sar`).
+        labeled.
+    labeling : {"scar", "sar"}, default="scar"
+        "scar": the labeled rows are a random sample of the positives, unless the rows of a small table show that the
+        clear positives were labeled first (`pucli.solvers.ensemble.sar.clear_ones_first`). "sar": labeling depends on
+        the features; a clearer positive is more likely to be labeled (`pucli.solvers.ensemble.sar`).
     goal : {"f1", "recall", "precision", "share", "top"}, default="f1"
         Goal of the threshold; `with_threshold` moves it after training.
     wanted : float, default=None
         Value for the goal: a recall, a precision or a share of the population between 0 and 1, or a number of
         unlabeled training rows ("top"). Not used for "f1". A recall is reached with 90 % confidence if
-        the labelled rows are a random sample of the positives.
+        the labeled rows are a random sample of the positives.
     members : sequence of Member, default=None
         Members of the ensemble; None means `pucli.estimators.auto.member_list.all_members`.
     pos_label : label or None, default=None
-        The label of y that marks labelled positives. None means the greater of two numbers or booleans, and of two
+        The label of y that marks labeled positives. None means the greater of two numbers or booleans, and of two
         words the positive one, if it is also the last in sorted order.
     neg_label : label or None, default=None
         The label of y that marks known negatives; y then has up to three labels. None means that y has two.
@@ -102,8 +102,8 @@ class AutoPU(PUDecision):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-    labelling_ : {"scar", "sar"}
-        The labelling that prior, threshold, probabilities and estimates assume: "sar" if it was given or is seen.
+    labeling_ : {"scar", "sar"}
+        The labeling that prior, threshold, probabilities and estimates assume: "sar" if it was given or is seen.
     prior_ : float
         Estimated share of positives in the population.
     prior_interval_ : tuple of two floats
@@ -118,15 +118,15 @@ class AutoPU(PUDecision):
     held_out_ : ndarray of shape (n,)
         Score of each training row by models that were trained without it.
     ranks_ : bool
-        Whether held-out labelled rows rank above held-out unlabeled rows by more than chance.
+        Whether held-out labeled rows rank above held-out unlabeled rows by more than chance.
     propensity_ : ndarray of shape (n,)
-        Propensity of each training row to be labelled if positive, relative to the clearest positive; ones unless
-        `labelling_` is "sar".
+        Propensity of each training row to be labeled if positive, relative to the clearest positive; ones unless
+        `labeling_` is "sar".
 
     Raises
     ------
     ValueError
-        If there are fewer than two labelled or two unlabeled rows, or groups of them.
+        If there are fewer than two labeled or two unlabeled rows, or groups of them.
 
     Examples
     --------
@@ -160,14 +160,14 @@ class AutoPU(PUDecision):
         "pucli.solvers.ensemble.refit.Refitted",
         "pucli.solvers.ensemble.ridge.KernelRidge",
         "pucli.solvers.ensemble.rows.GaussianRanks",
-        "pucli.solvers.ensemble.rows.Standardise",
+        "pucli.solvers.ensemble.rows.Standardize",
         "pucli.solvers.ensemble.trees.Bins",
         "pucli.solvers.ensemble.trees.Forest",
     )
 
     _parameter_constraints: ClassVar[Constraints] = {
         "scenario": [one_of(*SCENARIOS)],
-        "labelling": [one_of(*LABELLINGS)],
+        "labeling": [one_of(*LABELINGS)],
         "negatives": [one_of(*NEGATIVES)],
         "goal": [one_of(*GOALS)],
         "wanted": [Real, None],
@@ -208,7 +208,7 @@ class AutoPU(PUDecision):
         self,
         *,
         scenario: str = "case-control",
-        labelling: str = "scar",
+        labeling: str = "scar",
         goal: str = "f1",
         wanted: float | None = None,
         members: Sequence[Member] | None = None,
@@ -220,7 +220,7 @@ class AutoPU(PUDecision):
         callback: Callable[[str, int, int], None] | None = None,
     ) -> None:
         self.scenario = scenario
-        self.labelling = labelling
+        self.labeling = labeling
         self.goal = goal
         self.wanted = wanted
         self.members = members
@@ -257,18 +257,18 @@ class AutoPU(PUDecision):
         for scores in (self._positive, self._population, self.calibration_.scores):
             check_ascending(scores, np.array([0, len(scores)]), f"{where}: scores")
 
-    def _check_counts(self, labelled: Bools, groups: Ints | None) -> None:
+    def _check_counts(self, labeled: Bools, groups: Ints | None) -> None:
         """Raise ValueError where folds need more rows or groups, and UsageError for a goal that cannot be reached."""
-        for what, count in (("labelled", np.count_nonzero(labelled)), ("unlabeled", np.count_nonzero(~labelled))):
+        for what, count in (("labeled", np.count_nonzero(labeled)), ("unlabeled", np.count_nonzero(~labeled))):
             if count < 2:
                 raise ValueError(
                     f"there is {count} {what} row; at least 2 are needed, so that one can be held out while the "
                     "others train."
                 )
-        if groups is not None and number_of_folds(labelled, groups) < 2:
-            raise ValueError("groups must have labelled rows in at least 2 groups, and unlabeled rows too.")
-        unlabeled = int(np.count_nonzero(~labelled))
-        check_wanted(self.goal, self.wanted, unlabeled if self.scenario == "case-control" else len(labelled))
+        if groups is not None and number_of_folds(labeled, groups) < 2:
+            raise ValueError("groups must have labeled rows in at least 2 groups, and unlabeled rows too.")
+        unlabeled = int(np.count_nonzero(~labeled))
+        check_wanted(self.goal, self.wanted, unlabeled if self.scenario == "case-control" else len(labeled))
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Fit the model.
@@ -276,9 +276,9 @@ class AutoPU(PUDecision):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows. With `neg_label`, a third
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows. With `neg_label`, a third
             one marks known negatives; a y without it means the same as without `neg_label`.
         groups : array-like of shape (n,), optional
             Group of each row, such as the person of a visit: folds do not divide one.
@@ -297,27 +297,27 @@ class AutoPU(PUDecision):
         negative: Bools | None = None
         if self.neg_label is not None:
             y, negative = without_negatives(y, self.neg_label, self.pos_label)
-        X, labelled = self._check_rows(X, y)
-        together = None if groups is None else group_numbers(groups, len(labelled))
-        self._check_counts(labelled, together)
+        X, labeled = self._check_rows(X, y)
+        together = None if groups is None else group_numbers(groups, len(labeled))
+        self._check_counts(labeled, together)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         members = all_members() if self.members is None else tuple(self.members)
         with threadpool_limits(1):
             # views of the columns, folds, members and their weights; rows are in the canonical order from here on
-            first = first_fit(X, labelled, self.scenario, members, seed, self.n_jobs, self.callback, together, negative)
-            s, population, held_out = first.labelled, first.population, first.held_out
+            first = first_fit(X, labeled, self.scenario, members, seed, self.n_jobs, self.callback, together, negative)
+            s, population, held_out = first.labeled, first.population, first.held_out
             known_no = np.zeros(len(s), dtype=bool) if first.negative is None else first.negative
             self._columns, self.n_negative_ = first.columns, int(known_no.sum())
 
             # class prior, threshold, probabilities and estimates, from the held-out scores
-            self._biased = int(self.labelling == "sar")
+            self._biased = int(self.labeling == "sar")
             sides = np.sort(held_out[s]), np.sort(held_out[population])
             scores = HeldOut(*sides, float(s[population].mean()), seed, first.grouped)
-            gaussian = gaussian_share(first.X, s) if self.labelling == "scar" else None
+            gaussian = gaussian_share(first.X, s) if self.labeling == "scar" else None
             if gaussian is not None and self.scenario != "case-control":
-                gaussian = gaussian * (1.0 - scores.labelled) + scores.labelled
+                gaussian = gaussian * (1.0 - scores.labeled) + scores.labeled
             self._conclude(scores, gaussian=gaussian, negative=held_out[known_no] if self._calibrates else None)
-            if self.labelling == "sar" or (
+            if self.labeling == "sar" or (
                 not self._calibrates and clear_ones_first(held_out[s], held_out[~s & ~known_no])
             ):
                 self._biased = 1
@@ -334,16 +334,16 @@ class AutoPU(PUDecision):
         self.held_out_, self._folds = np.empty(len(X)), np.empty_like(first.folds)
         self.held_out_[first.order], self._folds[:, first.order] = held_out, first.folds
         self.propensity_ = np.ones(len(X))
-        if self.labelling_ == "sar":
+        if self.labeling_ == "sar":
             self.propensity_ = relative_propensities(self.calibration_.of(self.held_out_))
         if first.copies:
             warn_user(
-                f"{first.copies} of {int(labelled.sum())} labelled rows are copies of others, or nearly, so the "
+                f"{first.copies} of {int(labeled.sum())} labeled rows are copies of others, or nearly, so the "
                 "intervals are too narrow; if rows belong together (one person, one site), "
                 f"{by_interface('pass groups to fit', 'add --groups COLUMN')}"
             )
         warn_of_chance(*self._ranking())
-        self._measure(X, labelled)
+        self._measure(X, labeled)
         return self
 
     @property

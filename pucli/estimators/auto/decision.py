@@ -22,14 +22,14 @@ from pucli.solvers.ensemble.sar import ODDS_RATIO, positive_scores, probabilitie
 from pucli.solvers.ensemble.threshold import Cut, cut_for_rare, expected_f1, make_cut, recall_curve
 from pucli.solvers.prior.binormal import Binormal, binormal
 from pucli.solvers.prior.known_negatives import FEWEST
-from pucli.solvers.prior.labelling_odds import not_excluded
+from pucli.solvers.prior.labeling_odds import not_excluded
 
 
 class PUDecision(PUClassifier):
-    """Base of `AutoPU`: all that follows from held-out scores of labelled rows and of the population."""
+    """Base of `AutoPU`: all that follows from held-out scores of labeled rows and of the population."""
 
     scenario: str
-    labelling: str
+    labeling: str
     goal: str
     wanted: float | None
     negatives: str
@@ -39,27 +39,27 @@ class PUDecision(PUClassifier):
     def _ranking(self) -> tuple[float, float]:
         """Return the PU-AUC on held-out rows, and the largest value that may be chance."""
         (ranking,) = [line["pu_auc"] for line in self.leaderboard_ if line["name"] == "ensemble"]
-        labelled, unlabeled = len(self._positive), len(self._population)
-        return ranking, chance_limit(labelled, unlabeled if self.scenario == "case-control" else unlabeled - labelled)
+        labeled, unlabeled = len(self._positive), len(self._population)
+        return ranking, chance_limit(labeled, unlabeled if self.scenario == "case-control" else unlabeled - labeled)
 
     @property
-    def labelling_(self) -> str:
-        """The labelling that threshold and estimates assume: "sar" if it was given or the rows show it."""
-        return "sar" if self.labelling == "sar" or vars(self).get("_biased", 0) else "scar"
+    def labeling_(self) -> str:
+        """The labeling that threshold and estimates assume: "sar" if it was given or the rows show it."""
+        return "sar" if self.labeling == "sar" or vars(self).get("_biased", 0) else "scar"
 
     @property
     def odds_ratio_(self) -> float:
-        """The factor by which the odds of being labelled may differ between positives, as the recall's interval allows.
+        """The factor by which the odds of being labeled may differ between positives, as the recall's interval allows.
 
-        It is what no test on so many labelled rows excludes, or `ODDS_RATIO` if clear positives were labelled first.
+        It is what no test on so many labeled rows excludes, or `ODDS_RATIO` if clear positives were labeled first.
         """
         unseen = not_excluded(len(self._positive))
-        return max(ODDS_RATIO, unseen) if self.labelling_ == "sar" else unseen
+        return max(ODDS_RATIO, unseen) if self.labeling_ == "sar" else unseen
 
     @property
     def _calibrates(self) -> bool:
         """Whether known negatives give the class prior."""
-        return self.negatives == "random" and self.labelling == "scar" and getattr(self, "n_negative_", 0) >= FEWEST
+        return self.negatives == "random" and self.labeling == "scar" and getattr(self, "n_negative_", 0) >= FEWEST
 
     @property
     def _given(self) -> bool:
@@ -68,17 +68,17 @@ class PUDecision(PUClassifier):
 
     @property
     def ranks_(self) -> bool:
-        """Whether held-out labelled rows rank above held-out unlabeled rows by more than chance."""
+        """Whether held-out labeled rows rank above held-out unlabeled rows by more than chance."""
         ranking, limit = self._ranking()
         return ranking > limit
 
     def _conclude(self, held: HeldOut, **known: Any) -> None:
         """Set the prior, the threshold, the probabilities and the estimates; `known` is as in `class_priors`."""
         self._positive, self._population, self._seed = held.positive, held.population, held.seed
-        self._follow(*class_priors(held, random=self.labelling_ == "scar", **known))
+        self._follow(*class_priors(held, random=self.labeling_ == "scar", **known))
 
     def _conclude_if_biased(self, held: HeldOut, population: Floats) -> None:
-        """Conclude again, with as many scores of positives as they would be if labelled at random."""
+        """Conclude again, with as many scores of positives as they would be if labeled at random."""
         if_random = self.calibration_.of(population)
         positive = positive_scores(population, probabilities_if_biased(if_random), len(held.positive))
         self._conclude(held._replace(positive=positive), if_random=if_random)
@@ -121,9 +121,9 @@ class PUDecision(PUClassifier):
         self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
 
     def _rare(self) -> Binormal | None:
-        """Return the law of the scores if positives are rare and labelled at random."""
-        law = binormal(self._positive, self._population, self.prior_estimate_.labelled)
-        rare = self.labelling_ == "scar" and law.rare and not rare_or_biased(law)
+        """Return the law of the scores if positives are rare and labeled at random."""
+        law = binormal(self._positive, self._population, self.prior_estimate_.labeled)
+        rare = self.labeling_ == "scar" and law.rare and not rare_or_biased(law)
         return law if rare and not self._given else None
 
     def among_first(self, counts: Sequence[int]) -> list[FirstRows]:
@@ -189,14 +189,14 @@ class PUDecision(PUClassifier):
         Raises
         ------
         UsageError
-            If the prior is not between 0 and 1, is below the share of labelled rows, or the labelling is "sar".
+            If the prior is not between 0 and 1, is below the share of labeled rows, or the labeling is "sar".
         """
         check_is_fitted(self)
-        labelled = self.prior_estimate_.labelled
-        if not labelled <= prior < 1.0 or prior <= 0.0:
-            raise UsageError(f"prior {prior:.4g}: must be below 1 and at least {labelled:.3g}, the labelled share.")
-        if self.labelling == "sar":
-            raise UsageError("a given class prior needs labels at random (labelling scar).")
+        labeled = self.prior_estimate_.labeled
+        if not labeled <= prior < 1.0 or prior <= 0.0:
+            raise UsageError(f"prior {prior:.4g}: must be below 1 and at least {labeled:.3g}, the labeled share.")
+        if self.labeling == "sar":
+            raise UsageError("a given class prior needs labels at random (labeling scar).")
         moved = copy.copy(self)
         known = self.prior_estimate_.at(float(prior), 0.0)
         moved._follow(known, known)
@@ -205,8 +205,8 @@ class PUDecision(PUClassifier):
     def probability_of(self, scores: Floats) -> Floats:
         """Return the calibrated probability of a positive at each score (n,) of `score_rows`, shape (n,).
 
-        It is never zero: below the lowest labelled row it is at least the expected probability there, or that of the
-        lowest labelled row, if less.
+        It is never zero: below the lowest labeled row it is at least the expected probability there, or that of the
+        lowest labeled row, if less.
         """
         check_is_fitted(self)
         result: Floats = np.maximum(self.calibration_.of(scores), self._least())
@@ -227,7 +227,7 @@ class PUDecision(PUClassifier):
         -------
         low, high : ndarray of shape (n,)
             Ends of the probabilities. They are far apart if the rows do not determine the prior; then only the order of
-            the rows is known. `high` is never zero: positives may have scores that no labelled row has.
+            the rows is known. `high` is never zero: positives may have scores that no labeled row has.
         """
         check_is_fitted(self)
         p = np.asarray(probabilities, dtype=np.float64)

@@ -33,7 +33,7 @@ class Importances(NamedTuple):
 def importances(
     model: AutoPU,
     X: np.ndarray,
-    labelled: np.ndarray,
+    labeled: np.ndarray,
     rng: np.random.Generator,
     columns: Sequence[slice] | None = None,
     progress: Callable[[int, int], object] | None = None,
@@ -44,15 +44,15 @@ def importances(
     ranking depends on, not what it would lose without the column. No column is measured if there are fewer than two
     folds with rows of both kinds, or if all members are of other packages.
     """
-    order = row_order(model.varying(X), labelled)
-    rows = order[pick_landmarks(labelled[order], ROWS, rng)]
-    copies, s = X[rows], labelled[rows]
+    order = row_order(model.varying(X), labeled)
+    rows = order[pick_landmarks(labeled[order], ROWS, rng)]
+    copies, s = X[rows], labeled[rows]
     places = [slice(j, j + 1) for j in range(X.shape[1])] if columns is None else columns
     each = np.array([abs(pu_auc(feature, s) - 0.5) for feature in copies.T])
     alone = np.array([each[place].max() for place in places])
     fall, error = np.full(len(places), np.nan), np.full(len(places), np.nan)
     best = np.argsort(-alone, kind="stable")
-    scorer = _scorer(model, X, labelled, order, rng)
+    scorer = _scorer(model, X, labeled, order, rng)
     folds = [] if scorer is None else _both_kinds(scorer.folds[0, rows], s)
     if scorer is None or len(folds) < 2:
         return Importances(fall, error, best)
@@ -79,7 +79,7 @@ def importances(
 
 
 def _scorer(
-    model: AutoPU, X: Floats, labelled: np.ndarray, order: Ints, rng: np.random.Generator
+    model: AutoPU, X: Floats, labeled: np.ndarray, order: Ints, rng: np.random.Generator
 ) -> HeldOutScorer | None:
     """Return the scorer of training rows X (n, m), drawn in this order; None if nothing can be held out."""
     if model._folds is None or model._columns is None:
@@ -87,17 +87,17 @@ def _scorer(
     ensemble, targets = model.ensemble_, None
     if isinstance(ensemble, Refitted):
         ensemble = ensemble.ensemble
-        targets = np.where(labelled, 1.0, 2.0 * model.calibration_.of(model.held_out_) - 1.0)
+        targets = np.where(labeled, 1.0, 2.0 * model.calibration_.of(model.held_out_) - 1.0)
     columns = model._columns
     with threadpool_limits(1):
-        scorer = HeldOutScorer(ensemble, lambda rows: X[rows][:, columns], labelled, model._folds, targets, order, rng)
+        scorer = HeldOutScorer(ensemble, lambda rows: X[rows][:, columns], labeled, model._folds, targets, order, rng)
     return scorer if scorer.models else None
 
 
-def _both_kinds(fold: np.ndarray, labelled: np.ndarray) -> list[np.ndarray]:
+def _both_kinds(fold: np.ndarray, labeled: np.ndarray) -> list[np.ndarray]:
     """Return the masks (n,) of the folds that have rows of both kinds."""
     masks = [fold == b for b in np.unique(fold)]
-    return [out for out in masks if 0 < np.count_nonzero(labelled[out]) < np.count_nonzero(out)]
+    return [out for out in masks if 0 < np.count_nonzero(labeled[out]) < np.count_nonzero(out)]
 
 
 def dependence(model: AutoPU, X: np.ndarray, place: slice, cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -22,7 +22,7 @@ class _Fitted(Protocol):
     """Attributes of an `AutoPU` that the leaderboard reads: its parameters, class prior, threshold and estimates."""
 
     scenario: str
-    labelling_: str
+    labeling_: str
     prior_: float
     chosen_threshold_: Any
     calibration_: Any
@@ -32,7 +32,7 @@ class _Fitted(Protocol):
 
 def leaderboard(model: _Fitted, first: FirstFit, naive: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the lines by descending PU-AUC: members are cut at the ensemble's share, the SVC at its own threshold."""
-    labelled, population = first.labelled, first.population
+    labeled, population = first.labeled, first.population
     share = model.chosen_threshold_.share
     members = first.ensemble.members
     held_out = {"ensemble": first.held_out}
@@ -42,22 +42,22 @@ def leaderboard(model: _Fitted, first: FirstFit, naive: dict[str, Any]) -> list[
         for member, weight in zip(members, first.weights, strict=True):
             parameters[member.name] = {**member.parameters, "weight": float(weight)}
     found = []
-    hidden = hidden_share(model.prior_, labelled, model.scenario)
-    ranked = labelled | population  # known negatives, which are easy to rank, are no part of a case-control population
+    hidden = hidden_share(model.prior_, labeled, model.scenario)
+    ranked = labeled | population  # known negatives, which are easy to rank, are no part of a case-control population
     chance = model.calibration_.of(held_out["ensemble"])
     for name, row in held_out.items():
         cut = float(np.quantile(row[population], 1.0 - share))
-        ranking, recall = pu_auc(row[ranked], labelled[ranked]), recall_above(row[labelled], share, cut, model._curve)
+        ranking, recall = pu_auc(row[ranked], labeled[ranked]), recall_above(row[labeled], share, cut, model._curve)
         auc = float(true_auc(ranking, hidden))
-        if model.labelling_ == "sar":
+        if model.labeling_ == "sar":
             auc, recall = auc_and_recall(row[population], chance[population], row[population] > cut)
         f1 = f1_of(recall, share, model.prior_)
         if name == "ensemble":
             auc, f1 = (model.estimates_[estimate].value for estimate in ("auc", "f1"))
         found.append(_line(name, ranking, auc, f1, parameters.get(name, {})))
     ranking, share, auc = naive["pu_auc"], naive["share"], float(true_auc(naive["pu_auc"], hidden))
-    recall = recall_above(naive["scores"][labelled[naive["rows"]]], share, 0.0, model._curve)
-    if model.labelling_ == "sar":
+    recall = recall_above(naive["scores"][labeled[naive["rows"]]], share, 0.0, model._curve)
+    if model.labeling_ == "sar":
         seen = population[naive["rows"]]
         s = naive["scores"][seen]
         auc, recall = auc_and_recall(s, chance[naive["rows"]][seen], s > 0)
@@ -70,13 +70,13 @@ def _line(name: str, ranking: float, auc: float, f1: float, parameters: dict[str
 
 
 def naive_svc(
-    X: np.ndarray, labelled: np.ndarray, fold: np.ndarray, population: np.ndarray, rng: np.random.Generator
+    X: np.ndarray, labeled: np.ndarray, fold: np.ndarray, population: np.ndarray, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Return the PU-AUC and the share predicted positive of a class-balanced SVC, from held-out scores."""
     from sklearn.svm import SVC
 
-    rows = pick_landmarks(labelled, CHOOSING_ROWS, rng)
-    X, s, fold = X[rows], labelled[rows], fold[rows]
+    rows = pick_landmarks(labeled, CHOOSING_ROWS, rng)
+    X, s, fold = X[rows], labeled[rows], fold[rows]
     scores = np.empty(len(rows))
     for b in np.unique(fold):
         kept = fold != b
@@ -94,7 +94,7 @@ def warn_of_chance(ranking: float, limit: float) -> None:
     """Warn if the PU-AUC on held-out rows is at most the largest value that may be chance."""
     if ranking <= limit:
         warn_user(
-            "AutoPU may be useless on these rows: labelled rows that it was not trained on hardly rank above "
+            "AutoPU may be useless on these rows: labeled rows that it was not trained on hardly rank above "
             f"unlabeled ones (PU-AUC {ranking:.2f}; up to {limit:.2f} may be chance).",
             DegenerateModelWarning,
         )

@@ -42,7 +42,7 @@ class Certified:
     Attributes
     ----------
     objective_ : float
-        Value of the documented objective at the solution; NaN if nothing is minimised.
+        Value of the documented objective at the solution; NaN if nothing is minimized.
     dual_gap_ : float
         Proven bound on `objective_` minus the optimum; NaN for problems that are not convex.
     residual_ : float

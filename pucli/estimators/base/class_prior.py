@@ -25,9 +25,9 @@ MARGIN = 0.01
 SPARSE_ROWS = 800
 
 
-def _some_rows(X: Any, labelled: Bools) -> Ints:
+def _some_rows(X: Any, labeled: Bools) -> Ints:
     """Return the indices of some of the sparse rows X (n, m) of each kind, as many as an estimate draws."""
-    kinds = [np.flatnonzero(labelled), np.flatnonzero(~labelled)]
+    kinds = [np.flatnonzero(labeled), np.flatnonzero(~labeled)]
     rows = np.concatenate(
         [kind[np.linspace(0, len(kind) - 1, min(len(kind), SPARSE_ROWS)).astype(int)] for kind in kinds]
     )
@@ -38,20 +38,20 @@ def _some_rows(X: Any, labelled: Bools) -> Ints:
 def resolve_prior(
     prior: float | None,
     X: Any,
-    labelled: Bools,
+    labeled: Bools,
     random_state: RandomState,
     estimator: str,
     groups: ArrayLike | None = None,
 ) -> float:
     """Return the share of positives among the unlabeled rows, as given or estimated."""
-    numbers = None if groups is None else group_numbers(groups, len(labelled))
+    numbers = None if groups is None else group_numbers(groups, len(labeled))
     if prior is not None:
         return float(prior)
     if issparse(X):
-        rows = _some_rows(X, labelled)
-        X, labelled, numbers = X[rows].toarray(), labelled[rows], None if numbers is None else numbers[rows]
+        rows = _some_rows(X, labeled)
+        X, labeled, numbers = X[rows].toarray(), labeled[rows], None if numbers is None else numbers[rows]
     of = _of_auto if estimator == "auto" else partial(_of_one_method, name=estimator)
-    found, how = of(X, labelled, random_state, numbers)
+    found, how = of(X, labeled, random_state, numbers)
     found = float(np.clip(found, MARGIN, 1.0 - MARGIN))
     warn_user(
         f"no class prior is given: the estimate {round(found, 2):g} of {how}. Set prior if the share is known.",
@@ -60,24 +60,24 @@ def resolve_prior(
     return found
 
 
-def _of_auto(X: Floats, labelled: Bools, random_state: RandomState, groups: Ints | None) -> tuple[float, str]:
+def _of_auto(X: Floats, labeled: Bools, random_state: RandomState, groups: Ints | None) -> tuple[float, str]:
     """Return the estimate of `AutoPU`, and words on it."""
     # the room of the automatic classifier is above this one, so that it is found by its name
     auto = estimator_class(get_method("auto"))
-    found = auto.hidden_share(X, labelled, random_state, groups)
+    found = auto.hidden_share(X, labeled, random_state, groups)
     low, high = round(found.low, 3), round(found.high, 3)
     share = f"`pucli prior --estimator {found.method}` ({low:g} to {high:g} with 90 % confidence)"
     return found.prior, f"{share} is taken for the share of positives among the unlabeled rows"
 
 
 def _of_one_method(
-    X: Floats, labelled: Bools, random_state: RandomState, groups: Ints | None, *, name: str
+    X: Floats, labeled: Bools, random_state: RandomState, groups: Ints | None, *, name: str
 ) -> tuple[float, str]:
     """Return the estimate of a method, and words on it with that of another."""
-    found = estimate_prior(X, labelled, name, random_state=random_state, groups=groups).prior
+    found = estimate_prior(X, labeled, name, random_state=random_state, groups=groups).prior
     # a separate seed, so that the second estimate does not change later draws
     second = "km2" if name == "bbe" else "bbe"
-    other = estimate_prior(X, labelled, second, random_state=0, groups=groups).prior
+    other = estimate_prior(X, labeled, second, random_state=0, groups=groups).prior
     return found, (
         f"{name.upper()} is taken for the share of positives among the unlabeled rows; {second.upper()}'s is "
         f"{round(other, 2):g}, and both are rough; `pucli prior` gives an interval"

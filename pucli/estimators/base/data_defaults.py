@@ -2,7 +2,7 @@
 
 No number suits every data set: a kernel width has the units of the features, and a ridge is weighed against a sum of
 losses that grows with the number of rows. Three words select values computed from the rows and from the numbers of
-labelled and unlabeled rows:
+labeled and unlabeled rows:
 
 * a width of "median" is the median distance between two rows, which grows with the root of the number of features;
 * a weight c_u of "balanced" makes zero the best constant f, so that both kinds of rows have the same influence;
@@ -22,7 +22,7 @@ from pucli.core.arrays import Bools, Floats
 from pucli.solvers.kernels.quadratic_surface import surface_features
 from pucli.solvers.surface.problem import shared
 
-# (estimator, X, labelled, weights of the rows) -> number
+# (estimator, X, labeled, weights of the rows) -> number
 Rule: TypeAlias = Callable[[Any, Floats, Bools, Floats | None], float]
 # Number of rows between which distances are measured, evenly spaced over the training rows.
 MEASURED_ROWS = 1000
@@ -31,18 +31,18 @@ L1_SHARE = 0.05
 
 
 def number_for_words(
-    estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None, names: Collection[str] | None = None
+    estimator: Any, X: Floats, labeled: Bools, weights: Floats | None = None, names: Collection[str] | None = None
 ) -> dict[str, float]:
     """Return the number of each parameter in the `_rules` of an estimator: the given one, or that for the word."""
     found: dict[str, float] = {}
     for name, rule in estimator._rules.items():
         if names is None or name in names:
             value = getattr(estimator, name)
-            found[name] = rule(estimator, X, labelled, weights) if isinstance(value, str) else float(value)
+            found[name] = rule(estimator, X, labeled, weights) if isinstance(value, str) else float(value)
     return found
 
 
-def median_distance(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
+def median_distance(estimator: Any, X: Floats, labeled: Bools, weights: Floats | None = None) -> float:
     """Return the median distance between two rows, 1 if most rows coincide, or NaN if the kernel has no width."""
     if estimator.kernel != "rbf":
         return np.nan
@@ -69,67 +69,67 @@ def _weighted_median(distances: Floats, weights: Floats) -> float:
     return float(values[places].mean())
 
 
-def counts(labelled: Bools, weights: Floats | None = None) -> tuple[float, float]:
-    """Return the numbers of labelled and of unlabeled rows, or the sums of their weights."""
-    kinds = labelled, ~labelled
+def counts(labeled: Bools, weights: Floats | None = None) -> tuple[float, float]:
+    """Return the numbers of labeled and of unlabeled rows, or the sums of their weights."""
+    kinds = labeled, ~labeled
     found = [int(np.count_nonzero(kind)) if weights is None else float(weights[kind].sum()) for kind in kinds]
     return found[0], found[1]
 
 
-def balanced(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
-    """Return the c_u at which zero is the best constant f, if labelled and unlabeled rows have the same loss."""
-    n_p, n_u = counts(labelled, weights)
+def balanced(estimator: Any, X: Floats, labeled: Bools, weights: Floats | None = None) -> float:
+    """Return the c_u at which zero is the best constant f, if labeled and unlabeled rows have the same loss."""
+    n_p, n_u = counts(labeled, weights)
     return float(estimator.c_p * n_p / n_u)
 
 
-def balanced_hinge_and_square(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
+def balanced_hinge_and_square(estimator: Any, X: Floats, labeled: Bools, weights: Floats | None = None) -> float:
     """Return the c_u at which zero is the best constant f; the slope at zero is 1 for the hinge, 2 for the square."""
-    return 0.5 * balanced(estimator, X, labelled, weights)
+    return 0.5 * balanced(estimator, X, labeled, weights)
 
 
-def ridge_of_sums(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
+def ridge_of_sums(estimator: Any, X: Floats, labeled: Bools, weights: Floats | None = None) -> float:
     """Return the weight of |g|^2 / 2 if losses are summed with weight c_p: 2 c_p n_p / n."""
-    numbers = counts(labelled, weights)
+    numbers = counts(labeled, weights)
     return float(2.0 * estimator.c_p * numbers[0] / sum(numbers))
 
 
-def ridge_of_means(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
+def ridge_of_means(estimator: Any, X: Floats, labeled: Bools, weights: Floats | None = None) -> float:
     """Return the weight of |g|^2 / 2 if losses are averaged: 1 / n."""
     result: float = 1.0 / X.shape[0]
     return result
 
 
-def half_ridge_of_means(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
+def half_ridge_of_means(estimator: Any, X: Floats, labeled: Bools, weights: Floats | None = None) -> float:
     """Return the weight of |g|^2 if losses are averaged: 1 / (2 n)."""
     result: float = 0.5 / X.shape[0]
     return result
 
 
-def ridge_of_gradients(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
+def ridge_of_gradients(estimator: Any, X: Floats, labeled: Bools, weights: Floats | None = None) -> float:
     """Return the weight of half a sum over the rows of squared gradients of f: `ridge_of_sums` over n."""
-    result: float = ridge_of_sums(estimator, X, labelled, weights) / X.shape[0]
+    result: float = ridge_of_sums(estimator, X, labeled, weights) / X.shape[0]
     return result
 
 
-def l1_of_features(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
+def l1_of_features(estimator: Any, X: Floats, labeled: Bools, weights: Floats | None = None) -> float:
     """Return a twentieth of the smallest lam1 at which all coefficients are zero."""
-    gradient = _gradient_at_constant(estimator, X, labelled)
+    gradient = _gradient_at_constant(estimator, X, labeled)
     return _share(2.0 * float(np.abs(gradient).max(initial=0.0)))
 
 
-def l1_of_groups(estimator: Any, X: Floats, labelled: Bools, weights: Floats | None = None) -> float:
+def l1_of_groups(estimator: Any, X: Floats, labeled: Bools, weights: Floats | None = None) -> float:
     """Return a twentieth of the smallest lam1 at which all groups of the quadratic surface are zero."""
-    gradient = _gradient_at_constant(estimator, surface_features(X), labelled)
+    gradient = _gradient_at_constant(estimator, surface_features(X), labeled)
     return _share(2.0 * float(np.linalg.norm(shared(gradient, X.shape[1]), axis=1).max(initial=0.0)))
 
 
-def _gradient_at_constant(estimator: Any, Z: Floats, labelled: Bools) -> Floats:
-    """Return the gradient (m,) of hinges on labelled and squares on unlabeled rows Z (n, m) at the best constant f."""
-    n_p, n_u = counts(labelled)
-    c_u = balanced_hinge_and_square(estimator, Z, labelled) if isinstance(estimator.c_u, str) else estimator.c_u
-    middle = Z[~labelled].mean(axis=0)
+def _gradient_at_constant(estimator: Any, Z: Floats, labeled: Bools) -> Floats:
+    """Return the gradient (m,) of hinges on labeled and squares on unlabeled rows Z (n, m) at the best constant f."""
+    n_p, n_u = counts(labeled)
+    c_u = balanced_hinge_and_square(estimator, Z, labeled) if isinstance(estimator.c_u, str) else estimator.c_u
+    middle = Z[~labeled].mean(axis=0)
     constant = min(1.0, estimator.c_p * n_p / (2.0 * c_u * n_u) - 1.0)
-    gradient: Floats = 2.0 * c_u * (1.0 + constant) * n_u * (middle - Z[labelled].mean(axis=0))
+    gradient: Floats = 2.0 * c_u * (1.0 + constant) * n_u * (middle - Z[labeled].mean(axis=0))
     return gradient
 
 
@@ -138,12 +138,12 @@ def _share(largest: float) -> float:
 
 
 def in_numbers(
-    estimator: type[Any], params: Mapping[str, Any], tuned: Collection[str], X: Floats, labelled: Bools
+    estimator: type[Any], params: Mapping[str, Any], tuned: Collection[str], X: Floats, labeled: Bools
 ) -> dict[str, Any]:
     """Return `params` with each word, given or default, replaced by its number."""
     if not getattr(estimator, "_rules", None):
         return dict(params)
     unfitted: Any = estimator(**params)
     words = [name for name in unfitted._rules if name not in tuned and isinstance(getattr(unfitted, name), str)]
-    numbers = number_for_words(unfitted, X, labelled, names=words)
+    numbers = number_for_words(unfitted, X, labeled, names=words)
     return {**params, **{name: number for name, number in numbers.items() if not np.isnan(number)}}

@@ -48,7 +48,7 @@ def validated(
     if "does not accept missing values" in text:
         raise ValueError(
             f"Input X contains NaN: {name} takes no empty cells, such as {_first(rows, np.isnan)}. "
-            f"pucli.data.TableEncoder fills and marks them: make_pipeline(TableEncoder(), Standardiser(), {name}())."
+            f"pucli.data.TableEncoder fills and marks them: make_pipeline(TableEncoder(), Standardizer(), {name}())."
         )
     if "X contains infinity" in text:
         raise ValueError(f"Input X contains infinity: {_first(rows, np.isinf)}; correct it or leave the row out.")

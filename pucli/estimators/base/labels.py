@@ -1,4 +1,4 @@
-"""Detection of the label that marks the labelled positives."""
+"""Detection of the label that marks the labeled positives."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pucli.data.labels import positive_of_two
 
 # what a message about unclear labels advises
 
-MARKS = 'Give y as 1 for labelled positives and 0 for unlabeled rows, in pandas for example (y == "fraud").astype(int).'
+MARKS = 'Give y as 1 for labeled positives and 0 for unlabeled rows, in pandas for example (y == "fraud").astype(int).'
 
 
 def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
-    """Return the label that marks labelled positives."""
+    """Return the label that marks labeled positives."""
     if pos_label is not None:
         for label in labels:
             if _same(label, pos_label):
@@ -29,7 +29,7 @@ def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
     if labels.dtype.kind in "Mm":
         raise ValueError(
             f"the labels are {_shown(labels[0])} and {_shown(labels[1])}, which do not show which of them marks the "
-            "labelled positives: set pos_label, or give y as 1 and 0."
+            "labeled positives: set pos_label, or give y as 1 and 0."
         )
     if not any(isinstance(label, str) for label in labels.tolist()):
         return labels[1]
@@ -40,7 +40,7 @@ def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
     if found is None:
         raise ValueError(
             f"the labels are {_shown(labels[0])} and {_shown(labels[1])}, and the words do not show which of them "
-            f"marks the labelled positives: set pos_label, or give y as 1 and 0."
+            f"marks the labeled positives: set pos_label, or give y as 1 and 0."
         )
     return labels[0] if found == first else labels[1]
 
@@ -97,7 +97,7 @@ def without_negatives(y: Any, neg_label: Any, pos_label: Any = None) -> tuple[An
     if len(rest) < 2:
         raise ValueError(
             f"besides the known negatives, {_shown(neg_label)}, y has {len(rest)} label"
-            f"{'s' * (len(rest) != 1)}; there must be labelled positives and unlabeled rows."
+            f"{'s' * (len(rest) != 1)}; there must be labeled positives and unlabeled rows."
         )
     if len(rest) == 2:
         positive = positive_label(rest, pos_label)
@@ -114,7 +114,7 @@ def check_order(labels: AnyArray, positive: Any, pos_label: Any) -> None:
     if positive == labels[1]:
         return
     why = (
-        f"{_shown(positive)} marks the labelled positives, but scikit-learn takes the last label in sorted order, "
+        f"{_shown(positive)} marks the labeled positives, but scikit-learn takes the last label in sorted order, "
         f"{_shown(labels[1])}, for the positive class"
     )
     if pos_label is None:

@@ -30,8 +30,8 @@ from pucli.estimators.base.parameters import Label, number_given
 
 WAY_OUT = "Tune the parameters, give the class prior if the method takes one, or check the labels."
 # A model is degenerate if the share of the unlabeled training rows that it predicts positive is below the first number
-# or above one minus it, or if that of the labelled training rows is below the second number. A useful model may miss
-# half of the labelled rows, but hardly 95 % of them.
+# or above one minus it, or if that of the labeled training rows is below the second number. A useful model may miss
+# half of the labeled rows, but hardly 95 % of them.
 NEARLY_NONE = 0.005
 LEAST_RECALL = 0.05
 # Number of rows of each kind on which these shares are measured, evenly spaced over the training rows: as many as this
@@ -41,7 +41,7 @@ MEASURED_CELLS, LEAST_MEASURED_ROWS, MEASURED_ROWS = 200_000, 500, 2000
 
 def _keeps_scores(model: Any) -> bool:
     """Return True if a model has, or will have when fitted, the scores of training rows; else raise AttributeError."""
-    if hasattr(model, "classes_") and not {"labelled_scores_", "unlabeled_scores_"} <= vars(model).keys():
+    if hasattr(model, "classes_") and not {"labeled_scores_", "unlabeled_scores_"} <= vars(model).keys():
         raise AttributeError(
             "this model keeps no scores of training rows, from which probabilities are estimated: it was trained "
             "in blocks. Fit it again in memory, or take pucli.CalibratedPU."
@@ -57,7 +57,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     pos_label : label or None, default=None
-        The label of y that marks labelled positives. None takes the greater of two numbers or booleans, and of two
+        The label of y that marks labeled positives. None takes the greater of two numbers or booleans, and of two
         words the positive one ("yes" of "no" and "yes", "spam" of "not spam" and "spam") if it is also the last in
         sorted order, which scikit-learn takes for the positive class; other words need `pos_label`.
     cut : float or None, default=None
@@ -66,18 +66,18 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The label of unlabeled rows and the label of labelled positives, in this order.
+        The label of unlabeled rows and the label of labeled positives, in this order.
     positive_share_ : float
         Share of the unlabeled training rows that are predicted positive.
-    labelled_recall_ : float
-        Share of the labelled training rows that are predicted positive.
+    labeled_recall_ : float
+        Share of the labeled training rows that are predicted positive.
     n_features_in_ : int
     """
 
     pos_label: Label | None
     cut: float | None
     threshold_: float
-    labelled_scores_: Floats
+    labeled_scores_: Floats
     unlabeled_scores_: Floats
     classes_: AnyArray
     n_features_in_: int
@@ -87,7 +87,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
     saved_state: ClassVar[State] = {
         "classes_": Labels(2),
         "positive_share_": ANY_PORTION,
-        "labelled_recall_": ANY_PORTION,
+        "labeled_recall_": ANY_PORTION,
         "prior_": Optional(PORTION),
         "lam_": AT_LEAST_ZERO,
         "lam1_": AT_LEAST_ZERO,
@@ -95,7 +95,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
         "c_u_": AT_LEAST_ZERO,
         "width_": Scalar(0.0, finite=False),  # NaN with the linear kernel
         "graph_recall_": ANY_PORTION,
-        "labelled_scores_": Array("labelled scores"),
+        "labeled_scores_": Array("labeled scores"),
         "unlabeled_scores_": Array("unlabeled scores"),
     }
     # Whether probabilities are estimated from the scores of training rows; False where a method has its own.
@@ -112,7 +112,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
         return WAY_OUT
 
     def _check_rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Bools]:
-        """Check parameters, rows and labels; return X (n, m) as float64 and which rows (n,) are labelled positives.
+        """Check parameters, rows and labels; return X (n, m) as float64 and which rows (n,) are labeled positives.
 
         Sets `classes_`. Sparse rows stay sparse only for a method that computes with them.
         """
@@ -129,12 +129,12 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
         if len(classes) == 1:
             raise ValueError(
                 f"Classifier can't train when only one class is present: every row has label {classes.tolist()[0]!r}. "
-                "PU learning needs labelled positives and unlabeled rows, with a label for each kind."
+                "PU learning needs labeled positives and unlabeled rows, with a label for each kind."
             )
         if len(classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported: y has {len(classes)} labels; PU learning takes two, "
-                "one for labelled positives and one for unlabeled rows. For several positive classes, fit one model "
+                "one for labeled positives and one for unlabeled rows. For several positive classes, fit one model "
                 "for each, with y = (labels == that class), and take the class of the largest probability "
                 "(pucli.CalibratedPU); known negatives need pucli.AutoPU with neg_label."
             )
@@ -148,17 +148,17 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
             warn_of_sizes(self, rows, compared)
         return rows, np.asarray(labels == positive)
 
-    def _set_defaults(self, X: Floats, labelled: Bools, weights: Floats | None = None) -> None:
+    def _set_defaults(self, X: Floats, labeled: Bools, weights: Floats | None = None) -> None:
         """Set ``name_`` for each parameter that may be a word: the given number, or that for the word."""
-        for name, value in number_for_words(self, X, labelled, weights).items():
+        for name, value in number_for_words(self, X, labeled, weights).items():
             setattr(self, f"{name}_", value)
 
-    def _finish(self, X: Floats, labelled: Bools) -> Self:
+    def _finish(self, X: Floats, labeled: Bools) -> Self:
         """Warn unless the fit converged and the model is of use, and return it."""
         if self.converged_:
             check_finite(self)
         self._warn_unless_converged()
-        self._measure(X, labelled)
+        self._measure(X, labeled)
         return self
 
     def _computed_with(self, X: Any) -> Floats:
@@ -173,19 +173,19 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._computed_with(validated(self, X, reset=False, sparse=self._sparse_format or "csr"))
 
-    def _measure(self, X: Floats, labelled: Bools) -> None:
+    def _measure(self, X: Floats, labeled: Bools) -> None:
         """Set the shares of training rows that are predicted positive; warn if the model is degenerate."""
         most = min(MEASURED_ROWS, max(LEAST_MEASURED_ROWS, MEASURED_CELLS // self._n_used(X)))
         shares, scores = [], []
-        for kind in (~labelled, labelled):
+        for kind in (~labeled, labeled):
             rows = np.flatnonzero(kind)
             if len(rows) > most:
                 rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
             scores.append(np.sort(self._score(X[rows])))
             shares.append(float(np.mean(scores[-1] > self._cut)))
-        self.positive_share_, self.labelled_recall_ = shares
+        self.positive_share_, self.labeled_recall_ = shares
         if self._by_training_scores:
-            self.unlabeled_scores_, self.labelled_scores_ = scores
+            self.unlabeled_scores_, self.labeled_scores_ = scores
         given = number_given(getattr(self, "prior", None))
         problem = degeneracy(*shares, prior_given=given is not None, way_out=self._way_out)
         if problem and not self._asks_for_rows:
@@ -246,7 +246,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return an estimate of the probabilities of `classes_` for each row of X.
 
-        The probability of a positive is the prior times the ratio of the densities of the scores of labelled and of
+        The probability of a positive is the prior times the ratio of the densities of the scores of labeled and of
         unlabeled training rows, which rises with the score; the prior is that of the model, or else is estimated from
         these scores. A row may be predicted positive with a probability below 1/2. `pucli.CalibratedPU` and the
         commands take held-out scores, which are better where a model follows its training rows closely.
@@ -266,7 +266,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
         prior = getattr(self, "prior_", None) if prior is None else prior
         from pucli.solvers.ensemble.calibration import probability_of_scores
 
-        probability = probability_of_scores(scores, self.labelled_scores_, self.unlabeled_scores_, prior)
+        probability = probability_of_scores(scores, self.labeled_scores_, self.unlabeled_scores_, prior)
         return np.column_stack([1.0 - probability, probability])
 
     def __sklearn_tags__(self) -> Any:
@@ -282,15 +282,15 @@ def has_own_probabilities(model: Any) -> bool:
     return hasattr(last, "predict_proba") and not getattr(type(last), "_by_training_scores", False)
 
 
-def extreme_share(positive_share: float, labelled_recall: float) -> Literal["no", "every", ""]:
+def extreme_share(positive_share: float, labeled_recall: float) -> Literal["no", "every", ""]:
     """Return which rows a degenerate model predicts positive, nearly "no" or "every" row, and "" if it is useful."""
-    if labelled_recall < LEAST_RECALL or positive_share < NEARLY_NONE:
+    if labeled_recall < LEAST_RECALL or positive_share < NEARLY_NONE:
         return "no"
     return "every" if positive_share > 1.0 - NEARLY_NONE else ""
 
 
 def degeneracy(
-    positive_share: float, labelled_recall: float, *, prior_given: bool = False, way_out: str = WAY_OUT
+    positive_share: float, labeled_recall: float, *, prior_given: bool = False, way_out: str = WAY_OUT
 ) -> str:
     """Return the reason why a model is degenerate, judged by its predictions on the training rows, or ""."""
     if prior_given:
@@ -299,11 +299,11 @@ def degeneracy(
             f"Take the rows with the highest scores{by_interface('', ' (`pucli predict --top N`)')}, or a method that "
             "needs no prior, such as svc-naive or auto."
         )
-    extreme = extreme_share(positive_share, labelled_recall)
+    extreme = extreme_share(positive_share, labeled_recall)
     if extreme == "no":
         return (
             f"predicts nearly no row positive: {100 * positive_share:.3g} % of the unlabeled and "
-            f"{100 * labelled_recall:.3g} % of the labelled training rows. {way_out}"
+            f"{100 * labeled_recall:.3g} % of the labeled training rows. {way_out}"
         )
     if extreme:
         share = f"{100 * positive_share:.4g} % of the unlabeled training rows"

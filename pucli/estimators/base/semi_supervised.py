@@ -14,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import DegenerateModelWarning, warn_user
 from pucli.core.saved_state import STATEMENT, Flag, Labels, Plain, State
-from pucli.data.labels import says_not_labelled, says_plainly_not_labelled
+from pucli.data.labels import says_not_labeled, says_plainly_not_labeled
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import check_finite, dense_rows, validated
 from pucli.estimators.base.labels import plain_labels, refuse_missing_labels, refuse_mixed_labels
 
-# Number of labelled rows whose predictions are compared.
+# Number of labeled rows whose predictions are compared.
 MEASURED_ROWS = 1000
 MARK = "Mark unlabeled rows by -1 ('-1' among strings)."
 
@@ -37,7 +37,7 @@ def unlabeled_rows(y: ArrayLike) -> Bools:
     y = np.asarray(y)
     if y.dtype.kind not in "USO":
         return np.asarray(y == -1)
-    marks = {label: label == -1 or label == "-1" or says_plainly_not_labelled(label) for label in _distinct(y)}
+    marks = {label: label == -1 or label == "-1" or says_plainly_not_labeled(label) for label in _distinct(y)}
     return np.array([marks[label] for label in y.tolist()], dtype=bool)
 
 
@@ -57,9 +57,9 @@ def check_no_missing_label(y: AnyArray) -> None:
                 "-1 ('-1' among strings); None, NaN and empty strings are not accepted as labels."
             )
         letter = label in letters and str(label).isalpha() and len(letters) > 3
-        if says_not_labelled(label) and not says_plainly_not_labelled(label) and not letter:
+        if says_not_labeled(label) and not says_plainly_not_labeled(label) and not letter:
             raise ValueError(
-                f"row {y.tolist().index(label)} has the label {label!r}, which seems to say that nobody has labelled "
+                f"row {y.tolist().index(label)} has the label {label!r}, which seems to say that nobody has labeled "
                 "it: mark unlabeled rows by '-1', or rename the class."
             )
 
@@ -88,26 +88,26 @@ def checked_classes(y: AnyArray) -> tuple[AnyArray, Ints]:
     unlabeled = unlabeled_rows(y)
     if unlabeled.all():
         raise ValueError(
-            f"all {len(y)} rows are unlabeled (-1): a semi-supervised classifier needs labelled rows of at "
-            "least 2 classes, so it cannot be fitted with 0 labelled rows."
+            f"all {len(y)} rows are unlabeled (-1): a semi-supervised classifier needs labeled rows of at "
+            "least 2 classes, so it cannot be fitted with 0 labeled rows."
         )
     classes, codes = classes_and_codes(y, unlabeled)
     if len(classes) == 1:
         raise ValueError(
-            f"Classifier can't train when only one class is present: every labelled row has label "
-            f"{classes[0].item()!r}. Each class needs at least one labelled row (-1 marks unlabeled ones)."
+            f"Classifier can't train when only one class is present: every labeled row has label "
+            f"{classes[0].item()!r}. Each class needs at least one labeled row (-1 marks unlabeled ones)."
         )
     return classes, codes
 
 
 def warn_if_one_class(estimator: Any, rows: Floats, codes: Ints, predict: Callable[[Floats], AnyArray]) -> None:
-    """Warn if a fitted classifier predicts one class for training rows that are labelled with several."""
-    labelled = np.flatnonzero(codes >= 0)
-    labelled = labelled[np.linspace(0, len(labelled) - 1, min(len(labelled), MEASURED_ROWS)).astype(int)]
-    found = np.unique(predict(rows[labelled]))
-    if len(found) == 1 and len(np.unique(codes[labelled])) > 1:
+    """Warn if a fitted classifier predicts one class for training rows that are labeled with several."""
+    labeled = np.flatnonzero(codes >= 0)
+    labeled = labeled[np.linspace(0, len(labeled) - 1, min(len(labeled), MEASURED_ROWS)).astype(int)]
+    found = np.unique(predict(rows[labeled]))
+    if len(found) == 1 and len(np.unique(codes[labeled])) > 1:
         warn_user(
-            f"{type(estimator).__name__} has not learned: it predicts {found[0].item()!r} for all labelled rows, of "
+            f"{type(estimator).__name__} has not learned: it predicts {found[0].item()!r} for all labeled rows, of "
             f"{len(estimator.classes_)} classes. Scale the features (for example to unit variance), or tune the "
             "parameters.",
             DegenerateModelWarning,
@@ -173,8 +173,8 @@ class SemiSupervisedClassifier(Certified, ClassifierMixin, BaseEstimator):
         if len(self.classes_) > 2 and not self.__sklearn_tags__().classifier_tags.multi_class:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"the labelled rows have {len(self.classes_)} classes. MCPLLDA, EMLDA, LaplacianSVM and Classtering "
-                "take several; or fit one model for each class, with the other labelled rows as one class."
+                f"the labeled rows have {len(self.classes_)} classes. MCPLLDA, EMLDA, LaplacianSVM and Classtering "
+                "take several; or fit one model for each class, with the other labeled rows as one class."
             )
         self.supervised_only_ = bool((codes >= 0).all())
         self._check_memory(rows)

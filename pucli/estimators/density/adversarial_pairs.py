@@ -11,7 +11,7 @@ from pucli.estimators.density.deep_density import AutoEncoder
 class BidirectionalGAN(AutoEncoder):
     """Bidirectional GAN (BiGAN): generator and encoder deceive a discriminator of pairs.
 
-    The discriminator minimises the logistic loss of telling (x, f(x)) from (g(z), z), which encoder f and generator g
+    The discriminator minimizes the logistic loss of telling (x, f(x)) from (g(z), z), which encoder f and generator g
     raise together. Codes are uniform on [-1, 1]^h. The thesis uses ``batch_norm=True`` on high-dimensional rows.
 
     Parameters
@@ -50,7 +50,7 @@ class BidirectionalGAN(AutoEncoder):
 class VEEGAN(AutoEncoder):
     """VEEGAN: a GAN whose encoder returns generated rows to their codes, so that no mode is dropped.
 
-    The discriminator tells (g(z), z) from (x, f(x)). The generator g minimises its logit plus |z - f(g(z))|^2, the
+    The discriminator tells (g(z), z) from (x, f(x)). The generator g minimizes its logit plus |z - f(g(z))|^2, the
     reconstructor f the latter (algorithm 1). Codes are uniform on [-1, 1]^h. The thesis uses ``batch_norm=True``.
 
     Parameters
@@ -89,7 +89,7 @@ class VEEGAN(AutoEncoder):
 class AdversarialVariationalBayes(AutoEncoder):
     """Adversarial variational Bayes with adaptive contrast (AVB-AC): a VAE with an implicit posterior.
 
-    Minimises minus the ELBO. The divergence of the codes' posterior from a Gaussian of the same moments is estimated by
+    Minimizes minus the ELBO. The divergence of the codes' posterior from a Gaussian of the same moments is estimated by
     a discriminator, the rest in closed form. Codes are f_0(x) + sum_i f_i(x) v(e_i) with four noises e_i of 16
     dimensions and a small network v; `transform` gives f_0(x), their mean. Codes are standard normal.
 

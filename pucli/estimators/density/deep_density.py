@@ -191,7 +191,7 @@ class DeepDensity(Certified, BaseEstimator):
             )
 
     def sample(self, n_samples: int = 1, *, random_state: RandomState = None) -> Floats:
-        """Return rows drawn from the learnt density, (n_samples, d): decoded draws from the prior of the codes."""
+        """Return rows drawn from the learned density, (n_samples, d): decoded draws from the prior of the codes."""
         check_is_fitted(self)
         _check_count(n_samples)
         rng = check_random_state(random_state)

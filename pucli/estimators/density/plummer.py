@@ -16,7 +16,7 @@ from pucli.estimators.density.deep_density import AutoEncoder, DeepDensity
 class PlummerAutoencoder(AutoEncoder):
     """Density estimation by an autoencoder whose codes are made uniform on [-1, 1]^h (Sansone 2018, eq. 4.2).
 
-    Minimises the mean over rows of |x - g(f(x))|^2 plus `lam` times the unbiased squared maximum mean discrepancy
+    Minimizes the mean over rows of |x - g(f(x))|^2 plus `lam` times the unbiased squared maximum mean discrepancy
     between f(x) and uniform codes, for the Plummer kernel (|z - z'|^2 + eps)^(-1/2), by Adam on minibatches
     (algorithm 2). There is no adversary.
 
@@ -43,7 +43,7 @@ class PlummerAutoencoder(AutoEncoder):
     betas : pair of float in [0, 1), default=(0.5, 0.9)
         Decay rates of Adam's moments.
     batch_norm : bool, default=False
-        Whether to normalise the hidden layers.
+        Whether to normalize the hidden layers.
     patience : int or None, default=None
         Stop when the mean objective has not reached a new minimum for this many blocks; None means never.
     block : int, default=1000
@@ -146,7 +146,7 @@ class PlummerAutoencoder(AutoEncoder):
 class VariationalAutoencoder(AutoEncoder):
     """Variational autoencoder (VAE): Gaussian posterior and unit noise.
 
-    Minimises the mean over rows of the reconstruction error plus the divergence of the codes' posterior from the
+    Minimizes the mean over rows of the reconstruction error plus the divergence of the codes' posterior from the
     standard normal. Codes are standard normal, not uniform, as in the original paper; `transform` gives the posterior
     mean.
 
@@ -187,7 +187,7 @@ class VariationalAutoencoder(AutoEncoder):
 class AdversarialAutoencoder(AutoEncoder):
     """Adversarial autoencoder (AAE): a discriminator makes the codes follow the uniform distribution.
 
-    Minimises the reconstruction error, the loss of the discriminator and the loss of the encoder in turn. The thesis
+    Minimizes the reconstruction error, the loss of the discriminator and the loss of the encoder in turn. The thesis
     uses ``batch_norm=True`` on high-dimensional rows.
 
     Parameters
@@ -226,7 +226,7 @@ class AdversarialAutoencoder(AutoEncoder):
 class WassersteinGAN(DeepDensity):
     """Wasserstein GAN with gradient penalty (WGAN-GP): penalty 10, five critic steps per generator step.
 
-    The critic estimates the Wasserstein distance between rows and generated rows, which the generator minimises. It
+    The critic estimates the Wasserstein distance between rows and generated rows, which the generator minimizes. It
     has no encoder.
 
     Parameters

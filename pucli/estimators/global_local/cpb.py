@@ -27,11 +27,11 @@ ADMM_ITERATIONS = 5000
 class CPBGLPUAL(FeatureModel):
     """GLPUAL with an unbiased estimate of the PN risk in place of weighted losses (CPB-GLPUAL).
 
-    Minimises over f = g + beta_0, with pi the class prior,
+    Minimizes over f = g + beta_0, with pi the class prior,
 
         lam/2 |g|^2 + pi/n_p sum_p ([1 - f_i]_+ - |1 + f_i|) + 1/n_u sum_u |1 + f_i| + f'Rf
 
-    with p the n_p labelled and u the n_u unlabeled rows and R the scaled Laplacian of the mutual K-NN graph (see
+    with p the n_p labeled and u the n_u unlabeled rows and R the scaled Laplacian of the mutual K-NN graph (see
     `GLPUAL`). The objective is not convex: the result is a stationary point, the best of a few starts.
 
     Parameters
@@ -49,8 +49,8 @@ class CPBGLPUAL(FeatureModel):
     width : float or "median", default="median"
         Width of the RBF kernel, in units of X; "median" is the median distance between two rows.
     form : {"rkhs", "thesis"}, default="rkhs"
-        "rkhs" minimises the objective above. "thesis" (RBF only) runs the printed kernel updates (5.33), (5.39)-(5.43)
-        `max_iter` times; they minimise no fixed objective.
+        "rkhs" minimizes the objective above. "thesis" (RBF only) runs the printed kernel updates (5.33), (5.39)-(5.43)
+        `max_iter` times; they minimize no fixed objective.
     solver : {"dc", "admm"}, default="dc"
         Difference-of-convex steps, or the printed ADMM (5.13)-(5.30).
     mu : float or None, default=None
@@ -68,7 +68,7 @@ class CPBGLPUAL(FeatureModel):
     random_state : int, RandomState or None, default=None
         Seed of the estimate of the prior.
     pos_label : label or None, default=None
-        The label of y that marks labelled positives, as in `GLPUAL`.
+        The label of y that marks labeled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
 
@@ -92,7 +92,7 @@ class CPBGLPUAL(FeatureModel):
     n_iter_ : int
     converged_ : bool
         Whether the residual is within the tolerance. A thesis-form fit counts as converged when it is finite.
-    classes_, positive_share_, labelled_recall_
+    classes_, positive_share_, labeled_recall_
         As in `GLPUAL`.
 
     References
@@ -106,7 +106,7 @@ class CPBGLPUAL(FeatureModel):
     >>> from pucli.estimators import CPBGLPUAL
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
-    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> y[60:] = 0  # only positives among the first 60 rows are labeled
     >>> model = CPBGLPUAL(prior=1 / 3).fit(X, y)
     >>> bool((model.predict(X) == positive).mean() > 0.9)
     True
@@ -173,9 +173,9 @@ class CPBGLPUAL(FeatureModel):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows.
         groups : array-like of shape (n,), optional
             Group of each row, such as the person of a visit: the folds that estimate the class prior do not divide one.
 
@@ -197,29 +197,29 @@ class CPBGLPUAL(FeatureModel):
         DegenerateModelWarning
             If nearly no training row or nearly every one is predicted positive.
         """
-        X, labelled = self._check_rows(X, y)
+        X, labeled = self._check_rows(X, y)
         check_form(self.form, self.kernel)
-        self._set_defaults(X, labelled)
+        self._set_defaults(X, labeled)
         graph = mutual_knn(X, self.n_neighbors)
         random = check_random_state(self.random_state)
-        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator, groups)
+        self.prior_ = resolve_prior(self.prior, X, labeled, random, self.prior_estimator, groups)
         if self.form == "thesis":
             K = rbf_from_distances(squared_distances(X), self.width_)
             mu, n_iter = self.mu or THESIS_MU, self.max_iter or THESIS_ITERATIONS
-            found = solve_cpb_thesis(K, labelled, self.prior_, mu, n_iter)
+            found = solve_cpb_thesis(K, labeled, self.prior_, mu, n_iter)
             self.landmarks_ = X
             self.coef_, self.intercept_ = found.coef, float(found.intercept)
             self._keep_certificate(without_objective(found))
-            return self._finish(X, labelled)
+            return self._finish(X, labeled)
         self.graph_recall_ = graph.recall
-        problem = CPBProblem(self._features(X), labelled, graph.edges(self.sigma), self.prior_, self.lam_)
+        problem = CPBProblem(self._features(X), labeled, graph.edges(self.sigma), self.prior_, self.lam_)
         if self.solver == "dc":
             result = solve_cpb(problem, self.tol, self.max_iter or DC_STEPS)
         else:
             result = solve_cpb_admm(problem, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
         self._keep_coef(result.coef)
         self._keep_certificate(result)
-        return self._finish(X, labelled)
+        return self._finish(X, labeled)
 
     def _check_memory(self, X: Any) -> None:
         n, m = X.shape

@@ -59,11 +59,11 @@ AUTHOR_UPDATES = 300
 class ElasticGLPUAL(PUClassifier):
     """Linear GLPUAL with an elastic-net penalty (E-GLPUAL).
 
-    Minimises over f(x) = x'beta + beta_0
+    Minimizes over f(x) = x'beta + beta_0
 
         lam1/2 |beta|_1 + lam2/2 |beta|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u (1 + f_i)^2 + f'Rf
 
-    with p the labelled and u the unlabeled rows and R the scaled Laplacian of the mutual K-NN graph (see `GLPUAL`).
+    with p the labeled and u the unlabeled rows and R the scaled Laplacian of the mutual K-NN graph (see `GLPUAL`).
     Features that are equal get equal coefficients, and similar ones similar coefficients (Theorem 2).
 
     Parameters
@@ -73,7 +73,7 @@ class ElasticGLPUAL(PUClassifier):
     lam2 : float or "scale", default="scale"
         Ridge; "scale" is 2 c_p n_p / n.
     c_p : float, default=1.0
-        Weight of each labelled row.
+        Weight of each labeled row.
     c_u : float or "balanced", default="balanced"
         Weight of each unlabeled row; "balanced" is c_p n_p / (2 n_u), at which zero is the best constant f.
     sigma : float, default=1.0
@@ -89,7 +89,7 @@ class ElasticGLPUAL(PUClassifier):
     max_iter : int or None, default=None
         Sweeps (dual, None is 2000) or iterations (admm, 50000).
     pos_label : label or None, default=None
-        The label of y that marks labelled positives, as in `GLPUAL`.
+        The label of y that marks labeled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
 
@@ -104,7 +104,7 @@ class ElasticGLPUAL(PUClassifier):
         Proven bound on `objective_` minus the optimum.
     lam1_, lam2_, c_u_ : float
         The values used, computed from the data if the parameter is a word.
-    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+    n_iter_, converged_, classes_, positive_share_, labeled_recall_
         As in `GLPUAL`.
 
     References
@@ -119,7 +119,7 @@ class ElasticGLPUAL(PUClassifier):
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> noise = np.random.default_rng(0).normal(size=(120, 3))
     >>> y = positive.copy()
-    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> y[60:] = 0  # only positives among the first 60 rows are labeled
     >>> model = ElasticGLPUAL(lam1=30.0).fit(np.hstack([X, noise]), y)
     >>> (model.coef_ != 0).tolist()
     [True, True, False, False, False]
@@ -193,9 +193,9 @@ class ElasticGLPUAL(PUClassifier):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows.
 
         Returns
         -------
@@ -215,23 +215,23 @@ class ElasticGLPUAL(PUClassifier):
         DegenerateModelWarning
             If nearly no training row or nearly every one is predicted positive.
         """
-        X, labelled = self._check_rows(X, y)
-        self._set_defaults(X, labelled)
+        X, labeled = self._check_rows(X, y)
+        self._set_defaults(X, labeled)
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
-        problem = GlobalLocalProblem(with_intercept(X), labelled, edges, self.lam2_, self.c_p, self.c_u_)
+        problem = GlobalLocalProblem(with_intercept(X), labeled, edges, self.lam2_, self.c_p, self.c_u_)
         if self.solver == "dual":
             result = solve_elastic(problem, self.lam1_, self.tol, self.max_iter or SWEEPS)
         else:
             result = solve_elastic_admm(problem, self.lam1_, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
         self.coef_, self.intercept_ = result.coef[:-1], float(result.coef[-1])
         self._keep_certificate(result)
-        near, centre = problem.near_origin()
-        w = at_offset(result.coef, centre)
+        near, center = problem.near_origin()
+        w = at_offset(result.coef, center)
         value = near.objective(w)
         self._add_cost(value + 0.5 * self.lam1_ * float(np.abs(w[:-1]).sum()) - self.objective_, self.tol)
-        return self._finish(X, labelled)
+        return self._finish(X, labeled)
 
     def _score(self, X: Floats) -> Floats:
         return X @ self.coef_ + self.intercept_
@@ -240,12 +240,12 @@ class ElasticGLPUAL(PUClassifier):
 class EKFGLPUAL(PUClassifier):
     """GLPUAL on a quadratic surface, with a group lasso that drops whole features (EKF-GLPUAL).
 
-    Minimises over f(x) = x'Ax/2 + x'beta + beta_0, A symmetric,
+    Minimizes over f(x) = x'Ax/2 + x'beta + beta_0, A symmetric,
 
         lam1/2 sum_j |(a_j1, ..., a_jm, beta_j)| + lam2/2 sum_i |A x_i + beta|^2
         + c_p sum_p [1 - f_i]_+ + c_u sum_u (1 + f_i)^2 + f'Rf
 
-    with p the labelled and u the unlabeled rows and R the scaled Laplacian of the mutual K-NN graph (see `GLPUAL`). A
+    with p the labeled and u the unlabeled rows and R the scaled Laplacian of the mutual K-NN graph (see `GLPUAL`). A
     feature whose group is zero plays no part in f; a_jk is in the groups of j and of k. Scale the features to similar
     size: the penalty compares coefficients, and squares of very different features leave too few digits to prove that
     the minimum is reached. It mostly is; the ConvergenceWarning then has the gap.
@@ -257,7 +257,7 @@ class EKFGLPUAL(PUClassifier):
     lam2 : float or "scale", default="scale"
         Weight of the squared gradients of f at the rows; "scale" is 2 c_p n_p / n^2.
     c_p : float, default=1.0
-        Weight of each labelled row.
+        Weight of each labeled row.
     c_u : float or "balanced", default="balanced"
         Weight of each unlabeled row; "balanced" is c_p n_p / (2 n_u), at which zero is the best constant f.
     sigma : float, default=1.0
@@ -266,7 +266,7 @@ class EKFGLPUAL(PUClassifier):
         K of the graph.
     solver : {"working-set", "admm", "author"}, default="working-set"
         Alternating directions and Newton steps on a growing set of features, or the printed five-block ADMM. "author"
-        runs the updates of the author's public scripts `max_iter` times; they minimise no stated objective, and join
+        runs the updates of the author's public scripts `max_iter` times; they minimize no stated objective, and join
         all pairs of rows, not the nearest (`pucli.solvers.surface.author`).
     mu : float, default=1.0
         Penalty of the two ADMMs; not used by the working set.
@@ -275,7 +275,7 @@ class EKFGLPUAL(PUClassifier):
     max_iter : int or None, default=None
         Newton steps on one working set (None is 500), or iterations (admm, 20000; author, 300).
     pos_label : label or None, default=None
-        The label of y that marks labelled positives, as in `GLPUAL`.
+        The label of y that marks labeled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
 
@@ -294,7 +294,7 @@ class EKFGLPUAL(PUClassifier):
         Proven bound on `objective_` minus the optimum. Both are NaN with the solver "author".
     lam1_, lam2_, c_u_ : float
         The values used, computed from the data if the parameter is a word.
-    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+    n_iter_, converged_, classes_, positive_share_, labeled_recall_
         As in `GLPUAL`.
 
     Raises
@@ -314,7 +314,7 @@ class EKFGLPUAL(PUClassifier):
     >>> X, positive = make_circles(200, noise=0.1, factor=0.3, random_state=0)
     >>> X = np.hstack([X, np.random.default_rng(0).normal(size=(200, 1))])
     >>> y = positive.copy()
-    >>> y[100:] = 0  # only positives among the first 100 rows are labelled
+    >>> y[100:] = 0  # only positives among the first 100 rows are labeled
     >>> model = EKFGLPUAL(lam1=10.0, c_u=0.3).fit(X, y)
     >>> model.selected_.tolist()
     [True, True, False]
@@ -383,9 +383,9 @@ class EKFGLPUAL(PUClassifier):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows.
 
         Returns
         -------
@@ -405,13 +405,13 @@ class EKFGLPUAL(PUClassifier):
         DegenerateModelWarning
             If nearly no training row or nearly every one is predicted positive.
         """
-        X, labelled = self._check_rows(X, y)
-        self._set_defaults(X, labelled)
+        X, labeled = self._check_rows(X, y)
+        self._set_defaults(X, labeled)
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
         edges = graph.edges(self.sigma)
         Z, G = with_intercept(surface_features(X)), surface_ridge(X)
-        rows = GlobalLocalProblem(Z, labelled, edges, self.lam2_, self.c_p, self.c_u_)
+        rows = GlobalLocalProblem(Z, labeled, edges, self.lam2_, self.c_p, self.c_u_)
         result: Solution
         if self.solver == "author":
             R = full_laplacian(X, self.sigma)
@@ -426,13 +426,13 @@ class EKFGLPUAL(PUClassifier):
         self.selected_ = np.any(self.quadratic_ != 0.0, axis=1) | (self.coef_ != 0.0)
         self._keep_certificate(result)
         if self.solver != "author":
-            self._add_cost(self._objective_at(X, labelled, edges) - self.objective_, self.tol)
-        return self._finish(X, labelled)
+            self._add_cost(self._objective_at(X, labeled, edges) - self.objective_, self.tol)
+        return self._finish(X, labeled)
 
-    def _objective_at(self, X: Floats, labelled: Bools, edges: Edges) -> float:
+    def _objective_at(self, X: Floats, labeled: Bools, edges: Edges) -> float:
         """Return the objective by scores of the rows, which keeps digits that sums of fourth powers lose."""
         f, (i, j, weight) = self._score(X), edges
-        losses = self.c_p * np.maximum(1.0 - f[labelled], 0.0).sum() + self.c_u_ * ((1.0 + f[~labelled]) ** 2).sum()
+        losses = self.c_p * np.maximum(1.0 - f[labeled], 0.0).sum() + self.c_u_ * ((1.0 + f[~labeled]) ** 2).sum()
         groups = np.sqrt((self.quadratic_**2).sum(axis=1) + self.coef_**2).sum()
         slopes = ((X @ self.quadratic_ + self.coef_) ** 2).sum()
         graph = (weight * (f[i] - f[j]) ** 2).sum()

@@ -31,14 +31,14 @@ def thesis_kernel(X: Floats, width: float, n_neighbors: int) -> Floats:
     return rbf_from_distances(squared_distances(X), width)
 
 
-def keep_thesis(model: Any, X: Floats, labelled: Bools, found: ThesisSolution) -> None:
+def keep_thesis(model: Any, X: Floats, labeled: Bools, found: ThesisSolution) -> None:
     """Keep the solution of the printed updates: coefficients of the kernel at all training rows."""
-    model.landmarks_ = np.vstack([X[labelled], X[~labelled]])
-    model.coef_ = np.concatenate([found.coef, np.full(np.count_nonzero(~labelled), found.omega_u)])
+    model.landmarks_ = np.vstack([X[labeled], X[~labeled]])
+    model.coef_ = np.concatenate([found.coef, np.full(np.count_nonzero(~labeled), found.omega_u)])
     model.intercept_ = float(found.intercept)
     model._keep_certificate(without_objective(found))
 
 
 def without_objective(found: Any) -> Certificate:
-    """Return the certificate of updates that minimise no fixed objective."""
+    """Return the certificate of updates that minimize no fixed objective."""
     return Certificate(objective=np.nan, residual=found.residual, n_iter=found.n_iter, converged=found.converged)

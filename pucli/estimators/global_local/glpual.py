@@ -38,11 +38,11 @@ SWEEPS = 1000
 class GLPUAL(FeatureModel):
     """Global and local PU learning with asymmetric loss.
 
-    Minimises over f(x) = g(x) + beta_0
+    Minimizes over f(x) = g(x) + beta_0
 
         lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u (1 + f_i)^2 + f'Rf
 
-    with p the labelled and u the unlabeled rows, |g| the norm of the linear coefficients or of the RKHS, and R the
+    with p the labeled and u the unlabeled rows, |g| the norm of the linear coefficients or of the RKHS, and R the
     scaled Laplacian of the mutual K-NN graph, so that f'Rf = 1/(2n) sum_ij W_ij (f_i - f_j)^2 and
     W_ij = exp(-|x_i - x_j|^2 / sigma).
 
@@ -51,7 +51,7 @@ class GLPUAL(FeatureModel):
     lam : float or "scale", default="scale"
         Ridge; "scale" is 2 c_p n_p / n. Not used by ``form="thesis"``.
     c_p : float, default=1.0
-        Weight of each labelled row (C_p in print).
+        Weight of each labeled row (C_p in print).
     c_u : float or "balanced", default="balanced"
         Weight of each unlabeled row (C_u in print); "balanced" is c_p n_p / (2 n_u), at which zero is the best
         constant f.
@@ -64,8 +64,8 @@ class GLPUAL(FeatureModel):
     width : float or "median", default="median"
         Width of the RBF kernel, in units of X; "median" is the median distance between two rows.
     form : {"rkhs", "thesis"}, default="rkhs"
-        "rkhs" is the exact minimiser, certified. "thesis" (RBF only) runs the printed kernel updates (3.17),
-        (3.24)-(3.26) `max_iter` times; they minimise no fixed objective.
+        "rkhs" is the exact minimizer, certified. "thesis" (RBF only) runs the printed kernel updates (3.17),
+        (3.24)-(3.26) `max_iter` times; they minimize no fixed objective.
     solver : {"dual", "admm"}, default="dual"
         Coordinate ascent on the box dual, or the printed ADMM (3.6)-(3.13).
     mu : float or None, default=None
@@ -80,7 +80,7 @@ class GLPUAL(FeatureModel):
         Sweeps (dual, None is 1000), iterations (admm, 20000), or updates (thesis form, 150: there the count is part
         of the method).
     pos_label : label or None, default=None
-        The label of y that marks labelled positives. None takes the greater of two numbers and, of two words, the
+        The label of y that marks labeled positives. None takes the greater of two numbers and, of two words, the
         positive one ("yes" of "no" and "yes") if it is also the last in sorted order; other words need it.
     cut : float or None, default=None
         Threshold above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
@@ -96,20 +96,20 @@ class GLPUAL(FeatureModel):
     dual_gap_ : float
         Proven bound on `objective_` minus the optimum; NaN for the thesis form.
     residual_ : float
-        Thesis form: max |1 - f - h| over labelled rows after the last update; otherwise NaN.
+        Thesis form: max |1 - f - h| over labeled rows after the last update; otherwise NaN.
     n_iter_ : int
     converged_ : bool
         Whether the gap is within the tolerance. A thesis-form fit counts as converged when it is finite.
     classes_ : ndarray of shape (2,)
-        The label of unlabeled rows and the label of labelled positives, in this order.
+        The label of unlabeled rows and the label of labeled positives, in this order.
     lam_, c_u_, width_ : float
         The values used, computed from the data if the parameter is a word.
-    positive_share_, labelled_recall_ : float
-        Shares of the unlabeled and of the labelled training rows that the model calls positive.
+    positive_share_, labeled_recall_ : float
+        Shares of the unlabeled and of the labeled training rows that the model calls positive.
     landmarks_, landmark_factor_, kernel_residual_ : ndarray, ndarray, float
         The kernel features (`pucli.solvers.kernels.low_rank`).
     graph_recall_ : float
-        Share of the true neighbours that the graph knows, measured on a sample; 1 up to 100,000 rows.
+        Share of the true neighbors that the graph knows, measured on a sample; 1 up to 100,000 rows.
 
     References
     ----------
@@ -121,7 +121,7 @@ class GLPUAL(FeatureModel):
     >>> from pucli.estimators import GLPUAL
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
-    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> y[60:] = 0  # only positives among the first 60 rows are labeled
     >>> model = GLPUAL().fit(X, y)
     >>> bool(model.dual_gap_ <= 1e-6 * model.objective_)
     True
@@ -191,9 +191,9 @@ class GLPUAL(FeatureModel):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows.
 
         Returns
         -------
@@ -213,38 +213,38 @@ class GLPUAL(FeatureModel):
         DegenerateModelWarning
             If nearly no training row or nearly every one is predicted positive.
         """
-        X, labelled = self._check_rows(X, y)
+        X, labeled = self._check_rows(X, y)
         check_form(self.form, self.kernel)
-        self._set_defaults(X, labelled)
+        self._set_defaults(X, labeled)
         if self.form == "thesis":
             K = thesis_kernel(X, self.width_, self.n_neighbors)
             mu, n_iter = self.mu or THESIS_MU, self.max_iter or THESIS_ITERATIONS
-            keep_thesis(self, X, labelled, solve_thesis(K, labelled, self.c_p, self.c_u_, mu, n_iter, squared=False))
-            return self._finish(X, labelled)
+            keep_thesis(self, X, labeled, solve_thesis(K, labeled, self.c_p, self.c_u_, mu, n_iter, squared=False))
+            return self._finish(X, labeled)
         features = self._features(X, LANDMARKS if self.solver == "dual" else None)
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
-        problem = GlobalLocalProblem(features, labelled, graph.edges(self.sigma), self.lam_, self.c_p, self.c_u_)
+        problem = GlobalLocalProblem(features, labeled, graph.edges(self.sigma), self.lam_, self.c_p, self.c_u_)
         if self.solver == "dual":
             result = solve_glpual(problem, self.tol, self.max_iter or SWEEPS)
         else:
             result = solve_glpual_admm(problem, self.mu or ADMM_MU, self.tol, self.max_iter or ADMM_ITERATIONS)
         self._keep_coef(result.coef)
         self._keep_certificate(result)
-        return self._finish(X, labelled)
+        return self._finish(X, labeled)
 
 
 class GLLC(FeatureModel):
-    """Global and local learning classifier: GLPUAL with the squared loss on the labelled rows too.
+    """Global and local learning classifier: GLPUAL with the squared loss on the labeled rows too.
 
-    Minimises lam/2 |g|^2 + c_p sum_p (1 - f_i)^2 + c_u sum_u (1 + f_i)^2 + f'Rf, in closed form.
+    Minimizes lam/2 |g|^2 + c_p sum_p (1 - f_i)^2 + c_u sum_u (1 + f_i)^2 + f'Rf, in closed form.
 
     Parameters
     ----------
     lam : float or "scale", default="scale"
         Ridge; "scale" is 2 c_p n_p / n. Not used by ``form="thesis"``.
     c_p : float, default=1.0
-        Weight of each labelled row.
+        Weight of each labeled row.
     c_u : float or "balanced", default="balanced"
         Weight of each unlabeled row; "balanced" is c_p n_p / n_u, at which zero is the best constant f.
     sigma : float, default=1.0
@@ -261,7 +261,7 @@ class GLLC(FeatureModel):
         Largest rank of the kernel features (Nystrom). None is no limit up to 4000 rows, 2000 up to 10,000 rows, and 500
         above.
     pos_label : label or None, default=None
-        The label of y that marks labelled positives, as in `GLPUAL`.
+        The label of y that marks labeled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
 
@@ -283,7 +283,7 @@ class GLLC(FeatureModel):
     >>> from pucli.estimators import GLLC
     >>> X, positive = make_moons(200, noise=0.1, random_state=0)
     >>> y = positive.copy()
-    >>> y[100:] = 0  # only positives among the first 100 rows are labelled
+    >>> y[100:] = 0  # only positives among the first 100 rows are labeled
     >>> model = GLLC(kernel="rbf", width=0.5).fit(X, y)
     >>> bool((model.predict(X) == positive).mean() > 0.9)
     True
@@ -335,9 +335,9 @@ class GLLC(FeatureModel):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows.
 
         Returns
         -------
@@ -357,19 +357,19 @@ class GLLC(FeatureModel):
         DegenerateModelWarning
             If nearly no training row or nearly every one is predicted positive.
         """
-        X, labelled = self._check_rows(X, y)
+        X, labeled = self._check_rows(X, y)
         check_form(self.form, self.kernel)
-        self._set_defaults(X, labelled)
+        self._set_defaults(X, labeled)
         if self.form == "thesis":
             K = thesis_kernel(X, self.width_, self.n_neighbors)
-            found = solve_thesis(K, labelled, self.c_p, self.c_u_, THESIS_MU, THESIS_ITERATIONS, squared=True)
-            keep_thesis(self, X, labelled, found)
-            return self._finish(X, labelled)
+            found = solve_thesis(K, labeled, self.c_p, self.c_u_, THESIS_MU, THESIS_ITERATIONS, squared=True)
+            keep_thesis(self, X, labeled, found)
+            return self._finish(X, labeled)
         features = self._features(X, LANDMARKS)
         graph = mutual_knn(X, self.n_neighbors)
         self.graph_recall_ = graph.recall
-        problem = GlobalLocalProblem(features, labelled, graph.edges(self.sigma), self.lam_, self.c_p, self.c_u_)
+        problem = GlobalLocalProblem(features, labeled, graph.edges(self.sigma), self.lam_, self.c_p, self.c_u_)
         result = solve_gllc(problem)
         self._keep_coef(result.coef)
         self._keep_certificate(result)
-        return self._finish(X, labelled)
+        return self._finish(X, labeled)

@@ -34,7 +34,7 @@ def rbf_gamma(width: float) -> float:
 def solve_by_libsvm(
     X: Floats, signs: Floats, weights: Floats, lam: float, kernel: Kernel, tol: float, max_iter: int
 ) -> LibsvmFit:
-    """Minimise lam/2 |g|^2 + sum_i weights_i [1 - signs_i f_i]_+ over f = g + beta_0."""
+    """Minimize lam/2 |g|^2 + sum_i weights_i [1 - signs_i f_i]_+ over f = g + beta_0."""
     tolerance = FIRST_TOLERANCE
     while True:
         svc = SVC(kernel=kernel.name, gamma=rbf_gamma(kernel.width), tol=tolerance, max_iter=max_iter, C=1.0)

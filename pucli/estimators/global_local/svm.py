@@ -42,7 +42,7 @@ _RULES: Mapping[str, Rule] = {"lam": ridge_of_sums, "c_u": balanced, "width": me
 class BSVM(PUClassifier):
     """Biased SVM: hinge loss, with unlabeled rows as negatives of a separate weight.
 
-    Minimises lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u [1 + f_i]_+ over f = g + beta_0. With the linear kernel
+    Minimizes lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u [1 + f_i]_+ over f = g + beta_0. With the linear kernel
     and at least two rows per column, w is found by semismooth Newton steps, for any number of rows. Otherwise, up to
     4000 rows, the kernel matrix is computed, and steps on pairs of rows alternate with Newton steps on the free rows.
     More rows are fitted by libsvm, which may stop early if row weights are ten times `lam` or more.
@@ -52,7 +52,7 @@ class BSVM(PUClassifier):
     lam : float or "scale", default="scale"
         Ridge; "scale" is 2 c_p n_p / n.
     c_p : float, default=1.0
-        Weight of each labelled row.
+        Weight of each labeled row.
     c_u : float or "balanced", default="balanced"
         Weight of each unlabeled row; "balanced" is c_p n_p / n_u, at which both kinds have the same total.
     kernel : {"linear", "rbf"}, default="linear"
@@ -64,7 +64,7 @@ class BSVM(PUClassifier):
     max_iter : int, default=1_000_000
         Largest number of steps: Newton steps if w is kept, otherwise steps on pairs of rows.
     pos_label : label or None, default=None
-        The label of y that marks labelled positives, as in `GLPUAL`.
+        The label of y that marks labeled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
 
@@ -79,7 +79,7 @@ class BSVM(PUClassifier):
     intercept_, objective_ : float
     dual_gap_ : float
         Proven bound on `objective_` minus the optimum.
-    lam_, c_u_, width_, n_iter_, converged_, classes_, positive_share_, labelled_recall_
+    lam_, c_u_, width_, n_iter_, converged_, classes_, positive_share_, labeled_recall_
         As in `GLPUAL`.
 
     References
@@ -92,7 +92,7 @@ class BSVM(PUClassifier):
     >>> from pucli.estimators import BSVM
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
-    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> y[60:] = 0  # only positives among the first 60 rows are labeled
     >>> model = BSVM().fit(X, y)
     >>> bool((model.predict(X) == positive).mean() > 0.95)
     True
@@ -152,9 +152,9 @@ class BSVM(PUClassifier):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows.
         sample_weight : array-like of shape (n,), optional
             Non-negative factors of the losses of rows. Weight 2 equals duplicating the row, weight 0 removing it.
             Defaults given by words, such as "balanced", count rows by weight.
@@ -177,14 +177,14 @@ class BSVM(PUClassifier):
         DegenerateModelWarning
             If nearly no training row or nearly every one is predicted positive.
         """
-        X, labelled = self._check_rows(X, y)
-        X, labelled, given = _rows_of_weight(X, labelled, sample_weight)
-        self._set_defaults(X, labelled, given)
-        weights = np.where(labelled, self.c_p, self.c_u_) * (1.0 if given is None else given)
-        signs = np.where(labelled, 1.0, -1.0)
+        X, labeled = self._check_rows(X, y)
+        X, labeled, given = _rows_of_weight(X, labeled, sample_weight)
+        self._set_defaults(X, labeled, given)
+        weights = np.where(labeled, self.c_p, self.c_u_) * (1.0 if given is None else given)
+        signs = np.where(labeled, 1.0, -1.0)
         # shifting all rows only changes the intercept of a linear model, and rounding is smallest about their mean
-        centre = X.mean(axis=0) if self.kernel == "linear" else np.zeros(X.shape[1])
-        rows = X - centre if self.kernel == "linear" else X
+        center = X.mean(axis=0) if self.kernel == "linear" else np.zeros(X.shape[1])
+        rows = X - center if self.kernel == "linear" else X
         if self.kernel == "linear" and keeps_w(*X.shape):
             pull = self._fit_w(rows, signs, weights)
         elif len(X) <= DENSE_ROWS:
@@ -195,7 +195,7 @@ class BSVM(PUClassifier):
         if self.kernel == "linear":
             self.coef_ = rows.T @ pull
             intercept = abs(self.intercept_)
-            self._move_intercept(rows, signs, weights, centre)
+            self._move_intercept(rows, signs, weights, center)
             sizes = np.abs(rows)
             # weights of rows may multiply the rounding of w in a score by 1e12
             reach = np.abs(self.coef_) if given is None else sizes.T @ np.abs(pull)
@@ -204,22 +204,22 @@ class BSVM(PUClassifier):
         else:
             scores = OF_SCORES * float(np.abs(pull).sum()) * float(weights.sum())
             self._add_cost(self.lam_ * Kernel("rbf", self.width_).rounding(X, pull) + scores, self.tol, known=False)
-        self._prefer_constant(weights, labelled)
-        return self._finish(X, labelled)
+        self._prefer_constant(weights, labeled)
+        return self._finish(X, labeled)
 
-    def _move_intercept(self, X: Floats, signs: Floats, weights: Floats, centre: Floats) -> None:
-        """Set the intercept for rows from which `centre` is not subtracted, and add the cost of rounding to the gap."""
-        at_centre = self.intercept_
-        self.intercept_ = at_centre - float(centre @ self.coef_)
-        shift = float(np.longdouble(self.intercept_) - at_centre + centre.astype(np.longdouble) @ self.coef_)
-        f = X @ self.coef_ + (at_centre + shift)
+    def _move_intercept(self, X: Floats, signs: Floats, weights: Floats, center: Floats) -> None:
+        """Set the intercept for rows from which `center` is not subtracted, and add the cost of rounding to the gap."""
+        at_center = self.intercept_
+        self.intercept_ = at_center - float(center @ self.coef_)
+        shift = float(np.longdouble(self.intercept_) - at_center + center.astype(np.longdouble) @ self.coef_)
+        f = X @ self.coef_ + (at_center + shift)
         loss = float((weights * np.maximum(1.0 - signs * f, 0.0)).sum())
         cost = 0.5 * self.lam_ * float(self.coef_ @ self.coef_) + loss - self.objective_
         self._add_cost(cost, self.tol)
 
-    def _prefer_constant(self, weights: Floats, labelled: Bools) -> None:
+    def _prefer_constant(self, weights: Floats, labeled: Bools) -> None:
         """Keep the best constant f if it is better, as where features are too large for the solver."""
-        losses = weights[~labelled].sum(), weights[labelled].sum()
+        losses = weights[~labeled].sum(), weights[labeled].sum()
         if self.converged_ or self.objective_ <= 2.0 * min(losses):
             return
         self.intercept_ = 1.0 if losses[0] < losses[1] else -1.0
@@ -299,9 +299,9 @@ class BSVM(PUClassifier):
 
 
 class BLSSVM(FeatureModel):
-    """Biased least-squares SVM: the squared loss on labelled and on unlabeled rows, in closed form.
+    """Biased least-squares SVM: the squared loss on labeled and on unlabeled rows, in closed form.
 
-    Minimises lam/2 |g|^2 + c_p sum_p (1 - f_i)^2 + c_u sum_u (1 + f_i)^2 over f = g + beta_0, which is GLLC without the
+    Minimizes lam/2 |g|^2 + c_p sum_p (1 - f_i)^2 + c_u sum_u (1 + f_i)^2 over f = g + beta_0, which is GLLC without the
     graph. With the linear kernel, rows may be sparse; the memory is then proportional to the number of non-zeros.
 
     Parameters
@@ -309,7 +309,7 @@ class BLSSVM(FeatureModel):
     lam : float or "scale", default="scale"
         Ridge; "scale" is 2 c_p n_p / n.
     c_p : float, default=1.0
-        Weight of each labelled row.
+        Weight of each labeled row.
     c_u : float or "balanced", default="balanced"
         Weight of each unlabeled row; "balanced" is c_p n_p / n_u, at which both kinds have the same total.
     kernel : {"linear", "rbf"}, default="linear"
@@ -319,7 +319,7 @@ class BLSSVM(FeatureModel):
     max_rank : int or None, default=None
         Largest rank of the kernel features. None is no limit up to 4000 rows, 2000 up to 10,000 rows, and 500 above.
     pos_label : label or None, default=None
-        The label of y that marks labelled positives, as in `GLPUAL`.
+        The label of y that marks labeled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
 
@@ -330,7 +330,7 @@ class BLSSVM(FeatureModel):
     intercept_, objective_ : float
     dual_gap_ : float
         Half the squared gradient in the metric of the inverse Hessian: `objective_` minus the optimum.
-    lam_, c_u_, width_, n_iter_, converged_, classes_, positive_share_, labelled_recall_
+    lam_, c_u_, width_, n_iter_, converged_, classes_, positive_share_, labeled_recall_
         As in `GLPUAL`.
 
     References
@@ -343,7 +343,7 @@ class BLSSVM(FeatureModel):
     >>> from pucli.estimators import BLSSVM
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
-    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> y[60:] = 0  # only positives among the first 60 rows are labeled
     >>> model = BLSSVM().fit(X, y)
     >>> bool((model.predict(X) == positive).mean() > 0.95)
     True
@@ -391,9 +391,9 @@ class BLSSVM(FeatureModel):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows.
         sample_weight : array-like of shape (n,), optional
             Non-negative factors of the losses of rows. Weight 2 equals duplicating the row, weight 0 removing it.
             Defaults given by words, such as "balanced", count rows by weight.
@@ -416,30 +416,30 @@ class BLSSVM(FeatureModel):
         DegenerateModelWarning
             If nearly no training row or nearly every one is predicted positive.
         """
-        X, labelled = self._check_rows(X, y)
-        X, labelled, given = _rows_of_weight(X, labelled, sample_weight)
-        self._set_defaults(X, labelled, given)
+        X, labeled = self._check_rows(X, y)
+        X, labeled, given = _rows_of_weight(X, labeled, sample_weight)
+        self._set_defaults(X, labeled, given)
         if issparse(X) or (self.kernel == "linear" and is_wide(X)):
-            result = solve_blssvm_sparse(csr_array(X), labelled, self.lam_, self.c_p, self.c_u_, weights=given)
+            result = solve_blssvm_sparse(csr_array(X), labeled, self.lam_, self.c_p, self.c_u_, weights=given)
         elif given is not None:
-            weights = given * np.where(labelled, self.c_p, self.c_u_)
+            weights = given * np.where(labeled, self.c_p, self.c_u_)
             features = self._features(X, LANDMARKS)
-            result = solve_weighted_squares(features, np.where(labelled, 1.0, -1.0), weights, self.lam_)
+            result = solve_weighted_squares(features, np.where(labeled, 1.0, -1.0), weights, self.lam_)
         else:
             features = self._features(X, LANDMARKS)
-            result = solve_gllc(GlobalLocalProblem(features, labelled, NO_EDGES, self.lam_, self.c_p, self.c_u_))
+            result = solve_gllc(GlobalLocalProblem(features, labeled, NO_EDGES, self.lam_, self.c_p, self.c_u_))
         self._keep_coef(result.coef)
         self._keep_certificate(result)
-        return self._finish(X, labelled)
+        return self._finish(X, labeled)
 
 
-def _rows_of_weight(X: Floats, labelled: Bools, sample_weight: ArrayLike | None) -> tuple[Floats, Bools, Floats | None]:
+def _rows_of_weight(X: Floats, labeled: Bools, sample_weight: ArrayLike | None) -> tuple[Floats, Bools, Floats | None]:
     """Return the rows and marks whose weight is not zero, and their weights (n,), None where none are given."""
     if sample_weight is None:
-        return X, labelled, None
+        return X, labeled, None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     kept = weights > 0.0
-    X, labelled, weights = X[kept], labelled[kept], weights[kept]
-    if labelled.all() or not labelled.any():
-        raise ValueError("sample_weight leaves one class: it is zero for all labelled or for all unlabeled rows.")
-    return X, labelled, weights
+    X, labeled, weights = X[kept], labeled[kept], weights[kept]
+    if labeled.all() or not labeled.any():
+        raise ValueError("sample_weight leaves one class: it is zero for all labeled or for all unlabeled rows.")
+    return X, labeled, weights

@@ -1,4 +1,4 @@
-"""Logistic regression on labelled rows that are weighted by a ratio of densities (DRESS I and II)."""
+"""Logistic regression on labeled rows that are weighted by a ratio of densities (DRESS I and II)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.solvers.safe.dress import density_ratio, weighted_logistic
 from pucli.solvers.safe.gaussian import sample_moments
 
-_SINGULAR = 1e-10  # smallest eigenvalue of a covariance, in standardised features
+_SINGULAR = 1e-10  # smallest eigenvalue of a covariance, in standardized features
 
 
 class DRESS(SemiSupervisedClassifier):
     """Density ratio estimation-based semi-supervised logistic regression, DRESS I and II.
 
-    Maximises sum_i w_i log p(y_i | x_i) over the labelled rows, with w_i = (g'(x_i) + r) / (g(x_i) + r) and
-    r = rho N^nu. g and g' are Gaussians, fitted to the N labelled rows and to the unlabeled ones (I) or all rows (II).
-    If the features are Gaussian and there are more unlabeled than labelled rows, the variance of the coefficients is,
+    Maximizes sum_i w_i log p(y_i | x_i) over the labeled rows, with w_i = (g'(x_i) + r) / (g(x_i) + r) and
+    r = rho N^nu. g and g' are Gaussians, fitted to the N labeled rows and to the unlabeled ones (I) or all rows (II).
+    If the features are Gaussian and there are more unlabeled than labeled rows, the variance of the coefficients is,
     for many rows, never above that of the supervised fit; it is below it if the logistic model is wrong, and DRESS II
     has less than DRESS I. For few rows there is no guarantee.
 
@@ -33,11 +33,11 @@ class DRESS(SemiSupervisedClassifier):
     numerator : {"all", "unlabeled"}, default="all"
         Rows that g' is fitted to: "all" is DRESS II, "unlabeled" DRESS I.
     rho : float, default=1.0
-        Regularisation of the weights, at least 0, in units of the greatest value of g.
+        Regularization of the weights, at least 0, in units of the greatest value of g.
     nu : float in (-1/2, 0), default=-0.25
-        Exponent of N in the regularisation.
+        Exponent of N in the regularization.
     lam : float, default=0.001
-        Ridge lam/2 ||coef_||^2 beside the sum over the labelled rows, which keeps the coefficients finite.
+        Ridge lam/2 ||coef_||^2 beside the sum over the labeled rows, which keeps the coefficients finite.
     ridge : float, default=0.0
         Variance added to every feature of g and g', in squared units of the features.
     tol : float, default=1e-9
@@ -50,9 +50,9 @@ class DRESS(SemiSupervisedClassifier):
     coef_ : ndarray of shape (D,)
     intercept_ : float
     weights_ : ndarray of shape (N,)
-        Weights of the labelled rows, in their order; 1 without unlabeled rows.
+        Weights of the labeled rows, in their order; 1 without unlabeled rows.
     objective_ : float
-        The minimised -sum_i w_i log p(y_i | x_i) + lam/2 ||coef_||^2.
+        The minimized -sum_i w_i log p(y_i | x_i) + lam/2 ||coef_||^2.
     dual_gap_ : float
         Proven distance of `objective_` from its minimum.
     improvement_ : float
@@ -120,7 +120,7 @@ class DRESS(SemiSupervisedClassifier):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
             Labels, -1 for unlabeled rows.
 
@@ -132,7 +132,7 @@ class DRESS(SemiSupervisedClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
             classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns
@@ -141,21 +141,21 @@ class DRESS(SemiSupervisedClassifier):
             If the tolerance is not reached.
         """
         X, codes = self._check_rows(X, y)
-        labelled = codes >= 0
-        own = X[labelled]
+        labeled = codes >= 0
+        own = X[labeled]
         self.weights_, self.improvement_ = np.ones(len(own)), 0.0
         if not self.supervised_only_:
             self.improvement_ = np.nan
-            self.weights_ = self._weights(own, X if self.numerator == "all" else X[~labelled])
-        y = np.where(codes[labelled] == 1, 1.0, -1.0)
+            self.weights_ = self._weights(own, X if self.numerator == "all" else X[~labeled])
+        y = np.where(codes[labeled] == 1, 1.0, -1.0)
         fit = weighted_logistic(own, y, self.weights_, lam=self.lam, tol=self.tol, max_iter=self.max_iter)
         self.coef_, self.intercept_ = fit.coef[:-1], float(fit.coef[-1])
         self._keep_certificate(fit)
         return self._finish(X, codes)
 
     def _weights(self, own: Floats, other: Floats) -> Floats:
-        """Return the weights (N,) of the labelled rows `own` (N, D), with g' fitted to the rows `other`."""
-        for rows, whose in ((own, "labelled"), (other, self.numerator)):
+        """Return the weights (N,) of the labeled rows `own` (N, D), with g' fitted to the rows `other`."""
+        for rows, whose in ((own, "labeled"), (other, self.numerator)):
             deviation = np.sqrt(rows.var(axis=0) + self.ridge)
             deviation[deviation == 0.0] = 1.0
             correlation = sample_moments(rows / deviation, self.ridge / deviation**2).covariance
@@ -170,7 +170,7 @@ class DRESS(SemiSupervisedClassifier):
             (own - middle) / scale, (other - middle) / scale, rho=self.rho, nu=self.nu, ridge=self.ridge / scale**2
         )
         if not np.isfinite(weights).all():
-            raise ValueError("the ratio of the densities overflows at a labelled row: set rho > 0.")
+            raise ValueError("the ratio of the densities overflows at a labeled row: set rho > 0.")
         return weights
 
     def decision_function(self, X: ArrayLike) -> Floats:

@@ -34,7 +34,7 @@ from pucli.solvers.safe.gaussian import (
 from pucli.solvers.safe.minimax import MinimaxSolution, solve_minimax, unknowns
 
 NEARLY_SINGULAR = 1e-2  # relative rounding of the likelihood above which a fit counts as not converged
-_SINGULAR = 1e-10  # smallest eigenvalue of the complete-case covariance, in standardised features
+_SINGULAR = 1e-10  # smallest eigenvalue of the complete-case covariance, in standardized features
 MOST_UNKNOWNS = 500  # of the minimax problem that blocks="safe" solves, in under a second
 
 
@@ -49,7 +49,7 @@ class _Candidate(NamedTuple):
 class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     """Mean and covariance of a Gaussian from rows with missing entries in a monotone pattern.
 
-    The pattern is recognised in any order of rows and columns: it is monotone if the sets of missing columns of any two
+    The pattern is recognized in any order of rows and columns: it is monotone if the sets of missing columns of any two
     rows are nested. In other patterns entries are left out, with a warning: each row keeps the columns before its first
     missing one, in the order from the most to the least often observed column. Rows without any observed entry are left
     out.
@@ -96,7 +96,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     dual_gap_ : float
         With several blocks, or one and a ridge: no estimate guarantees more than `improvement_` plus this gap; NaN if
         (6.19) was not solved. With one block and no ridge: 0, as the estimate is the saddle point in closed form, which
-        maximises `objective_`. If the covariance is nearly singular or means are far from zero, it is the possible cost
+        maximizes `objective_`. If the covariance is nearly singular or means are far from zero, it is the possible cost
         of rounding; for the estimate of the complete rows, it is the missed likelihood. `gap_` is the same.
     n_iter_, converged_
         The Newton steps of the minimax estimate, 1 for the others, and whether rounding leaves at least two digits of
@@ -262,17 +262,17 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         return np.where(covered, np.nan, X)
 
     def _estimate(self, X: Floats, pattern: Pattern) -> Gaussian:
-        """Return the estimate by blocks, computed in standardised features."""
-        centre, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
+        """Return the estimate by blocks, computed in standardized features."""
+        center, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
         scale[scale == 0.0] = 1.0
         try:
-            inside = fit_by_blocks((X - centre) / scale, pattern, self.ridge / scale**2)
+            inside = fit_by_blocks((X - center) / scale, pattern, self.ridge / scale**2)
         except np.linalg.LinAlgError:
             raise ValueError(
                 "the regression of the incomplete columns on the others has no unique solution: set ridge > 0 (a "
                 "variance added to every feature), or drop constant or repeated features."
             ) from None
-        return Gaussian(centre + scale * inside.mean, inside.covariance * np.outer(scale, scale))
+        return Gaussian(center + scale * inside.mean, inside.covariance * np.outer(scale, scale))
 
     def _check_complete(self, complete: Floats) -> None:
         """Raise ValueError if the covariance of the complete rows is singular."""

@@ -1,4 +1,4 @@
-"""Base of the generative classifiers: a model of the labelled rows, one of all rows, and posteriors by Bayes' rule."""
+"""Base of the generative classifiers: a model of the labeled rows, one of all rows, and posteriors by Bayes' rule."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.solvers.safe.families import Bernoulli, DiagonalGaussian, FixedGaussian, FullGaussian, Poisson
 from pucli.solvers.safe.models import Parameters, SeparateModel, SharedGaussian
 
-_SINGULAR = 1e-10  # smallest eigenvalue of a supervised covariance, in standardised features
-_FARTHEST = 3e7  # from this many deviations of the labelled rows, an unlabeled row hides them: eps^(-1/2) and a margin
+_SINGULAR = 1e-10  # smallest eigenvalue of a supervised covariance, in standardized features
+_FARTHEST = 3e7  # from this many deviations of the labeled rows, an unlabeled row hides them: eps^(-1/2) and a margin
 
 
 Model: TypeAlias = SharedGaussian | SeparateModel
 
 
-# Unlabeled rows are far away if, along an axis, the spread of the labelled rows is below the first share of that of all
+# Unlabeled rows are far away if, along an axis, the spread of the labeled rows is below the first share of that of all
 # rows, but above rounding.
 _FAR_SHARE, _ROUNDING_SHARE = 1e-2, 1e-9
 
@@ -50,7 +50,7 @@ def _check_positive_definite(given: Floats) -> None:
 
 
 class _SingularCovarianceError(ValueError):
-    """A covariance of labelled rows is singular in the standardised features."""
+    """A covariance of labeled rows is singular in the standardized features."""
 
 
 def spread(X: Floats, ridge: float) -> tuple[Floats, Floats]:
@@ -65,7 +65,7 @@ def spread(X: Floats, ridge: float) -> tuple[Floats, Floats]:
 
 
 class GenerativeClassifier(SemiSupervisedClassifier):
-    """A generative classifier: one model for the labelled rows, the same for all rows, posteriors by Bayes' rule."""
+    """A generative classifier: one model for the labeled rows, the same for all rows, posteriors by Bayes' rule."""
 
     _unit = "nats of the log-likelihood of all rows"
 
@@ -86,7 +86,7 @@ class GenerativeClassifier(SemiSupervisedClassifier):
     }
 
     saved_state: ClassVar[State] = {
-        "centre_": Array("m"),
+        "center_": Array("m"),
         "transform_": Array("m", "m"),
         "jitter_": Array("m", "m"),
         "theta_": Array("K", "t"),
@@ -98,48 +98,48 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         "fixed_covariance_": Array("K", "m", "m"),
     }
 
-    def _standardise(self, X: Floats) -> None:
+    def _standardize(self, X: Floats) -> None:
         """Choose, from the rows of X, the affine map that makes the Newton equations well conditioned.
 
-        Sets `centre_` (d,), `transform_` (d, d), and `jitter_` (d, d), the ridge in the new coordinates. Likelihoods
+        Sets `center_` (d,), `transform_` (d, d), and `jitter_` (d, d), the ridge in the new coordinates. Likelihoods
         stay in the original coordinates.
         """
         d = X.shape[1]
-        self.centre_, self.transform_ = np.zeros(d), np.eye(d)
+        self.center_, self.transform_ = np.zeros(d), np.eye(d)
         if self.family in ("bernoulli", "poisson") or not isinstance(self.family, str):
             self.jitter_ = np.zeros((d, d))
             return
-        self.centre_ = X.mean(axis=0)
+        self.center_ = X.mean(axis=0)
         if self.family != "gaussian-fixed":
             deviation, scale = spread(X, self.ridge)
             self.transform_ = np.diag(1.0 / scale)
             if self.family != "gaussian-diagonal":
-                standardised = (X - self.centre_) / scale
-                correlation = standardised.T @ standardised / len(X)
+                standardized = (X - self.center_) / scale
+                correlation = standardized.T @ standardized / len(X)
                 correlation[np.diag_indices(d)] += 1.0 - (deviation / scale) ** 2  # if the ridge or rounding dominates
                 variances, axes = np.linalg.eigh(correlation)
                 self.transform_ = (axes / np.sqrt(np.maximum(variances, 1e-6))) / scale[:, None]
         self.jitter_ = self.ridge * self.transform_.T @ self.transform_
 
     def _fit_supervised(self, X: Floats, codes: Ints, by_all_rows: bool = True) -> tuple[Floats, Model, Parameters]:
-        """Return the standardised rows, the model of the labelled rows, and the supervised fit.
+        """Return the standardized rows, the model of the labeled rows, and the supervised fit.
 
-        The features are standardised by all rows, or by the labelled rows alone if unlabeled rows are so far away that
-        the labelled rows would almost coincide.
+        The features are standardized by all rows, or by the labeled rows alone if unlabeled rows are so far away that
+        the labeled rows would almost coincide.
         """
-        labelled = codes >= 0
-        self._standardise(X if by_all_rows else X[labelled])
+        labeled = codes >= 0
+        self._standardize(X if by_all_rows else X[labeled])
         inside = self._transform(X)
-        if by_all_rows and self._has_far_rows(inside, labelled):
-            self.centre_ = X[labelled].mean(axis=0)
+        if by_all_rows and self._has_far_rows(inside, labeled):
+            self.center_ = X[labeled].mean(axis=0)
             inside = self._transform(X)
         if self._safe:
-            self._prepare(inside[labelled], codes[labelled])
-        model = self._model(len(self.classes_), self._second_moment(inside[labelled]))
+            self._prepare(inside[labeled], codes[labeled])
+        model = self._model(len(self.classes_), self._second_moment(inside[labeled]))
         try:
-            supervised = self._supervised(model, inside[labelled], codes[labelled])
+            supervised = self._supervised(model, inside[labeled], codes[labeled])
         except _SingularCovarianceError:
-            if not by_all_rows or labelled.all():
+            if not by_all_rows or labeled.all():
                 raise
             return self._fit_supervised(X, codes, by_all_rows=False)
         if not by_all_rows:
@@ -156,7 +156,7 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         if isinstance(self.covariance, str) and self.covariance == "supervised":
             covariances = np.array([np.cov(X[codes == k].T, bias=True).reshape(d, d) for k in range(K)])
             covariances = covariances + self.jitter_
-            scale = spread(X + self.centre_, self.ridge)[1]
+            scale = spread(X + self.center_, self.ridge)[1]
             for k in range(K):
                 self._check_regular(
                     covariances[k] / np.outer(scale, scale),
@@ -172,10 +172,10 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         self.fixed_covariance_ = np.array(covariances)
 
     def _transform(self, X: Floats) -> Floats:
-        return (X - self.centre_) @ self.transform_
+        return (X - self.center_) @ self.transform_
 
     def _model(self, K: int, second_moment: Floats | None = None) -> Model:
-        """Return the model of K classes in standardised features."""
+        """Return the model of K classes in standardized features."""
         if self.family == "gaussian-shared":
             d = len(self.jitter_)
             return SharedGaussian(np.eye(d) if second_moment is None else second_moment, self.jitter_)
@@ -206,24 +206,24 @@ class GenerativeClassifier(SemiSupervisedClassifier):
             return model.fit(Z)
         except np.linalg.LinAlgError as error:
             raise ValueError(
-                "the supervised fit does not exist: a class's labelled rows have a feature without variation. "
+                "the supervised fit does not exist: a class's labeled rows have a feature without variation. "
                 "Set pseudo_rows > 0."
             ) from error
 
-    def _has_far_rows(self, inside: Floats, labelled: Bools) -> bool:
+    def _has_far_rows(self, inside: Floats, labeled: Bools) -> bool:
         """Return whether unlabeled rows are so far away that moments about the mean of all rows lose digits."""
-        if not isinstance(self.family, str) or self.family in ("bernoulli", "poisson") or labelled.all():
+        if not isinstance(self.family, str) or self.family in ("bernoulli", "poisson") or labeled.all():
             return False
-        all_rows, own = inside.std(axis=0), inside[labelled].std(axis=0)
+        all_rows, own = inside.std(axis=0), inside[labeled].std(axis=0)
         return bool(np.any((own < _FAR_SHARE * all_rows) & (own > _ROUNDING_SHARE * all_rows)))
 
     def _check_reach(self, inside: Floats) -> None:
-        """Raise ValueError if a row is so many deviations from the labelled rows that its square hides them."""
+        """Raise ValueError if a row is so many deviations from the labeled rows that its square hides them."""
         distance = np.abs(inside).max(axis=1)
         farthest = int(distance.argmax())
         if not distance[farthest] < _FARTHEST:
             raise ValueError(
-                f"row {farthest} is unlabeled and {distance[farthest]:.2g} standard deviations away from the labelled "
+                f"row {farthest} is unlabeled and {distance[farthest]:.2g} standard deviations away from the labeled "
                 "rows, more orders of magnitude than double precision resolves: correct or leave out that "
                 "row."
             )
@@ -232,7 +232,7 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         smallest = np.linalg.eigvalsh(covariance)[0] if covariance.ndim == 2 else covariance.min()
         if not smallest > _SINGULAR:
             raise _SingularCovarianceError(
-                f"the covariance of {whose} is singular on {n_rows} labelled rows of {self.n_features_in_} features: "
+                f"the covariance of {whose} is singular on {n_rows} labeled rows of {self.n_features_in_} features: "
                 "set ridge > 0 (a variance added to every feature), drop constant or repeated features, or label more "
                 "rows."
             )
@@ -241,12 +241,12 @@ class GenerativeClassifier(SemiSupervisedClassifier):
         """Keep a fit as plain arrays, with means and covariances in the units of the data."""
         self.theta_, self.precision_ = parameters.theta, parameters.precision
         self.priors_ = parameters.prior
-        d = len(self.centre_)
+        d = len(self.center_)
         back = np.linalg.inv(self.transform_)
         if not isinstance(self.family, str) or self.family in ("bernoulli", "poisson"):
             self.means_ = parameters.mean
             return
-        self.means_ = parameters.mean[:, :d] @ back + self.centre_
+        self.means_ = parameters.mean[:, :d] @ back + self.center_
         if self.family == "gaussian-shared":
             self.covariance_ = back.T @ np.linalg.inv(parameters.precision) @ back
         elif self.family == "gaussian-diagonal":

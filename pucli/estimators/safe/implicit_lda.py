@@ -1,4 +1,4 @@
-"""Linear discriminant analysis by the best labelled likelihood among the fits to all labellings (ICLDA)."""
+"""Linear discriminant analysis by the best labeled likelihood among the fits to all labelings (ICLDA)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from pucli.solvers.safe.models import SharedGaussian
 class ICLDA(GenerativeClassifier):
     """Implicitly constrained linear discriminant analysis: `ICLS` with the likelihood of LDA in place of squares.
 
-    Maximises the log-likelihood of the labelled rows over the fits to all rows that some labelling in the simplex leads
+    Maximizes the log-likelihood of the labeled rows over the fits to all rows that some labeling in the simplex leads
     to, the constraint set (4.25). The result is stationary, reached from the posteriors of the supervised fit. There is
-    no guarantee: `improvement_`, the gain over supervised for the worst labelling, may be negative.
+    no guarantee: `improvement_`, the gain over supervised for the worst labeling, may be negative.
 
     Parameters
     ----------
     ridge : float, default=0.0
         Variance added to every feature, in squared units of the features.
     tol : float, default=1e-6
-        Residual per labelled row at which to stop, in nats.
+        Residual per labeled row at which to stop, in nats.
     max_iter : int, default=10000
         Largest number of projected gradient steps.
 
@@ -39,14 +39,14 @@ class ICLDA(GenerativeClassifier):
     soft_labels_ : ndarray of shape (M, K)
         Labels of the unlabeled rows whose fit this is.
     objective_ : float
-        Log-likelihood of the labelled rows. It is at most that of the supervised fit, and equal to it if some labelling
+        Log-likelihood of the labeled rows. It is at most that of the supervised fit, and equal to it if some labeling
         leads to the supervised fit.
     residual_ : float
-        In nats, 0 at a stationary point: the largest slope of `objective_` towards other soft labels.
+        In nats, 0 at a stationary point: the largest slope of `objective_` toward other soft labels.
     dual_gap_ : float
         NaN: the problem need not be concave.
     improvement_ : float
-        In nats. L(this) - L(supervised) on all rows is this for the worst labelling; 0 within rounding.
+        In nats. L(this) - L(supervised) on all rows is this for the worst labeling; 0 within rounding.
     n_iter_, converged_ : int, bool
 
     References
@@ -79,7 +79,7 @@ class ICLDA(GenerativeClassifier):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
             Labels, -1 for unlabeled rows.
 
@@ -91,7 +91,7 @@ class ICLDA(GenerativeClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
             classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns
@@ -100,9 +100,9 @@ class ICLDA(GenerativeClassifier):
             If the tolerance is not reached.
         """
         X, codes = self._check_rows(X, y)
-        labelled = codes >= 0
+        labeled = codes >= 0
         inside, supervised_model, parameters = self._fit_supervised(X, codes)
-        own, own_codes, others = inside[labelled], codes[labelled], inside[~labelled]
+        own, own_codes, others = inside[labeled], codes[labeled], inside[~labeled]
         self.soft_labels_, self.improvement_ = np.empty((0, len(self.classes_))), 0.0
         joint = supervised_model.log_joint(parameters, own)[np.arange(len(own)), own_codes]
         certificate = Certificate(objective=float(np.sum(joint)), residual=0.0, n_iter=1, converged=True)

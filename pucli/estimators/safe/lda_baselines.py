@@ -1,4 +1,4 @@
-"""Semi-supervised linear discriminant analysis without a guarantee: expectation maximisation and self-training."""
+"""Semi-supervised linear discriminant analysis without a guarantee: expectation maximization and self-training."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, Constraints
 from pucli.estimators.safe.generative import GenerativeClassifier
 from pucli.estimators.safe.mcpl import MCPLLDA
 from pucli.solvers.result import Certificate
-from pucli.solvers.safe.em import expectation_maximisation
+from pucli.solvers.safe.em import expectation_maximization
 
 
 class EMLDA(GenerativeClassifier):
-    """Linear discriminant analysis by expectation maximisation, the baseline without a guarantee.
+    """Linear discriminant analysis by expectation maximization, the baseline without a guarantee.
 
-    Maximises the log-likelihood of the observed data: labelled rows with their labels, and unlabeled rows as a mixture.
+    Maximizes the log-likelihood of the observed data: labeled rows with their labels, and unlabeled rows as a mixture.
     The result is a local maximum, reached from the supervised fit.
 
     Parameters
@@ -39,7 +39,7 @@ class EMLDA(GenerativeClassifier):
     soft_labels_ : ndarray of shape (M, K)
         Posteriors of the unlabeled rows.
     objective_ : float
-        Log-likelihood of the observed data in the coordinates (x - centre_) transform_; that in the units of X is
+        Log-likelihood of the observed data in the coordinates (x - center_) transform_; that in the units of X is
         greater by n ln |det transform_|.
     residual_ : float
         Last increase of `objective_`, in nats per row.
@@ -75,7 +75,7 @@ class EMLDA(GenerativeClassifier):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
             Labels, -1 for unlabeled rows.
 
@@ -87,7 +87,7 @@ class EMLDA(GenerativeClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
             classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns
@@ -96,16 +96,16 @@ class EMLDA(GenerativeClassifier):
             If the tolerance is not reached.
         """
         X, codes = self._check_rows(X, y)
-        labelled = codes >= 0
+        labeled = codes >= 0
         K = len(self.classes_)
         inside, _, parameters = self._fit_supervised(X, codes)
         model = self._model(K, self._second_moment(inside))
-        fit = expectation_maximisation(
+        fit = expectation_maximization(
             model,
             parameters,
-            inside[labelled],
-            codes[labelled],
-            inside[~labelled],
+            inside[labeled],
+            codes[labeled],
+            inside[~labeled],
             tol=self.tol,
             max_iter=self.max_iter,
         )
@@ -118,7 +118,7 @@ class EMLDA(GenerativeClassifier):
 class SelfTrainingLDA(GenerativeClassifier):
     """Self-training: linear discriminant analysis that labels its most certain unlabeled rows and is fitted again.
 
-    Every round maximises the log-likelihood of the rows with a label so far; no overall objective is minimised. The
+    Every round maximizes the log-likelihood of the rows with a label so far; no overall objective is minimized. The
     rounds are those of scikit-learn's ``SelfTrainingClassifier``.
 
     Parameters
@@ -182,7 +182,7 @@ class SelfTrainingLDA(GenerativeClassifier):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
             Labels, -1 for unlabeled rows.
 
@@ -194,7 +194,7 @@ class SelfTrainingLDA(GenerativeClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
             classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns
@@ -212,7 +212,7 @@ class SelfTrainingLDA(GenerativeClassifier):
             inner, final = trainer.estimator_, trainer.transduction_
             rounds, converged = trainer.n_iter_, trainer.termination_condition_ != "max_iter"
         self.pseudo_codes_ = final
-        for name in ("centre_", "transform_", "jitter_", "theta_", "precision_", "priors_", "means_", "covariance_"):
+        for name in ("center_", "transform_", "jitter_", "theta_", "precision_", "priors_", "means_", "covariance_"):
             setattr(self, name, getattr(inner, name))
         self.improvement_ = np.nan
         self._keep_certificate(Certificate(objective=np.nan, n_iter=rounds, converged=converged))

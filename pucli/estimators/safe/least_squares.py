@@ -50,7 +50,7 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
     }
 
     def _fit_supervised(self, X: Floats, y: Floats) -> Floats:
-        """Keep the fit to labelled rows X (N, D) with codes y (N,); return its coefficients, the intercept last."""
+        """Keep the fit to labeled rows X (N, D) with codes y (N,); return its coefficients, the intercept last."""
         w = least_squares(X, y, lam=self.lam, fit_intercept=self.fit_intercept)
         self.coef_, self.intercept_ = w[:-1], float(w[-1])
         residual = X @ w[:-1] + w[-1] - y
@@ -98,7 +98,7 @@ def few_coordinates(X: Floats) -> tuple[Floats, Floats | None]:
 
 
 class LeastSquares(_LeastSquaresClassifier):
-    """Supervised least squares classifier: minimise sum_i (y_i - x_i.coef_ - intercept_)^2 + lam ||coef_||^2, (3.6).
+    """Supervised least squares classifier: minimize sum_i (y_i - x_i.coef_ - intercept_)^2 + lam ||coef_||^2, (3.6).
 
     Parameters
     ----------
@@ -110,12 +110,12 @@ class LeastSquares(_LeastSquaresClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (D,)
-        Coefficients; of least norm in standardised features if they are not determined (N <= D, lam = 0).
+        Coefficients; of least norm in standardized features if they are not determined (N <= D, lam = 0).
     intercept_ : float
     classes_ : ndarray of shape (2,)
         The labels; the smaller one is coded 0, the greater one 1.
     objective_ : float
-        The minimised sum over the labelled rows.
+        The minimized sum over the labeled rows.
     dual_gap_ : float
         0, as the solution is in closed form; with very large features, the cost of rounding.
     supervised_only_ : bool
@@ -148,7 +148,7 @@ class LeastSquares(_LeastSquaresClassifier):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
             Labels, -1 for unlabeled rows.
 
@@ -160,7 +160,7 @@ class LeastSquares(_LeastSquaresClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
             classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns
@@ -170,8 +170,8 @@ class LeastSquares(_LeastSquaresClassifier):
         """
         X, codes = self._check_rows(X, y)
         rows, basis = few_coordinates(X)
-        labelled = codes >= 0
-        self._fit_supervised(rows[labelled], codes[labelled].astype(float))
+        labeled = codes >= 0
+        self._fit_supervised(rows[labeled], codes[labeled].astype(float))
         self.improvement_ = 0.0
         self._keep_coordinates(basis)
         return self._finish(X, codes)
@@ -182,8 +182,8 @@ class CPLS(_LeastSquaresClassifier):
 
     Solves min over w, max over soft labels y_u in [0, 1]^M of risk(w) - risk(w_sup), with the risk ||y_e - X_e w||^2
     (+ lam ||slopes||^2) over all N + M rows, (3.15). It is equivalent to projecting w_sup onto the solutions of all
-    labellings in the metric of all rows (Prop. 3.4), and to the quadratic programme of Prop. 3.12. The thesis defines
-    two classes; for several, fit one model per class against the other labelled rows: each is never worse in its risk,
+    labelings in the metric of all rows (Prop. 3.4), and to the quadratic program of Prop. 3.12. The thesis defines
+    two classes; for several, fit one model per class against the other labeled rows: each is never worse in its risk,
     nor is their sum, the risk with one 0/1 code per class.
 
     Parameters
@@ -206,7 +206,7 @@ class CPLS(_LeastSquaresClassifier):
     soft_labels_ : ndarray of shape (M,)
         The most adversarial labels of the unlabeled rows, in their order.
     improvement_ : float
-        risk(supervised) - risk(this) on all rows is at least this for every labelling (Theorem 3.6). It is not negative
+        risk(supervised) - risk(this) on all rows is at least this for every labeling (Theorem 3.6). It is not negative
         and holds for the returned coefficients, converged or not. A bound on the rounding error is subtracted, which
         lowers it if features are large compared with their spread; it is 0 if rounding could explain the gain.
     dual_gap_ : float
@@ -251,7 +251,7 @@ class CPLS(_LeastSquaresClassifier):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
             Labels, -1 for unlabeled rows.
 
@@ -263,7 +263,7 @@ class CPLS(_LeastSquaresClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
             classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns
@@ -273,8 +273,8 @@ class CPLS(_LeastSquaresClassifier):
         """
         X, codes = self._check_rows(X, y)
         rows, basis = few_coordinates(X)
-        labelled = codes >= 0
-        w = self._fit_supervised(rows[labelled], codes[labelled].astype(float))
+        labeled = codes >= 0
+        w = self._fit_supervised(rows[labeled], codes[labeled].astype(float))
         self.supervised_coef_, self.supervised_intercept_ = w[:-1].copy(), float(w[-1])
         self.soft_labels_, self.improvement_ = np.empty(0), 0.0
         if not self.supervised_only_:
@@ -285,11 +285,11 @@ class CPLS(_LeastSquaresClassifier):
 
 
 class ICLS(_LeastSquaresClassifier):
-    """Implicitly constrained least squares: the best labelled risk among the solutions of all labellings, (3.11).
+    """Implicitly constrained least squares: the best labeled risk among the solutions of all labelings, (3.11).
 
-    Minimises ||y - X w||^2 (+ lam ||slopes||^2) over w in the constraint set (3.8). Often better than CPLS, but
-    without its guarantee: `improvement_`, the gain over supervised for the worst labelling, may be negative (0 within
-    rounding). It is defined for two classes; for several, fit one model per class against the other labelled rows.
+    Minimizes ||y - X w||^2 (+ lam ||slopes||^2) over w in the constraint set (3.8). Often better than CPLS, but
+    without its guarantee: `improvement_`, the gain over supervised for the worst labeling, may be negative (0 within
+    rounding). It is defined for two classes; for several, fit one model per class against the other labeled rows.
 
     Parameters
     ----------
@@ -305,9 +305,9 @@ class ICLS(_LeastSquaresClassifier):
     Attributes
     ----------
     objective_ : float
-        The labelled risk.
+        The labeled risk.
     soft_labels_ : ndarray of shape (M,)
-        Labels of the unlabeled rows whose least squares solution is (coef_, intercept_). If the labelled rows do not
+        Labels of the unlabeled rows whose least squares solution is (coef_, intercept_). If the labeled rows do not
         determine it, several solutions attain the minimum, and the one reached from the supervised predictions is
         returned.
     coef_, intercept_, supervised_coef_, supervised_intercept_, improvement_, dual_gap_, n_iter_, converged_, classes_
@@ -342,7 +342,7 @@ class ICLS(_LeastSquaresClassifier):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
             Labels, -1 for unlabeled rows.
 
@@ -354,7 +354,7 @@ class ICLS(_LeastSquaresClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
             classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns
@@ -364,12 +364,12 @@ class ICLS(_LeastSquaresClassifier):
         """
         X, codes = self._check_rows(X, y)
         rows, basis = few_coordinates(X)
-        labelled = codes >= 0
-        w = self._fit_supervised(rows[labelled], codes[labelled].astype(float))
+        labeled = codes >= 0
+        w = self._fit_supervised(rows[labeled], codes[labeled].astype(float))
         self.supervised_coef_, self.supervised_intercept_ = w[:-1].copy(), float(w[-1])
         self.soft_labels_, self.improvement_ = np.empty(0), 0.0
         if not self.supervised_only_:
-            fit_soft_labels(self, rows, codes, w, metric="labelled")
+            fit_soft_labels(self, rows, codes, w, metric="labeled")
         self.gap_ = self.dual_gap_
         self._keep_coordinates(basis)
         return self._finish(X, codes)
@@ -377,12 +377,12 @@ class ICLS(_LeastSquaresClassifier):
 
 def fit_soft_labels(model: CPLS | ICLS, X: Floats, codes: Ints, supervised: Floats, *, metric: str) -> None:
     """Find the labels of the unlabeled rows together with the coefficients, and keep both."""
-    labelled = codes >= 0
-    own, y = X[labelled], codes[labelled].astype(float)
+    labeled = codes >= 0
+    own, y = X[labeled], codes[labeled].astype(float)
     fit = safe_least_squares(
         own,
         y,
-        X[~labelled],
+        X[~labeled],
         metric=metric,
         lam=model.lam,
         fit_intercept=model.fit_intercept,
@@ -398,7 +398,7 @@ def fit_soft_labels(model: CPLS | ICLS, X: Floats, codes: Ints, supervised: Floa
     if error == 0.0:
         return
     if metric == "all":
-        rows, labels = np.vstack([own, X[~labelled]]), np.append(y, model.soft_labels_)
+        rows, labels = np.vstack([own, X[~labeled]]), np.append(y, model.soft_labels_)
         objective = contrast(rows, labels, w, supervised, model.lam)
     else:
         objective = risk(own, y, w, model.lam)

@@ -20,7 +20,7 @@ from pucli.solvers.safe.mcpl import contrastive_pessimistic
 from pucli.solvers.safe.models import Parameters
 
 _LARGEST = 4000  # largest (K-1)(p+1) for which the Newton equations are solved densely
-# Rounding of stored means, in standardised features, from which the guarantee allows for it.
+# Rounding of stored means, in standardized features, from which the guarantee allows for it.
 _SHIFTED = 1e-10
 # The same for the condition number of stored correlations times the mean absolute log-likelihood of a row.
 _DEPENDENT = 1e11
@@ -52,8 +52,8 @@ class MCPL(GenerativeClassifier):
         Variance added to every feature in every covariance, in squared units of the features. The likelihood of the fit
         and of the guarantee is then averaged over noise of that variance.
     pseudo_rows : float, default=0.0
-        For "bernoulli" and "poisson": weight of a conjugate prior on each class's means, centred at 1/2 or at the
-        mean count of the labelled rows. Its log-density is added to the likelihood.
+        For "bernoulli" and "poisson": weight of a conjugate prior on each class's means, centered at 1/2 or at the
+        mean count of the labeled rows. Its log-density is added to the likelihood.
     tol : float, default=1e-7
         Saddle gap per row at which to stop, in nats.
     max_iter : int, default=200
@@ -68,7 +68,7 @@ class MCPL(GenerativeClassifier):
     soft_labels_ : ndarray of shape (M, K)
         The most adversarial posteriors of the unlabeled rows, in their order.
     improvement_ : float
-        In nats. L(this) - L(supervised) on all rows is at least this for every labelling. It is not negative and holds
+        In nats. L(this) - L(supervised) on all rows is at least this for every labeling. It is not negative and holds
         for the returned parameters, converged or not. A bound on the rounding error of the sums is subtracted; it is 0
         if rounding could explain the gain.
     dual_gap_ : float
@@ -127,7 +127,7 @@ class MCPL(GenerativeClassifier):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
             Labels, -1 for unlabeled rows.
 
@@ -139,7 +139,7 @@ class MCPL(GenerativeClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
             classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns
@@ -205,7 +205,7 @@ class MCPLLDA(GenerativeClassifier):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
             Labels, -1 for unlabeled rows.
 
@@ -217,7 +217,7 @@ class MCPLLDA(GenerativeClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
             classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns
@@ -235,7 +235,7 @@ class MCPLQDA(GenerativeClassifier):
 
     Solves (4.8) with ``family="gaussian-full"``: max over Psi, min over soft labels Q of L(Psi, Q) - L(Psi_sup, Q).
 
-    Every class needs more labelled rows than features, or `ridge` > 0.
+    Every class needs more labeled rows than features, or `ridge` > 0.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ class MCPLQDA(GenerativeClassifier):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
             Labels, -1 for unlabeled rows.
 
@@ -296,7 +296,7 @@ class MCPLQDA(GenerativeClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
             classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns
@@ -311,7 +311,7 @@ class MCPLQDA(GenerativeClassifier):
 
 def fit_contrastive(model: MCPL | MCPLLDA | MCPLQDA, X: Floats, codes: Ints) -> None:
     """Fit MCPL of any family and keep the result."""
-    labelled = codes >= 0
+    labeled = codes >= 0
     K = len(model.classes_)
     X, supervised_model, parameters = model._fit_supervised(X, codes)
     model.soft_labels_ = np.empty((0, K))
@@ -327,9 +327,9 @@ def fit_contrastive(model: MCPL | MCPLLDA | MCPLQDA, X: Floats, codes: Ints) -> 
         fit = contrastive_pessimistic(
             supervised_model,
             model._model(K, model._second_moment(X)),
-            X[labelled],
-            codes[labelled],
-            X[~labelled],
+            X[labeled],
+            codes[labeled],
+            X[~labeled],
             tol=model.tol,
             max_iter=model.max_iter,
         )
@@ -346,13 +346,13 @@ def fit_contrastive(model: MCPL | MCPLLDA | MCPLQDA, X: Floats, codes: Ints) -> 
 def _allow_for_storing(fitted: Any, X: Floats, parameters: Parameters, model: Model, supervised: Parameters) -> None:
     """Lower the guarantee by what rounding `means_` and `covariance_` may cost.
 
-    X (n, d) and `parameters` are standardised. Means that are many deviations from zero are stored with few digits:
+    X (n, d) and `parameters` are standardized. Means that are many deviations from zero are stored with few digits:
     a class with a shifted mean has the density that it has without the shift at rows that are shifted back. Of a
     covariance of nearly dependent features, the inverse has few digits.
     """
     (n, d), lost = X.shape, 0.0
     own = model.log_joint(parameters, X)
-    shift = (fitted.means_ - fitted.centre_) @ fitted.transform_ - parameters.mean[:, :d]
+    shift = (fitted.means_ - fitted.center_) @ fitted.transform_ - parameters.mean[:, :d]
     if np.abs(shift).max() >= _SHIFTED:
         shifted = np.array([model.log_joint(parameters, X - step)[:, k] for k, step in enumerate(shift)]).T
         lost += float(np.abs(own - shifted).max(axis=1).sum())

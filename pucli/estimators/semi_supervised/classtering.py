@@ -37,10 +37,10 @@ UNLIKE = 300.0
 
 
 class Classtering(Certified, ClassifierMixin, BaseEstimator):
-    """Variational Bayesian mixture of factor analysers with class labels.
+    """Variational Bayesian mixture of factor analyzers with class labels.
 
     Each component is a Gaussian with low-rank covariance plus noise and has its own distribution over the classes, so
-    that a class may have many clusters and a cluster many classes. Maximises the lower bound of ln p(X, labels), eq.
+    that a class may have many clusters and a cluster many classes. Maximizes the lower bound of ln p(X, labels), eq.
     (2.3).
 
     Parameters
@@ -55,7 +55,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         Numbers of components, found by k-means, from which "auto" starts; the fit with the highest bound is kept.
     form : {"collapsed", "thesis"}, default="collapsed"
         "collapsed" sums over the class of an unlabeled row; "thesis" gives it a separate factor in q, as in (2.3). The
-        collapsed bound is higher, and components without labelled rows do not reinforce their own class.
+        collapsed bound is higher, and components without labeled rows do not reinforce their own class.
     tol : float, default=1e-5
         Stop when a sweep raises the bound by less than this, in nats per row. A birth or death of a component is kept
         if it raises the bound by more.
@@ -75,7 +75,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
     weights_ : ndarray of shape (n_components_,)
         Expected shares of the rows, in decreasing order.
     means_ : ndarray of shape (n_components_, d)
-        Expected centres.
+        Expected centers.
     factors_ : ndarray of shape (n_components_, d, n_factors_)
         Expected loadings.
     noise_variance_ : ndarray of shape (d,)
@@ -103,14 +103,14 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
     Notes
     -----
     `y` has -1 (or "-1" among strings) for unlabeled rows. If all rows are unlabeled, the model is a clustering and
-    `predict` returns -1; if all are labelled, it is a supervised classifier. A class without a labelled row is unknown
+    `predict` returns -1; if all are labeled, it is a supervised classifier. A class without a labeled row is unknown
     to the model: its rows form components that `predict_cluster` separates and `predict` does not. Features are used in
     their own units; scale them first.
 
     References
     ----------
     E. Sansone, PhD thesis, University of Trento, 2018, chapter 2. Z. Ghahramani and M. J. Beal, Variational inference
-    for Bayesian mixtures of factor analysers, NIPS 2000.
+    for Bayesian mixtures of factor analyzers, NIPS 2000.
 
     Examples
     --------
@@ -225,13 +225,13 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         data = rows((X - self._offset) / self._scale, codes, self.form == "collapsed")
         best = self._best_fit(data)
         self._keep(best, data)
-        labelled = codes >= 0
-        several = len(np.unique(codes[labelled])) > 1
-        found = self._class_proba(self._assigned(X[labelled])[0]).argmax(axis=1) if several else np.arange(2)
+        labeled = codes >= 0
+        several = len(np.unique(codes[labeled])) > 1
+        found = self._class_proba(self._assigned(X[labeled])[0]).argmax(axis=1) if several else np.arange(2)
         if len(np.unique(found)) == 1:
             self.converged_ = False
             warn_user(
-                f"Classtering has not learned: it predicts {self.classes_[found[0]].item()!r} for all labelled rows, "
+                f"Classtering has not learned: it predicts {self.classes_[found[0]].item()!r} for all labeled rows, "
                 f"of {len(self.classes_)} classes. Drop repeated features, or give n_components or more rows.",
                 ConvergenceWarning,
             )
@@ -353,7 +353,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the probabilities of `classes_` for each row of X (n, d), shape (n, K).
 
-        In the "thesis" form they are the q(l) that maximise (2.5); in the "collapsed" form the expected probabilities.
+        In the "thesis" form they are the q(l) that maximize (2.5); in the "collapsed" form the expected probabilities.
         """
         return self._class_proba(self._assign(X)[0])
 
@@ -386,7 +386,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
 
 
 def _scale_of(X: Floats) -> Any:
-    """Return the scale of centred rows X (n, d): one number, or one for each feature if they differ much."""
+    """Return the scale of centered rows X (n, d): one number, or one for each feature if they differ much."""
     own = np.sqrt((X**2).mean(axis=0))
     varied = own[own > 0.0]
     if len(varied) and varied.max() > UNLIKE * varied.min():

@@ -1,7 +1,7 @@
 """Pairwise-constrained k-means: the baseline of the clustering comparison (Sansone 2018, section 2.4.1).
 
 The comparison gives the competitors must-link and cannot-link pairs that are made from the labels. The thesis runs
-metric pairwise-constrained k-means (MPCK); this is its form without the learnt metric (Basu, Banerjee, Mooney 2004).
+metric pairwise-constrained k-means (MPCK); this is its form without the learned metric (Basu, Banerjee, Mooney 2004).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from pucli.solvers.result import Certificate
 def pairwise_constraints(y: ArrayLike, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Return must-link and cannot-link pairs, both (m, 2) row numbers, from labels y (n,), -1 = unlabeled.
 
-    Every pair of labelled rows of the same class is a must-link. As many pairs of rows of different classes (or all of
+    Every pair of labeled rows of the same class is a must-link. As many pairs of rows of different classes (or all of
     them, if there are fewer), drawn without replacement, are cannot-links.
     """
     labels = column_or_1d(class_labels(y))
     check_no_missing_label(labels)
-    labelled = np.flatnonzero(~unlabeled_rows(labels))
-    codes = np.unique(labels[labelled].astype(str), return_inverse=True)[1]
-    check_memory(40.0 * len(labelled) ** 2, f"the pairs of {len(labelled)} labelled rows", "give must and cannot")
-    first, second = np.triu_indices(len(labelled), 1)
+    labeled = np.flatnonzero(~unlabeled_rows(labels))
+    codes = np.unique(labels[labeled].astype(str), return_inverse=True)[1]
+    check_memory(40.0 * len(labeled) ** 2, f"the pairs of {len(labeled)} labeled rows", "give must and cannot")
+    first, second = np.triu_indices(len(labeled), 1)
     same = codes[first] == codes[second]
-    pairs = np.column_stack([labelled[first], labelled[second]])
+    pairs = np.column_stack([labeled[first], labeled[second]])
     must, cannot = pairs[same], pairs[~same]
     if len(cannot) > len(must):
         cannot = cannot[np.sort(rng.choice(len(cannot), len(must), replace=False))]
@@ -51,7 +51,7 @@ def pairwise_constraints(y: ArrayLike, rng: np.random.Generator) -> tuple[Ints, 
 class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
     """k-means with a penalty for each broken constraint (PCKMeans).
 
-    Minimises sum_i |x_i - c_{l_i}|^2 + weight * v * (broken must-links + broken cannot-links), where v is the mean
+    Minimizes sum_i |x_i - c_{l_i}|^2 + weight * v * (broken must-links + broken cannot-links), where v is the mean
     squared distance of the rows to their mean, by sweeps that assign one row at a time.
 
     Parameters
@@ -62,7 +62,7 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
     max_iter : int, default=100
         Largest number of sweeps.
     random_state : int, RandomState or None, default=None
-        Seed of the order of rows, and of the first centres that the must-links do not determine.
+        Seed of the order of rows, and of the first centers that the must-links do not determine.
 
     Attributes
     ----------
@@ -160,44 +160,44 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
         unit = self.weight * float(((rows - rows.mean(axis=0)) ** 2).sum(axis=1).mean())
         pairs = np.vstack([linked, parted])
         sign = np.repeat([1.0, -1.0], [len(linked), len(parted)])
-        # each pair is stored twice, sorted by row: the neighbours of row i are other[start[i] : start[i + 1]]
+        # each pair is stored twice, sorted by row: the neighbors of row i are other[start[i] : start[i + 1]]
         ends = np.concatenate([pairs, pairs[:, ::-1]])
         by_row = np.argsort(ends[:, 0], kind="stable")
         other, sign = ends[by_row, 1], np.concatenate([sign, sign])[by_row]
         start = np.searchsorted(ends[by_row, 0], np.arange(len(rows) + 1))
-        centres = self._first_centres(rows, linked, random_state)
-        labels = ((rows[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        centers = self._first_centers(rows, linked, random_state)
+        labels = ((rows[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
         sweeps, moved = 0, len(rows)
         while moved and sweeps < self.max_iter:
             sweeps += 1
-            moved = assign_rows(rows, centres, labels, start, other, sign, unit, random_state.permutation(len(rows)))
+            moved = assign_rows(rows, centers, labels, start, other, sign, unit, random_state.permutation(len(rows)))
             for k in range(self.n_clusters):
                 if (labels == k).any():
-                    centres[k] = rows[labels == k].mean(axis=0)
-        self.cluster_centers_, self.labels_ = centres, labels
+                    centers[k] = rows[labels == k].mean(axis=0)
+        self.cluster_centers_, self.labels_ = centers, labels
         broken = np.sum(labels[linked[:, 0]] != labels[linked[:, 1]])
         broken += np.sum(labels[parted[:, 0]] == labels[parted[:, 1]])
-        objective = float(((rows - centres[labels]) ** 2).sum() + unit * broken)
+        objective = float(((rows - centers[labels]) ** 2).sum() + unit * broken)
         self._keep_certificate(
             Certificate(objective=objective, residual=moved / len(rows), n_iter=sweeps, converged=not moved)
         )
         return self
 
-    def _first_centres(self, X: Floats, must: Ints, random_state: np.random.RandomState) -> Floats:
-        """Return the means of the largest groups that the must-links connect, and k-means++ centres for the rest."""
+    def _first_centers(self, X: Floats, must: Ints, random_state: np.random.RandomState) -> Floats:
+        """Return the means of the largest groups that the must-links connect, and k-means++ centers for the rest."""
         n = len(X)
         graph = coo_array((np.ones(len(must)), (must[:, 0], must[:, 1])), shape=(n, n))
         group = connected_components(graph, directed=False)[1]
         sizes = np.bincount(group)
         largest = [g for g in np.argsort(-sizes, kind="stable")[: self.n_clusters] if sizes[g] > 1]
-        centres = [X[group == g].mean(axis=0) for g in largest]
-        missing = self.n_clusters - len(centres)
+        centers = [X[group == g].mean(axis=0) for g in largest]
+        missing = self.n_clusters - len(centers)
         if missing:
-            centres += list(kmeans_plusplus(X, missing, random_state=random_state.randint(2**31 - 1))[0])
-        return np.array(centres)
+            centers += list(kmeans_plusplus(X, missing, random_state=random_state.randint(2**31 - 1))[0])
+        return np.array(centers)
 
     def predict(self, X: ArrayLike) -> Ints:
-        """Return the nearest centre of each row of X (n, d), shape (n,)."""
+        """Return the nearest center of each row of X (n, d), shape (n,)."""
         check_is_fitted(self)
         rows = dense_rows(self, validated(self, X, reset=False))
         nearest: Ints = ((rows[:, None] - self.cluster_centers_) ** 2).sum(axis=2).argmin(axis=1)

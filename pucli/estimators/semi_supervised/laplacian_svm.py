@@ -25,10 +25,10 @@ from pucli.solvers.svm.laplacian import GraphKernel, graph_kernel, solve_laplaci
 
 
 class LaplacianSVM(SemiSupervisedClassifier):
-    """Support vector machine whose decision function is smooth on the graph of all rows, labelled or not.
+    """Support vector machine whose decision function is smooth on the graph of all rows, labeled or not.
 
-    Minimises 1/l sum_labelled [1 - y f(x)]_+^2 + gamma_a |f|_K^2 + gamma_i / n^2 f' L f, with an offset; with more than
-    two classes, one machine per class against the rest. A matrix of the rows is factorised, in time n^3, which allows
+    Minimizes 1/l sum_labeled [1 - y f(x)]_+^2 + gamma_a |f|_K^2 + gamma_i / n^2 f' L f, with an offset; with more than
+    two classes, one machine per class against the rest. A matrix of the rows is factorized, in time n^3, which allows
     some thousand rows; the next fit on the same rows can use it with other labels, or with weights of the same ratio.
 
     Parameters
@@ -41,7 +41,7 @@ class LaplacianSVM(SemiSupervisedClassifier):
     width : float, default=1.0
         Width of exp(-|x - x'|^2 / (2 width^2)), in units of X.
     n_neighbors : int, default=6
-        Number of neighbours in the graph, which is symmetric with unit weights; L is its normalised Laplacian.
+        Number of neighbors in the graph, which is symmetric with unit weights; L is its normalized Laplacian.
     tol : float, default=1e-8
         Stop when the proven gap is below `tol` times the objective.
     max_iter : int, default=100
@@ -122,7 +122,7 @@ class LaplacianSVM(SemiSupervisedClassifier):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
             Labels, -1 for unlabeled rows.
 
@@ -134,7 +134,7 @@ class LaplacianSVM(SemiSupervisedClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
             classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns

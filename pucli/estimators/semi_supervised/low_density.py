@@ -27,7 +27,7 @@ class LowDensitySeparation(SemiSupervisedClassifier):
     """Low density separation (LDS): a transductive SVM on a kernel of paths through dense regions.
 
     Rows that a path of short steps connects are close, whatever their distance (`pucli.solvers.kernels.paths`). On the
-    principal components of the kernel, minimises 1/2 |w|^2 + C sum_labelled [1 - y f(x)]_+^2 + C sum_unlabeled
+    principal components of the kernel, minimizes 1/2 |w|^2 + C sum_labeled [1 - y f(x)]_+^2 + C sum_unlabeled
     exp(-3 f(x)^2), with the mean of f over the unlabeled rows held at the mean of y; with more than two classes, one
     machine per class against the rest. The time grows with n^3, which allows some thousand rows.
 
@@ -35,7 +35,7 @@ class LowDensitySeparation(SemiSupervisedClassifier):
     ----------
     rho : "nearest" or float, default="nearest"
         Stretch of long steps: a step of length d costs exp(rho d) - 1. It has the units of 1/X. "nearest" takes four
-        over the median distance of a row from its nearest neighbour. The thesis chooses from {1, 2, 4, 8}.
+        over the median distance of a row from its nearest neighbor. The thesis chooses from {1, 2, 4, 8}.
     C : float, default=1.0
         Weight of the rows. The thesis chooses from {0.1, 1, 10, 100}.
     sigma : "median" or float, default="median"
@@ -132,7 +132,7 @@ class LowDensitySeparation(SemiSupervisedClassifier):
         Parameters
         ----------
         X : array-like of shape (n, D)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
             Labels, -1 for unlabeled rows.
 
@@ -144,7 +144,7 @@ class LowDensitySeparation(SemiSupervisedClassifier):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labelled rows have fewer than two
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
             classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
 
         Warns

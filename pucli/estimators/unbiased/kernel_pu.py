@@ -28,10 +28,10 @@ from pucli.solvers.kernels.functions import Kernel
 
 # Terms of the objective above this may overflow during the solution.
 LARGEST = 1e200
-# With the linear kernel, rows are centred if their mean is farther from the origin than this many times their spread.
+# With the linear kernel, rows are centered if their mean is farther from the origin than this many times their spread.
 FAR = 1e3
 # Number of rows on which this is decided.
-_CENTRE_ROWS = 1000
+_CENTER_ROWS = 1000
 
 
 class KernelPU(PUClassifier):
@@ -114,33 +114,33 @@ class KernelPU(PUClassifier):
             "variance, say), or loosen tol"
         )
 
-    def _centre(self, X: Floats) -> Floats | None:
+    def _center(self, X: Floats) -> Floats | None:
         """Return the mean (m,) to subtract from rows (n, m) that are far from the origin; None for other rows.
 
         With the linear kernel an offset only changes the intercept, but it costs inner products digits.
         """
         if self.kernel != "linear":
             return None
-        some = X[:: max(1, len(X) // _CENTRE_ROWS)]
-        centre: Floats = some.mean(axis=0)
-        spread = float(np.sqrt(((some - centre) ** 2).sum(axis=1).mean()))
-        return centre if float(np.linalg.norm(centre)) > FAR * spread else None
+        some = X[:: max(1, len(X) // _CENTER_ROWS)]
+        center: Floats = some.mean(axis=0)
+        spread = float(np.sqrt(((some - center) ** 2).sum(axis=1).mean()))
+        return center if float(np.linalg.norm(center)) > FAR * spread else None
 
     def _keep(
-        self, X: Floats, weights: Floats, intercept: float, centre: Floats | None = None, coef: Floats | None = None
+        self, X: Floats, weights: Floats, intercept: float, center: Floats | None = None, coef: Floats | None = None
     ) -> float:
         """Keep f = sum_i weights_i k(x_i, .) + intercept, as coefficients if linear, else as the rows with a weight.
 
-        `centre` (m,) was subtracted from the rows, and `coef` (m,) is weights'X, if known. Returns the shift of f by
+        `center` (m,) was subtracted from the rows, and `coef` (m,) is weights'X, if known. Returns the shift of f by
         rounding of the intercept.
         """
         self.intercept_ = float(intercept)
         if self.kernel == "linear":
             self.coef_ = weights @ X if coef is None else coef
-            if centre is None:
+            if center is None:
                 return 0.0
-            self.intercept_ -= float(centre @ self.coef_)
-            exact = np.longdouble(intercept) - centre.astype(np.longdouble) @ self.coef_
+            self.intercept_ -= float(center @ self.coef_)
+            exact = np.longdouble(intercept) - center.astype(np.longdouble) @ self.coef_
             return float(np.longdouble(self.intercept_) - exact)
         support = np.flatnonzero(weights)
         self.support_vectors_, self.dual_coef_ = X[support], weights[support]

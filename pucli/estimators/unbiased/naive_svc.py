@@ -47,7 +47,7 @@ LEAST_ROUNDING = 1e-9
 class NaiveSVC(PUClassifier):
     """The plain baseline: scikit-learn's SVC with unlabeled rows as negatives and balanced class weights.
 
-    Minimises 1/2 |g|^2 + C sum_i w_i [1 - s_i f_i]_+ over f = g + beta_0, with s_i = 1 for labelled rows and -1 for
+    Minimizes 1/2 |g|^2 + C sum_i w_i [1 - s_i f_i]_+ over f = g + beta_0, with s_i = 1 for labeled rows and -1 for
     unlabeled ones, and weights w_i that give both kinds the same total. Above 10,000 rows, features of rank at most 200
     (Nystrom) approximate the RBF kernel, and Newton steps replace libsvm; so they do for sparse rows, which the linear
     kernel keeps sparse.
@@ -68,7 +68,7 @@ class NaiveSVC(PUClassifier):
     random_state : int, RandomState or None, default=None
         Seed of the folds and of the estimate.
     pos_label : label or None, default=None
-        The label of y that marks labelled positives, as in `GLPUAL`.
+        The label of y that marks labeled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
 
@@ -86,7 +86,7 @@ class NaiveSVC(PUClassifier):
         The fitted SVC, up to 10,000 rows.
     coef_, intercept_, landmarks_, landmark_factor_, kernel_residual_
         Above 10,000 rows, as in `GLPUAL`.
-    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+    n_iter_, converged_, classes_, positive_share_, labeled_recall_
         As in `GLPUAL`.
 
     Examples
@@ -95,7 +95,7 @@ class NaiveSVC(PUClassifier):
     >>> from pucli.estimators import NaiveSVC
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
-    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> y[60:] = 0  # only positives among the first 60 rows are labeled
     >>> model = NaiveSVC(prior=1 / 3, random_state=0).fit(X, y)
     >>> bool((model.predict(X) == positive).mean() > 0.9)
     True
@@ -152,9 +152,9 @@ class NaiveSVC(PUClassifier):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows.
         groups : array-like of shape (n,), optional
             Group of each row, such as the person of a visit: folds do not divide one.
 
@@ -176,33 +176,33 @@ class NaiveSVC(PUClassifier):
         DegenerateModelWarning
             If nearly no training row or nearly every one is predicted positive.
         """
-        X, labelled = self._check_rows(X, y)
-        together = None if groups is None else group_numbers(groups, len(labelled))
-        self._fit_svc(X, labelled)
+        X, labeled = self._check_rows(X, y)
+        together = None if groups is None else group_numbers(groups, len(labeled))
+        self._fit_svc(X, labeled)
         self.threshold_: float = 0.0
         self.prior_: float | None = None
         if self.prior is not None:
             random = check_random_state(self.random_state)
             given = None if isinstance(self.prior, str) else self.prior
-            self.prior_ = resolve_prior(given, X, labelled, random, self.prior_estimator, together)
-            unlabeled = self._held_out(X, labelled, random, together)[~labelled]
+            self.prior_ = resolve_prior(given, X, labeled, random, self.prior_estimator, together)
+            unlabeled = self._held_out(X, labeled, random, together)[~labeled]
             self.threshold_ = float(np.quantile(unlabeled, 1.0 - self.prior_))
-        return self._finish(X, labelled)
+        return self._finish(X, labeled)
 
-    def _fit_svc(self, X: Floats, labelled: Bools) -> None:
+    def _fit_svc(self, X: Floats, labeled: Bools) -> None:
         """Fit the SVC by libsvm, or, of many or of sparse rows, on features."""
         self.__dict__.pop("svc_", None)  # of an earlier fit
         if X.shape[0] <= LIBSVM_ROWS and not issparse(X):
-            self.svc_ = self._svc().fit(X, labelled)
-            self._certify(X, labelled)
+            self.svc_ = self._svc().fit(X, labeled)
+            self._certify(X, labeled)
         else:
-            self._fit_features(X, labelled)
+            self._fit_features(X, labeled)
 
     def _svc(self) -> SVC:
         gamma = "scale" if self.width is None else rbf_gamma(self.width)
         return SVC(C=self.C, kernel=self.kernel, gamma=gamma, class_weight="balanced", max_iter=10_000_000)
 
-    def _fit_features(self, X: Floats, labelled: Bools) -> None:
+    def _fit_features(self, X: Floats, labeled: Bools) -> None:
         """Fit by Newton steps on X or on kernel features: with many rows libsvm would not react to Ctrl-C."""
         features = X
         if self.kernel == "rbf":
@@ -212,38 +212,38 @@ class NaiveSVC(PUClassifier):
             found = rbf_map(X, self.width_, rank)
             self.landmarks_, self.landmark_factor_ = X[found.pivots], found.factor
             self.kernel_residual_, features = found.residual, found.L
-        counts = np.bincount(labelled)
+        counts = np.bincount(labeled)
         n = X.shape[0]
-        losses = hinge_losses(np.where(labelled, 1.0, -1.0), self.C * 0.5 * n / counts[labelled.astype(int)])
+        losses = hinge_losses(np.where(labeled, 1.0, -1.0), self.C * 0.5 * n / counts[labeled.astype(int)])
         tol = SPARSE_TOLERANCE if issparse(X) else FEATURE_TOLERANCE
         result = solve_linear(features, losses, 0.0, np.zeros(features.shape[1]), tol=tol, max_iter=NEWTON_STEPS)
         self.coef_, self.intercept_ = result.coef, float(result.intercept)
-        # the solver's objective leaves out the cost of a labelled row at f = 0
+        # the solver's objective leaves out the cost of a labeled row at f = 0
         self._keep_certificate(replace(result, objective=result.objective + 0.5 * self.C * n))
 
-    def _held_out(self, X: Floats, labelled: Bools, random: np.random.RandomState, groups: Ints | None) -> Floats:
+    def _held_out(self, X: Floats, labeled: Bools, random: np.random.RandomState, groups: Ints | None) -> Floats:
         """Score each row by a model that was fitted without it, or by the model itself if folds are impossible."""
-        count = number_of_folds(labelled, groups)
+        count = number_of_folds(labeled, groups)
         if count < 2:
             return self._score(X)
         if groups is None:
-            parts = [held for _, held in StratifiedKFold(count, shuffle=True, random_state=random).split(X, labelled)]
+            parts = [held for _, held in StratifiedKFold(count, shuffle=True, random_state=random).split(X, labeled)]
         else:
-            fold = stratified_folds(labelled, count, np.random.default_rng(random.randint(2**31)), groups)
+            fold = stratified_folds(labeled, count, np.random.default_rng(random.randint(2**31)), groups)
             parts = [np.flatnonzero(fold == k) for k in range(count)]
         f = np.empty(X.shape[0])
         for valid in parts:
             train = np.setdiff1d(np.arange(X.shape[0]), valid, assume_unique=True)
             part = NaiveSVC(self.C, self.kernel, self.width)
-            part._fit_svc(X[train], labelled[train])
+            part._fit_svc(X[train], labeled[train])
             part.threshold_ = 0.0
             f[valid] = part._score(X[valid])
         return f
 
-    def _certify(self, X: Floats, labelled: Bools) -> None:
+    def _certify(self, X: Floats, labeled: Bools) -> None:
         svc = self.svc_
-        weights = self.C * np.where(labelled, svc.class_weight_[1], svc.class_weight_[0])
-        signs = np.where(labelled, 1.0, -1.0)
+        weights = self.C * np.where(labeled, svc.class_weight_[1], svc.class_weight_[0])
+        signs = np.where(labeled, 1.0, -1.0)
         f = svc.decision_function(X)
         dual = np.zeros(len(X))
         dual[svc.support_] = np.abs(svc.dual_coef_[0])
@@ -253,7 +253,7 @@ class NaiveSVC(PUClassifier):
             w, b = svc.coef_[0], float(svc.intercept_[0])
             at_w = 0.5 * float(w @ w) + float(weights @ np.maximum(1.0 - signs * (X @ w + b), 0.0))
             cost = max(at_w - objective, 0.0) + OF_SCORES * float(weights @ (np.abs(X) @ np.abs(w) + abs(b)))
-            if np.linalg.norm(X.mean(axis=0)) > FAR * X.std(axis=0).max():  # libsvm does not centre the rows
+            if np.linalg.norm(X.mean(axis=0)) > FAR * X.std(axis=0).max():  # libsvm does not center the rows
                 kernel = Kernel("linear")
                 cost += kernel.rounding(X, dual) + kernel.rounding_of_scores(X, dual, weights)
                 cost += abs(float(signs @ dual) * b)

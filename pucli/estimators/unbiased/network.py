@@ -34,7 +34,7 @@ NETWORK_STATE: State = {
 }
 
 
-def fit_network(model: Any, X: Floats, labelled: Bools, risk: Risk, random: np.random.RandomState) -> None:
+def fit_network(model: Any, X: Floats, labeled: Bools, risk: Risk, random: np.random.RandomState) -> None:
     """Train the network of a model on a risk, and keep it with its certificate."""
     model.n_epochs_ = model.n_epochs or max(1, round(STEPS / np.ceil(len(X) / model.batch_size)))
     rng = np.random.default_rng(random.randint(0, 2**31, size=4))
@@ -46,7 +46,7 @@ def fit_network(model: Any, X: Floats, labelled: Bools, risk: Risk, random: np.r
         batch_size=model.batch_size,
     )
     train = train_until_learned if model.n_epochs is None else train_network
-    result = train(X, labelled, risk, rng, training)
+    result = train(X, labeled, risk, rng, training)
     model.network_ = tuple(result.network)  # plain, so that a model file can hold it
     model.negative_risk_ = result.risks.negative
     model._keep_certificate(result)

@@ -39,7 +39,7 @@ class RampPU(KernelPU):
     prior : float in (0, 1) or None, default=None
         Share of positives among the unlabeled rows; None estimates it by `prior_estimator`.
     lam : float or "scale", default="scale"
-        Weight of the ridge on g; the intercept is not regularised. "scale" is 1 / (2 N), N the number of rows.
+        Weight of the ridge on g; the intercept is not regularized. "scale" is 1 / (2 N), N the number of rows.
     kernel : {"rbf", "linear", "polynomial"}, default="rbf"
     width : float or "median", default="median"
         Length scale of exp(-d^2 / (2 width^2)), in the units of the features; "median" is the median distance between
@@ -59,7 +59,7 @@ class RampPU(KernelPU):
     random_state : int, RandomState or None, default=None
         Seed of the estimate of the prior, and of a random start.
     pos_label : label or None, default=None
-        The label of y that marks labelled positives, as in `GLPUAL`.
+        The label of y that marks labeled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
     init : {"zero", "double-hinge", "random"}, default="zero"
@@ -78,7 +78,7 @@ class RampPU(KernelPU):
         Bound on the decrease of the convex majorant from the solution; zero exactly at stationary points.
     objectives_ : ndarray
         The objective at f = 0, if it starts there, and after each step that is kept.
-    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+    n_iter_, converged_, classes_, positive_share_, labeled_recall_
         As in `USMO`.
 
     References
@@ -91,7 +91,7 @@ class RampPU(KernelPU):
     >>> from pucli.estimators import RampPU
     >>> X, positive = make_moons(200, noise=0.1, random_state=0)
     >>> y = positive.copy()
-    >>> y[100:] = 0  # only positives among the first 100 rows are labelled
+    >>> y[100:] = 0  # only positives among the first 100 rows are labeled
     >>> model = RampPU(prior=1 / 3, lam=0.001, width=0.5).fit(X, y)
     >>> bool((model.predict(X) == positive).mean() > 0.9)
     True
@@ -145,9 +145,9 @@ class RampPU(KernelPU):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows.
         groups : array-like of shape (n,), optional
             Group of each row, such as the person of a visit: the folds that estimate the class prior do not divide one.
 
@@ -169,28 +169,28 @@ class RampPU(KernelPU):
         DegenerateModelWarning
             If nearly no training row or nearly every one is predicted positive.
         """
-        X, labelled = self._check_rows(X, y)
-        self._set_defaults(X, labelled)
+        X, labeled = self._check_rows(X, y)
+        self._set_defaults(X, labeled)
         random = check_random_state(self.random_state)
-        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator, groups)
+        self.prior_ = resolve_prior(self.prior, X, labeled, random, self.prior_estimator, groups)
         kernel = self._kernel(X)
-        centre = self._centre(X)
-        rows = X if centre is None else X - centre
+        center = self._center(X)
+        rows = X if center is None else X - center
         solution = solve_ramp(
-            RampProblem(rows, labelled, kernel, self.prior_, self.lam_),
+            RampProblem(rows, labeled, kernel, self.prior_, self.lam_),
             tol=self.tol,
             max_iter=self.max_iter,
             cache_bytes=1e6 * self.cache_size,
-            start=self._start(rows, labelled, random),
+            start=self._start(rows, labeled, random),
         )
-        shift = self._keep(rows, solution.weights, solution.intercept, centre, solution.coef)
+        shift = self._keep(rows, solution.weights, solution.intercept, center, solution.coef)
         self.objectives_ = solution.objectives
         # the residual includes the rounding of the kernel, and the shift of f by rounding of a large intercept
         rounding = abs(shift) * (0.5 * self.prior_ + 0.25) / self.lam_
         if solution.coef is None:
             rounding += kernel.rounding(rows, solution.weights)
         if self.kernel == "polynomial":
-            share = np.where(labelled, self.prior_ / labelled.sum(), 0.5 / (~labelled).sum()) / (2.0 * self.lam_)
+            share = np.where(labeled, self.prior_ / labeled.sum(), 0.5 / (~labeled).sum()) / (2.0 * self.lam_)
             rounding += kernel.rounding_of_scores(rows, solution.weights, share)
         scale = relative_scale(solution.objective, 0.0, min(2.0 * self.prior_, 1.0) / (2.0 * self.lam_))
         self._keep_certificate(
@@ -201,9 +201,9 @@ class RampPU(KernelPU):
                 converged=bool(solution.converged and rounding <= self.tol * scale),
             )
         )
-        return self._finish(X, labelled)
+        return self._finish(X, labeled)
 
-    def _start(self, X: Floats, labelled: Bools, random: np.random.RandomState) -> Floats | None:
+    def _start(self, X: Floats, labeled: Bools, random: np.random.RandomState) -> Floats | None:
         """Return the scores (n,) at which the procedure starts, None for zero; X : (n, m) as it is fitted."""
         if self.init == "zero":
             return None
@@ -222,5 +222,5 @@ class RampPU(KernelPU):
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of another method, which need not be good
-            start: Floats = convex.fit(X, labelled.astype(int)).decision_function(X)
+            start: Floats = convex.fit(X, labeled.astype(int)).decision_function(X)
         return start

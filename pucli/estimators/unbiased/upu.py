@@ -44,7 +44,7 @@ from pucli.solvers.usmo.problem import double_hinge_losses
 class NNPU(PUClassifier):
     """Non-negative PU learning (nnPU): a network m - hidden - ReLU - 1 with the sigmoid loss, trained by Adam.
 
-    Minimises the risk R_p + max(R_n, 0) with R_p = prior/n_p sum_p l(f_i) and
+    Minimizes the risk R_p + max(R_n, 0) with R_p = prior/n_p sum_p l(f_i) and
     R_n = 1/n_u sum_u l(-f_i) - prior/n_p sum_p l(-f_i). A step descends on R_p + R_n. If R_n is below -beta, the step
     descends on -gamma R_n alone, because R_n estimates a risk that cannot be negative. The setting is the recommended
     one of the paper.
@@ -57,7 +57,7 @@ class NNPU(PUClassifier):
         Units of the hidden layer.
     n_epochs : int or None, default=None
         Passes over the rows, after which training stops; the number is part of the method, and features should then be
-        standardised. None means as many as give 500 steps, on features standardised inside; if the network has not
+        standardized. None means as many as give 500 steps, on features standardized inside; if the network has not
         learned by then, as happens at small priors, it starts again from one trained at a balanced prior.
     learning_rate : float, default=1e-3
         Learning rate of Adam.
@@ -74,7 +74,7 @@ class NNPU(PUClassifier):
     random_state : int, RandomState or None, default=None
         Seed of the initial weights, the order of rows, and the estimate of the prior.
     pos_label : label or None, default=None
-        The label of y that marks labelled positives, as in `GLPUAL`.
+        The label of y that marks labeled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
 
@@ -97,9 +97,9 @@ class NNPU(PUClassifier):
     n_iter_ : int
         Number of epochs of all.
     converged_ : bool
-        Whether the network has learned: its risk is below that of any constant, and labelled rows rank above unlabeled
+        Whether the network has learned: its risk is below that of any constant, and labeled rows rank above unlabeled
         ones. With a given number of epochs, whether the result is finite.
-    classes_, positive_share_, labelled_recall_
+    classes_, positive_share_, labeled_recall_
         As in `GLPUAL`.
 
     References
@@ -112,7 +112,7 @@ class NNPU(PUClassifier):
     >>> from pucli.estimators import NNPU
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
-    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> y[60:] = 0  # only positives among the first 60 rows are labeled
     >>> model = NNPU(prior=1 / 3, n_epochs=500, random_state=0).fit(X, y)
     >>> bool((model.predict(X) == positive).mean() > 0.9)
     True
@@ -160,9 +160,9 @@ class NNPU(PUClassifier):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows.
         groups : array-like of shape (n,), optional
             Group of each row, such as the person of a visit: the folds that estimate the class prior do not divide one.
 
@@ -184,12 +184,12 @@ class NNPU(PUClassifier):
         DegenerateModelWarning
             If nearly no training row or nearly every one is predicted positive.
         """
-        X, labelled = self._check_rows(X, y)
+        X, labeled = self._check_rows(X, y)
         random = check_random_state(self.random_state)
-        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator, groups)
+        self.prior_ = resolve_prior(self.prior, X, labeled, random, self.prior_estimator, groups)
         risk = Risk(self.prior_, non_negative=True, beta=self.beta, gamma=self.gamma)
-        fit_network(self, X, labelled, risk, random)
-        return self._finish(X, labelled)
+        fit_network(self, X, labeled, risk, random)
+        return self._finish(X, labeled)
 
     def _warn_unless_converged(self) -> None:
         warn_unless_learned(self)
@@ -199,7 +199,7 @@ class NNPU(PUClassifier):
 
 
 class UPU(FeatureModel):
-    """Unbiased PU learning (uPU): minimises prior/n_p sum_p [l(f_i) - l(-f_i)] + 1/n_u sum_u l(-f_i).
+    """Unbiased PU learning (uPU): minimizes prior/n_p sum_p [l(f_i) - l(-f_i)] + 1/n_u sum_u l(-f_i).
 
     The loss determines the model. "sigmoid" trains the network of `NNPU` without its correction, as in the same paper.
     "squared", l(z) = (1 - z)^2 / 4, and "double-hinge", l(z) = max(-z, max(0, 1/2 - z/2)), are convex: f is linear in X
@@ -236,7 +236,7 @@ class UPU(FeatureModel):
     random_state : int, RandomState or None, default=None
         Seed of the network and of the estimate of the prior.
     pos_label : label or None, default=None
-        The label of y that marks labelled positives, as in `GLPUAL`.
+        The label of y that marks labeled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
 
@@ -251,12 +251,12 @@ class UPU(FeatureModel):
     lam_, width_ : float
         The values used, computed from the data if the parameter is a word.
     objective_ : float
-        The regularised risk; for the sigmoid loss the risk.
+        The regularized risk; for the sigmoid loss the risk.
     dual_gap_ : float
         Proven bound on `objective_` minus the optimum; NaN for the sigmoid loss.
     residual_ : float
         Sigmoid loss only, as in `NNPU`; otherwise NaN.
-    n_iter_, converged_, classes_, positive_share_, labelled_recall_
+    n_iter_, converged_, classes_, positive_share_, labeled_recall_
         As in `GLPUAL`.
 
     References
@@ -269,7 +269,7 @@ class UPU(FeatureModel):
     >>> from pucli.estimators import UPU
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
-    >>> y[60:] = 0  # only positives among the first 60 rows are labelled
+    >>> y[60:] = 0  # only positives among the first 60 rows are labeled
     >>> model = UPU(prior=1 / 3, loss="double-hinge").fit(X, y)
     >>> bool(model.dual_gap_ < 1e-6)
     True
@@ -339,9 +339,9 @@ class UPU(FeatureModel):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows.
         groups : array-like of shape (n,), optional
             Group of each row, such as the person of a visit: the folds that estimate the class prior do not divide one.
 
@@ -363,50 +363,50 @@ class UPU(FeatureModel):
         DegenerateModelWarning
             If nearly no training row or nearly every one is predicted positive.
         """
-        X, labelled = self._check_rows(X, y)
-        self._set_defaults(X, labelled)
+        X, labeled = self._check_rows(X, y)
+        self._set_defaults(X, labeled)
         random = check_random_state(self.random_state)
-        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator, groups)
+        self.prior_ = resolve_prior(self.prior, X, labeled, random, self.prior_estimator, groups)
         if self.loss == "sigmoid":
-            fit_network(self, X, labelled, Risk(self.prior_, non_negative=False), random)
+            fit_network(self, X, labeled, Risk(self.prior_, non_negative=False), random)
         elif self.loss == "squared":
-            result = solve_squared_upu(self._features(X), labelled, self.prior_, self.lam_)
+            result = solve_squared_upu(self._features(X), labeled, self.prior_, self.lam_)
             self._keep_coef(result.coef)
             self._keep_certificate(result)
         else:
-            self._fit_double_hinge(X if issparse(X) else self._features(X)[:, :-1], labelled)
-        return self._finish(X, labelled)
+            self._fit_double_hinge(X if issparse(X) else self._features(X)[:, :-1], labeled)
+        return self._finish(X, labeled)
 
-    def _fit_double_hinge(self, F: Floats, labelled: Bools) -> None:
+    def _fit_double_hinge(self, F: Floats, labeled: Bools) -> None:
         """Solve the problem divided by lam, whose ridge is 1/2 |g|^2."""
-        Fu = F[~labelled]
+        Fu = F[~labeled]
         n = Fu.shape[0]
         result = solve_linear(
             Fu if issparse(Fu) else np.ascontiguousarray(Fu),
             double_hinge_losses(n, 1.0 / (self.lam_ * n)),
             self.prior_ / self.lam_,
-            self.prior_ / self.lam_ * F[labelled].mean(axis=0),
+            self.prior_ / self.lam_ * F[labeled].mean(axis=0),
             tol=self.tol,
             max_iter=self.max_iter,
             scale=Scale(min(self.prior_, 1.0 - self.prior_) / self.lam_),
         )
         self._keep_coef(np.append(result.coef, result.intercept))
         self._keep_certificate(result, scale=self.lam_)
-        self._allow_for_rounding(F, labelled, result.coef, float(result.intercept))
+        self._allow_for_rounding(F, labeled, result.coef, float(result.intercept))
 
-    def _allow_for_rounding(self, F: Floats, labelled: Bools, w: Floats, b: float) -> None:
+    def _allow_for_rounding(self, F: Floats, labeled: Bools, w: Floats, b: float) -> None:
         """Add the cost of rounding in the scores to the gap: measured at a dense solution, otherwise a bound.
 
         The bound is that of a sum of m products and an intercept (Higham 2002, section 3.1).
         """
-        slopes = np.where(labelled, self.prior_ / np.count_nonzero(labelled), 1.0 / np.count_nonzero(~labelled))
+        slopes = np.where(labeled, self.prior_ / np.count_nonzero(labeled), 1.0 / np.count_nonzero(~labeled))
         least = 1e-3 * min(self.prior_, 1.0 - self.prior_)  # as in `relative_scale`
         sizes = abs(F) @ np.abs(w) + abs(b)
         cost = 0.5 * np.finfo(float).eps * (F.shape[1] + 2) * float(slopes @ sizes)
         known = self.converged_ and not issparse(F)
         if known and cost > ROUNDING * max(abs(self.objective_), least):
             f: Any = F.astype(np.longdouble) @ w + b
-            losses = np.where(labelled, -f, np.maximum(np.maximum(0.5 * (1.0 + f), f), 0.0))
+            losses = np.where(labeled, -f, np.maximum(np.maximum(0.5 * (1.0 + f), f), 0.0))
             cost = float(slopes @ losses + 0.5 * self.lam_ * (w @ w)) - self.objective_
         self._add_cost(cost, self.tol, known=known, least=least)
 

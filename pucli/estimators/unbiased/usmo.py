@@ -39,8 +39,8 @@ STARTS = ("subsample", "one-class", "uniform")
 class USMO(KernelPU):
     """PU classifier with double hinge loss, exact at memory linear in the number of rows.
 
-    With p labelled and n unlabeled rows, f = g + b, g in the space H of the kernel, c1 = prior / (2 lam p) and
-    c2 = 1 / (2 lam n), it minimises
+    With p labeled and n unlabeled rows, f = g + b, g in the space H of the kernel, c1 = prior / (2 lam p) and
+    c2 = 1 / (2 lam n), it minimizes
 
         -c1 sum_p f_i + c2 sum_u max(0, 1/2 + f_i/2, f_i) + 1/2 |g|_H^2
 
@@ -51,7 +51,7 @@ class USMO(KernelPU):
     prior : float in (0, 1) or None, default=None
         Share of positives among the unlabeled rows; None estimates it by `prior_estimator`.
     lam : float or "scale", default="scale"
-        Weight of the ridge on g; the intercept is not regularised. "scale" is 1 / (2 N), N the number of rows.
+        Weight of the ridge on g; the intercept is not regularized. "scale" is 1 / (2 N), N the number of rows.
     kernel : {"rbf", "linear", "polynomial"}, default="rbf"
     width : float or "median", default="median"
         Length scale of exp(-d^2 / (2 width^2)), in the units of the features; "median" is the median distance between
@@ -80,7 +80,7 @@ class USMO(KernelPU):
     random_state : int, RandomState or None, default=None
         Seed of the subsample and of the estimate of the prior.
     pos_label : label or None, default=None
-        The label of y that marks labelled positives, as in `GLPUAL`.
+        The label of y that marks labeled positives, as in `GLPUAL`.
     cut : float or None, default=None
         As in `GLPUAL`.
 
@@ -106,7 +106,7 @@ class USMO(KernelPU):
     converged_ : bool
     trace_ : ndarray of shape (iterations, 3)
         Elapsed seconds, value of the dual and gap; empty with the peers.
-    classes_, positive_share_, labelled_recall_
+    classes_, positive_share_, labeled_recall_
         As in `GLPUAL`.
 
     Raises
@@ -125,7 +125,7 @@ class USMO(KernelPU):
     >>> from pucli.estimators import USMO
     >>> X, positive = make_moons(200, noise=0.1, random_state=0)
     >>> y = positive.copy()
-    >>> y[100:] = 0  # only positives among the first 100 rows are labelled
+    >>> y[100:] = 0  # only positives among the first 100 rows are labeled
     >>> model = USMO(prior=1 / 3, lam=0.001, width=0.5, random_state=0).fit(X, y)
     >>> bool(model.dual_gap_ <= 1e-5 * abs(model.objective_))
     True
@@ -189,9 +189,9 @@ class USMO(KernelPU):
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Rows, labelled and unlabeled.
+            Rows, labeled and unlabeled.
         y : array-like of shape (n,)
-            Two labels: `pos_label` marks labelled positives, the other label unlabeled rows.
+            Two labels: `pos_label` marks labeled positives, the other label unlabeled rows.
         groups : array-like of shape (n,), optional
             Group of each row, such as the person of a visit: the folds that estimate the class prior do not divide one.
 
@@ -213,20 +213,20 @@ class USMO(KernelPU):
         DegenerateModelWarning
             If nearly no training row or nearly every one is predicted positive.
         """
-        X, labelled = self._check_rows(X, y)
-        self._set_defaults(X, labelled)
+        X, labeled = self._check_rows(X, y)
+        self._set_defaults(X, labeled)
         random = check_random_state(self.random_state)
-        self.prior_ = resolve_prior(self.prior, X, labelled, random, self.prior_estimator, groups)
+        self.prior_ = resolve_prior(self.prior, X, labeled, random, self.prior_estimator, groups)
         kernel = self._kernel(X)
         by_w = self.solver == "usmo" and self.max_iter > 0 and self.kernel == "linear"
-        by_w &= issparse(X) or keeps_w(int(np.count_nonzero(~labelled)), X.shape[1])
-        centre = None if by_w else self._centre(X)
-        rows = X if centre is None else X - centre
-        problem = double_hinge_problem(rows, labelled, kernel, self.prior_, self.lam_)
+        by_w &= issparse(X) or keeps_w(int(np.count_nonzero(~labeled)), X.shape[1])
+        center = None if by_w else self._center(X)
+        rows = X if center is None else X - center
+        problem = double_hinge_problem(rows, labeled, kernel, self.prior_, self.lam_)
         if self.solver != "usmo":
-            self._fit_peer(problem, rows, labelled, centre)
+            self._fit_peer(problem, rows, labeled, center)
         elif self.max_iter == 0:
-            self._fit_start(problem, rows, labelled, centre)
+            self._fit_start(problem, rows, labeled, center)
         elif by_w:
             solution = self._solve_linear(problem)
             self.coef_, self.intercept_ = solution.coef, solution.intercept
@@ -236,43 +236,43 @@ class USMO(KernelPU):
         else:
             pairs = self._solve_pairs(problem)
             if self.kernel == "polynomial":
-                pairs = self._scored_anew(problem, rows[~labelled], pairs)
-            rounding = self._keep_dual(rows, labelled, problem, pairs.dual, pairs.intercept, centre)
+                pairs = self._scored_anew(problem, rows[~labeled], pairs)
+            rounding = self._keep_dual(rows, labeled, problem, pairs.dual, pairs.intercept, center)
             self.violation_ = pairs.violation
             self.trace_ = pairs.trace
             self._keep_certificate(pairs)
             if self.kernel == "linear":
-                moved = np.abs((rows[~labelled] @ self.coef_ + pairs.intercept) - pairs.scores)
+                moved = np.abs((rows[~labeled] @ self.coef_ + pairs.intercept) - pairs.scores)
                 cost = rounding + float((problem.losses.upper - problem.losses.lower) @ moved)
                 if cost > ROUNDING * abs(self.objective_):
-                    rounding = self._certify_coef(rows, labelled, problem, pairs, centre)
+                    rounding = self._certify_coef(rows, labeled, problem, pairs, center)
             self._add_rounding(rounding, problem.trivial)
-        return self._finish(X, labelled)
+        return self._finish(X, labeled)
 
     def _warn_unless_converged(self) -> None:
         if self.max_iter > 0:  # with 0 the starting point is returned on purpose
             super()._warn_unless_converged()
 
     def _solve_linear(self, problem: DoubleHingeProblem) -> LinearSolution:
-        """Solve with centred features, so that a common offset costs no digits; overwrites `problem.X_u`, a copy."""
+        """Solve with centered features, so that a common offset costs no digits; overwrites `problem.X_u`, a copy."""
         X_u, losses = problem.X_u, problem.losses
-        centre = np.zeros(X_u.shape[1]) if issparse(X_u) else X_u.mean(axis=0)
+        center = np.zeros(X_u.shape[1]) if issparse(X_u) else X_u.mean(axis=0)
         if not issparse(X_u):
-            X_u -= centre
+            X_u -= center
         solution = solve_linear(
             X_u,
             losses,
             problem.total,
-            problem.c1 * (problem.X_p.sum(axis=0) if issparse(X_u) else (problem.X_p - centre).sum(axis=0)),
+            problem.c1 * (problem.X_p.sum(axis=0) if issparse(X_u) else (problem.X_p - center).sum(axis=0)),
             tol=self.tol,
             max_iter=self.max_iter,
             scale=Scale(problem.trivial),
         )
-        at_centre = solution.intercept
-        intercept = at_centre - float(centre @ solution.coef)
+        at_center = solution.intercept
+        intercept = at_center - float(center @ solution.coef)
         # cost of rounding a large intercept
-        shift = float(np.longdouble(intercept) - at_centre + centre.astype(np.longdouble) @ solution.coef)
-        f = X_u @ solution.coef + at_centre
+        shift = float(np.longdouble(intercept) - at_center + center.astype(np.longdouble) @ solution.coef)
+        f = X_u @ solution.coef + at_center
         rise = loss_values(losses, f + shift) - loss_values(losses, f) - solution.dual * shift
         cost = max(float(rise.sum()), 0.0)
         objective, gap = solution.objective + cost, solution.gap + cost
@@ -309,7 +309,7 @@ class USMO(KernelPU):
             pairs, scores=intercept - G, intercept=intercept, objective=objective, gap=gap, converged=bool(converged)
         )
 
-    def _fit_peer(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools, centre: Floats | None) -> None:
+    def _fit_peer(self, problem: DoubleHingeProblem, X: Floats, labeled: Bools, center: Floats | None) -> None:
         if self.solver == "qp":
             from pucli.solvers.usmo.qp import solve_qp
 
@@ -319,30 +319,30 @@ class USMO(KernelPU):
 
             sigma, _ = solve_svr(problem, tol=1e-4, cache_size=self.cache_size)
         # The peers stop by their own tolerances; a relative gap of 1e-4 separates a solution from a failure.
-        self._certify_dual(problem, X, labelled, sigma, max(self.tol, 1e-4), centre)
+        self._certify_dual(problem, X, labeled, sigma, max(self.tol, 1e-4), center)
 
-    def _fit_start(self, problem: DoubleHingeProblem, X: Floats, labelled: Bools, centre: Floats | None) -> None:
+    def _fit_start(self, problem: DoubleHingeProblem, X: Floats, labeled: Bools, center: Floats | None) -> None:
         sigma = self._start(problem)
-        self._certify_dual(problem, X, labelled, sigma, self.tol, centre)
+        self._certify_dual(problem, X, labeled, sigma, self.tol, center)
         self.intercept_ = averaged_intercept(problem, sigma)
-        if centre is not None:
-            self.intercept_ -= float(centre @ self.coef_)
+        if center is not None:
+            self.intercept_ -= float(center @ self.coef_)
 
     def _certify_dual(
         self,
         problem: DoubleHingeProblem,
         X: Floats,
-        labelled: Bools,
+        labeled: Bools,
         sigma: Floats,
         tol: float,
-        centre: Floats | None,
+        center: Floats | None,
     ) -> None:
         """Keep the model of any feasible sigma, with its best intercept and its gap."""
         support = np.flatnonzero(sigma)
         G = problem.kernel.combination(problem.X_u, problem.X_u[support], sigma[support]) - problem.a_X
         intercept, gap = intercept_and_gap(problem.losses, problem.total, sigma, G)
         dual = dual_value(problem.losses, sigma, G, problem.a_X, problem.a_norm)
-        rounding = self._keep_dual(X, labelled, problem, sigma, intercept, centre)
+        rounding = self._keep_dual(X, labeled, problem, sigma, intercept, center)
         self.violation_ = np.nan
         converged = gap <= tol * relative_scale(dual + gap, gap, problem.trivial)
         self._keep_certificate(Certificate(objective=dual + gap, gap=gap, n_iter=1, converged=converged))
@@ -352,34 +352,34 @@ class USMO(KernelPU):
     def _keep_dual(
         self,
         X: Floats,
-        labelled: Bools,
+        labeled: Bools,
         problem: DoubleHingeProblem,
         sigma: Floats,
         intercept: float,
-        centre: Floats | None,
+        center: Floats | None,
     ) -> float:
         """Keep the model of dual variables; return the possible cost of rounding the kernel and the intercept."""
         weights = np.full(len(X), problem.c1)
-        weights[~labelled] = -sigma
-        shift = self._keep(X, weights, intercept, centre)
+        weights[~labeled] = -sigma
+        shift = self._keep(X, weights, intercept, center)
         rounding = problem.kernel.rounding(X, weights)
         if self.kernel == "polynomial":
-            rounding += problem.kernel.rounding_of_scores(X, weights, np.where(labelled, problem.c1, problem.c2))
+            rounding += problem.kernel.rounding_of_scores(X, weights, np.where(labeled, problem.c1, problem.c2))
         return rounding + abs(shift) * 0.5 * max(self.prior_, 1.0 - self.prior_) / self.lam_
 
     def _certify_coef(
-        self, X: Floats, labelled: Bools, problem: DoubleHingeProblem, pairs: KernelSolution, centre: Floats | None
+        self, X: Floats, labeled: Bools, problem: DoubleHingeProblem, pairs: KernelSolution, center: Floats | None
     ) -> float:
         """Set objective and gap of the coefficients from scores of the rows; return the cost of rounding them."""
         w, losses = self.coef_, problem.losses
-        P, U = X[labelled], X[~labelled]
+        P, U = X[labeled], X[~labeled]
         fixed = problem.c1 * float(np.linalg.norm(P, axis=1).sum())
         gap = gap_at(losses, U, pairs.dual, w, pairs.intercept, fixed)
         terms = -problem.c1 * (P @ w + pairs.intercept), loss_values(losses, U @ w + pairs.intercept)
         self.objective_ = float(terms[0].sum() + terms[1].sum()) + 0.5 * float(w @ w)
         self.dual_gap_ = gap
         self.converged_ = bool(gap <= self.tol * relative_scale(self.objective_, gap, problem.trivial))
-        moved = 0.0 if centre is None else float(np.finfo(float).eps) * abs(self.intercept_)
+        moved = 0.0 if center is None else float(np.finfo(float).eps) * abs(self.intercept_)
         sizes = problem.c1 * (np.abs(P) @ np.abs(w) + abs(pairs.intercept)).sum()
         # pair steps on large kernel values lose digits of the sum of the dual variables, on which the bound rests
         missed = abs(float(pairs.dual.sum()) - problem.total) * (abs(pairs.intercept) + 1.0)

@@ -1,4 +1,4 @@
-"""Small SVG drawings in the colours of the surrounding page."""
+"""Small SVG drawings in the colors of the surrounding page."""
 
 from __future__ import annotations
 
@@ -134,30 +134,30 @@ def gains(shares: np.ndarray, low: np.ndarray, middle: np.ndarray, high: np.ndar
 def odds_bounds(
     ratios: np.ndarray, inner: tuple[np.ndarray, np.ndarray], outer: tuple[np.ndarray, np.ndarray], called: float
 ) -> str:
-    """Return an SVG of the recall against the odds ratio of labelling, with its bounds."""
-    axes = _Axes((1.0, float(ratios[-1])), (0.0, 100.0), "times as readily labelled, at most", "% of positives found")
+    """Return an SVG of the recall against the odds ratio of labeling, with its bounds."""
+    axes = _Axes((1.0, float(ratios[-1])), (0.0, 100.0), "times as readily labeled, at most", "% of positives found")
     axes.area(ratios, 100 * outer[0], 100 * outer[1], "area p")
     for bound in inner:
         axes.line(ratios, 100 * bound, "strong")
     axes.line([1.0, float(ratios[-1])], [100 * called] * 2, "chance")
     axes.line([2.0, 2.0], [0.0, 100.0], "cut")
-    return axes.svg("Share of the positives found, if some were labelled more readily than others, with 90 % band")
+    return axes.svg("Share of the positives found, if some were labeled more readily than others, with 90 % band")
 
 
-def histogram(labelled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
-    """Return an SVG of the histograms of the scores of labelled and unlabeled rows, each of area one."""
-    both = np.concatenate([labelled, unlabeled])
+def histogram(labeled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
+    """Return an SVG of the histograms of the scores of labeled and unlabeled rows, each of area one."""
+    both = np.concatenate([labeled, unlabeled])
     low, high = np.quantile(both, [0.002, 0.998])
     low, high = (low, high) if high > low else (low - 1.0, low + 1.0)
     edges = np.linspace(low, high, 31)
-    heights = [np.histogram(np.clip(part, low, high), edges, density=True)[0] for part in (unlabeled, labelled)]
+    heights = [np.histogram(np.clip(part, low, high), edges, density=True)[0] for part in (unlabeled, labeled)]
     axes = _Axes((low, high), (0.0, float(max(h.max() for h in heights)) or 1.0), "held-out score", "density")
     for kind, height in zip(("u", "p"), heights, strict=True):
         steps = np.repeat(edges, 2)
         axes.area(steps, np.zeros(len(steps)), np.concatenate([[0.0], np.repeat(height, 2), [0.0]]), f"area {kind}")
     if low <= cut <= high:
         axes.line([cut, cut], list(axes.y), "cut")
-    return axes.svg("Held-out scores of labelled and unlabeled rows, with the threshold")
+    return axes.svg("Held-out scores of labeled and unlabeled rows, with the threshold")
 
 
 def precision_recall(recall: np.ndarray, low: np.ndarray, middle: np.ndarray, high: np.ndarray) -> str:

@@ -25,7 +25,7 @@ from pucli.solvers.ensemble.estimates import Estimate, f1_of, lift_of
 from pucli.solvers.ensemble.threshold import SHARES
 from pucli.solvers.folds import number_of_folds
 from pucli.solvers.prior.best_bin import resampled, shares_above
-from pucli.solvers.prior.labelling_odds import with_odds
+from pucli.solvers.prior.labeling_odds import with_odds
 
 if TYPE_CHECKING:
     from pucli.data.rows.training_rows import TrainingRows
@@ -41,7 +41,7 @@ RECALLS = np.linspace(0.02, 1.0, 50)
 LOOKED_AT = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 LIFTS = (0.01, 0.05, 0.1)
 GRID, MOST_BARS = 12, 8
-# Odds ratios of labelling for which the recall is drawn.
+# Odds ratios of labeling for which the recall is drawn.
 ODDS_RATIOS = np.linspace(1.0, 6.0, 26)
 # Ends of words that say what somebody or something did.
 _DID = re.compile(r"^\w+ed$|^(bought|paid|left|won|lost|sold|went|came|fell|quit|broke|died|sent|met|said)$", re.I)
@@ -94,9 +94,9 @@ def question(label: str, word: str) -> str:
 
 def _content(ranking: Ranking, progress: Callable[[int, int], object] | None) -> dict[str, Any]:
     found, rows = ranking.findings, ranking.rows
-    model, X, labelled, unlabeled = found.model, rows.X, rows.labelled, unlabeled_of(rows)
+    model, X, labeled, unlabeled = found.model, rows.X, rows.labeled, unlabeled_of(rows)
     rng, columns = stream(0, "report"), list(spans(encoder_of(rows)))
-    fall, error, best = importances(model, X, labelled, rng, [place for _, place in columns], progress)
+    fall, error, best = importances(model, X, labeled, rng, [place for _, place in columns], progress)
     order: list[int] = best.tolist()
     used = [k for k in order[:SHOWN_COLUMNS] if fall[k] > 0]
     drawn = [_dependence(model, X[unlabeled], *columns[k], rng) for k in used[:SHOWN_DEPENDENCES]]
@@ -105,19 +105,19 @@ def _content(ranking: Ranking, progress: Callable[[int, int], object] | None) ->
     return {
         "ranks": model.ranks_,
         "given": model._given or model._calibrates,
-        "folds": number_of_folds(labelled),
+        "folds": number_of_folds(labeled),
         "known": found.known,
         "gains": _gains(model, looked_at),
         "lifts": _lifts(looked_at),
         "lift": lift_of(model.estimates_["recall"], model.estimates_["share"]),
         "population": len(model._population),
-        "scores": histogram(scores[labelled], scores[unlabeled], model.threshold_),
+        "scores": histogram(scores[labeled], scores[unlabeled], model.threshold_),
         "odds_drawing": _odds(model) if found.if_odds else "",
         "curve": precision_recall(RECALLS, *_precision_band(model)),
         "importances": [
             (columns[k][0].name, float(fall[k]), float(error[k]), float(fall[k] / fall[used[0]])) for k in used
         ],
-        "behind": behind(model.leaderboard_, found.labelled, found.unlabeled),
+        "behind": behind(model.leaderboard_, found.labeled, found.unlabeled),
         "measured": int(np.isfinite(fall).sum()),
         "columns": len(columns),
         "dependences": [drawing for drawing in drawn if drawing],
@@ -158,7 +158,7 @@ def _gains(model: AutoPU, looked_at: list[tuple[float, Estimate, Estimate]]) -> 
 
 
 def _odds(model: AutoPU) -> str:
-    """Return the drawing of the recall if the odds of being labelled differ between positives."""
+    """Return the drawing of the recall if the odds of being labeled differ between positives."""
     recall = model.estimates_["recall"]
     below, above, low, high = (
         np.array([with_odds(share, ratio**power) for ratio in ODDS_RATIOS])
@@ -209,7 +209,7 @@ def _precision_band(model: AutoPU) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the 5 %, 50 % and 95 % quantiles of the precision at each of `RECALLS`, over bootstrap samples.
 
     The draws of the prior are stretched to the interval that is printed, which is wider where classes overlap or few
-    rows are labelled.
+    rows are labeled.
     """
     draws = model.prior_estimate_.draws
     wide = _stretched(draws, model.estimates_["prior"])
@@ -248,10 +248,10 @@ def _if_prior(model: AutoPU) -> list[dict[str, float]]:
 def _rows(
     model: AutoPU, rows: TrainingRows, why: np.ndarray, columns: list[tuple[ColumnEncoder, slice]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the likeliest positives, the least certain rows, and the labelled rows that look least like positives."""
-    labelled, marks = rows.labelled, rows.marks
-    p, low, high = training_probabilities(model, labelled)
-    unlabeled, marked = np.flatnonzero(unlabeled_of(rows)), np.flatnonzero(labelled)
+    """Return the likeliest positives, the least certain rows, and the labeled rows that look least like positives."""
+    labeled, marks = rows.labeled, rows.marks
+    p, low, high = training_probabilities(model, labeled)
+    unlabeled, marked = np.flatnonzero(unlabeled_of(rows)), np.flatnonzero(labeled)
     orders = {
         "likeliest": likeliest_first(model, rows)[:FIRST_ROWS],
         "uncertain": unlabeled[np.argsort(np.abs(p[unlabeled] - 0.5), kind="stable")][:SHOWN_ROWS],

@@ -14,7 +14,7 @@ from pucli.core.errors import UsageError, warn_user
 from pucli.data.features import shape
 from pucli.data.rows.training_rows import TrainingRows
 from pucli.estimators.auto.auto_pu import AutoPU
-from pucli.estimators.auto.random_labelling import labelling_of
+from pucli.estimators.auto.random_labeling import labeling_of
 from pucli.models.auto.summary import Findings, Summary, reasons_of_likeliest, scored_rows, summary, unlabeled_of
 from pucli.models.fitting import Fitted, fit
 from pucli.solvers.prior.known_negatives import FEWEST
@@ -29,8 +29,8 @@ class Options:
 
     Parameters
     ----------
-    labelling : {"scar", "sar"}, default="scar"
-        Whether labels are random, or clear positives were labelled first.
+    labeling : {"scar", "sar"}, default="scar"
+        Whether labels are random, or clear positives were labeled first.
     goal : {"f1", "recall", "precision", "share", "top"}, default="f1"
         What the threshold is chosen for.
     wanted : float, optional
@@ -40,12 +40,12 @@ class Options:
     expected : int, optional
         Number of positives among the unlabeled rows, if known.
     seed : int, default=0
-        Seed of the ensemble and of the test of random labelling.
+        Seed of the ensemble and of the test of random labeling.
     n_jobs : int, default=1
         Worker processes.
     """
 
-    labelling: str = "scar"
+    labeling: str = "scar"
     goal: str = "f1"
     wanted: float | None = None
     negatives: str = "biased"
@@ -57,7 +57,7 @@ class Options:
     def params(self) -> dict[str, Any]:
         """Return the options as parameters of `AutoPU`."""
         negatives = {} if self.negatives == "biased" else {"negatives": self.negatives}
-        given = {"labelling": self.labelling, "goal": self.goal, "wanted": self.wanted, "random_state": self.seed}
+        given = {"labeling": self.labeling, "goal": self.goal, "wanted": self.wanted, "random_state": self.seed}
         return given | negatives
 
 
@@ -70,7 +70,7 @@ class Ranking:
     fitted : Fitted
         The model with its training rows.
     findings : Findings
-        Test of random labelling, leaking columns and repeated rows.
+        Test of random labeling, leaking columns and repeated rows.
     summary : Summary
         Threshold, estimates and members.
     scored : DataFrame
@@ -94,7 +94,7 @@ class Ranking:
 
     @cached_property
     def summary(self) -> Summary:
-        """Return threshold, estimates, members and the test of random labelling."""
+        """Return threshold, estimates, members and the test of random labeling."""
         return summary(self.findings, self.rows.feature_names)
 
     @cached_property
@@ -106,7 +106,7 @@ class Ranking:
     def scored(self) -> pd.DataFrame:
         """Return the held-out prediction of each training row, without the reasons."""
         rows = self.rows
-        return scored_rows(self.findings, rows.labelled, rows.words, rows.marks, rows.negative)
+        return scored_rows(self.findings, rows.labeled, rows.words, rows.marks, rows.negative)
 
     @property
     def explained(self) -> pd.DataFrame:
@@ -131,14 +131,14 @@ def rank(rows: TrainingRows, options: Options, progress: Callable[[str, int, int
     """Rank unlabeled rows by how likely they are positive, and estimate how good the ranking is."""
     _check_top(options, rows)
     known = 0 if rows.negative is None else int(rows.negative.sum())
-    if why := why_only_train(options.negatives, known, options.labelling):
+    if why := why_only_train(options.negatives, known, options.labeling):
         warn_user(why)
     prior = None if options.expected is None else _prior(options.expected, rows)
     scenario = "single-training-set" if rows.denominator == "all" else "case-control"
     params = {**options.params, "n_jobs": options.n_jobs, "scenario": scenario, "callback": progress}
     if options.goal == "precision":  # the threshold for F1 until it is known that the precision can be reached
         params |= {"goal": "f1", "wanted": None}
-    fitted = fit("auto", params, rows, standardise=False)
+    fitted = fit("auto", params, rows, standardize=False)
     fitted.estimator.set_params(callback=None)
     if prior is not None:
         fitted = _with(fitted, fitted.estimator.with_prior(prior))
@@ -151,12 +151,12 @@ def rank(rows: TrainingRows, options: Options, progress: Callable[[str, int, int
     return _found(fitted, options.seed)
 
 
-def why_only_train(negatives: str, known: int, labelling: str) -> str:
+def why_only_train(negatives: str, known: int, labeling: str) -> str:
     """Return why known negatives that are a random sample do not give the class prior, "" if they do or are none."""
-    if negatives != "random" or (known >= FEWEST and labelling == "scar"):
+    if negatives != "random" or (known >= FEWEST and labeling == "scar"):
         return ""
     needed = "labels at random" if known >= FEWEST else f"{FEWEST} known negatives"
-    there = "--labelling sar" if known >= FEWEST else f"{known}"
+    there = "--labeling sar" if known >= FEWEST else f"{known}"
     return f"--negatives-are random needs {needed} to give the class prior; with {there} they only train"
 
 
@@ -176,22 +176,22 @@ def _prior(expected: int, rows: TrainingRows) -> float:
     if expected >= unlabeled:
         raise UsageError(f"--expected {expected}: must be below the {unlabeled:,} unlabeled rows of {rows.title}.")
     single = rows.denominator == "all"
-    return (expected + rows.n_labelled) / len(rows.X) if single else expected / unlabeled
+    return (expected + rows.n_labeled) / len(rows.X) if single else expected / unlabeled
 
 
 def _with(fitted: Fitted, moved: AutoPU) -> Fitted:
     """Return the fitted model with another class prior or threshold."""
-    moved._measure(fitted.rows.X, fitted.rows.labelled)
+    moved._measure(fitted.rows.X, fitted.rows.labeled)
     steps = fitted.pipeline.steps
     return replace(fitted, pipeline=Pipeline([*steps[:-1], (steps[-1][0], moved)]))
 
 
 def _found(fitted: Fitted, seed: int) -> Ranking:
-    """Return the ranking by a fitted model, after the test of random labelling, which leaves out known negatives."""
+    """Return the ranking by a fitted model, after the test of random labeling, which leaves out known negatives."""
     rows, model = fitted.rows, fitted.estimator
-    kept = rows.labelled | True if rows.negative is None else ~rows.negative
+    kept = rows.labeled | True if rows.negative is None else ~rows.negative
     groups = None if rows.groups is None else rows.groups[kept]
-    test = labelling_of(model, rows.X[kept], rows.labelled[kept], seed, groups)
-    found = Findings.of(model, rows.labelled, test, rows.leaks, rows.repeated, rows.negative)
-    unlikely = test.doubt if model.labelling_ == "scar" else ""
+    test = labeling_of(model, rows.X[kept], rows.labeled[kept], seed, groups)
+    found = Findings.of(model, rows.labeled, test, rows.leaks, rows.repeated, rows.negative)
+    unlikely = test.doubt if model.labeling_ == "scar" else ""
     return Ranking(replace(fitted, doubt=rows.repeated or unlikely), found)

@@ -17,7 +17,7 @@ from pucli.data.columns.encoder import TableEncoder
 from pucli.models.fitting import without_looked_at
 from pucli.models.reasons import explainable, reasons
 from pucli.solvers.ensemble.estimates import (
-    FEW_LABELLED,
+    FEW_LABELED,
     FROM_PRIOR,
     Estimate,
     FirstRows,
@@ -27,57 +27,57 @@ from pucli.solvers.ensemble.estimates import (
 )
 from pucli.solvers.ensemble.threshold import Cut
 from pucli.solvers.prior.best_bin import prior_factors
-from pucli.solvers.prior.labelling_odds import ahead_of
+from pucli.solvers.prior.labeling_odds import ahead_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from pucli.data.rows.training_rows import TrainingRows
     from pucli.estimators.auto.auto_pu import AutoPU
-    from pucli.estimators.auto.random_labelling import RandomLabelling
+    from pucli.estimators.auto.random_labeling import RandomLabeling
 
 
-# Estimates that benchmark `labelling` found too high, mostly outside their intervals, with a model of biased labels.
+# Estimates that benchmark `labeling` found too high, mostly outside their intervals, with a model of biased labels.
 UNSURE_IF_BIASED = ("recall", "auc")
 # Numbers of rows with the highest scores whose positives are estimated where positives are rare.
 FIRST = (50, 200, 1000)
 # A class prior is kept between these.
 LEAST_PRIOR, MOST_PRIOR = 1e-6, 1.0 - 1e-6
-MODELLED = "not assumed: the clearer a positive, the more readily it was labelled (--labelling sar)"
+MODELLED = "not assumed: the clearer a positive, the more readily it was labeled (--labeling sar)"
 
 
 class Findings(NamedTuple):
-    """A fitted model, the numbers of its training rows, and the test of random labelling."""
+    """A fitted model, the numbers of its training rows, and the test of random labeling."""
 
     model: AutoPU
     # numbers of training rows
-    labelled: int
+    labeled: int
     unlabeled: int
     called_positive: int  # number of unlabeled rows whose held-out score is above the threshold
-    test: RandomLabelling  # result of the test in `pucli.estimators.auto.random_labelling`
+    test: RandomLabeling  # result of the test in `pucli.estimators.auto.random_labeling`
     leaks: tuple[str, ...] = ()  # warnings of columns that probably leak the label. With one, only the share is known
-    # warning that labelled rows seem to repeat the same cases, or "". With it, only the share is known
+    # warning that labeled rows seem to repeat the same cases, or "". With it, only the share is known
     repeated: str = ""
 
     @classmethod
     def of(
         cls,
         model: AutoPU,
-        labelled: np.ndarray,
-        test: RandomLabelling,
+        labeled: np.ndarray,
+        test: RandomLabeling,
         leaks: tuple[str, ...] = (),
         repeated: str = "",
         negative: np.ndarray | None = None,
     ) -> Findings:
         """Return the findings of a model whose training rows are available."""
-        rest = ~labelled if negative is None else ~labelled & ~negative
+        rest = ~labeled if negative is None else ~labeled & ~negative
         called = (model.held_out_ > model.threshold_) & rest
-        return cls(model, int(labelled.sum()), int(rest.sum()), int(called.sum()), test, leaks, repeated)
+        return cls(model, int(labeled.sum()), int(rest.sum()), int(called.sum()), test, leaks, repeated)
 
     @property
     def sound(self) -> bool:
         """Whether no test or warning contradicts the assumptions of the estimates."""
-        return (self.test.random or self.model.labelling_ == "sar") and not self.leaks and not self.repeated
+        return (self.test.random or self.model.labeling_ == "sar") and not self.leaks and not self.repeated
 
     @property
     def known(self) -> dict[str, bool]:
@@ -92,7 +92,7 @@ class Findings(NamedTuple):
                 useful
                 and one.known
                 and rests.get(name, True)
-                and not (self.model.labelling_ == "sar" and name in UNSURE_IF_BIASED)
+                and not (self.model.labeling_ == "sar" and name in UNSURE_IF_BIASED)
             )
             for name, one in found.items()
         }
@@ -110,31 +110,31 @@ class Findings(NamedTuple):
         """
         model, ends = self.model, self.model.prior_interval_
         single = model.scenario != "case-control"
-        if not self.sound or model.labelling_ == "sar" or ends[0] == ends[1] or (single and model.n_negative_):
+        if not self.sound or model.labeling_ == "sar" or ends[0] == ends[1] or (single and model.n_negative_):
             return []
-        least, found = max(model.prior_estimate_.labelled, LEAST_PRIOR), []
+        least, found = max(model.prior_estimate_.labeled, LEAST_PRIOR), []
         for prior in ends:
             try:
                 moved = model.with_prior(min(max(prior, least), MOST_PRIOR))
             except UsageError:  # no threshold reaches the precision that was asked for
                 return []
             of = moved.estimates_
-            called = of["share"].value * (self.unlabeled + (self.labelled if single else 0))
-            called -= float(np.mean(moved._positive > moved.threshold_)) * self.labelled if single else 0.0
+            called = of["share"].value * (self.unlabeled + (self.labeled if single else 0))
+            called -= float(np.mean(moved._positive > moved.threshold_)) * self.labeled if single else 0.0
             found.append(IfPrior(prior, round(called), of["recall"].value, of["precision"].value))
         return found
 
     @property
     def if_odds(self) -> OddsEffects | None:
-        """Estimates if the odds of being labelled differ twofold, the tipping points, and how many called rows lead.
+        """Estimates if the odds of being labeled differ twofold, the tipping points, and how many called rows lead.
 
-        Nothing if a column leaks the label, labelled rows are repeated, no row is called, labels are taken for biased,
+        Nothing if a column leaks the label, labeled rows are repeated, no row is called, labels are taken for biased,
         or known negatives are among the rows of a single training set. The class prior stays in it only if it was
         given.
         """
         model = self.model
         single = model.scenario != "case-control"
-        if self.leaks or self.repeated or model.labelling_ == "sar" or not self.called_positive:
+        if self.leaks or self.repeated or model.labeling_ == "sar" or not self.called_positive:
             return None
         if single and model.n_negative_:
             return None
@@ -142,15 +142,15 @@ class Findings(NamedTuple):
         bounds = if_odds({**model.estimates_, "recall": recall})
         p, at = (model.calibration_.of(scores) for scores in (model._population, np.array([model.threshold_])))
         ahead = ahead_of(p, float(at[0]), bounds.odds_ratio)
-        rows = float(ahead.mean()) * (self.unlabeled + (self.labelled if single else 0))
+        rows = float(ahead.mean()) * (self.unlabeled + (self.labeled if single else 0))
         if single:
-            of_labelled = ahead_of(model.calibration_.of(model._positive), float(at[0]), bounds.odds_ratio)
-            rows -= float(of_labelled.mean()) * self.labelled
+            of_labeled = ahead_of(model.calibration_.of(model._positive), float(at[0]), bounds.odds_ratio)
+            rows -= float(of_labeled.mean()) * self.labeled
         prior = model.estimates_["prior"]
         low, high = (1.0, 1.0)
         if not (model._given or model._calibrates):
             low, high = prior_factors(model._positive, model._population, bounds.odds_ratio)
-        least = min(model.prior_estimate_.labelled, prior.value)
+        least = min(model.prior_estimate_.labeled, prior.value)
         moved = Estimate(prior.value, max(least, low * prior.low), min(1.0, high * prior.high))
         stay = min(round(rows), self.called_positive)
         return OddsEffects(**vars(bounds), prior=moved, ahead=stay, called=self.called_positive)
@@ -161,7 +161,7 @@ class Findings(NamedTuple):
         cut = self.model.chosen_threshold_
         rows = "unlabeled rows" if self.model.scenario == "case-control" else "rows"
         share = f"{100 * cut.share:.1f} % of the {rows} are above the threshold"
-        random = self.model.labelling_ == "scar"
+        random = self.model.labeling_ == "scar"
         known = self.sound and random if cut.goal == "recall" else self.known.get(cut.goal, True)
         unsure = "how large it is" if cut.goal == "f1" else "whether it is reached"
         above = f": {share}" if known else f" ({unsure} cannot be told); {share}"
@@ -187,8 +187,8 @@ class Findings(NamedTuple):
         match cut.goal:
             case "f1":
                 return "for the largest estimated F1"
-            case "recall" if self.model.labelling_ == "scar":
-                return f"aiming at {100 * wanted:g} % of the positives, with 90 % confidence if labelled at random"
+            case "recall" if self.model.labeling_ == "scar":
+                return f"aiming at {100 * wanted:g} % of the positives, with 90 % confidence if labeled at random"
             case "recall":
                 return f"to find {100 * wanted:g} % of the positives, if the model of the labels is right"
             case "precision":
@@ -206,7 +206,7 @@ class Findings(NamedTuple):
         if self.model.scenario == "case-control":
             return f"{first} unlabeled row{plural}"
         also = " and known negatives" if self.model.n_negative_ else ""
-        return f"{first} row{plural}, labelled ones{also} included"
+        return f"{first} row{plural}, labeled ones{also} included"
 
     @property
     def verdict(self) -> str:
@@ -214,8 +214,8 @@ class Findings(NamedTuple):
         if self.leaks:
             return "cannot be judged: a column gives the label away"
         if self.repeated:
-            return "cannot be judged: labelled rows are repeated"
-        return self.test.verdict if self.model.labelling_ == "scar" else MODELLED
+            return "cannot be judged: labeled rows are repeated"
+        return self.test.verdict if self.model.labeling_ == "scar" else MODELLED
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ class Threshold(Cut):
 
 @dataclass(frozen=True)
 class RandomLabels:
-    """The test of whether the labelled rows are a random sample of the positives."""
+    """The test of whether the labeled rows are a random sample of the positives."""
 
     p_value: OrNaN
     random: bool
@@ -263,13 +263,13 @@ class Summary:
     """What is known about the ensemble and its rows."""
 
     rows: int
-    labelled: int
+    labeled: int
     unlabeled: int
-    few_labelled: bool
+    few_labeled: bool
     known_negatives: int
     negatives: str  # "biased" or "random"
     scenario: str
-    labelling: str  # "scar" or "sar"
+    labeling: str  # "scar" or "sar"
     called_positive: int
     threshold: Threshold
     estimates: Estimates
@@ -277,7 +277,7 @@ class Summary:
     if_prior: list[IfPrior]
     if_odds: OddsEffects | None
     leaderboard: list[dict[str, Any]]
-    random_labelling: RandomLabels
+    random_labeling: RandomLabels
     leaks: list[str]
     repeated: str
     sound: bool
@@ -305,17 +305,17 @@ class AutoAnswer(Summary):
 
 
 def summary(found: Findings, names: Sequence[str]) -> Summary:
-    """Return the threshold, the estimates, the leaderboard and the test of random labelling."""
+    """Return the threshold, the estimates, the leaderboard and the test of random labeling."""
     model, test, first = found.model, found.test, found.first
     return Summary(
-        rows=found.labelled + found.unlabeled + model.n_negative_,
-        labelled=found.labelled,
+        rows=found.labeled + found.unlabeled + model.n_negative_,
+        labeled=found.labeled,
         unlabeled=found.unlabeled,
-        few_labelled=found.labelled < FEW_LABELLED,
+        few_labeled=found.labeled < FEW_LABELED,
         known_negatives=model.n_negative_,
         negatives=model.negatives,
         scenario=model.scenario,
-        labelling=model.labelling_,
+        labeling=model.labeling_,
         called_positive=found.called_positive,
         threshold=Threshold(**vars(model.chosen_threshold_), why=found.why),
         estimates=_reported(model.estimates_, found.known, first, len(model._population)),
@@ -323,7 +323,7 @@ def summary(found: Findings, names: Sequence[str]) -> Summary:
         if_prior=found.if_prior,
         if_odds=found.if_odds,
         leaderboard=model.leaderboard_,
-        random_labelling=RandomLabels(test.p_value, test.random, names[test.feature], test.difference, found.verdict),
+        random_labeling=RandomLabels(test.p_value, test.random, names[test.feature], test.difference, found.verdict),
         leaks=list(found.leaks),
         repeated=found.repeated,
         sound=found.sound,
@@ -345,7 +345,7 @@ def _reported(
     return Estimates(**{name: Reported(one.value, low[name], one.high, known[name]) for name, one in of.items()})
 
 
-def behind(leaderboard: Sequence[Mapping[str, Any]], labelled: int, unlabeled: int) -> list[str]:
+def behind(leaderboard: Sequence[Mapping[str, Any]], labeled: int, unlabeled: int) -> list[str]:
     """Return the lines of a leaderboard whose PU-AUC is below the largest by more than two standard errors.
 
     The errors are those of independent samples (Hanley and McNeil 1982). The lines share their rows, so that a smaller
@@ -354,8 +354,8 @@ def behind(leaderboard: Sequence[Mapping[str, Any]], labelled: int, unlabeled: i
 
     def variance(area: float) -> float:
         one, two = area / (2.0 - area), 2.0 * area**2 / (1.0 + area)
-        pairs = (labelled - 1) * (one - area**2) + (unlabeled - 1) * (two - area**2)
-        return (area * (1.0 - area) + pairs) / (labelled * unlabeled)
+        pairs = (labeled - 1) * (one - area**2) + (unlabeled - 1) * (two - area**2)
+        return (area * (1.0 - area) + pairs) / (labeled * unlabeled)
 
     best = max(float(line["pu_auc"]) for line in leaderboard)
     return [
@@ -365,20 +365,20 @@ def behind(leaderboard: Sequence[Mapping[str, Any]], labelled: int, unlabeled: i
     ]
 
 
-def training_probabilities(model: AutoPU, labelled: np.ndarray) -> tuple[Floats, Floats, Floats]:
+def training_probabilities(model: AutoPU, labeled: np.ndarray) -> tuple[Floats, Floats, Floats]:
     """Return the probability of each training row with the prior, and with each end of its interval, (n,) each.
 
-    In a single training set, labelled positives are missing from the unlabeled rows. With a share c of the positives
-    labelled, an unlabeled row is positive with probability p (1 - c) / (1 - c p) (Elkan and Noto 2008); p is that of a
+    In a single training set, labeled positives are missing from the unlabeled rows. With a share c of the positives
+    labeled, an unlabeled row is positive with probability p (1 - c) / (1 - c p) (Elkan and Noto 2008); p is that of a
     new row like it.
     """
     p = model.probability_of(model.held_out_)
     columns = [p, *model.probability_range(p)]
-    share = model.prior_estimate_.labelled
-    if model.labelling_ == "scar" and share > 0.0:
+    share = model.prior_estimate_.labeled
+    if model.labeling_ == "scar" and share > 0.0:
         for k, prior in enumerate((model.prior_, *model.prior_interval_)):
             c, q = min(1.0, share / max(prior, 1e-12)), columns[k]
-            columns[k] = np.where(labelled, q, q * (1.0 - c) / np.maximum(1.0 - c * q, 1e-12))
+            columns[k] = np.where(labeled, q, q * (1.0 - c) / np.maximum(1.0 - c * q, 1e-12))
     p, low, high = columns
     return p, np.minimum(low, p), np.maximum(high, p)
 
@@ -391,8 +391,8 @@ def encoder_of(rows: TrainingRows) -> TableEncoder:
 
 
 def unlabeled_of(rows: TrainingRows) -> Bools:
-    """Return which training rows (n,) are unlabeled: neither labelled positives nor known negatives."""
-    return ~rows.labelled if rows.negative is None else ~rows.labelled & ~rows.negative
+    """Return which training rows (n,) are unlabeled: neither labeled positives nor known negatives."""
+    return ~rows.labeled if rows.negative is None else ~rows.labeled & ~rows.negative
 
 
 def likeliest_first(model: AutoPU, rows: TrainingRows) -> np.ndarray:
@@ -412,7 +412,7 @@ def reasons_of_likeliest(model: AutoPU, rows: TrainingRows) -> np.ndarray:
 
 def scored_rows(
     found: Findings,
-    labelled: np.ndarray,
+    labeled: np.ndarray,
     words: Mapping[str, str],
     marks: pd.DataFrame | None = None,
     negative: np.ndarray | None = None,
@@ -422,13 +422,13 @@ def scored_rows(
     import pandas as pd
 
     model, scores = found.model, found.model.held_out_
-    known = labelled.astype(int) if negative is None else labelled.astype(int) - negative
+    known = labeled.astype(int) if negative is None else labeled.astype(int) - negative
     order = np.lexsort((np.arange(len(scores)), -scores, known < 0, known != 0))
     named = pd.DataFrame({"row": np.arange(len(scores)) + 1}) if marks is None else marks
-    probabilities, *ends = training_probabilities(model, labelled)
+    probabilities, *ends = training_probabilities(model, labeled)
     low, high = (0.0, 1.0) if found.leaks or found.repeated else ends
     columns = {
-        "labelled": known,
+        "labeled": known,
         "prediction": np.where(scores > model.threshold_, words.get("1", "1"), words.get("0", "0")),
         "score": scores - model.threshold_,
         "probability": probabilities,

@@ -2,6 +2,6 @@
 
 from pucli.models.compare.run import Scores, compare
 from pucli.models.compare.tasks import Task, declared_task, own_task
-from pucli.models.compare.verdict import Judgement, PairVerdict, judge
+from pucli.models.compare.verdict import Judgment, PairVerdict, judge
 
-__all__ = ["Judgement", "PairVerdict", "Scores", "Task", "compare", "declared_task", "judge", "own_task"]
+__all__ = ["Judgment", "PairVerdict", "Scores", "Task", "compare", "declared_task", "judge", "own_task"]

@@ -15,7 +15,7 @@ from pucli.core.arrays import Floats
 from pucli.core.errors import UsageError
 from pucli.core.processes import in_workers
 from pucli.core.seeding import seed_words
-from pucli.data.features import Standardiser
+from pucli.data.features import Standardizer
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import get_method, make_estimator
 from pucli.metrics import compute, get_metric, pu_counts
@@ -103,7 +103,7 @@ def compare(  # noqa: PLR0913
     seed : int, default=0
         Seed of splits, folds and methods.
     label_frequency : float, default=0.5
-        Share of the training positives that is labelled, if classes are known.
+        Share of the training positives that is labeled, if classes are known.
     tune : bool, default=False
         Whether parameters are chosen on each training set, by the method's own grid; else they are the defaults.
     n_jobs : int, default=1
@@ -182,7 +182,7 @@ def _one(task: Task, number: int, repeat: int, plan: _Plan) -> _Split:
     """Return the results of one split, NaN where a method failed."""
     how = {"seed": plan.seed, "label_frequency": plan.label_frequency, "repeats": plan.repeats}
     division = task.division(repeat, **how)  # type: ignore[arg-type]
-    scaler = Standardiser().fit(division.X_train)
+    scaler = Standardizer().fit(division.X_train)
     X_train, X_test = scaler.transform(division.X_train), scaler.transform(division.X_test)
     division = replace(division, X_train=X_train, X_test=X_test)
     scored, ranked, said = [], [], []
@@ -224,7 +224,7 @@ def _score(name: str, division: Division, task: Task, plan: _Plan, seed: int) ->
             given["probability"] = np.asarray(model.predict_proba(division.X_test))[:, -1]
     else:
         given = {"counts": pu_counts(division.truth, predictions, 1), "denominator": task.denominator}
-        given |= {"labelled": division.truth == 1, "decision": decision}
+        given |= {"labeled": division.truth == 1, "decision": decision}
     found = compute(given, [plan.metric])
     if plan.metric not in found:
         names = [metric for metric in found if get_metric(metric).better is not None]

@@ -1,7 +1,7 @@
 """Tasks of a comparison: rows, and the splits of each repeat, which are the same for every method.
 
 If the classes are known, labels are hidden as `pucli split` hides them, and the test rows are scored by their classes.
-A table with only some known positives is divided in two, labelled and unlabeled rows alike, and the held-out part is
+A table with only some known positives is divided in two, labeled and unlabeled rows alike, and the held-out part is
 scored by metrics that need no classes.
 """
 
@@ -34,7 +34,7 @@ class Division:
     """The rows of one repeat."""
 
     X_train: Floats  # (n, m)
-    s: AnyArray  # (n,), 1 for labelled positives, 0 for unlabeled rows
+    s: AnyArray  # (n,), 1 for labeled positives, 0 for unlabeled rows
     X_test: Floats  # (k, m)
     # (k,), 1 and 0: the classes of the test rows, or, where these are not known, whether a row is a known positive
     truth: AnyArray
@@ -58,7 +58,7 @@ class Task:
     notes : tuple of str
         Remarks of the reader of the rows.
     scenario : str
-        "case-control", or "single-training-set": labelled and unlabeled rows are one sample.
+        "case-control", or "single-training-set": labeled and unlabeled rows are one sample.
     groups : array of int of shape (n,) or None
         Group of each row, from 0; no group is in both the training and the test rows.
     times : array of shape (n,) or None
@@ -95,7 +95,7 @@ class Task:
         seed : int
             Seed of all repeats.
         label_frequency : float
-            Share of the positives that stay labelled; used only if the classes are known.
+            Share of the positives that stay labeled; used only if the classes are known.
         repeats : int, default=10
             Number of repeats; used only for splits by time.
 
@@ -226,10 +226,10 @@ def own_task(
     rows = training_rows("pu", source)
     if not isinstance(rows.X, np.ndarray):
         raise UsageError(f"{path} is sparse and wide, which a comparison does not take.")
-    for kind, count in (("labelled", rows.n_labelled), ("other", len(rows.X) - rows.n_labelled)):
+    for kind, count in (("labeled", rows.n_labeled), ("other", len(rows.X) - rows.n_labeled)):
         if count < LEAST:
             raise UsageError(f"{path}: {count} {kind} rows; a comparison divides them and needs at least {LEAST}.")
-    groups, copies = (rows.groups, []) if rows.groups is not None else copies_together(rows.X, rows.labelled, LEAST)
+    groups, copies = (rows.groups, []) if rows.groups is not None else copies_together(rows.X, rows.labeled, LEAST)
     whole = []
     if not known and (other := rows.words.get("0", "")) not in {"", f"not {rows.words['1']}"}:
         whole.append(
@@ -237,4 +237,4 @@ def own_task(
             "known, add --labels true, which compares by them"
         )
     notes = (*rows.notes, *whole, *rows.warnings, *copies)
-    return Task(path.name, rows.X, rows.labelled, known, notes, scenario, groups, rows.times)
+    return Task(path.name, rows.X, rows.labeled, known, notes, scenario, groups, rows.times)

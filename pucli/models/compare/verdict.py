@@ -43,7 +43,7 @@ class PairVerdict:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Judgment:
     """Verdict on all methods, from their scores.
 
     Parameters
@@ -76,7 +76,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class CompareAnswer(Judgement):
+class CompareAnswer(Judgment):
     """Methods on the same splits, and how these were made."""
 
     metric: str
@@ -85,7 +85,7 @@ class CompareAnswer(Judgement):
     made: list[str]
 
 
-def judge(scores: Scores) -> Judgement:
+def judge(scores: Scores) -> Judgment:
     """Return tests and verdict of a comparison; splits or data sets on which a method failed are left out."""
     sign = 1.0 if get_metric(scores.metric).better == "higher" else -1.0
     several = len(scores.tasks) > 1
@@ -97,7 +97,7 @@ def judge(scores: Scores) -> Judgement:
     pairs = _pairs(scores, blocks, sign, several)
     ranking = Ranking.of(blocks, scores.methods, scores.metric, blocks="data sets") if several else None
     name = "Wilcoxon signed-rank test" if several else "corrected resampled t-test"
-    found = Judgement("data sets" if several else "splits", name, pairs, ranking, [])
+    found = Judgment("data sets" if several else "splits", name, pairs, ranking, [])
     found.verdict.extend(_words(scores, found))
     return found
 
@@ -119,7 +119,7 @@ def _pairs(scores: Scores, blocks: Floats, sign: float, several: bool) -> list[P
     return found
 
 
-def _words(scores: Scores, found: Judgement) -> list[str]:
+def _words(scores: Scores, found: Judgment) -> list[str]:
     """Return the verdict as sentences, one or two for each finding."""
     if len(scores.useless) == len(scores.methods):
         none = f"Neither {scores.methods[0]} nor {scores.methods[1]}" if len(scores.methods) == 2 else "No method"
@@ -142,7 +142,7 @@ def _words(scores: Scores, found: Judgement) -> list[str]:
     return lines
 
 
-def _pair_words(pair: PairVerdict, found: Judgement, metric: str) -> str:
+def _pair_words(pair: PairVerdict, found: Judgment, metric: str) -> str:
     a, b, wins, gain = pair.a, pair.b, pair.wins, get_metric(metric).gain(pair.difference)
     if pair.losses > pair.wins or (pair.losses == pair.wins and gain < 0):
         a, b, wins, gain = b, a, pair.losses, -gain

@@ -56,7 +56,7 @@ def _view(graph: Graph, views: Views, name: str, x: str) -> str:
 
 
 def _member(graph: Graph, member: FittedMember, bins: Bins, x: str) -> str:
-    """Return the standardised score of a member, (rows, 1)."""
+    """Return the standardized score of a member, (rows, 1)."""
     model = member.model
     if type(model) is KernelRidge:
         score = _ridge(graph, model, x)
@@ -71,8 +71,8 @@ def _member(graph: Graph, member: FittedMember, bins: Bins, x: str) -> str:
         raise UsageError(
             f"the member {member.name} of this model has no ONNX form; only least squares and trees of pucli have."
         )
-    centred = graph.add("Sub", score, graph.constant(member.centre))
-    return graph.add("Mul", centred, graph.constant(member.scale))
+    centered = graph.add("Sub", score, graph.constant(member.center))
+    return graph.add("Mul", centered, graph.constant(member.scale))
 
 
 def _ridge(graph: Graph, model: KernelRidge, x: str) -> str:

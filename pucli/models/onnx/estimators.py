@@ -72,11 +72,11 @@ def _features(graph: Graph, model: Any, x: str) -> str:
     return graph.linear(graph.gaussian(x, model.landmarks_, model.width_), weights[:, None], model.intercept_)
 
 
-def _kernel(graph: Graph, kernel: Kernel, centres: Floats, x: str) -> str:
-    """Return kernel values (rows, p) of rows and centres (p, m)."""
+def _kernel(graph: Graph, kernel: Kernel, centers: Floats, x: str) -> str:
+    """Return kernel values (rows, p) of rows and centers (p, m)."""
     if kernel.name == "rbf":
-        return graph.gaussian(x, centres, kernel.width)
-    inner = graph.add("MatMul", x, graph.constant(centres.T))
+        return graph.gaussian(x, centers, kernel.width)
+    inner = graph.add("MatMul", x, graph.constant(centers.T))
     if kernel.name == "linear":
         return inner
     moved = graph.add("Add", inner, graph.constant(kernel.coef0))
@@ -127,9 +127,9 @@ def _machines(graph: Graph, model: Any, x: str) -> str:
 
 def _generative(graph: Graph, model: Any, x: str) -> Answer:
     """Return log pi_k p_k(x) up to what all classes share, as log odds for two classes, and the posterior."""
-    moved = graph.add("Sub", x, graph.constant(model.centre_))
+    moved = graph.add("Sub", x, graph.constant(model.center_))
     inside = graph.add("MatMul", moved, graph.constant(model.transform_))
-    features, d = inside, len(model.centre_)
+    features, d = inside, len(model.center_)
     if model.family == "gaussian-full":
         i, j = np.triu_indices(d)
         pairs = [graph.add("Gather", inside, graph.constant(one, np.int64), axis=1) for one in (i, j)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError
 from pucli.core.version import __version__
-from pucli.data.features import Standardiser
+from pucli.data.features import Standardizer
 from pucli.methods import get_method
 from pucli.models.onnx.columns import Input, encoded
 from pucli.models.onnx.estimators import Answer, answer
@@ -53,7 +53,7 @@ def exported(saved: SavedModel) -> Exported:
     >>> from pucli.models.onnx.export import exported
     >>> from pucli.models.saved import SavedModel, make_pipeline
     >>> X, y = make_blobs(60, centers=[[-2, -2], [2, 2]], random_state=0)
-    >>> saved = SavedModel(make_pipeline(BLSSVM(), standardise=True).fit(X, y), "blssvm", ["a", "b"])
+    >>> saved = SavedModel(make_pipeline(BLSSVM(), standardize=True).fit(X, y), "blssvm", ["a", "b"])
     >>> sorted(exported(saved).outputs)
     ['prediction', 'score']
     """
@@ -67,14 +67,14 @@ def exported(saved: SavedModel) -> Exported:
     for value, one in zip(graph.inputs, inputs, strict=True):
         value.doc_string = one.cells
     for _, step in saved.pipeline.steps[:-1]:
-        x = _standardised(graph, step, x)
+        x = _standardized(graph, step, x)
     outputs = _write_answer(graph, saved, answer(graph, saved.estimator, saved.method, x), inputs)
     return Exported(_content(graph, saved), inputs, outputs)
 
 
-def _standardised(graph: Graph, step: object, x: str) -> str:
-    """Return features scaled by a `Standardiser`."""
-    if not isinstance(step, Standardiser):
+def _standardized(graph: Graph, step: object, x: str) -> str:
+    """Return features scaled by a `Standardizer`."""
+    if not isinstance(step, Standardizer):
         raise UsageError(f"the step {type(step).__name__} of this model has no ONNX form. {_NO_FORM}")
     scaled = graph.add("Div", graph.add("Sub", x, graph.constant(step.mean_)), graph.constant(step.scale_))
     return graph.add("Mul", scaled, graph.constant(~step.constant_)) if step.constant_.any() else scaled

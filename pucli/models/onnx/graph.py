@@ -148,10 +148,10 @@ class Graph:
         start, value, slope = (self.chosen(np.concatenate(column), index) for column in zip(*parts, strict=True))
         return self.add("Add", self.add("Mul", slope, self.add("Sub", x, start)), value)
 
-    def distances(self, x: str, centres: Floats, *, city_block: bool = False) -> str:
-        """Return distances of rows from centres, (rows, r)."""
+    def distances(self, x: str, centers: Floats, *, city_block: bool = False) -> str:
+        """Return distances of rows from centers, (rows, r)."""
         apart = ["Abs", "d"] if city_block else ["Mul", "d", "d"]
-        return self._summed(x, centres.T, [["Sub", "x1", "c", "d"], [*apart, "e"]])
+        return self._summed(x, centers.T, [["Sub", "x1", "c", "d"], [*apart, "e"]])
 
     def counted(self, index: str, k: int) -> str:
         """Return how often each of 0 to k - 1 is in each row of whole numbers (rows, any), (rows, k)."""
@@ -191,9 +191,9 @@ class Graph:
         )
         return self.add("Scan", zero, *scanned, body=body, num_scan_inputs=len(scanned))
 
-    def gaussian(self, x: str, centres: Floats, width: float) -> str:
+    def gaussian(self, x: str, centers: Floats, width: float) -> str:
         """Return exp(-|x - c|^2 / (2 width^2)), (rows, r)."""
-        scaled = self.add("Mul", self.distances(x, centres), self.constant(-0.5 / width**2))
+        scaled = self.add("Mul", self.distances(x, centers), self.constant(-0.5 / width**2))
         return self.add("Exp", scaled)
 
 

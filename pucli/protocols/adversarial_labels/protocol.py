@@ -1,6 +1,6 @@
 """Protocol of the examples in Bertazzi 2018, section 4.3: the most adversarial labels of one or two unlabeled points.
 
-A cell fits MCPL to a few labelled points of one feature and an unlabeled point u, for u on a grid and, optionally, to
+A cell fits MCPL to a few labeled points of one feature and an unlabeled point u, for u on a grid and, optionally, to
 two unlabeled points on a grid of pairs. It checks the statements of the thesis: the improvement is never negative, and
 where the orthogonality condition (4.34) holds to 1e-4, the posterior at u is that of the supervised fit.
 """
@@ -64,7 +64,7 @@ class AdversarialLabels(ProtocolSteps):
         return condition if fitted else None
 
     def rows(self, cell: Cell, context: Context) -> SplitRows:
-        """Return the labelled points of the example."""
+        """Return the labeled points of the example."""
         parameters = dict(cell.declared["data"]["parameters"])
         drawn = load_dataset(cell.dataset, rng=stream(0, "points"), parameters=parameters)
         return SplitRows(drawn.X, drawn.y)
@@ -77,7 +77,7 @@ class AdversarialLabels(ProtocolSteps):
             one = _fits(run.cell, X, y, single[:, None])
             holds, change = one["spread"] < ORTHOGONAL, np.abs(one["posterior"] - one["supervised"])
             result.details = {
-                "labelled": X[:, 0].tolist(),
+                "labeled": X[:, 0].tolist(),
                 "classes": y.tolist(),
                 "u": single.tolist(),
                 "one": {name: (values[:, 0] if values.ndim == 3 else values).tolist() for name, values in one.items()},

@@ -59,10 +59,10 @@ def _densities(found: Mapping[str, Any]) -> Figure:
 
 
 def _draw_densities(axes: Axes, found: Mapping[str, Any]) -> None:
-    """Draw the supervised density of each class with unit variance, and its labelled points."""
-    u, labelled, classes = np.array(found["u"]), np.array(found["labelled"]), np.array(found["classes"])
+    """Draw the supervised density of each class with unit variance, and its labeled points."""
+    u, labeled, classes = np.array(found["u"]), np.array(found["labeled"]), np.array(found["classes"])
     for k, name in enumerate(np.unique(classes)):
-        points = labelled[classes == name]
+        points = labeled[classes == name]
         density = np.exp(-0.5 * (u - points.mean()) ** 2) / np.sqrt(2 * np.pi)
         axes.plot(u, density, "--", color=PALETTE[k], linewidth=1, label=f"density, class {k + 1}")
         axes.plot(points, 0.0 * points, "o", color=PALETTE[k])
@@ -104,10 +104,10 @@ def _map(figure: Figure, ax: Axes, x: np.ndarray, y: np.ndarray, values: np.ndar
 
 def _compared(details: Details) -> Figure:
     figure, axes = _figure(2, 2)
-    for column, (label, colour, dashes) in enumerate((("fixed", BLUE, "-"), ("free", RED, "--"))):
+    for column, (label, color, dashes) in enumerate((("fixed", BLUE, "-"), ("free", RED, "--"))):
         found = details[3, label]
         u, one = np.array(found["u"]), {name: np.array(values) for name, values in found["one"].items()}
-        ink = {"color": colour, "linestyle": dashes}
+        ink = {"color": color, "linestyle": dashes}
         axes[0, 0].plot(u, one["soft_labels"][:, 0], label=f"{label} variances", **ink)
         axes[0, 1].plot(u, one["posterior"][:, 0], linewidth=2.4 - column, **ink)
         axes[0, 1].plot(u, one["supervised"][:, 0], "k:", linewidth=1)

@@ -1,14 +1,14 @@
 """Class prior at given shares of positives among the unlabeled rows, on the samples of PULSNAR (Kumar, Lambert 2024).
 
-The unlabeled rows are all negatives and as many hidden positives as make the share; the labelled rows are the other
-positives. With `labelling: scar`, hidden positives are drawn from all positives. With `labelling: classes`, the classes
-of positives, from the rarest to the most common, give hidden positives in the ratio 1 : 2 : 4 : ..., so that labelled
+The unlabeled rows are all negatives and as many hidden positives as make the share; the labeled rows are the other
+positives. With `labeling: scar`, hidden positives are drawn from all positives. With `labeling: classes`, the classes
+of positives, from the rarest to the most common, give hidden positives in the ratio 1 : 2 : 4 : ..., so that labeled
 and hidden positives are unlike each other. A list of classes with weights, drawn from in this order, gives any other
-ratio; all positives of classes that it does not name are labelled.
+ratio; all positives of classes that it does not name are labeled.
 
 Repeat r draws with NumPy's generator of seed r, as the scripts of the repository PULSNAR do, so that the samples are
 theirs, but for a row of a class where they round otherwise. With `drawn`, the rows are drawn from a larger table with
-Python's generator, as its scripts for synthetic sets do: in given numbers, as many labelled ones of each listed class,
+Python's generator, as its scripts for synthetic sets do: in given numbers, as many labeled ones of each listed class,
 and once, so that repeats differ only in the seed of the method.
 
 A method is fitted with its defaults and asked for its `prior_`; the metric is the absolute error of it.
@@ -38,7 +38,7 @@ Weight = Annotated[tuple[int | str, int], Field(strict=False)]
 class Drawn(Strict):
     """Numbers of rows that are drawn, and the seed."""
 
-    labelled: int = Field(ge=1, description="number of labelled rows")
+    labeled: int = Field(ge=1, description="number of labeled rows")
     unlabeled: int = Field(ge=1, description="number of unlabeled rows")
     seed: int = Field(ge=0, description="seed of Python's generator")
 
@@ -50,14 +50,14 @@ class Options(Strict):
         min_length=1, description="shares of positives among the unlabeled rows, one setting each"
     )
     shares_of: dict[str, list[float]] = Field(default={}, description="data set -> its shares, where they are others")
-    labelling: dict[str, Literal["scar", "classes"] | list[Weight]] = Field(
+    labeling: dict[str, Literal["scar", "classes"] | list[Weight]] = Field(
         default={},
-        description="data set -> classes, where labelled and hidden positives are of other classes, or a list of "
+        description="data set -> classes, where labeled and hidden positives are of other classes, or a list of "
         "[class, weight] that hidden positives come from",
     )
     drawn: dict[str, Drawn] = Field(
         default={},
-        description="data set -> {labelled: 2000, unlabeled: 6000, seed: 1}, the rows that are drawn once for all "
+        description="data set -> {labeled: 2000, unlabeled: 6000, seed: 1}, the rows that are drawn once for all "
         "repeats; by default all rows",
     )
 
@@ -80,7 +80,7 @@ class ClassPrior(ProtocolSteps):
         for shares in (options.shares, *options.shares_of.values()):
             if outside := [share for share in shares if not 0 < share < 1]:
                 raise UsageError(f"{experiment.name}: options.shares: {outside[0]} is not between 0 and 1.")
-        for key in ("shares_of", "labelling", "drawn"):
+        for key in ("shares_of", "labeling", "drawn"):
             for name in getattr(options, key):
                 if name not in experiment.dataset_names:
                     where = f"{experiment.name}: options.{key}.{name}"
@@ -97,7 +97,7 @@ class ClassPrior(ProtocolSteps):
         """Yield a condition for each share."""
         options = planner.options
         given = options.model_dump(mode="json")
-        how: dict[str, Any] = {"labelling": given["labelling"].get(dataset, "scar")}
+        how: dict[str, Any] = {"labeling": given["labeling"].get(dataset, "scar")}
         if dataset in options.drawn:
             how["drawn"] = given["drawn"][dataset]
         for share in options.shares_of.get(dataset, options.shares):
@@ -109,7 +109,7 @@ class ClassPrior(ProtocolSteps):
         check_two_classes(cell.dataset, dataset.y)
         split = cell.declared["split"]
         positive = dataset.y == 1
-        ratio, classes = split["labelling"], np.asarray(dataset.classes)
+        ratio, classes = split["labeling"], np.asarray(dataset.classes)
         if ratio == "classes":
             ratio = doubling(classes[positive])
         parts = (
@@ -127,7 +127,7 @@ class ClassPrior(ProtocolSteps):
         return {"prior_error": run.rows.hidden.score(_error_of_prior, prior), "prior": prior}
 
     def conclude(self, run: RunningCell, model: Any, seen: Mapping[str, Any]) -> None:
-        """Add certificate and notes, and no flag, as the prior is no solution of an optimisation problem."""
+        """Add certificate and notes, and no flag, as the prior is no solution of an optimization problem."""
         super().conclude(run, model, seen)
         run.result.flags = []
 
@@ -170,13 +170,13 @@ def hidden_positives(
 
 
 def drawn_rows(positive: Bools, share: float, drawn: Mapping[str, int], parts: Sequence[tuple[Bools, int]]) -> Ints:
-    """Return 1 for labelled, 0 for unlabeled and -1 for other rows (n,)."""
+    """Return 1 for labeled, 0 for unlabeled and -1 for other rows (n,)."""
     random = Random(drawn["seed"])  # the generator of the published scripts
     s = np.full(len(positive), -1)
     hidden, total = round(drawn["unlabeled"] * share), sum(weight for _, weight in parts)
-    labelled = round(drawn["labelled"] / len(parts))
+    labeled = round(drawn["labeled"] / len(parts))
     wanted = [(~positive, 0, drawn["unlabeled"] - hidden)]
-    wanted += [(part, labelled, round(hidden * (weight / total))) for part, weight in parts]
+    wanted += [(part, labeled, round(hidden * (weight / total))) for part, weight in parts]
     for part, ones, zeros in wanted:
         rows = np.flatnonzero(part).tolist()
         if ones + zeros > len(rows):

@@ -1,10 +1,10 @@
 """Classtering protocol: clustering and classification against the number of labels per class (Sansone 2018, 2.4).
 
-`task: clustering` (Figures 2.2 to 2.4): all rows are used for training, `labels` rows of each class are labelled, and
+`task: clustering` (Figures 2.2 to 2.4): all rows are used for training, `labels` rows of each class are labeled, and
 NMI is measured on all rows between the true classes and the predictions, which are classes if there are labels and
 components otherwise. `task: classification` (Figure 2.5): repeats go through the folds of a stratified
-cross-validation, with new folds after each round; rows of the training folds are labelled, and the error rate is
-measured on the test fold. The `grid` of a method is searched by cross-validation on the labelled rows. Generated data
+cross-validation, with new folds after each round; rows of the training folds are labeled, and the error rate is
+measured on the test fold. The `grid` of a method is searched by cross-validation on the labeled rows. Generated data
 sets are drawn again for each repeat (clustering) or round (classification).
 
 The experiment's `options` are those of `Options`.
@@ -42,12 +42,12 @@ class Options(Strict):
     """Options of the protocol."""
 
     task: Literal["clustering", "classification"]
-    labels: list[int] = Field(min_length=1, description="labelled rows of each class")
+    labels: list[int] = Field(min_length=1, description="labeled rows of each class")
     labels_of: dict[str, Annotated[list[int], Field(min_length=1)]] = Field(
         default={}, description="data set -> numbers of labels that replace `labels`"
     )
     generated: list[str] = Field(default=[], description="generated data sets in addition to data.names")
-    unsupervised: list[str] = Field(default=[], description="columns of methods that need no labelled rows")
+    unsupervised: list[str] = Field(default=[], description="columns of methods that need no labeled rows")
     classes: dict[str, list[int | str]] = Field(default={}, description="data set -> the classes that are kept")
     rows: dict[str, int] = Field(default={}, description="data set -> how many rows of these are drawn, once for all")
     embed: dict[str, int] = Field(default={}, description="data set -> dimensions of a t-SNE map that replaces X")
@@ -115,12 +115,12 @@ class ClassteringProtocol(ProtocolSteps):
     def parts(
         self, planner: Planner, condition: Mapping[str, Any], column: str, method: Mapping[str, Any], repeat: int
     ) -> Mapping[str, Any] | None:
-        """Leave out methods that need labelled rows where there are none."""
+        """Leave out methods that need labeled rows where there are none."""
         fits = condition["setting"]["labels"] > 0 or column in planner.options.unsupervised
         return condition if fits else None
 
     def rows(self, cell: Cell, context: Context) -> SplitRows:
-        """Return all rows, or a fold of them for testing, with the same labelled rows for every method."""
+        """Return all rows, or a fold of them for testing, with the same labeled rows for every method."""
         from sklearn.model_selection import StratifiedKFold
 
         data, split = cell.declared["data"], cell.declared["split"]
@@ -132,7 +132,7 @@ class ClassteringProtocol(ProtocolSteps):
             seed = seed_words(split["seed"], "folds", cell.dataset, round_number)[0]
             folds = StratifiedKFold(split["folds"], shuffle=True, random_state=seed)
             train, test = list(folds.split(X, y))[fold]
-        # the same order for every number of labels, so that the labelled rows are nested
+        # the same order for every number of labels, so that the labeled rows are nested
         rng = stream(split["seed"], "labels", cell.dataset, cell.repeat)
         visible = np.full(len(train), -1)
         for label in np.unique(y):
@@ -153,9 +153,9 @@ class ClassteringProtocol(ProtocolSteps):
             return _fit(run.method, run.result.params, run.rows.X_train, run.rows.y_train, seed_of(run.cell, "fit"))
 
     def predict(self, run: RunningCell, model: Any) -> AnyArray:
-        """Return classes, or clusters if no row is labelled and the model has clusters."""
+        """Return classes, or clusters if no row is labeled and the model has clusters."""
         clusters = (run.rows.y_train < 0).all() and hasattr(model, "predict_cluster")
-        # label spreading divides 0 by 0 for rows not connected to a labelled row
+        # label spreading divides 0 by 0 for rows not connected to a labeled row
         with np.errstate(invalid="ignore"):
             predictions: AnyArray = (model.predict_cluster if clusters else model.predict)(run.rows.X_test)
         return predictions
@@ -195,29 +195,29 @@ def _fit(method: Mapping[str, Any], params: Mapping[str, Any], X: Floats, visibl
 
 
 def _searched(method: Mapping[str, Any], rows: SplitRows) -> dict[str, Any]:
-    """Return the first point of the grid with the fewest errors on held-out labelled rows.
+    """Return the first point of the grid with the fewest errors on held-out labeled rows.
 
-    Held-out rows stay in the training set as unlabeled rows. If a class has fewer labelled rows than there are folds,
+    Held-out rows stay in the training set as unlabeled rows. If a class has fewer labeled rows than there are folds,
     the first point is returned.
     """
     from sklearn.model_selection import StratifiedKFold
 
     points = expand(method["grid"])
-    labelled = np.flatnonzero(rows.y_train >= 0)
-    y = rows.y_train[labelled]
+    labeled = np.flatnonzero(rows.y_train >= 0)
+    y = rows.y_train[labeled]
     folds = method["inner_folds"]
     if np.bincount(y).min() < folds:
         return points[0]
-    parts = [held for _, held in StratifiedKFold(folds, shuffle=True, random_state=0).split(labelled, y)]
+    parts = [held for _, held in StratifiedKFold(folds, shuffle=True, random_state=0).split(labeled, y)]
     errors = np.zeros(len(points))
     # a point on all folds in turn: what the methods keep of the rows depends on the point, not on the labels
     for number, point in enumerate(points):
         for held in parts:
             visible = rows.y_train.copy()
-            visible[labelled[held]] = -1
+            visible[labeled[held]] = -1
             with watched():
                 model = _fit(method, {**method["params"], **point}, rows.X_train, visible, 0)
-            errors[number] += np.sum(model.predict(rows.X_train[labelled[held]]) != y[held])
+            errors[number] += np.sum(model.predict(rows.X_train[labeled[held]]) != y[held])
     return points[int(np.argmin(errors))]
 
 

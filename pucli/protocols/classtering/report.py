@@ -53,7 +53,7 @@ def _curves(metric: str, dataset: str, rows: Rows) -> Figure:
         if x:
             band(ax, x, [values[n] for n in x], label, stroke)
             last[label] = float(np.mean(values[x[-1]]))
-    ax.set_xlabel(f"labelled rows of each class; {spread_of(len({cell.repeat for cell, _ in rows}))}")
+    ax.set_xlabel(f"labeled rows of each class; {spread_of(len({cell.repeat for cell, _ in rows}))}")
     ax.set_ylabel(metric)
     ax.set_title(finding(dataset, last, higher=get_metric(metric).better == "higher"), pad=12)
     end_labels(ax, 2.1)
@@ -80,10 +80,10 @@ def finding(dataset: str, last: Mapping[str, float], *, higher: bool) -> str:
 
 
 def predictions(dataset: str, rows: Rows) -> Figure:
-    """Draw rows in two or three dimensions, coloured by class and by the predictions of each method.
+    """Draw rows in two or three dimensions, colored by class and by the predictions of each method.
 
-    The predictions shown are those with the most labels. A predicted cluster has the colour of the class with which it
-    shares the most rows; further clusters have further colours.
+    The predictions shown are those with the most labels. A predicted cluster has the color of the class with which it
+    shares the most rows; further clusters have further colors.
     """
     most = max(cell.setting["labels"] for cell, _ in rows)
     shown = [(cell.method, row["details"]) for cell, row in rows if cell.setting["labels"] == most]
@@ -107,7 +107,7 @@ def predictions(dataset: str, rows: Rows) -> Figure:
         ax.set(xticks=[], yticks=[], **({"zticks": []} if solid else {}))
         ax.set_aspect("equal", "datalim")
         ax.grid(visible=False)
-    figure.suptitle(f"{dataset}, {most} labelled rows of each class")
+    figure.suptitle(f"{dataset}, {most} labeled rows of each class")
     return figure
 
 

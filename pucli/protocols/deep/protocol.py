@@ -1,17 +1,17 @@
 """Deep protocol: density estimators trained on few rows; log-likelihood, modes and speed (Sansone 2018, 4.4).
 
-`rows` training and `test_rows` test rows are drawn from a generator with known centres, or made by stacking three
+`rows` training and `test_rows` test rows are drawn from a generator with known centers, or made by stacking three
 images of digits. Metrics of a cell:
 
     log_likelihood : mean over test rows of a kernel density on `generated` rows; bandwidth chosen on training rows
     iterations_per_second : of training without its first tenth, per second of processor time in one thread, which
         other processes of the machine hardly affect; on a GPU, per second of wall-clock time
     modes : number of components, or stacked classes, with at least a fifth of their share of the generated rows
-    near : share of generated rows within four standard deviations (per dimension, root mean square) of a centre
+    near : share of generated rows within four standard deviations (per dimension, root mean square) of a center
 
 With `looks`, the model is also evaluated after these numbers of iterations, for the figure of the likelihood. A cell
 that was interrupted goes on from its last block of iterations (`training.py`), with the same bits.
-Generated rows are assigned to the component with the nearest centre, which is the best classifier for equal isotropic
+Generated rows are assigned to the component with the nearest center, which is the best classifier for equal isotropic
 Gaussians (the thesis trains a network), or to the stacked class with the nearest training image in each channel.
 Profiles reduce `iterations` (two million in the thesis) and `hidden`. The options of the experiment are those of
 `Options`.
@@ -30,7 +30,7 @@ from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import UsageError
 from pucli.core.seeding import seed_words, stream
 from pucli.data import dataset_entry, load_dataset
-from pucli.metrics.density import mean_log_likelihood, modes_found, nearest_centres, share_near
+from pucli.metrics.density import mean_log_likelihood, modes_found, nearest_centers, share_near
 from pucli.protocols.common import Planner, declared_method, read_rows
 from pucli.protocols.deep.training import Training, place_of
 from pucli.protocols.steps import ProtocolSteps, RunningCell, SplitRows
@@ -61,11 +61,11 @@ class Options(Strict):
 class DrawnRows(SplitRows):
     """Rows of a repeat, without labels, and the references for generated rows.
 
-    These are the centres (n, d) of the components and their standard deviation `sd`, or the training images (m, p) that
+    These are the centers (n, d) of the components and their standard deviation `sd`, or the training images (m, p) that
     were stacked, with their `digits` (m,).
     """
 
-    centres: Floats | None = None
+    centers: Floats | None = None
     sd: float = 0.0
     images: Floats | None = None
     digits: Ints | None = None
@@ -106,7 +106,7 @@ class Deep(ProtocolSteps):
 
     def rows(self, cell: Cell, context: Context) -> DrawnRows:
         """Draw training and test rows, or stack images of digits."""
-        from pucli.data.catalogue.mixtures import embedding, grid_centres, stacked
+        from pucli.data.catalogue.mixtures import embedding, grid_centers, stacked
 
         name, seed, options = cell.dataset, cell.declared["split"]["seed"], cell.declared["options"]
         streams = [stream(seed, purpose, name, cell.repeat) for purpose in ("train", "test")]
@@ -126,15 +126,15 @@ class Deep(ProtocolSteps):
             for rng, rows in zip(streams, (options["rows"], options["test_rows"]), strict=True)
         )
         if entry.generator == "gaussian-grid":
-            centres = grid_centres(entry.parameters["spacing"])
+            centers = grid_centers(entry.parameters["spacing"])
         elif entry.generator == "embedded-gaussians":
             means, basis = embedding(entry.parameters["spread"])
-            centres = means @ basis
+            centers = means @ basis
         else:
             raise UsageError(
-                f"{name}: the protocol deep knows the centres of gaussian-grid and embedded-gaussians only."
+                f"{name}: the protocol deep knows the centers of gaussian-grid and embedded-gaussians only."
             )
-        return DrawnRows(X, X_test=X_test, centres=centres, sd=float(entry.parameters["sd"]))
+        return DrawnRows(X, X_test=X_test, centers=centers, sd=float(entry.parameters["sd"]))
 
     def fit(self, run: RunningCell) -> Any:
         """Train the model, measuring it at the looks, and judge the rows that it generates."""
@@ -191,10 +191,10 @@ def _judge(
     generated = model.sample(options["generated"], random_state=seed)
     if options["likelihood"]:
         result.metrics["log_likelihood"], result.details["bandwidth"] = _likelihood(generated, rows)
-    if rows.centres is not None:
-        nearest, _ = nearest_centres(generated, rows.centres)
-        counts = np.bincount(nearest, minlength=len(rows.centres))
-        result.metrics["near"] = share_near(generated, rows.centres, rows.sd)
+    if rows.centers is not None:
+        nearest, _ = nearest_centers(generated, rows.centers)
+        counts = np.bincount(nearest, minlength=len(rows.centers))
+        result.metrics["near"] = share_near(generated, rows.centers, rows.sd)
         result.details["counts"] = counts.astype(int).tolist()
     else:
         counts = _stacked_counts(generated, rows)
@@ -214,7 +214,7 @@ def _stacked_counts(generated: Floats, rows: DrawnRows) -> Ints:
     """Return generated rows per stacked class: each channel has the digit of the nearest training image."""
     from sklearn.neighbors import KNeighborsClassifier
 
-    assert rows.images is not None  # rows without centres are stacked images
+    assert rows.images is not None  # rows without centers are stacked images
     p = rows.images.shape[1]
     nearest = KNeighborsClassifier(1).fit(rows.images, rows.digits)
     classes = np.zeros(len(generated), dtype=np.int64)
@@ -224,7 +224,7 @@ def _stacked_counts(generated: Floats, rows: DrawnRows) -> Ints:
 
 
 def _shown(model: Any, rows: DrawnRows, generated: Floats, seed: int) -> dict[str, Any]:
-    """Return the data of the figures: rows in two dimensions, or images and their neighbours in the latent space."""
+    """Return the data of the figures: rows in two dimensions, or images and their neighbors in the latent space."""
     if rows.images is None:
         if rows.X_train.shape[1] != 2:
             return {}
@@ -235,5 +235,5 @@ def _shown(model: Any, rows: DrawnRows, generated: Floats, seed: int) -> dict[st
         true = rows.X_test[:_SHOWN_IMAGES]
         codes = model.transform(true)
         near = [model.inverse_transform(codes + _NOISE * rng.standard_normal(codes.shape)) for _ in range(5)]
-        images["neighbours"] = [true, *near]
+        images["neighbors"] = [true, *near]
     return {name: np.round(np.array(rows), 2).tolist() for name, rows in images.items()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.report.figures.style import NARROW, WIDE, band, colour, dots, drawing, end_labels, plain, spread_of, strokes
+from pucli.report.figures.style import NARROW, WIDE, band, color, dots, drawing, end_labels, plain, spread_of, strokes
 from pucli.report.files import csv_text
 from pucli.report.protocol_parts import Extra, done_rows
 from pucli.runner.cells import Cell
@@ -45,7 +45,7 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
             ("generated", plane, "Generated rows"),
             ("counts", histogram, "Generated rows of each mode"),
             ("images", partial(image_panels, "images"), "True and generated images"),
-            ("neighbours", partial(image_panels, "neighbours"), "True images and images of nearby codes"),
+            ("neighbors", partial(image_panels, "neighbors"), "True images and images of nearby codes"),
         ):
             having = {label: details for label, details in own.items() if details.get(key)}
             if having:
@@ -60,12 +60,12 @@ def plane(having: Details) -> Figure:
     """Draw true and generated rows of the plane, a panel for each method."""
     figure, axes = drawing(WIDE, 7.0 / len(having) + 0.4, 1, len(having))
     for ax, (label, details) in zip(axes[0], having.items(), strict=True):
-        dots(ax, np.array(details["generated"]), colour(label), 1.5)
+        dots(ax, np.array(details["generated"]), color(label), 1.5)
         dots(ax, np.array(details["true"]), "black", 1.2)
         ax.set_title(label)
         ax.set_aspect("equal", "datalim")
         ax.locator_params(nbins=4)
-    figure.supxlabel("black: true rows; coloured: generated rows", fontsize=9)
+    figure.supxlabel("black: true rows; colored: generated rows", fontsize=9)
     return figure
 
 
@@ -73,7 +73,7 @@ def histogram(having: Details) -> Figure:
     """Draw the number of generated rows of each mode, a panel for each method."""
     figure, axes = drawing(WIDE, 1.8, 1, len(having), sharey=True)
     for ax, (label, details) in zip(axes[0], having.items(), strict=True):
-        ax.bar(range(len(details["counts"])), details["counts"], color=colour(label))
+        ax.bar(range(len(details["counts"])), details["counts"], color=color(label))
         ax.set_title(label)
         ax.set_xlabel("mode")
         ax.locator_params(nbins=4, integer=True)

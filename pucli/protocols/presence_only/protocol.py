@@ -5,7 +5,7 @@ the catalogue: NAME has the records of all species and the background, with the 
 same features of the surveyed sites, and NAME-survey a 0/1 column per species, both with the site as the class. Each has
 one row per record or site.
 
-A cell is a species. The labelled rows are its records, the unlabeled ones the background. Blocks are the squares of
+A cell is a species. The labeled rows are its records, the unlabeled ones the background. Blocks are the squares of
 `block_width` in the plane of the two `coordinates`, which are no features. Rows of one block are one group of the folds
 that a method makes. The setting `tested` says how the survey is used:
 
@@ -76,7 +76,7 @@ class PresenceOnly(ProtocolSteps):
         if planner.experiment.split.label_frequencies or planner.scope.repeats > 1:
             raise UsageError(
                 f"{planner.experiment.name}: the protocol presence_only has no label frequencies and one repeat: the "
-                "records are the labelled rows."
+                "records are the labeled rows."
             )
 
     def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
@@ -124,12 +124,12 @@ class PresenceOnly(ProtocolSteps):
         return SurveyRows(X, s, X_test, HiddenLabels(present), folds=folds, groups=blocks)
 
     def prepare(self, cell: Cell, context: Context) -> SurveyRows:
-        """Return the rows as they are; each fold is standardised by its own training rows."""
+        """Return the rows as they are; each fold is standardized by its own training rows."""
         return self.rows(cell, context)
 
     def fit(self, run: RunningCell) -> list[tuple[Any, Floats]]:
-        """Return the model of each fold with its sites, standardised by the rows of the fold."""
-        rows, how, models = run.rows, run.cell.declared["data"]["standardise"], []
+        """Return the model of each fold with its sites, standardized by the rows of the fold."""
+        rows, how, models = run.rows, run.cell.declared["data"]["standardize"], []
         for train, test in rows.folds:
             scaled = scaling(how, rows.X_train[train])
             X = scaled(rows.X_train[train])

@@ -1,4 +1,4 @@
-"""PU protocol: split, standardise by the training rows, tune without true labels, fit once, score the test rows.
+"""PU protocol: split, standardize by the training rows, tune without true labels, fit once, score the test rows.
 
 This is the protocol of Wang 2024, sections 3.4, 3.6, 4.3, 4.5 and 5.7. All methods use the same rows and validation
 folds for a data set, setting and repeat, so that comparisons are paired.
@@ -24,7 +24,7 @@ from pydantic import Field
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.data.catalogue.entries import dataset_entry
-from pucli.data.splits.labelling import LABELLINGS
+from pucli.data.splits.labeling import LABELINGS
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import make_estimator
 from pucli.metrics import all_metrics, pu_counts, puf
@@ -48,18 +48,18 @@ class Options(Strict):
     irrelevant_per_feature: int = Field(
         default=0,
         ge=0,
-        description="standard normal columns added per column of a declared data set, all rows standardised (4.5.2)",
+        description="standard normal columns added per column of a declared data set, all rows standardized (4.5.2)",
     )
     scaled: bool = Field(
-        default=True, description="whether rows with irrelevant columns are standardised before these are added"
+        default=True, description="whether rows with irrelevant columns are standardized before these are added"
     )
     cut_at_prior: list[str] = Field(
         default=[],
         description="columns that predict the true share of positives among the unlabeled training rows",
     )
-    labelled_as_unlabeled: list[str] = Field(
+    labeled_as_unlabeled: list[str] = Field(
         default=[],
-        description="columns whose unlabeled rows include a copy of each labelled row, as in Kiryo's nnPU code",
+        description="columns whose unlabeled rows include a copy of each labeled row, as in Kiryo's nnPU code",
     )
 
 
@@ -89,7 +89,7 @@ class PU(ProtocolSteps):
         grid = resolved_grid(entry, planner.scope.profile)
         tuning = tuning_settings(planner.experiment, entry, planner.scope.profile, grid) if grid else None
         more: dict[str, Any] = {"cut": "prior"} if column in options.cut_at_prior else {}
-        if column in options.labelled_as_unlabeled:
+        if column in options.labeled_as_unlabeled:
             more["copies"] = True
         return declared_method(planner.experiment, column, grid=grid, tuning=tuning, **more)
 
@@ -108,12 +108,12 @@ class PU(ProtocolSteps):
                     "label_frequency": frequency,
                     "fraction": getattr(split, SCENARIOS[split.scenario]),
                 }
-                if split.labelling != "scar":  # the default is not in the key
-                    division["labelling"] = split.labelling
+                if split.labeling != "scar":  # the default is not in the key
+                    division["labeling"] = split.labeling
                 if together := dataset_entry(dataset).group_columns:
                     division["groups"] = together
-                if split.labelled != "training":
-                    division["labelled"] = split.labelled
+                if split.labeled != "training":
+                    division["labeled"] = split.labeled
                 yield {
                     "setting": {**parameters, "label_frequency": frequency},
                     "data": {"parameters": parameters, **used},
@@ -190,14 +190,14 @@ def _check(planner: Planner, options: Options) -> None:
             f"{experiment.name}: options.irrelevant_per_feature is for declared data sets; the generator "
             f"{experiment.data.generate} adds columns by data.parameters."
         )
-    for option in ("cut_at_prior", "labelled_as_unlabeled"):
+    for option in ("cut_at_prior", "labeled_as_unlabeled"):
         for column in getattr(options, option):
             if column not in experiment.methods:
                 raise unknown(f"column of options.{option}", column, experiment.methods)
-    if split.labelled != "training" and split.scenario != "single-training-set":
-        raise UsageError(f"{experiment.name}: split.labelled belongs to the scenario single-training-set; remove it.")
-    if split.labelling not in LABELLINGS:
-        raise unknown("labelling", split.labelling, LABELLINGS)
+    if split.labeled != "training" and split.scenario != "single-training-set":
+        raise UsageError(f"{experiment.name}: split.labeled belongs to the scenario single-training-set; remove it.")
+    if split.labeling not in LABELINGS:
+        raise unknown("labeling", split.labeling, LABELINGS)
     for scenario, key in SCENARIOS.items():
         if getattr(split, key) is not None and scenario != split.scenario:
             raise UsageError(f"{experiment.name}: split.{key} belongs to the scenario {scenario}; remove it.")
@@ -213,16 +213,14 @@ def true_prior(params: Mapping[str, Any], rows: PURows) -> dict[str, float]:
 
 
 def _with_copies(rows: PURows) -> PURows:
-    """Return rows in which the labelled ones are among the unlabeled ones as well."""
-    labelled = rows.X_train[np.asarray(rows.y_train) == 1]
-    s = np.concatenate([rows.y_train, np.zeros(len(labelled), dtype=np.int8)])
-    return replace(
-        rows, X_train=np.vstack([rows.X_train, labelled]), y_train=s, prior=rows.prior_with_copies, shared={}
-    )
+    """Return rows in which the labeled ones are among the unlabeled ones as well."""
+    labeled = rows.X_train[np.asarray(rows.y_train) == 1]
+    s = np.concatenate([rows.y_train, np.zeros(len(labeled), dtype=np.int8)])
+    return replace(rows, X_train=np.vstack([rows.X_train, labeled]), y_train=s, prior=rows.prior_with_copies, shared={})
 
 
 def _puf(y: AnyArray, predictions: Ints) -> float:
-    """Return PUF with the recall of all positives, which the recall on labelled rows estimates."""
+    """Return PUF with the recall of all positives, which the recall on labeled rows estimates."""
     return float(puf(pu_counts(y == 1, predictions, 1), "all"))
 
 

@@ -1,4 +1,4 @@
-"""Rows of a cell: loaded, split and standardised."""
+"""Rows of a cell: loaded, split and standardized."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.seeding import stream
-from pucli.data.splits.labelling import labelling_tilt
+from pucli.data.splits.labeling import labeling_tilt
 from pucli.data.splits.scenarios import Split
 from pucli.protocols.common import check_two_classes, read_groups, read_rows
 from pucli.protocols.hidden_labels import HiddenLabels
@@ -23,11 +23,11 @@ SCENARIOS = {"case-control": "unlabeled_train", "single-training-set": "train"}
 
 @dataclass(frozen=True, kw_only=True)
 class PURows(SplitRows):
-    """Labelled and unlabeled training rows, and test rows.
+    """Labeled and unlabeled training rows, and test rows.
 
     relevant : number of features before those that are known to be irrelevant.
     prior : share of positives among the unlabeled rows, for methods declared to use it.
-    prior_with_copies : the same where the labelled rows count as unlabeled rows as well.
+    prior_with_copies : the same where the labeled rows count as unlabeled rows as well.
     hidden_train : true labels of the training rows, for figures.
     """
 
@@ -47,7 +47,7 @@ def divided(cell: Cell, context: Context) -> PURows:
     constant = int(np.count_nonzero(is_constant(X[chosen.train])))
     s = np.asarray(chosen.s)
     unlabeled = chosen.train[s == 0]
-    if "labelled" not in cell.declared["split"]:  # there the test rows have another share of positives
+    if "labeled" not in cell.declared["split"]:  # there the test rows have another share of positives
         unlabeled = np.concatenate([unlabeled, chosen.test])
     prior, with_copies = (
         float(np.mean(y[rows] == 1)) for rows in (unlabeled, np.concatenate([unlabeled, chosen.train[s == 1]]))
@@ -74,10 +74,10 @@ def split_of(cell: Cell, X: Floats, y: AnyArray, groups: Ints | None = None) -> 
     scenario, frequency, fraction = split["scenario"], split["label_frequency"], split["fraction"]
     rng = split_stream(split["seed"], _set_name(cell), scenario, frequency, cell.repeat)
     options: dict[str, Any] = {} if fraction is None else {SCENARIOS[scenario]: fraction}
-    if "labelled" in split:
-        options["labelled"] = split["labelled"]
+    if "labeled" in split:
+        options["labeled"] = split["labeled"]
     how = stream(split["seed"], "labelling", _set_name(cell), cell.repeat)
-    tilt = labelling_tilt(split.get("labelling", "scar"), X, y, how)
+    tilt = labeling_tilt(split.get("labeling", "scar"), X, y, how)
     return make_split(scenario, y, frequency, rng=rng, tilt=tilt, groups=groups, **options)
 
 

@@ -2,17 +2,17 @@
 
 pu-bench (repository XiXiphus/PU-Bench, case-control, "nnPU full U")
     A fifth of the rows, stratified, is the test set, and a hundredth of the others the validation set. Of the remaining
-    positives, a share `label_frequency` is labelled by one of `labellings` (`pucli.data.splits.labelling`). The
-    unlabeled rows are all remaining rows, so that labelled rows occur twice. The validation rows are labelled in the
+    positives, a share `label_frequency` is labeled by one of `labelings` (`pucli.data.splits.labeling`). The
+    unlabeled rows are all remaining rows, so that labeled rows occur twice. The validation rows are labeled in the
     same way. Of the points of a column's grid, that with the largest proxy accuracy on them is taken, which needs the
     class prior, and no true labels otherwise. The repeats have the `seeds` of the repository.
 puicl (repository puicl, evaluate_pretrained_model.py)
-    The positive class is drawn at random. Of at most 600 of its rows, `label_frequency` are labelled. The unlabeled
+    The positive class is drawn at random. Of at most 600 of its rows, `label_frequency` are labeled. The unlabeled
     rows are the others and as many rows of the other class as make a fifth of them negative. They are the test rows.
     The draw of a data set depends on its place in `sets`; each repeat continues the random stream of the previous one.
 
 For the seed 42, with the sets in the order of the publication and the rows in the order of its files, puicl has the
-published tasks. With rows in the order of its files, pu-bench has the repository's test sets and labelled rows.
+published tasks. With rows in the order of its files, pu-bench has the repository's test sets and labeled rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pydantic import Field
 
 from pucli.core.arrays import AnyArray, Floats, Ints, z_scores
 from pucli.core.errors import UsageError, unknown
-from pucli.data.splits.labelling import PU_BENCH, class_probabilities, drawn
+from pucli.data.splits.labeling import PU_BENCH, class_probabilities, drawn
 from pucli.metrics import pu_counts
 from pucli.metrics.pu import proxy_accuracy
 from pucli.models.certificates import watched
@@ -54,7 +54,7 @@ class Options(Strict):
     sampling: Literal["pu-bench", "puicl"] = Field(description="pu-bench or puicl")
     sets: list[str] = Field(default=[], description="puicl: the data sets in the order in which they get their seeds")
     seeds: list[int] = Field(default=[], description="pu-bench: seeds of the repeats; by default split.seed + repeat")
-    labellings: dict[str, list[float]] = Field(
+    labelings: dict[str, list[float]] = Field(
         default={},
         description="pu-bench: scar (S1), sar-lbe-a (S2), sar-lbe-b (S3), sar-pusb (S4) -> those of "
         "split.label_frequencies that it has; by default scar with all",
@@ -64,15 +64,15 @@ class Options(Strict):
 class Sampled(NamedTuple):
     """Rows of a task: training rows with their labels, test rows, and the label of the positive class.
 
-    validation, validation_labelled : rows, as those for training, on which pu-bench selects.
+    validation, validation_labeled : rows, as those for training, on which pu-bench selects.
     """
 
     train: Ints
-    labelled: AnyArray
+    labeled: AnyArray
     test: Ints
     positive: int = 1
     validation: Ints | None = None
-    validation_labelled: AnyArray | None = None
+    validation_labeled: AnyArray | None = None
 
 
 class PUBenchmarks(pu.PU):
@@ -82,7 +82,7 @@ class PUBenchmarks(pu.PU):
     options = Options
 
     def plan(self, planner: Planner) -> Iterator[Cell]:
-        """Plan the cells in the order labelling, data set, setting, method, repeat."""
+        """Plan the cells in the order labeling, data set, setting, method, repeat."""
         options, experiment = planner.options, planner.experiment
         sampling = options.sampling
         if experiment.data.generate or experiment.split.unlabeled_train or experiment.split.train:
@@ -91,12 +91,12 @@ class PUBenchmarks(pu.PU):
             )
         if sampling == "pu-bench":
             _check_pu_bench(planner)
-        labellings = options.labellings or {"scar": experiment.split.label_frequencies}
-        for labelling, frequencies in labellings.items():
-            labelled = experiment.model_copy(
-                update={"split": experiment.split.model_copy(update={"labelling": labelling})}
+        labelings = options.labelings or {"scar": experiment.split.label_frequencies}
+        for labeling, frequencies in labelings.items():
+            labeled = experiment.model_copy(
+                update={"split": experiment.split.model_copy(update={"labeling": labeling})}
             )
-            for cell in super().plan(dataclasses.replace(planner, experiment=labelled)):
+            for cell in super().plan(dataclasses.replace(planner, experiment=labeled)):
                 if cell.setting["label_frequency"] not in frequencies:
                     continue
                 division = {**cell.declared["split"], "sampling": sampling}
@@ -114,8 +114,8 @@ class PUBenchmarks(pu.PU):
                     if method["tuning"]:
                         method |= {"tuning": {"score": PROXY}}
                         n_fits += len(expand(method["grid"]))
-                    if len(labellings) > 1:
-                        setting["labelling"] = labelling
+                    if len(labelings) > 1:
+                        setting["labeling"] = labeling
                 identity = [self.name, VERSION[sampling], pu.VERSION]
                 declared = {**cell.declared, "method": method, "split": division, "protocol": identity}
                 new: dict[str, Any] = {"declared": declared, "setting": setting, "group": f"{sampling} {cell.group}"}
@@ -127,20 +127,20 @@ class PUBenchmarks(pu.PU):
         check_two_classes(cell.dataset, y)
         split = cell.declared["split"]
         if split["sampling"] == "pu-bench":
-            rows = pu_bench(X, y, split["label_frequency"], split["seed"], split.get("labelling", "scar"))
+            rows = pu_bench(X, y, split["label_frequency"], split["seed"], split.get("labeling", "scar"))
         else:
             rng = puicl_stream(split["seed"], split["place"])
             rows = [puicl(y, split["label_frequency"], rng) for _ in range(cell.repeat + 1)][-1]
         truth = np.where(y == rows.positive, 1, -1)
         return PURows(
             X[rows.train],
-            rows.labelled,
+            rows.labeled,
             X[rows.test],
             HiddenLabels(truth[rows.test]),
             relevant=X.shape[1],
-            prior=float(np.mean(truth[rows.train][rows.labelled == 0] == 1)),
+            prior=float(np.mean(truth[rows.train][rows.labeled == 0] == 1)),
             more=() if rows.validation is None else (X[rows.validation],),
-            shared={"validation": rows.validation_labelled},
+            shared={"validation": rows.validation_labeled},
         )
 
     def parameters(self, run: RunningCell) -> dict[str, Any]:
@@ -168,12 +168,12 @@ def _check_pu_bench(planner: Planner) -> None:
         raise UsageError(
             f"{experiment.name}: {scope.repeats} repeats, and options.seeds has {len(options.seeds)}; add seeds."
         )
-    for labelling, frequencies in options.labellings.items():
-        if labelling not in ("scar", *PU_BENCH):
-            raise unknown("labelling of options.labellings", labelling, ("scar", *PU_BENCH))
+    for labeling, frequencies in options.labelings.items():
+        if labeling not in ("scar", *PU_BENCH):
+            raise unknown("labeling of options.labelings", labeling, ("scar", *PU_BENCH))
         if missing := set(frequencies) - set(experiment.split.label_frequencies):
             raise UsageError(
-                f"{experiment.name}: options.labellings.{labelling} has {min(missing):g}, which "
+                f"{experiment.name}: options.labelings.{labeling} has {min(missing):g}, which "
                 "split.label_frequencies lacks; add it there."
             )
 
@@ -190,12 +190,12 @@ def _selected(run: RunningCell, params: dict[str, Any]) -> dict[str, Any]:
             model = run.make({**params, **point}).fit(rows.X_train, rows.y_train)
         counts = pu_counts(rows.shared["validation"] == 1, pu.predicted_classes(model, rows.more[0]), 1)
         found = float(proxy_accuracy(counts, "unlabeled", rows.prior))
-        if found > best:  # not if no validation row is labelled
+        if found > best:  # not if no validation row is labeled
             best, chosen = found, point
     return {**params, **chosen}
 
 
-def pu_bench(X: Floats, y: AnyArray, label_frequency: float, seed: int, labelling: str = "scar") -> Sampled:
+def pu_bench(X: Floats, y: AnyArray, label_frequency: float, seed: int, labeling: str = "scar") -> Sampled:
     """Return the rows of PU-Bench's case-control sampling."""
     from sklearn.model_selection import train_test_split
 
@@ -203,23 +203,23 @@ def pu_bench(X: Floats, y: AnyArray, label_frequency: float, seed: int, labellin
     rows = max(round(VALIDATION * len(rest)), 2)  # one of each class
     train, validation = train_test_split(rest, test_size=rows, stratify=y[rest], random_state=seed)
     rng = np.random.default_rng(seed)
-    labelled = [_labelled(X, y, part, label_frequency, labelling, rng) for part in (train, validation)]
-    (train, s), (validation, s_validation) = labelled
-    return Sampled(train, s, test, validation=validation, validation_labelled=s_validation)
+    labeled = [_labeled(X, y, part, label_frequency, labeling, rng) for part in (train, validation)]
+    (train, s), (validation, s_validation) = labeled
+    return Sampled(train, s, test, validation=validation, validation_labeled=s_validation)
 
 
-def _labelled(
-    X: Floats, y: AnyArray, rows: Ints, frequency: float, labelling: str, rng: np.random.Generator
+def _labeled(
+    X: Floats, y: AnyArray, rows: Ints, frequency: float, labeling: str, rng: np.random.Generator
 ) -> tuple[Ints, AnyArray]:
-    """Return rows that are labelled and then all `rows` as unlabeled ones, and which are labelled."""
+    """Return rows that are labeled and then all `rows` as unlabeled ones, and which are labeled."""
     positive = np.flatnonzero(y[rows] == 1)
     count = int(len(positive) * frequency)
     p = np.ones(len(positive))
-    if labelling != "scar":
+    if labeling != "scar":
         of = X[rows] if np.isin(X, (0.0, 1.0)).all() else z_scores(X[rows])  # one-hot columns stay as they are
         p = class_probabilities(of, y[rows] == 1)[positive]
-    chosen = rows[drawn(labelling, positive, p, count, rng)]
-    # PU-Bench mixes labelled and unlabeled rows, and so draws random numbers before it labels the validation rows
+    chosen = rows[drawn(labeling, positive, p, count, rng)]
+    # PU-Bench mixes labeled and unlabeled rows, and so draws random numbers before it labels the validation rows
     rng.permutation(len(chosen) + len(rows))
     return np.concatenate([chosen, rows]), np.repeat(np.array([1, 0], np.int8), [len(chosen), len(rows)])
 
@@ -236,10 +236,10 @@ def puicl(y: AnyArray, label_frequency: float, rng: np.random.Generator) -> Samp
     positive, negative = np.flatnonzero(y == label), np.flatnonzero(y != label)
     positive = rng.choice(positive, min(MOST_POSITIVES, len(positive)), replace=False)
     hidden = round((1.0 - label_frequency) * len(positive))
-    labelled = rng.choice(positive, len(positive) - hidden, replace=False)
+    labeled = rng.choice(positive, len(positive) - hidden, replace=False)
     outliers = max(1, min(len(negative), round(hidden * OUTLIERS / (1.0 - OUTLIERS))))
     drawn = rng.choice(negative, outliers, replace=False)
-    unlabeled = rng.permutation(np.concatenate([np.setdiff1d(positive, labelled), drawn]))
-    labelled = rng.permutation(labelled)
-    s = np.repeat(np.array([1, 0], np.int8), [len(labelled), len(unlabeled)])
-    return Sampled(train=np.concatenate([labelled, unlabeled]), labelled=s, test=unlabeled, positive=label)
+    unlabeled = rng.permutation(np.concatenate([np.setdiff1d(positive, labeled), drawn]))
+    labeled = rng.permutation(labeled)
+    s = np.repeat(np.array([1, 0], np.int8), [len(labeled), len(unlabeled)])
+    return Sampled(train=np.concatenate([labeled, unlabeled]), labeled=s, test=unlabeled, positive=label)

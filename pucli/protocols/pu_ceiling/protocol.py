@@ -1,6 +1,6 @@
 """PU ceiling: the best F1 of any point of a grid on the test rows; a diagnosis that is not used to choose parameters.
 
-Rows, splits and standardisation are those of the protocol pu. Every point of the grid of a column is fitted once on the
+Rows, splits and standardization are those of the protocol pu. Every point of the grid of a column is fitted once on the
 training rows and scored on the test rows **with their true labels**. The best of these scores is not an estimate of
 performance but an upper bound for any choice among these points (a refinement after the grid may exceed it). If it is
 below a published figure, no point of the grid gives that figure; otherwise, tuning does not choose the right point.

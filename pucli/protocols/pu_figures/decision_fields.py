@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.protocols.pu_figures.protocol import FieldFigure, options_of
-from pucli.report.figures.style import NEGATIVE, POSITIVE, WIDE, colour, dots, drawing
+from pucli.report.figures.style import NEGATIVE, POSITIVE, WIDE, color, dots, drawing
 from pucli.report.protocol_parts import Extra
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, base_name, variant_name
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# opacity of a region in the colour of its method
+# opacity of a region in the color of its method
 SHADE = 0.3
 
 
@@ -57,7 +57,7 @@ def _draw(experiment: Experiment, figure: FieldFigure, chosen: Sequence[tuple[Ce
         Line2D([], [], marker=".", linestyle="", color=shade, label=f"{name} test rows")
         for name, shade in (("positive", POSITIVE), ("negative", NEGATIVE))
     ]
-    fields = [Patch(color=colour(m), alpha=SHADE, label=f"predicted negative by {base_name(m)}") for m in methods]
+    fields = [Patch(color=color(m), alpha=SHADE, label=f"predicted negative by {base_name(m)}") for m in methods]
     drawn.legend(handles=[*marks, *fields], loc="outside upper center", ncols=4, columnspacing=1.0)
     return drawn
 
@@ -74,7 +74,7 @@ def _panel(ax: Axes, method: str, row: Mapping[str, Any], asked: Sequence[float]
         np.ma.masked_equal(np.array(window["negative"]), 0),
         extent=(left, right, left, right),
         origin="lower",
-        cmap=ListedColormap([colour(method)]),
+        cmap=ListedColormap([color(method)]),
         alpha=SHADE,
         interpolation="nearest",
     )

@@ -25,7 +25,7 @@ from pucli.protocols.steps import RunningCell
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment, Strict
 
-NEIGHBOURS = 10  # number of neighbours on the map for the share of the same class
+NEIGHBORS = 10  # number of neighbors on the map for the share of the same class
 
 
 class Panel(Strict):
@@ -41,7 +41,7 @@ class MapFigure(Strict):
 
     title: str
     panels: list[Panel] = Field(min_length=1)
-    labelled: bool = Field(default=True, description="draw labelled rows as triangles")
+    labeled: bool = Field(default=True, description="draw labeled rows as triangles")
 
 
 class FieldFigure(Strict):
@@ -67,8 +67,8 @@ def options_of(experiment: Experiment, changes: Mapping[str, Any] | None = None)
     options = read_options(Options, experiment, changes)
     if bool(options.maps) == bool(options.fields):
         raise UsageError(f"{experiment.name}: options: give either maps (any data) or fields (two features).")
-    if options.fields and experiment.data.standardise != "none":
-        raise UsageError(f"{experiment.name}: data.standardise: decision fields are drawn in raw units; say none.")
+    if options.fields and experiment.data.standardize != "none":
+        raise UsageError(f"{experiment.name}: data.standardize: decision fields are drawn in raw units; say none.")
     perplexities: dict[tuple[str, float], float] = {}
     for name, figure in options.maps.items():
         for panel in figure.panels:
@@ -160,16 +160,16 @@ def _map(cell: Cell, rows: PURows) -> dict[str, Any]:
     perplexity = min(float(cell.declared["picture"]["perplexity"]), 0.99 * (len(X) - 1))
     tsne = TSNE(perplexity=perplexity, init="pca", random_state=seed)
     points = tsne.fit_transform(X).astype(np.float64)
-    near = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(X) - 1)).fit(points).kneighbors(return_distance=False)
+    near = NearestNeighbors(n_neighbors=min(NEIGHBORS, len(X) - 1)).fit(points).kneighbors(return_distance=False)
     silhouette, between = two_parts(points[y == 1], points[y == -1], seed)
     advised = advise(rows.X_train, rows.y_train == 1, random_state=0)
     return {
         "points": points.round(3).tolist(),
         "classes": y.tolist(),
-        "labelled": np.flatnonzero(rows.y_train == 1).tolist(),
+        "labeled": np.flatnonzero(rows.y_train == 1).tolist(),
         "perplexity": perplexity,
         "kl_divergence": float(tsne.kl_divergence_),
-        "same_class_neighbours": float(np.mean(y[near] == y[:, None])),
+        "same_class_neighbors": float(np.mean(y[near] == y[:, None])),
         "silhouette": silhouette,
         "between": between,
         "advised": {"trifurcated": advised.trifurcated, "silhouette": advised.silhouette, "between": advised.between},

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMNS = 3
-LABELLED: dict[str, Any] = {"s": 20, "c": POSITIVE, "marker": "^", "edgecolors": "black", "linewidths": 0.5}
+LABELED: dict[str, Any] = {"s": 20, "c": POSITIVE, "marker": "^", "edgecolors": "black", "linewidths": 0.5}
 WRONG: dict[str, Any] = {"s": 22, "c": "black", "marker": "x", "linewidths": 0.9}
 Rows = Mapping[tuple[str, float, str], Mapping[str, Any]]
 
@@ -35,7 +35,7 @@ def draw(experiment: Experiment, cells: Sequence[tuple[Cell, StoredRow]]) -> lis
         panels = [panel for panel in figure.panels if _details(done, panel)]
         if panels:
             drawn.append(Extra(f"figures/{name}", figure.title, _classes(figure, panels, done)))
-        if panels and figure.labelled:
+        if panels and figure.labeled:
             title = f"{figure.title}: test rows that are predicted wrong"
             drawn.append(Extra(f"figures/{name}-wrong", title, _wrong(panels, methods, done)))
     if drawn:
@@ -63,13 +63,13 @@ def _classes(figure: MapFigure, panels: Sequence[Panel], done: Rows) -> Figure:
         details = _details(done, panel)
         assert details is not None
         points, y = np.array(details["points"]), np.array(details["classes"])
-        labelled = np.zeros(len(y), dtype=bool)
-        labelled[details["labelled"]] = figure.labelled
+        labeled = np.zeros(len(y), dtype=bool)
+        labeled[details["labeled"]] = figure.labeled
         dots(place, points[y == -1], NEGATIVE, 2.6)
-        dots(place, points[(y == 1) & ~labelled], POSITIVE, 2.6)
-        place.scatter(*points[labelled].T, **LABELLED)
+        dots(place, points[(y == 1) & ~labeled], POSITIVE, 2.6)
+        place.scatter(*points[labeled].T, **LABELED)
         _frame(place, f"{panel.data}, perplexity {details['perplexity']:g}")
-    _legend(drawn, ("positive", "negative", "labelled positive") if figure.labelled else ("positive", "negative"))
+    _legend(drawn, ("positive", "negative", "labeled positive") if figure.labeled else ("positive", "negative"))
     return drawn
 
 
@@ -87,8 +87,8 @@ def _wrong(panels: Sequence[Panel], methods: Sequence[str], done: Rows) -> Figur
             points, y = np.array(row["details"]["points"]), np.array(row["details"]["classes"])
             dots(place, points, FAINT, 1.8)
             tested, classes = points[-len(wrong) :], y[-len(wrong) :]
-            for label, colour in ((1, POSITIVE), (-1, NEGATIVE)):
-                dots(place, tested[classes == label], colour, 2.8)
+            for label, color in ((1, POSITIVE), (-1, NEGATIVE)):
+                dots(place, tested[classes == label], color, 2.8)
             place.scatter(*tested[wrong].T, **WRONG)
             _frame(place, f"{panel.data}, {method}: F1 {100 * row['metrics']['f1']:.1f}")
     _legend(drawn, ("positive", "negative", "training row", "predicted wrong"))
@@ -102,7 +102,7 @@ def _legend(drawn: Figure, names: Sequence[str]) -> None:
         "positive": {"marker": ".", "color": POSITIVE},
         "negative": {"marker": ".", "color": NEGATIVE},
         "training row": {"marker": ".", "color": FAINT},
-        "labelled positive": {"marker": "^", "color": POSITIVE, "markeredgecolor": "black"},
+        "labeled positive": {"marker": "^", "color": POSITIVE, "markeredgecolor": "black"},
         "predicted wrong": {"marker": "x", "color": "black"},
     }
     handles = [Line2D([], [], linestyle="", label=name, **marks[name]) for name in names]
@@ -122,10 +122,10 @@ def _table(figures: Mapping[str, MapFigure], done: Rows) -> str:
         "Silhouette: of the positives of the map in two parts by 2-means. Between: share of the negatives in the",
         f"middle between the parts that positives there do not match. In two parts: silhouette above {APART:g} and",
         f"between above {BETWEEN:g}, with the true classes on the map; the last column asks the same of the features",
-        "with labelled and unlabeled rows alone (`pucli advise`). Same class: share of the ten nearest rows on the map",
+        "with labeled and unlabeled rows alone (`pucli advise`). Same class: share of the ten nearest rows on the map",
         "that are of a row's own class.",
         "",
-        "| Figure | Data | Rows | Positive | Labelled | Perplexity | KL divergence | Same class (%) | Silhouette "
+        "| Figure | Data | Rows | Positive | Labeled | Perplexity | KL divergence | Same class (%) | Silhouette "
         "| Between | In two parts | By advise |",
         "| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --- | --- |",
     ]
@@ -137,9 +137,9 @@ def _table(figures: Mapping[str, MapFigure], done: Rows) -> str:
             y = np.array(details["classes"])
             two = details["silhouette"] > APART and details["between"] > BETWEEN
             lines.append(
-                f"| {name} | {panel.data} | {len(y)} | {np.count_nonzero(y == 1)} | {len(details['labelled'])} "
+                f"| {name} | {panel.data} | {len(y)} | {np.count_nonzero(y == 1)} | {len(details['labeled'])} "
                 f"| {details['perplexity']:g} | {details['kl_divergence']:.3f} "
-                f"| {100 * details['same_class_neighbours']:.1f} | {details['silhouette']:.2f} "
+                f"| {100 * details['same_class_neighbors']:.1f} | {details['silhouette']:.2f} "
                 f"| {details['between']:.2f} | {_yes(two)} | {_yes(details['advised']['trifurcated'])} |"
             )
     return "\n".join(lines) + "\n"

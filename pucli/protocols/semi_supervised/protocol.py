@@ -1,11 +1,11 @@
 """Semi-supervised protocol: learning curves over the number of unlabeled rows, and how often a method does harm.
 
-In each data set and repeat, a few rows are labelled, some are used for testing, and the others are unlabeled and added
+In each data set and repeat, a few rows are labeled, some are used for testing, and the others are unlabeled and added
 step by step. A column is named `family/role`; every role is compared with `family/supervised` on the same rows. Two
-roles are special: `supervised` uses only the labelled rows, and `oracle` the true labels of all training rows. All
+roles are special: `supervised` uses only the labeled rows, and `oracle` the true labels of all training rows. All
 other roles see -1 for the unlabeled rows.
 
-The experiment's `options` are those of `Options`. All metrics are computed on all training rows (labelled and
+The experiment's `options` are those of `Options`. All metrics are computed on all training rows (labeled and
 unlabeled, with their true labels), on which the contrastive pessimistic methods are guaranteed not to be worse in their
 own loss; the error rate is also computed on the test rows.
 """
@@ -33,14 +33,14 @@ from pucli.runner.experiment import Strict, base_name, variant_name
 
 SUPERVISED, ORACLE = "supervised", "oracle"
 SCENARIO = "learning-curve"
-_PER_CLASS = 2  # minimum number of labelled rows of every class
+_PER_CLASS = 2  # minimum number of labeled rows of every class
 _SLACK = 1e-9  # a loss is worse if it is larger by more than this fraction, which allows for rounding
 
 
 class Options(Strict):
     """Options of the protocol."""
 
-    labelled: list[int] = Field(default=[10, 20], min_length=2, max_length=2)
+    labeled: list[int] = Field(default=[10, 20], min_length=2, max_length=2)
     unlabeled: list[int] = Field(default=[10, 20, 50, 100, 200, 500, 1000], min_length=1)
     test: float = Field(default=0.3, gt=0, lt=1)
     test_rows: int = Field(default=1000, ge=1)
@@ -48,9 +48,9 @@ class Options(Strict):
 
 @dataclass(frozen=True, kw_only=True)
 class CurveRows(SplitRows):
-    """Rows whose first `n_labelled` are labelled; `true_classes`, 0 and 1, are those of all training rows."""
+    """Rows whose first `n_labeled` are labeled; `true_classes`, 0 and 1, are those of all training rows."""
 
-    n_labelled: int
+    n_labeled: int
     true_classes: AnyArray
 
 
@@ -88,14 +88,14 @@ class SemiSupervised(ProtocolSteps):
     def parts(
         self, planner: Planner, condition: Mapping[str, Any], column: str, method: Mapping[str, Any], repeat: int
     ) -> Mapping[str, Any] | None:
-        """Return the condition with the number of labelled rows, and the supervised method of the family."""
-        low, high = planner.options.labelled
-        split = {**condition["split"], "labelled": low + repeat % (high - low + 1)}
+        """Return the condition with the number of labeled rows, and the supervised method of the family."""
+        low, high = planner.options.labeled
+        split = {**condition["split"], "labeled": low + repeat % (high - low + 1)}
         reference = declared_method(planner.experiment, f"{base_name(column)}/{SUPERVISED}")
         return {**condition, "split": split, "reference": reference}
 
     def rows(self, cell: Cell, context: Context) -> CurveRows:
-        """Return labelled rows, some of each class, and then the unlabeled ones."""
+        """Return labeled rows, some of each class, and then the unlabeled ones."""
         split = cell.declared["split"]
         X, y = read_rows(cell.dataset, context)
         check_two_classes(cell.dataset, y)
@@ -104,33 +104,33 @@ class SemiSupervised(ProtocolSteps):
         order = rng.permutation(len(X))
         first = np.concatenate([order[y[order] == label][:_PER_CLASS] for label in (0, 1)])
         rest = rng.permutation(np.setdiff1d(order, first, assume_unique=True))
-        n_more = split["labelled"] - len(first)
+        n_more = split["labeled"] - len(first)
         n_test = min(split["test_rows"], round(split["test"] * len(X)))
         if n_more + n_test >= len(rest):
             raise UsageError(f"{cell.dataset} has only {len(X)} rows: none is left to be unlabeled.")
         test = rest[n_more : n_more + n_test]
         train = np.concatenate([first, rest[:n_more], rest[n_more + n_test :][: max(split["unlabeled"])]])
-        visible = np.where(np.arange(len(train)) < split["labelled"], y[train], -1)
+        visible = np.where(np.arange(len(train)) < split["labeled"], y[train], -1)
         return CurveRows(
             X[train],
             visible,
             X[test],
             HiddenLabels(y[test]),
-            n_labelled=split["labelled"],
+            n_labeled=split["labeled"],
             true_classes=y[train],
         )
 
     def fit(self, run: RunningCell) -> Any:
         """Fit for every number of unlabeled rows, compare with the supervised fit, and return the last model."""
         rows, role, result = run.rows, run.method["role"], run.result
-        n_labelled = rows.n_labelled
-        reference = model = _fit(run.cell.declared["reference"], rows.X_train[:n_labelled], rows.y_train[:n_labelled])
+        n_labeled = rows.n_labeled
+        reference = model = _fit(run.cell.declared["reference"], rows.X_train[:n_labeled], rows.y_train[:n_labeled])
         classes = rows.true_classes if role == ORACLE else rows.y_train
         points: list[dict[str, float]] = []
         converged = True
         for wanted in run.cell.declared["split"]["unlabeled"]:
-            n = min(n_labelled + wanted, len(rows.X_train))
-            if points and points[-1]["n_unlabeled"] == n - n_labelled:
+            n = min(n_labeled + wanted, len(rows.X_train))
+            if points and points[-1]["n_unlabeled"] == n - n_labeled:
                 break
             if role != SUPERVISED:
                 with run.timed("fit"):
@@ -138,8 +138,8 @@ class SemiSupervised(ProtocolSteps):
                 converged &= bool(getattr(model, "converged_", True))
             points.append(_measure(model, reference, rows, n))
         curve = {name: [point[name] for point in points] for name in points[0]}
-        result.details = {"n_labelled": n_labelled, "curve": curve}
-        result.metrics = {**points[-1], "n_labelled": float(n_labelled)}
+        result.details = {"n_labeled": n_labeled, "curve": curve}
+        result.metrics = {**points[-1], "n_labeled": float(n_labeled)}
         for name in ("objective", "dual_gap"):
             if hasattr(model, f"{name}_"):
                 result.certificate[name] = float(getattr(model, f"{name}_"))
@@ -165,7 +165,7 @@ def _measure(model: Any, reference: Any, rows: CurveRows, n: int) -> dict[str, f
     )
     improvement = getattr(model, "improvement_", math.nan) if model is not reference else 0.0
     return {
-        "n_unlabeled": n - rows.n_labelled,
+        "n_unlabeled": n - rows.n_labeled,
         "error": test_error,
         "error_full": error,
         "loss": loss,

@@ -92,7 +92,7 @@ def harm_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     parts = [
         "# How often is a method worse than the supervised fit of its family?",
         "Fits over all data sets, repeats and numbers of unlabeled rows. *Own loss* and *error on the training rows* "
-        "are measured on labelled and unlabeled rows with their true labels. *Gain* is the mean over data sets of the "
+        "are measured on labeled and unlabeled rows with their true labels. *Gain* is the mean over data sets of the "
         "test error of supervised less that of the method, in per cent points, with all unlabeled rows.",
         grid([*head, "gain"], total, "lr" + "r" * (len(COUNTS) + 1)),
         "## By data set",

@@ -1,6 +1,6 @@
 """Protocol of Example 3.7 and Theorem 3.8 in Bertazzi 2018: when one unlabeled point improves on the supervised line.
 
-A cell fits least squares without an intercept to labelled points of one feature, coded 0 and 1, and one unlabeled point
+A cell fits least squares without an intercept to labeled points of one feature, coded 0 and 1, and one unlabeled point
 u. It measures the most adversarial label of u, and what the fit gains over the supervised one for either label of u.
 """
 
@@ -55,14 +55,14 @@ class StrictImprovement(ProtocolSteps):
                 yield {"setting": setting, "data": {"parameters": parameters}, "u": u, "shares": ("data", "u")}
 
     def rows(self, cell: Cell, context: Context) -> SplitRows:
-        """Return the labelled points of the example, and u as the unlabeled one."""
+        """Return the labeled points of the example, and u as the unlabeled one."""
         parameters = dict(cell.declared["data"]["parameters"])
         drawn = load_dataset(cell.dataset, rng=stream(0, "points"), parameters=parameters)
         X = np.vstack([drawn.X, [[float(cell.declared["u"])]]])
         return SplitRows(X, np.append(drawn.y, -1))
 
     def fit(self, run: RunningCell) -> tuple[Any, Any]:
-        """Return the supervised line of the labelled points alone, and the model of all."""
+        """Return the supervised line of the labeled points alone, and the model of all."""
         X, y = run.rows.X_train, run.rows.y_train
         with run.timed("fit"):
             return run.make().fit(X[:-1], y[:-1]), run.make().fit(X, y)
@@ -77,7 +77,7 @@ class StrictImprovement(ProtocolSteps):
             labels = np.append(y[:-1], label)
             gains.append(supervised.squared_error(X, labels) - fitted.squared_error(X, labels))
         run.result.details = {
-            "labelled": X[:-1, 0].tolist(),
+            "labeled": X[:-1, 0].tolist(),
             "classes": y[:-1].tolist(),
             "supervised_slope": before,
             "slope": after,

@@ -27,7 +27,7 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
         return []
     figure, grid = drawing(WIDE, 2.9, 1, len(found), sharex=True, sharey=True)
     axes = grid[0]
-    ends = np.array([u for u, _ in found] + [x for _, row in found for x in row["details"]["labelled"]])
+    ends = np.array([u for u, _ in found] + [x for _, row in found for x in row["details"]["labeled"]])
     across = np.array([ends.min() - 0.5, ends.max() + 0.5])
     for ax, (u, row) in zip(axes, found, strict=True):
         _draw(ax, u, row["details"], row["metrics"], across)
@@ -38,12 +38,12 @@ def extras(experiment: Experiment, cells: Sequence[Cell], rows: StoredRows) -> l
 
 
 def _draw(ax: Axes, u: float, found: Mapping[str, Any], metrics: Mapping[str, Any], across: np.ndarray) -> None:
-    """Draw the labelled points, both lines, and the unlabeled point with its most adversarial label."""
+    """Draw the labeled points, both lines, and the unlabeled point with its most adversarial label."""
     before, after = found["supervised_slope"], found["slope"]
     ax.axvspan(*sorted((0.0, 1.0 / before)), color=FAINT, alpha=0.5, linewidth=0, label="margin")
     ax.plot(across, before * across, "k-", label="supervised line")
     ax.plot(across, after * across, "--", color=BLUE, label="CPLS")
-    ax.plot(found["labelled"], found["classes"], "o", color=BLUE, markersize=6, label="labelled points")
+    ax.plot(found["labeled"], found["classes"], "o", color=BLUE, markersize=6, label="labeled points")
     label = metrics["adversarial_label"]
     ax.plot([u, u], [LOWEST, label], "--", color=RED, linewidth=1)
     ax.plot(u, LOWEST, "o", color=RED, markersize=6, clip_on=False, label="unlabeled point")

@@ -1,9 +1,9 @@
 """USMO protocol: transductive F on the unlabeled rows, scored in three ways (Sansone et al. 2019, Tables III and IV).
 
-A fifth of the positives, floor(frequency n prior), is labelled at random; the other rows are unlabeled and used both
+A fifth of the positives, floor(frequency n prior), is labeled at random; the other rows are unlabeled and used both
 for fitting and for scoring. The tables come from a released script with two unexpected properties: it computes the F of
 the class with more unlabeled rows, and it compares the predictions for all rows, in the order of the file, with the
-labels of the unlabeled rows, so that the two are misaligned after the first labelled row. Metrics:
+labels of the unlabeled rows, so that the two are misaligned after the first labeled row. Metrics:
 
     f_published : F in per cent, computed as in that script
     f_majority  : F in per cent of the same class, with predictions and labels aligned
@@ -79,16 +79,16 @@ class USMOProtocol(ProtocolSteps):
         return {**condition, "reference": planner.options.reference if compared else None}
 
     def rows(self, cell: Cell, context: Context) -> SplitRows:
-        """Return all rows in the order of the file, some of them labelled; the unlabeled ones are scored."""
+        """Return all rows in the order of the file, some of them labeled; the unlabeled ones are scored."""
         split = cell.declared["split"]
         X, y = read_rows(cell.dataset, context)
         check_two_classes(cell.dataset, y)
         frequency = split["label_frequency"]
         count = int(np.floor(frequency * len(y) * cell.declared["method"]["params"]["prior"]))
         rng = stream(split["seed"], "usmo labels", cell.dataset, frequency, split["repeat"])
-        labelled = np.zeros(len(y), bool)
-        labelled[rng.choice(np.flatnonzero(y == 1), count, replace=False)] = True
-        return SplitRows(X, labelled, X, HiddenLabels(y[~labelled]))
+        labeled = np.zeros(len(y), bool)
+        labeled[rng.choice(np.flatnonzero(y == 1), count, replace=False)] = True
+        return SplitRows(X, labeled, X, HiddenLabels(y[~labeled]))
 
     def fit(self, run: RunningCell) -> Any:
         """Fit once for all cells of the group that have these parameters."""

@@ -1,6 +1,6 @@
 """USMO curves: time, memory and test F against the number of unlabeled rows (Sansone et al. 2019, Figures 4 to 7).
 
-In each data set and repeat, 100 positives are labelled, `test_rows` rows are used for testing, and the others are the
+In each data set and repeat, 100 positives are labeled, `test_rows` rows are used for testing, and the others are the
 pool of unlabeled rows, of which every fit uses the first n. A cell computes the whole curve of a method on a data set
 and the trace of its last fit (Figure 1). The largest n of a method is declared, so that the computation does not depend
 on the machine, unlike seconds and memory. With `panels`, a data set has a curve for each class against the others.
@@ -52,16 +52,14 @@ class Options(Strict):
     panels: dict[str, list[int | str]] = Field(
         default={}, description="data set -> classes of the source, each of which is positive in a panel of its own"
     )
-    labelled: int = Field(default=100, ge=1)
-    labelled_share: float = Field(
-        default=1.0, gt=0, le=1, description="largest share of the positives that is labelled"
-    )
+    labeled: int = Field(default=100, ge=1)
+    labeled_share: float = Field(default=1.0, gt=0, le=1, description="largest share of the positives that is labeled")
     test_rows: int = Field(default=2000, ge=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PoolRows(SplitRows):
-    """Labelled rows and then the pool of unlabeled rows, whose classes give the prior of each fit."""
+    """Labeled rows and then the pool of unlabeled rows, whose classes give the prior of each fit."""
 
     positive_in_pool: AnyArray
 
@@ -101,7 +99,7 @@ class USMOCurves(USMOProtocol):
     def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
         """Yield a condition for each panel, which has a class of its own and is named after it."""
         options = planner.options
-        split = options.model_dump(include={"labelled", "labelled_share", "test_rows"})
+        split = options.model_dump(include={"labeled", "labeled_share", "test_rows"})
         panels = [({"panel": f"{dataset} {name}"}, [name]) for name in options.panels.get(dataset, [])]
         for setting, positive in panels or [({}, options.positive.get(dataset, []))]:
             yield {"setting": setting, "data": {"positive": positive}, "split": split}
@@ -115,7 +113,7 @@ class USMOCurves(USMOProtocol):
         return {**condition, "unlabeled": unlabeled, "n_fits": len(unlabeled)}
 
     def rows(self, cell: Cell, context: Context) -> PoolRows:
-        """Divide the rows into labelled positives, pool and test rows."""
+        """Divide the rows into labeled positives, pool and test rows."""
         data, split = cell.declared["data"], cell.declared["split"]
         positive = data["positive"]
         X, classes = read_rows(cell.dataset, context, multiclass=bool(positive))
@@ -127,12 +125,12 @@ class USMOCurves(USMOProtocol):
         rng = stream(split["seed"], "usmo curves", cell.dataset, split["repeat"])
         order = rng.permutation(len(y))
         positives = order[y[order] == 1]
-        labelled = positives[: min(split["labelled"], math.ceil(split["labelled_share"] * len(positives)))]
+        labeled = positives[: min(split["labeled"], math.ceil(split["labeled_share"] * len(positives)))]
         # in another order: the first rows of this one have lost their positives
-        rest = rng.permutation(order[~np.isin(order, labelled)])
+        rest = rng.permutation(order[~np.isin(order, labeled)])
         test, pool = rest[: split["test_rows"]], rest[split["test_rows"] :]
-        train = np.concatenate([labelled, pool])
-        s = np.arange(len(train)) < len(labelled)
+        train = np.concatenate([labeled, pool])
+        s = np.arange(len(train)) < len(labeled)
         return PoolRows(X[train], s, X[test], HiddenLabels(y[test]), positive_in_pool=y[pool] == 1)
 
     def fit(self, run: RunningCell) -> Any:

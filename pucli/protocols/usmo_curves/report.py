@@ -170,14 +170,14 @@ def _say_why(ax: Axes, reasons: Sequence[str]) -> None:
 
 
 def _trace(done: Done) -> Figure:
-    """Draw seconds per iteration and the dual objective (to be minimised) over iterations, of the first repeat."""
+    """Draw seconds per iteration and the dual objective (to be minimized) over iterations, of the first repeat."""
     traces = {key: repeats[0]["trace"] for key, repeats in done.items() if repeats[0]["trace"]}
     figure, axes = drawing(WIDE, 2.8, 1, 2)
     left, right = axes[0]
     names = {key: key[1] if len({dataset for dataset, _ in traces}) == 1 else ", ".join(key) for key in traces}
     for number, (key, steps) in enumerate(traces.items()):
         seconds, dual, _ = np.array(steps).T
-        # starts of one method: colours tell them apart, not the method
+        # starts of one method: colors tell them apart, not the method
         ink = {"color": PALETTE[number % len(PALETTE)], "marker": MARKERS[number % len(MARKERS)], "markersize": 3}
         left.plot(np.arange(1, len(seconds)), np.diff(seconds), label=names[key], **ink)
         right.plot(-dual, **ink)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pucli.data import dataset_entry
 from pucli.metrics import get_metric
-from pucli.report.figures.style import FAINT, NARROW, WIDE, colour, drawing, end_labels, look, plain, strokes
+from pucli.report.figures.style import FAINT, NARROW, WIDE, color, drawing, end_labels, look, plain, strokes
 from pucli.report.tables.published import setting_key
 from pucli.report.tables.samples import Samples, setting_text
 from pucli.runner.cells import Cell
@@ -81,8 +81,8 @@ def timing(cells: Sequence[Cell], stored: StoredRows, processes: Sequence[int] =
         means = {part: statistics.fmean(values) for part, values in seconds[label].items()}
         ax.plot([min(means.values()), max(means.values())], [y, y], color=FAINT, linewidth=1.5, zorder=1)
         for part, value in means.items():
-            face = colour(label) if part == "tune" else "white"
-            ax.plot(value, y, PARTS[part], color=colour(label), markerfacecolor=face, markersize=5.5)
+            face = color(label) if part == "tune" else "white"
+            ax.plot(value, y, PARTS[part], color=color(label), markerfacecolor=face, markersize=5.5)
     ax.set_xscale("log")
     shown = [statistics.fmean(values) for parts in seconds.values() for values in parts.values()]
     ax.set_xlim(min(shown) / 1.5, max(1.5 * max(shown), 15 * min(shown)))
@@ -120,16 +120,16 @@ def paired_difference(spec: FigureSpec, samples: Samples) -> Figure | None:
     boxes.sort(key=lambda box: box[:2])
     figure, ax = drawing(WIDE if len(boxes) > 8 else NARROW, 3.0)
     ax.axhline(0, color="0.3", linewidth=0.8)
-    ink = {"color": colour(spec.a)}
+    ink = {"color": color(spec.a)}
     ax.boxplot(
         [box[2] for box in boxes],
         tick_labels=[box[1] for box in boxes],
         patch_artist=True,
-        boxprops={"facecolor": colour(spec.a), "alpha": 0.3, "linewidth": 0},
+        boxprops={"facecolor": color(spec.a), "alpha": 0.3, "linewidth": 0},
         medianprops={**ink, "linewidth": 1.8},
         whiskerprops=ink,
         capprops=ink,
-        flierprops={"markersize": 3, "markeredgecolor": colour(spec.a)},
+        flierprops={"markersize": 3, "markeredgecolor": color(spec.a)},
     )
     unit = get_metric(spec.metric).heading
     ax.set_ylabel(f"{unit}: {spec.a} less {spec.b}")

@@ -98,7 +98,7 @@ def _panel(ax: Axes, panel: Panel, *, names: bool) -> None:
     most = 100.0 if "%" in panel.unit else math.inf  # no share passes 100 %
     _means(ax, [(y - OFF, row.published_mean, row.published_sd) for y, row in rows], "o", "0.45", "white", most=most)
     for verdict, look in LOOKS.items():
-        shade = SHADES[look.colour]
+        shade = SHADES[look.color]
         own = [(y + OFF, row.obtained_mean, row.obtained_sd) for y, row in rows if plain(row.verdict) == verdict]
         _means(ax, own, look.marker, shade, shade, most=most)
     ax.set_yticks(range(len(panel.lines)), [name for name, _ in panel.lines])
@@ -136,7 +136,7 @@ def _legend(figure: Figure, rows: Sequence[TableRow]) -> None:
     verdicts = {plain(row.verdict) for row in rows if _both(row)}
     marks = [Line2D([], [], marker="o", markerfacecolor="white", color="0.45", linestyle="", label="published")]
     marks += [
-        Line2D([], [], marker=look.marker, color=SHADES[look.colour], linestyle="", label=verdict)
+        Line2D([], [], marker=look.marker, color=SHADES[look.color], linestyle="", label=verdict)
         for verdict, look in LOOKS.items()
         if verdict in verdicts
     ]

@@ -1,4 +1,4 @@
-"""Style of all figures: sizes, colours for the colour-blind, bands of spread, labels at lines."""
+"""Style of all figures: sizes, colors for the color-blind, bands of spread, labels at lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.methods import all_methods
-from pucli.methods.entry import COLOURS
+from pucli.methods.entry import COLORS
 from pucli.runner.experiment import base_name, variant_name
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ BLUE, ORANGE, GREEN, RED, PURPLE, SKY, WINE, GREY = (
     "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#882255", "#595959",
 )  # fmt: skip
 # Okabe and Ito, and two of Tol, by the names that a declaration of a method uses
-SHADES = dict(zip(COLOURS, (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, WINE, GREY), strict=True))
+SHADES = dict(zip(COLORS, (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, WINE, GREY), strict=True))
 PALETTE = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, WINE, GREY)
 POSITIVE, NEGATIVE, FAINT = RED, BLUE, "#c9ccd1"
 # of columns that are not named as their method: roles, solvers, starts
@@ -66,12 +66,12 @@ def drawing(width: float, height: float, *grid: int, **how: Any) -> tuple[Figure
     return figure, figure.subplots(*grid, squeeze=not grid, **how)
 
 
-def colour(column: str) -> str:
-    """Return the colour of a method as it declares it, or else one derived from the name; the same in every figure.
+def color(column: str) -> str:
+    """Return the color of a method as it declares it, or else one derived from the name; the same in every figure.
 
     Examples
     --------
-    >>> colour("glpual/thesis") == colour("glpual")
+    >>> color("glpual/thesis") == color("glpual")
     True
     """
     name = re.sub(r"-[\d.]+$", "", base_name(column).lower())
@@ -79,19 +79,19 @@ def colour(column: str) -> str:
 
 
 def _declared(name: str) -> str:
-    """Return the colour of the method with this name, or whose name has it as its first words ("ramp"), or ""."""
+    """Return the color of the method with this name, or whose name has it as its first words ("ramp"), or ""."""
     methods = all_methods()
     longer = [other for other in methods if other.startswith(f"{name}-")] if name else []
     found = name if name in methods else longer[0] if len(longer) == 1 else ""
-    return NOT_METHODS.get(name) or (SHADES.get(methods[found].colour, "") if found else "")
+    return NOT_METHODS.get(name) or (SHADES.get(methods[found].color, "") if found else "")
 
 
 def strokes(columns: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return how to draw the line of each column: colour by method, dashes by variant, and a marker of its own."""
+    """Return how to draw the line of each column: color by method, dashes by variant, and a marker of its own."""
     of_method: dict[str, int] = {}
     found = {}
     for number, column in enumerate(columns):
-        shade = colour(column)
+        shade = color(column)
         variant = of_method.setdefault(shade, 0)
         of_method[shade] += 1
         found[column] = {
@@ -129,7 +129,7 @@ def spread_of(repeats: int) -> str:
 
 
 def end_labels(ax: Axes, height: float) -> None:
-    """Write the name of each labelled line at its right end, moved apart where they would overlap.
+    """Write the name of each labeled line at its right end, moved apart where they would overlap.
 
     The axes, of about `height` inches, have all of their lines and limits.
     """

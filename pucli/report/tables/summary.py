@@ -41,7 +41,7 @@ class SummaryLine:
         return f"{metric.heading}, {self.rows} row{'s' * (self.rows != 1)}" if metric.unit else metric.heading
 
 
-def summarise(rows: Sequence[TableRow]) -> list[SummaryLine]:
+def summarize(rows: Sequence[TableRow]) -> list[SummaryLine]:
     """Return the summary in the order of the table.
 
     The means are over the rows with both figures if any is published, otherwise over all obtained figures. Settings are

@@ -20,7 +20,7 @@ from pucli.report.tables.verdict import (
     NOT_JUDGED,
     NOT_RUN,
     REPRODUCED,
-    Judgement,
+    Judgment,
     Sample,
     beside,
     judge,
@@ -152,9 +152,9 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
     obtained = sample(list(samples.values(group, metric).values()))
     puf = sample(list(samples.values(group, "puf").values()) if metric == "f1" else [])
     failed, flags = len(samples.rows(group, "failed")), [row["flags"] for row in samples.rows(group, "done")]
-    judged = Judgement("")
+    judged = Judgment("")
     if obtained.n + failed == 0:
-        judged = Judgement(NOT_RUN)
+        judged = Judgment(NOT_RUN)
     elif figure is not None and not math.isnan(figure.mean):
         there = Sample(figure.mean, figure.sd, figure.repeats)
         judged = judge(
@@ -167,7 +167,7 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
         )
         judged = beside(judged) if figure.other else judged
     elif figure is not None:
-        judged = Judgement("", remark=f"published: {figure.text}")
+        judged = Judgment("", remark=f"published: {figure.text}")
     base = base_name(column)
     return TableRow(
         dataset=dataset,

@@ -38,12 +38,12 @@ NOT_RUN = "not run"
 
 
 class Look(NamedTuple):
-    """How a verdict is explained and marked: in figures by marker and colour, on the terminal by a style of Rich."""
+    """How a verdict is explained and marked: in figures by marker and color, on the terminal by a style of Rich."""
 
     sign: str
     latex: str
     marker: str
-    colour: str
+    color: str
     style: str
     meaning: str = ""
     short: str = ""
@@ -58,15 +58,15 @@ LOOKS = {
                      "by a variant"),
     BETTER: Look("▲", "+", "^", "blue", "cyan", "more than two standard errors better than published"),
     WORSE: Look("▼", "-", "v", "red", "red", "more than two standard errors worse than published"),
-    INCONCLUSIVE: Look("?", "?", "s", "grey", "yellow",
+    INCONCLUSIVE: Look("?", "?", "s", "gray", "yellow",
                        "within two standard errors, but the interval is too wide to tell"),
-    DEGENERATE: Look("◌", "1", "x", "grey", "yellow",
+    DEGENERATE: Look("◌", "1", "x", "gray", "yellow",
                      "at least half of the models predict one class only; such a figure reproduces nothing"),
     NOT_REPRODUCED: Look("≠", "n", "P", "red", "yellow",
                          "no repeat gave a value, or the metric has no better side", "differs"),
-    NOT_JUDGED: Look("·", "o", ".", "grey", "", "fewer than three repeats"),
-    COMPARED: Look("↔", "c", "*", "grey", "dim", "the published figure is that of another method", "compared"),
-    NOT_RUN: Look("–", "", "", "grey", "dim"),
+    NOT_JUDGED: Look("·", "o", ".", "gray", "", "fewer than three repeats"),
+    COMPARED: Look("↔", "c", "*", "gray", "dim", "the published figure is that of another method", "compared"),
+    NOT_RUN: Look("–", "", "", "gray", "dim"),
 }  # fmt: skip
 VERDICTS = tuple(LOOKS)
 # repeats without which a mean of random values is not judged
@@ -89,7 +89,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Judgment:
     """Result of `judge`."""
 
     verdict: str  # one of `VERDICTS`
@@ -111,7 +111,7 @@ def judge(
     rounding: float = 0.0,
     one_class: int = 0,
     random: bool = True,
-) -> Judgement:
+) -> Judgment:
     """Return the verdict on an obtained mean; see the module docstring.
 
     Examples
@@ -122,7 +122,7 @@ def judge(
     'inconclusive'
     """
     if obtained.n == 0 or math.isnan(obtained.mean):
-        return Judgement(NOT_REPRODUCED, remark="no repeat gave a value")
+        return Judgment(NOT_REPRODUCED, remark="no repeat gave a value")
     difference = obtained.mean - published.mean
     in_sd = difference / published.sd if published.sd > 0 else (0.0 if abs(difference) <= rounding else math.nan)
     obtained, published, remark = _with_spreads(obtained, published)
@@ -135,7 +135,7 @@ def judge(
     better = get_metric(metric).better
     if random and obtained.n < FEWEST_REPEATS:
         counted = f"{obtained.n} repeat{'s' * (obtained.n > 1)}, {FEWEST_REPEATS} are needed"
-        return Judgement(NOT_JUDGED, in_sd, in_errors, low, high, "; ".join(filter(None, [counted, remark])))
+        return Judgment(NOT_JUDGED, in_sd, in_errors, low, high, "; ".join(filter(None, [counted, remark])))
     if one_class >= DEGENERATE_SHARE * obtained.n:
         remark = "; ".join(filter(None, [f"one class predicted in {one_class} of {obtained.n} repeats", remark]))
         verdict = DEGENERATE
@@ -143,11 +143,11 @@ def judge(
         verdict = NOT_REPRODUCED if better is None else BETTER if (difference > 0) == (better == "higher") else WORSE
     else:
         verdict = REPRODUCED if max(-low, high) <= margin else INCONCLUSIVE
-    return Judgement(verdict, in_sd, in_errors, low, high, remark)
+    return Judgment(verdict, in_sd, in_errors, low, high, remark)
 
 
-def beside(judged: Judgement) -> Judgement:
-    """Return the judgement of a figure that is one of another method, e.g. "compared with another method: better"."""
+def beside(judged: Judgment) -> Judgment:
+    """Return the judgment of a figure that is one of another method, e.g. "compared with another method: better"."""
     return replace(judged, verdict=f"{COMPARED}: {'equal' if judged.verdict == REPRODUCED else judged.verdict}")
 
 

@@ -57,7 +57,7 @@ def lower_bound(data: Rows, state: State) -> float:
     hyper, q, local = state
     S, _, k1 = q.mean.shape
     n = len(data.X)
-    unlabeled = local.mass - local.labelled.sum(axis=1)
+    unlabeled = local.mass - local.labeled.sum(axis=1)
     assigned = (
         local.entropy
         - float(unlabeled @ xlogy(local.labels_given, local.labels_given).sum(axis=1))

@@ -11,7 +11,7 @@ from pucli.core.arrays import Floats, Ints
 @njit(cache=True)
 def assign_rows(
     X: Floats,
-    centres: Floats,
+    centers: Floats,
     labels: Ints,
     start: Ints,
     other: Ints,
@@ -24,10 +24,10 @@ def assign_rows(
     for i in order:
         best = np.inf
         choice = labels[i]
-        for k in range(centres.shape[0]):
+        for k in range(centers.shape[0]):
             cost = 0.0
             for j in range(X.shape[1]):
-                cost += (X[i, j] - centres[k, j]) ** 2
+                cost += (X[i, j] - centers[k, j]) ** 2
             for p in range(start[i], start[i + 1]):
                 same = labels[other[p]] == k
                 if same != (sign[p] > 0.0):

@@ -1,7 +1,7 @@
 """Classtering: sweeps to convergence, births and deaths of components (Sansone 2018, section 2.3).
 
 The lower bound selects the number of components. A birth splits the rows of one component in two, along its longest
-axis or, if it has labelled rows of two classes, along the line between them. A death gives the rows of one component to
+axis or, if it has labeled rows of two classes, along the line between them. A death gives the rows of one component to
 the others. A move is kept only if the bound after some sweeps is above the bound before it, so the bound never
 decreases.
 """
@@ -30,7 +30,7 @@ PATIENCE = 10.0
 class Fit(Certificate):
     """A fitted model.
 
-    `objective` is F, which is maximised, in the units of the solver. `residual` is its increase in the last sweep.
+    `objective` is F, which is maximized, in the units of the solver. `residual` is its increase in the last sweep.
     `n_iter` counts all sweeps, including those of rejected moves.
     """
 
@@ -70,13 +70,13 @@ def _split_sides(data: Rows, state: State, s: int) -> Iterator[Bools]:
         first, second = (data.X[(R > 0.5) & (data.labels == c)].mean(axis=0) for c in _most_frequent(data, R, classes))
         direction = first - second
         yield data.X @ direction > 0.5 * (first + second) @ direction
-    centre = R @ data.X / mass
-    axis = principal_axes(data.X, R, centre, 1)[0][:, 0]
-    yield (data.X - centre) @ axis > 0.0
+    center = R @ data.X / mass
+    axis = principal_axes(data.X, R, center, 1)[0][:, 0]
+    yield (data.X - center) @ axis > 0.0
 
 
 def _most_frequent(data: Rows, R: Floats, classes: Ints) -> list[int]:
-    """Return the two classes with the most labelled rows in a component of responsibilities R (n,).
+    """Return the two classes with the most labeled rows in a component of responsibilities R (n,).
 
     Ties are broken by the order of the rows, so that the numbering of the classes does not matter.
     """
@@ -90,7 +90,7 @@ def _with_birth(data: Rows, state: State, s: int, leaves: Bools) -> State:
     The rows `leaves` (n,) go to the new component, which is the last.
     """
     hyper, q, local = state
-    # priors learnt from the old components would force their shape on the new ones
+    # priors learned from the old components would force their shape on the new ones
     hyper = hyper._replace(a=1.0, b=1.0, gamma=np.full(len(hyper.gamma), 1.0 / len(hyper.gamma)))
     R = np.column_stack([local.R, np.where(leaves, local.R[:, s], 0.0)])
     R[leaves, s] = 0.0
@@ -114,7 +114,7 @@ def _with_death(data: Rows, state: State, s: int) -> State:
 
 
 class Ascent:
-    """The maximisation of F with births and deaths: the current state and its history."""
+    """The maximization of F with births and deaths: the current state and its history."""
 
     def __init__(self, data: Rows, state: State, tol: float, max_iter: int) -> None:
         self.data, self.state, self.tol, self.max_iter = data, state, tol, max_iter
@@ -186,7 +186,7 @@ class Ascent:
 
 
 def fit(data: Rows, state: State, *, max_components: int, tol: float, max_iter: int, moves: bool = True) -> Fit:
-    """Maximise F from `state`; with `moves`, also over the number of components."""
+    """Maximize F from `state`; with `moves`, also over the number of components."""
     ascent = Ascent(data, state, tol, max_iter)
     ascent.settle()
     births = 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats, Ints
 
-# Bounds on learnt hyper-parameters, in units where the mean variance of a feature is one. They matter only where the
+# Bounds on learned hyper-parameters, in units where the mean variance of a feature is one. They matter only where the
 # maximum lies at infinity (one component, a constant feature, columns that are all switched off).
 PSI_MIN = 1e-6
 NU0_MAX = 1e3
@@ -36,7 +36,7 @@ class Hyper(NamedTuple):
     # shape and rate of the column precisions
     a: float
     b: float
-    alpha: float  # total weight of the components; not learnt
+    alpha: float  # total weight of the components; not learned
     gamma: Floats  # (K,), weights of the classes
 
 
@@ -58,15 +58,15 @@ class Locals(NamedTuple):
     labels_given: Floats  # (S, K), q(l | s) of an unlabeled row; zero where l is summed out
     xcov: Floats  # (S, k, k), covariance of x given s
     mass: Floats  # (S,), sums of R
-    labelled: Floats  # (S, K), sums of R over the rows with label l
+    labeled: Floats  # (S, K), sums of R over the rows with label l
     T: Floats  # (S, k + 1, k + 1), sums of R <(x, 1)(x, 1)'>
     Q: Floats  # (S, d, k + 1), sums of R y <(x, 1)'>
     entropy: float  # entropy of R
 
     def class_mass(self) -> Floats:
         """Return the contribution of the rows to the weights of beta, (S, K)."""
-        unlabeled = self.mass - self.labelled.sum(axis=1)
-        added: Floats = self.labelled + unlabeled[:, None] * self.labels_given
+        unlabeled = self.mass - self.labeled.sum(axis=1)
+        added: Floats = self.labeled + unlabeled[:, None] * self.labels_given
         return added
 
 

@@ -1,12 +1,12 @@
-"""Classtering: variational Bayes for a mixture of factor analysers with class labels (Sansone 2018, chapter 2).
+"""Classtering: variational Bayes for a mixture of factor analyzers with class labels (Sansone 2018, chapter 2).
 
-Row n comes from one of S components s with probability pi_s; a component is a factor analyser,
+Row n comes from one of S components s with probability pi_s; a component is a factor analyzer,
 
     y_n = Lambda_s x_n + mu_s + noise,    x_n ~ N(0, I_k),    noise ~ N(0, diag(psi)),
 
 and gives the row the class l with probability beta_sl. Priors: pi ~ Dir(alpha/S), beta_s ~ Dir(gamma),
-column j of Lambda_s ~ N(0, I/nu_sj), nu_sj ~ Gamma(a, b), mu_s ~ N(mu0, diag(nu0)^-1). The family of q factorises
-into pi, beta, nu, (Lambda_s, mu_s) jointly, and (x_n, s_n, l_n). Every function `update_*` below maximises the lower
+column j of Lambda_s ~ N(0, I/nu_sj), nu_sj ~ Gamma(a, b), mu_s ~ N(mu0, diag(nu0)^-1). The family of q factorizes
+into pi, beta, nu, (Lambda_s, mu_s) jointly, and (x_n, s_n, l_n). Every function `update_*` below maximizes the lower
 bound F of (2.3) over one factor, or over one group of hyper-parameters, with everything else fixed, so F never
 decreases. The model without labels is that of Ghahramani and Beal (2000), whose notation is used here.
 
@@ -58,9 +58,9 @@ def start(data: Rows, hyper: Hyper, R: Floats, n_factors: int) -> State:
     return State(hyper, q, update_local(data, hyper, q, R))
 
 
-def principal_axes(X: Floats, weight: Floats, centre: Floats, n_axes: int) -> tuple[Floats, Floats]:
+def principal_axes(X: Floats, weight: Floats, center: Floats, n_axes: int) -> tuple[Floats, Floats]:
     """Return the leading principal axes of weighted rows (d, n_axes) and the deviations along them (n_axes,)."""
-    Z = (X - centre) * np.sqrt(weight / max(weight.sum(), 1e-12))[:, None]
+    Z = (X - center) * np.sqrt(weight / max(weight.sum(), 1e-12))[:, None]
     n, d = Z.shape
     if n < d:
         values, vectors = np.linalg.eigh(Z @ Z.T)
@@ -118,10 +118,10 @@ def expected_log(dirichlet: Floats) -> Floats:
 
 
 def label_terms(q: Globals, collapsed: bool) -> tuple[Floats, Floats]:
-    """Return q(l | s) of unlabeled rows (S, K) and ln of its normaliser (S,).
+    """Return q(l | s) of unlabeled rows (S, K) and ln of its normalizer (S,).
 
     In (2.3) q(l | s) is a separate factor, proportional to exp <ln beta_sl>, and its rows count in q(beta) as if they
-    were labelled, so that a component soon reinforces a single class. Summing over l costs nothing, because beta_s sums
+    were labeled, so that a component soon reinforces a single class. Summing over l costs nothing, because beta_s sums
     to one: unlabeled rows then carry no information about beta, and the bound is higher. In that form both returned
     arrays are zero.
     """
@@ -146,7 +146,7 @@ def assignments(E: Floats, labels: Ints, q: Globals, collapsed: bool) -> tuple[F
 
 
 def update_local(data: Rows, hyper: Hyper, q: Globals, R: Floats | None = None) -> Locals:
-    """Maximise F over q(x_n, s_n, l_n) and return the sums over rows."""
+    """Maximize F over q(x_n, s_n, l_n) and return the sums over rows."""
     xmean, xcov, E = row_terms(data.X, hyper, q)
     if R is None:
         R = assignments(E, data.labels, q, data.collapsed)[0]
@@ -168,18 +168,18 @@ def _local_sums(data: Rows, R: Floats, xmean: Floats, xcov: Floats, labels_given
     Q = np.empty((S, data.X.shape[1], k + 1))
     Q[:, :, :k] = (data.X.T @ weighted.reshape(n, S * k)).reshape(-1, S, k).transpose(1, 0, 2)
     Q[:, :, k] = R.T @ data.X
-    labelled = np.zeros(labels_given.shape)
+    labeled = np.zeros(labels_given.shape)
     for label in range(labels_given.shape[1]):
-        labelled[:, label] = R[data.labels == label].sum(axis=0)
+        labeled[:, label] = R[data.labels == label].sum(axis=0)
     terms = np.maximum(R, 1e-300)
     np.log(terms, out=terms)
     terms *= R
     entropy = -float(terms.sum())
-    return Locals(R, labels_given, xcov, mass, labelled, T, Q, entropy)
+    return Locals(R, labels_given, xcov, mass, labeled, T, Q, entropy)
 
 
 def update_loadings(state: State) -> State:
-    """Maximise F over q(Lambda_s, mu_s): one Gaussian of k+1 numbers per component and feature."""
+    """Maximize F over q(Lambda_s, mu_s): one Gaussian of k+1 numbers per component and feature."""
     hyper, q, local = state
     S, d, k1 = q.mean.shape
     prior = np.empty((S, d, k1))
@@ -204,14 +204,14 @@ def loading_squares(q: Globals) -> Floats:
 
 
 def update_relevance(state: State) -> State:
-    """Maximise F over q(nu)."""
+    """Maximize F over q(nu)."""
     hyper, q, _ = state
     shape, rate = hyper.a + 0.5 * q.mean.shape[1], hyper.b + 0.5 * loading_squares(q)
     return state._replace(q=q._replace(shape=shape, rate=rate))
 
 
 def update_weights(state: State) -> State:
-    """Maximise F over q(pi) and q(beta)."""
+    """Maximize F over q(pi) and q(beta)."""
     hyper, q, local = state
     omega, phi = hyper.alpha / len(q.omega) + local.mass, hyper.gamma + local.class_mass()
     return state._replace(q=q._replace(omega=omega, phi=phi))
@@ -228,13 +228,13 @@ def residuals(data: Rows, state: State) -> Floats:
 
 
 def update_noise(data: Rows, state: State) -> State:
-    """Maximise F over psi, bounded below by PSI_MIN."""
+    """Maximize F over psi, bounded below by PSI_MIN."""
     psi = np.maximum(residuals(data, state) / len(data.X), PSI_MIN)
     return state._replace(hyper=state.hyper._replace(psi=psi))
 
 
 def update_mean_prior(state: State) -> State:
-    """Maximise F over mu0 and nu0; a single component does not determine their spread."""
+    """Maximize F over mu0 and nu0; a single component does not determine their spread."""
     hyper, q, _ = state
     if len(q.omega) == 1:
         return state
@@ -257,7 +257,7 @@ def update_relevance_prior(state: State) -> State:
     n = m.size
 
     def best_rate(a: float) -> float:
-        """Return b with n a = (a + d/2) sum b / (b + m), which maximises G for this a."""
+        """Return b with n a = (a + d/2) sum b / (b + m), which maximizes G for this a."""
         share, log_b = a / (a + half_d), np.log(a * m.mean() / half_d)
         for _ in range(20):
             part = 1.0 / (1.0 + m * np.exp(-log_b))

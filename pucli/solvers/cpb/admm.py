@@ -1,6 +1,6 @@
 """CPB-GLPUAL by the alternating direction method of Wang 2024, section 5.4 (eq. 5.13-5.30), order a, h, (beta, beta_0).
 
-The objective is split as h = 1 - f on labelled rows and a = 1 + f on all rows. The update of `a` solves its non-convex
+The objective is split as h = 1 - f on labeled rows and a = 1 + f on all rows. The update of `a` solves its non-convex
 problem exactly. Where the printed thresholds contradict the derivation, those of the derivation are used: 1/(mu_2 n_u)
 for unlabeled rows in (5.23), prior/(n_p mu_1) for h in (5.27). `solve_cpb_thesis` is the printed kernel form, (5.33)
 and (5.39)-(5.43), with the RBF Gram matrix in place of its Phi. There R enters as R1 = 0 only, so sigma and lam have no
@@ -36,33 +36,33 @@ class CPBThesisSolution(Solution):
 
 
 def _push_from_zero(d: Floats, c: float | Floats) -> Floats:
-    """Return argmin_a -c |a| + (a - d)^2 / 2 for c > 0, elementwise (5.18); at d = 0 the positive minimiser."""
+    """Return argmin_a -c |a| + (a - d)^2 / 2 for c > 0, elementwise (5.18); at d = 0 the positive minimizer."""
     return np.where(d < 0.0, d - c, d + c)
 
 
-def _update_a(d: Floats, labelled: Bools, prior: float, mu: float) -> Floats:
+def _update_a(d: Floats, labeled: Bools, prior: float, mu: float) -> Floats:
     """Return the new a (n,), (5.19) and (5.23), at d = 1 + u_a / mu + f."""
-    n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
-    return np.where(labelled, _push_from_zero(d, prior / (mu * n_p)), soft_threshold(d, 1.0 / (mu * n_u)))
+    n_p, n_u = np.count_nonzero(labeled), np.count_nonzero(~labeled)
+    return np.where(labeled, _push_from_zero(d, prior / (mu * n_p)), soft_threshold(d, 1.0 / (mu * n_u)))
 
 
 class _Splitting:
     """The copies a and h of (5.13), and their multipliers, from zero."""
 
-    def __init__(self, labelled: Bools, prior: float, mu: float) -> None:
-        self.labelled, self.prior, self.mu, self.n_p = labelled, prior, mu, np.count_nonzero(labelled)
-        self.u_h, self.u_a = np.zeros(self.n_p), np.zeros(len(labelled))
+    def __init__(self, labeled: Bools, prior: float, mu: float) -> None:
+        self.labeled, self.prior, self.mu, self.n_p = labeled, prior, mu, np.count_nonzero(labeled)
+        self.u_h, self.u_a = np.zeros(self.n_p), np.zeros(len(labeled))
 
     def pulls(self, f: Floats) -> tuple[Floats, Floats]:
-        """Update a and h at the scores f (n,); return what pulls the labelled scores up, and all of them down."""
+        """Update a and h at the scores f (n,); return what pulls the labeled scores up, and all of them down."""
         mu = self.mu
-        self.a = _update_a(1.0 + self.u_a / mu + f, self.labelled, self.prior, mu)
-        self.h = shrink_hinge(1.0 + self.u_h / mu - f[self.labelled], self.prior / (self.n_p * mu))  # (5.27)
+        self.a = _update_a(1.0 + self.u_a / mu + f, self.labeled, self.prior, mu)
+        self.h = shrink_hinge(1.0 + self.u_h / mu - f[self.labeled], self.prior / (self.n_p * mu))  # (5.27)
         return self.u_h + mu * (1.0 - self.h), self.u_a + mu * (1.0 - self.a)
 
     def violations(self, f: Floats) -> tuple[Floats, Floats]:
-        """Update the multipliers at new scores f (n,); return what is violated, of labelled rows and of all."""
-        of_h, of_a = 1.0 - f[self.labelled] - self.h, 1.0 + f - self.a
+        """Update the multipliers at new scores f (n,); return what is violated, of labeled rows and of all."""
+        of_h, of_a = 1.0 - f[self.labeled] - self.h, 1.0 + f - self.a
         self.u_h, self.u_a = self.u_h + self.mu * of_h, self.u_a + self.mu * of_a
         return of_h, of_a
 
@@ -74,16 +74,16 @@ def solve_cpb_admm(
     max_iter: int = 5000,
 ) -> CPBSolution:
     """Run the printed updates on a linear model, from w = 0."""
-    Z, centre = without_offset(problem.Z)
+    Z, center = without_offset(problem.Z)
     problem = problem._replace(Z=Z)
-    _, labelled, edges, prior, lam = problem
+    _, labeled, edges, prior, lam = problem
     n, r = Z.shape
     mu = 1.0 / n if mu is None else mu
-    Zp = Z[labelled]
+    Zp = Z[labeled]
     system = similarity_form(Z, edges) + mu * (Zp.T @ Zp + Z.T @ Z)
     system[np.diag_indices(r - 1)] += lam
     factor = cho_factor(system, lower=True, check_finite=False)
-    split, w, f = _Splitting(labelled, prior, mu), np.zeros(r), np.zeros(n)
+    split, w, f = _Splitting(labeled, prior, mu), np.zeros(r), np.zeros(n)
     best, best_value, best_residual = w, problem.objective(w), 1.0
     values = []
     for _ in range(max_iter):
@@ -98,7 +98,7 @@ def solve_cpb_admm(
         if residual <= tol:
             break
     return CPBSolution(
-        coef=with_offset(best, centre),
+        coef=with_offset(best, center),
         objective=best_value,
         residual=best_residual,
         n_iter=len(values),
@@ -107,24 +107,24 @@ def solve_cpb_admm(
     )
 
 
-def solve_cpb_thesis(K: Floats, labelled: Bools, prior: float, mu: float = 1.0, n_iter: int = 20) -> CPBThesisSolution:
+def solve_cpb_thesis(K: Floats, labeled: Bools, prior: float, mu: float = 1.0, n_iter: int = 20) -> CPBThesisSolution:
     """Run the printed kernel updates from omega = 0 and multipliers of zero.
 
-    They minimise no fixed objective: with a large mu, f grows geometrically and its direction converges; with a small
+    They minimize no fixed objective: with a large mu, f grows geometrically and its direction converges; with a small
     mu, f approaches a constant near -1. An iteration is one product with K.
     """
-    n, split = len(K), _Splitting(labelled, prior, mu)
+    n, split = len(K), _Splitting(labeled, prior, mu)
     M22 = mu * (split.n_p + n)
     f, omega, intercept, residual = np.zeros(n), np.zeros(n), 0.0, np.inf
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(n_iter):
             up, down = split.pulls(f)
             omega = -down
-            omega[labelled] += up
+            omega[labeled] += up
             share = omega.sum() / M22  # m_2 / M_22
-            omega -= mu * share * (1.0 + labelled)
+            omega -= mu * share * (1.0 + labeled)
             g = K @ omega
-            intercept = share - mu * float(g.sum() + g[labelled].sum()) / M22  # (5.41)
+            intercept = share - mu * float(g.sum() + g[labeled].sum()) / M22  # (5.41)
             f = g + intercept
             violations = split.violations(f)
         residual = max(float(np.max(np.abs(part))) for part in violations)

@@ -1,11 +1,11 @@
 """CPB-GLPUAL (Wang 2024, eq. 5.8; the objective is in `pucli.solvers.cpb.problem`) by difference-of-convex steps.
 
-Only -|1 + f| on labelled rows is not convex. A step replaces it by its tangent, -s_i (1 + f_i) with s_i the sign of
+Only -|1 + f| on labeled rows is not convex. A step replaces it by its tangent, -s_i (1 + f_i) with s_i the sign of
 1 + f_i, and solves the convex problem that remains: one kink between two slopes for each row, a ridge in the metric of
 lam I + 2 X'RX, and an intercept without a quadratic term, so the dual has a box for each row and one equality.
 `pucli.solvers.row_losses.kernel` solves it on the n x n matrix of inner products, and `pucli.solvers.row_losses.linear`
 for large n. With few columns, `pucli.solvers.row_losses.smoothed` finds a starting point. J never increases (Tao and An
-1997; Yuille and Rangarajan 2003). Local minima differ in which labelled rows are below f = -1; two starts are tried.
+1997; Yuille and Rangarajan 2003). Local minima differ in which labeled rows are below f = -1; two starts are tried.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pucli.solvers.row_losses.smoothed import STEPS, WIDTHS, smoothed_slopes
 INNER_ACCURACY = 0.01
 # The starts are compared at this tolerance, and the best one is refined.
 LOOSE = 1e-3
-# The features are centred if the squared norm of their mean, in the metric of the quadratic part, is above the first
+# The features are centered if the squared norm of their mean, in the metric of the quadratic part, is above the first
 # number and above the second number times their variance: otherwise inner products would lose too many digits.
 FAR, FAR_SHARE = 1e8, 1e6
 # Scores are computed from coefficients if rounding of the kernel matrix may cost more than this share of the accuracy.
@@ -41,7 +41,7 @@ WORSE = 1.0 + 1e-6
 LEAST_ROUNDING = 1e-12
 # Differences of larger scores are computed in extended precision.
 LARGE_SCORE = 1e6
-# Share of the labelled rows that the second start puts below f = -1.
+# Share of the labeled rows that the second start puts below f = -1.
 LAST_SHARE = 0.25
 
 
@@ -67,18 +67,18 @@ class _Convex(NamedTuple):
     gap: float
 
 
-def _majorant_losses(side: Floats, labelled: Bools, prior: float) -> RowLosses:
+def _majorant_losses(side: Floats, labeled: Bools, prior: float) -> RowLosses:
     """Return the convex losses in which -|1 + f| is replaced by its tangent -side (1 + f), side (n_p,) of +1 and -1.
 
-    They are exact up to a constant for each row. Labelled rows have the slopes -(1 + side) and -side, times prior /
+    They are exact up to a constant for each row. Labeled rows have the slopes -(1 + side) and -side, times prior /
     n_p, about a kink at 1. Unlabeled rows have -1 / n_u and 1 / n_u about a kink at -1.
     """
-    c_p, c_u = prior / np.count_nonzero(labelled), 1.0 / np.count_nonzero(~labelled)
-    upper = np.full(len(labelled), c_u)
+    c_p, c_u = prior / np.count_nonzero(labeled), 1.0 / np.count_nonzero(~labeled)
+    upper = np.full(len(labeled), c_u)
     lower = -upper
-    lower[labelled] = -c_p * (1.0 + side)
-    upper[labelled] = -c_p * side
-    kink = np.where(labelled, 1.0, -1.0)
+    lower[labeled] = -c_p * (1.0 + side)
+    upper[labeled] = -c_p * side
+    kink = np.where(labeled, 1.0, -1.0)
     return RowLosses(lower, upper, upper, kink, kink)
 
 
@@ -95,17 +95,17 @@ class _Problem:
     """Features in the metric of the quadratic part, and a convex solver chosen by the number of rows."""
 
     def __init__(self, F: Floats, similarity: Floats, problem: CPBProblem) -> None:
-        _, self.labelled, _, self.prior, lam = problem
+        _, self.labeled, _, self.prior, lam = problem
         A = similarity.copy()
         A[np.diag_indices(len(A))] += lam
         self.factor = cholesky(A, lower=True, check_finite=False)
         self.X = self._in_the_metric(F)
-        self.centre = np.zeros(F.shape[1])
+        self.center = np.zeros(F.shape[1])
         middle = self.X.mean(axis=0)
         offset, spread = float(middle @ middle), float(self.X.var(axis=0).sum())
         if offset > FAR and offset > FAR_SHARE * spread:
-            self.centre = F.mean(axis=0)
-            self.X = self._in_the_metric(F - self.centre)
+            self.center = F.mean(axis=0)
+            self.X = self._in_the_metric(F - self.center)
         self.K = self.X @ self.X.T if len(F) <= DENSE_ROWS else None
 
     def _in_the_metric(self, F: Floats) -> Floats:
@@ -117,14 +117,14 @@ class _Problem:
         n, m = self.X.shape
         if self.K is None or m * m > n:
             return dual
-        losses = _majorant_losses(side, self.labelled, self.prior)
+        losses = _majorant_losses(side, self.labeled, self.prior)
         try:
             return smoothed_slopes(self.X, losses.lower, losses.upper, losses.left, WIDTHS, STEPS)
         except np.linalg.LinAlgError:  # columns of very different sizes
             return dual
 
     def convex(self, losses: RowLosses, start: Floats, accuracy: float) -> _Convex:
-        """Minimise half the squared norm plus the rows' losses until the gap is below `accuracy`."""
+        """Minimize half the squared norm plus the rows' losses until the gap is below `accuracy`."""
         if self.K is None:
             linear = solve_linear(self.X, losses, 0.0, np.zeros(self.X.shape[1]), tol=accuracy, scale=Scale(1e3))
             g = self.X @ linear.coef
@@ -140,28 +140,28 @@ class _Problem:
 
     def descend(self, side: Floats, dual: Floats, tol: float, max_iter: int) -> _Descent:
         """Take steps from the tangents `side` (n_p,); `dual` (n,) is the start of the first convex problem."""
-        labelled, prior = self.labelled, self.prior
+        labeled, prior = self.labeled, self.prior
         point: _Convex | None = None
         residual = np.inf
         values: list[float] = []
         for step in range(1, max_iter + 1):
-            losses = _majorant_losses(side, labelled, prior)
+            losses = _majorant_losses(side, labeled, prior)
             accuracy = tol * (max(abs(values[-1]), 1e-3 * trivial_value(prior)) if values else trivial_value(prior))
             new = self.convex(losses, dual, INNER_ACCURACY * accuracy)
-            value = new.half_norm + cpb_loss(new.f, labelled, prior)
+            value = new.half_norm + cpb_loss(new.f, labeled, prior)
             if point is not None:
                 residual = _possible_fall(losses, point, new)
                 if residual <= accuracy or value >= values[-1]:
                     return _Descent(point, values, residual, step)
             point, dual, residual = new, new.dual, new.gap
             values.append(value)
-            same = np.array_equal(_side(new.f[labelled]), side)
+            same = np.array_equal(_side(new.f[labeled]), side)
             if same and residual <= tol * max(abs(value), 1e-3 * trivial_value(prior)):
                 return _Descent(point, values, residual, step)
-            side = _side(new.f[labelled])
-        # no steps are left: the majorant at the last point is minimised only for its residual
+            side = _side(new.f[labeled])
+        # no steps are left: the majorant at the last point is minimized only for its residual
         assert point is not None
-        losses = _majorant_losses(side, labelled, prior)
+        losses = _majorant_losses(side, labeled, prior)
         new = self.convex(losses, dual, INNER_ACCURACY * accuracy)
         return _Descent(point, values, _possible_fall(losses, point, new), max_iter + 1)
 
@@ -178,14 +178,14 @@ def _possible_fall(losses: RowLosses, point: _Convex, new: _Convex) -> float:
     return max(here - (there - new.gap), 0.0)
 
 
-def _starts(F: Floats, labelled: Bools) -> list[Floats]:
+def _starts(F: Floats, labeled: Bools) -> list[Floats]:
     """Return the tangents to start from, each (n_p,) of +1 and -1.
 
-    The first has all labelled rows above f = -1, where most of them are at a solution. The second has a quarter of them
-    below it: the last ones in the direction from the mean of the unlabeled rows to that of the labelled rows.
+    The first has all labeled rows above f = -1, where most of them are at a solution. The second has a quarter of them
+    below it: the last ones in the direction from the mean of the unlabeled rows to that of the labeled rows.
     """
-    direction = F[labelled].mean(axis=0) - F[~labelled].mean(axis=0)
-    score = F[labelled] @ direction
+    direction = F[labeled].mean(axis=0) - F[~labeled].mean(axis=0)
+    score = F[labeled] @ direction
     outer = np.where(score < np.quantile(score, LAST_SHARE), -1.0, 1.0)
     return [np.ones(len(score)), outer]
 
@@ -198,27 +198,27 @@ def solve_cpb(
     dual: Floats | None = None,
 ) -> CPBSolution:
     """Find a stationary point of CPB-GLPUAL's objective (5.8), the best of a few starts."""
-    Z, labelled, edges, prior, _ = problem
+    Z, labeled, edges, prior, _ = problem
     F = Z[:, :-1]
-    near, centre = without_offset(Z)
+    near, center = without_offset(Z)
     if similarity is None:
         similarity = similarity_form(near[:, :-1], edges)
     descent = _Problem(F, 0.5 * (similarity + similarity.T), problem)
     tried: list[_Descent] = []
-    for side in _starts(F, labelled):
+    for side in _starts(F, labeled):
         if tried:
             dual = tried[-1].point.dual
         elif dual is None:
-            dual = np.zeros(len(labelled))
+            dual = np.zeros(len(labeled))
         tried.append(descent.descend(side, descent.near(side, dual), max(tol, LOOSE), max_iter))
     best = min(tried, key=lambda run: run.values[-1])
-    last = descent.descend(_side(best.point.f[labelled]), best.point.dual, tol, max_iter)
+    last = descent.descend(_side(best.point.f[labeled]), best.point.dual, tol, max_iter)
     point, residual = last.point, last.residual
     values = best.values + [value for value in last.values if value < best.values[-1]]
     n_iter = sum(run.steps for run in [*tried, last])
     beta = solve_triangular(descent.factor, -(descent.X.T @ point.dual), lower=True, trans=1, check_finite=False)
-    w = np.append(beta, point.intercept - float(descent.centre @ beta))
-    at: Any = at_offset(w, centre)
+    w = np.append(beta, point.intercept - float(descent.center @ beta))
+    at: Any = at_offset(w, center)
     exactly: Any = np.longdouble if np.abs(near @ at).max() > LARGE_SCORE else np.float64
     value = float(problem._replace(Z=near.astype(exactly, copy=False)).objective(at.astype(exactly)))
     scale = max(abs(value), 1e-3 * trivial_value(prior))

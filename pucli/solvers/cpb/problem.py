@@ -3,7 +3,7 @@
     J = lam/2 |g|^2 + prior/n_p sum_p ([1 - f_i]_+ - |1 + f_i|) + 1/n_u sum_u |1 + f_i| + f'Rf,    f = g + beta_0
 
 The two middle terms are the unbiased PU risk with the hinge for positives and the absolute loss for negatives. Only
--|1 + f| on labelled rows is not convex.
+-|1 + f| on labeled rows is not convex.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class CPBProblem(NamedTuple):
     """Rows and weights."""
 
     Z: Floats  # (n, m + 1), rows with a last column of ones
-    labelled: Bools  # (n,), True for labelled positives
+    labeled: Bools  # (n,), True for labeled positives
     edges: Edges  # edges of R (`pucli.solvers.kernels.graph`)
     prior: float  # share of positives among the unlabeled rows, in (0, 1)
     lam: float  # ridge, positive
@@ -30,15 +30,15 @@ class CPBProblem(NamedTuple):
         f = self.Z @ w
         i, j, weight = self.edges
         similarity = float(np.sum(weight * (f[i] - f[j]) ** 2))
-        risk = cpb_loss(f, self.labelled, self.prior)
+        risk = cpb_loss(f, self.labeled, self.prior)
         return 0.5 * self.lam * float(w[:-1] @ w[:-1]) + risk + similarity
 
 
-def cpb_loss(f: Floats, labelled: Bools, prior: float) -> float:
+def cpb_loss(f: Floats, labeled: Bools, prior: float) -> float:
     """Return the unbiased risk of scores, the two middle terms of J."""
-    p, u = f[labelled], f[~labelled]
-    labelled_part = np.mean(np.maximum(1.0 - p, 0.0) - np.abs(1.0 + p))
-    return float(prior * labelled_part + np.mean(np.abs(1.0 + u)))
+    p, u = f[labeled], f[~labeled]
+    labeled_part = np.mean(np.maximum(1.0 - p, 0.0) - np.abs(1.0 + p))
+    return float(prior * labeled_part + np.mean(np.abs(1.0 + u)))
 
 
 def trivial_value(prior: float) -> float:

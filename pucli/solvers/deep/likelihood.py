@@ -25,12 +25,12 @@ def log_density(generated: Floats, rows: Floats, bandwidths: Floats) -> Floats:
     if d <= 8:
         _add_direct(generated, rows, rate, total)
     else:
-        centre = rows.mean(axis=0)
-        rows = rows - centre
+        center = rows.mean(axis=0)
+        rows = rows - center
         row_norms = np.einsum("nd,nd->n", rows, rows)
         step = max(1, int(_BLOCK_BYTES / (8 * max(len(rows), d))))
         for first in range(0, m, step):
-            block = generated[first : first + step] - centre
+            block = generated[first : first + step] - center
             distance = rows @ (-2.0 * block.T)
             distance += row_norms[:, None]
             distance += np.einsum("md,md->m", block, block)

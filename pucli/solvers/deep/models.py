@@ -1,6 +1,6 @@
 """The models that the trainer drives: the Plummer autoencoder (Sansone 2018, algorithm 2) and its competitors.
 
-A model has its networks and optimisers. Its method `step` takes batches from `next_rows` and draws of the prior from
+A model has its networks and optimizers. Its method `step` takes batches from `next_rows` and draws of the prior from
 `draw`, does one iteration, and returns the value of the main objective before it. The competitors follow their papers:
 VAE (Kingma and Welling 2014, standard normal prior), AAE (Makhzani et al. 2016), WGAN-GP (Gulrajani et al. 2017, five
 critic steps and penalty 10), Coulomb GAN (Unterthiner et al. 2018, ELU, Plummer kernel with eps = 1 in the space of the
@@ -35,13 +35,13 @@ class Settings:
     # weight of the discrepancy and softening of the kernel in (4.2)
     lam: float
     eps: float
-    batch_norm: bool  # whether hidden layers are normalised
+    batch_norm: bool  # whether hidden layers are normalized
     learning_rate: float  # learning rate of Adam
     betas: tuple[float, float]  # decay rates of Adam's moments
 
 
 class Model:
-    """Base of the models: networks by name, optimisers, and which networks a fitted model keeps."""
+    """Base of the models: networks by name, optimizers, and which networks a fitted model keeps."""
 
     prior = "uniform"  # on [-1, 1]^h, or "normal"
     hidden_activation = "relu"
@@ -50,14 +50,14 @@ class Model:
     def __init__(self, settings: Settings, device: Any, precision: str = "float32", *, compiled: bool = False) -> None:
         self.settings = settings
         self.modules: dict[str, Any] = {}
-        self.optimisers: list[Any] = []
+        self.optimizers: list[Any] = []
         self.device = device
         self.precision = precision
         self.compiled = compiled
         self.build()
 
     def build(self) -> None:
-        """Make the networks and their optimisers."""
+        """Make the networks and their optimizers."""
         raise NotImplementedError
 
     def network(self, name: str, sizes: Sequence[int], output: str = "linear", batch_norm: bool | None = None) -> Any:
@@ -73,13 +73,13 @@ class Model:
         return module
 
     def adam(self, *modules: Any) -> Any:
-        """Return a new Adam optimiser of the parameters of `modules`."""
+        """Return a new Adam optimizer of the parameters of `modules`."""
         parameters = [parameter for module in modules for parameter in module.parameters()]
-        optimiser = require_torch().optim.Adam(
+        optimizer = require_torch().optim.Adam(
             parameters, lr=self.settings.learning_rate, betas=self.settings.betas, fused=True
         )
-        self.optimisers.append(optimiser)
-        return optimiser
+        self.optimizers.append(optimizer)
+        return optimizer
 
     def encoder(self, n_out: int | None = None, output: str = "tanh") -> Any:
         """Return a new encoder with `n_out` outputs, by default the latent dimension."""
@@ -122,11 +122,11 @@ def contrast(first: Tensor, second: Tensor) -> Tensor:
     return softplus(-first).mean() + softplus(second).mean()
 
 
-def descend(optimiser: Any, loss: Tensor) -> Tensor:
-    """Do one optimiser step on `loss` and return its value."""
-    optimiser.zero_grad()
+def descend(optimizer: Any, loss: Tensor) -> Tensor:
+    """Do one optimizer step on `loss` and return its value."""
+    optimizer.zero_grad()
     loss.backward()
-    optimiser.step()
+    optimizer.step()
     return loss.detach()
 
 
@@ -134,18 +134,18 @@ class PlainModel(Model):
     """The autoencoder without a prior, the baseline of timings of the Plummer autoencoder."""
 
     def build(self) -> None:
-        """Make the networks and their optimisers."""
+        """Make the networks and their optimizers."""
         self.f, self.g = self.encoder(), self.decoder()
-        self.optimiser = self.adam(self.f, self.g)
+        self.optimizer = self.adam(self.f, self.g)
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
         """Do one iteration and return the objective, a tensor without gradient."""
         X = next_rows()
-        return descend(self.optimiser, reconstruction_error(X, self.g(self.f(X))))
+        return descend(self.optimizer, reconstruction_error(X, self.g(self.f(X))))
 
 
 class PlummerModel(PlainModel):
-    """PAE: (4.2) is minimised over encoder and decoder together."""
+    """PAE: (4.2) is minimized over encoder and decoder together."""
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
         """Do one iteration and return the objective, a tensor without gradient."""
@@ -153,7 +153,7 @@ class PlummerModel(PlainModel):
         codes = self.f(X)
         s = self.settings
         loss = plummer_autoencoder_loss(X, self.g(codes), codes, draw(len(X)), s.lam, s.eps)
-        return descend(self.optimiser, loss)
+        return descend(self.optimizer, loss)
 
 
 class VariationalModel(Model):
@@ -162,9 +162,9 @@ class VariationalModel(Model):
     prior = "normal"
 
     def build(self) -> None:
-        """Make the networks and their optimisers."""
+        """Make the networks and their optimizers."""
         self.f, self.g = self.encoder(2 * self.settings.latent_dim, "linear"), self.decoder()
-        self.optimiser = self.adam(self.f, self.g)
+        self.optimizer = self.adam(self.f, self.g)
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
         """Do one iteration and return the objective, a tensor without gradient."""
@@ -172,7 +172,7 @@ class VariationalModel(Model):
         mean, log_variance = self.f(X).chunk(2, dim=1)
         codes = mean + draw(len(X)) * (0.5 * log_variance).exp()
         divergence = 0.5 * (log_variance.exp() + mean.square() - 1.0 - log_variance).sum() / len(X)
-        return descend(self.optimiser, 0.5 * reconstruction_error(X, self.g(codes)) + divergence)
+        return descend(self.optimizer, 0.5 * reconstruction_error(X, self.g(codes)) + divergence)
 
     def exported(self) -> dict[str, Network]:
         """Return the networks; of the encoder's outputs only the mean is kept."""
@@ -183,7 +183,7 @@ class AdversarialModel(Model):
     """AAE: reconstruction, then a discriminator between codes and prior, then the encoder against it."""
 
     def build(self) -> None:
-        """Make the networks and their optimisers."""
+        """Make the networks and their optimizers."""
         self.f, self.g = self.encoder(), self.decoder()
         self.d = self.discriminator(self.settings.latent_dim)
         self.reconstruct, self.judge, self.deceive = self.adam(self.f, self.g), self.adam(self.d), self.adam(self.f)
@@ -207,9 +207,9 @@ class WassersteinModel(Model):
     differentiated_twice = ("discriminator",)
 
     def build(self) -> None:
-        """Make the networks and their optimisers."""
+        """Make the networks and their optimizers."""
         self.g, self.d = self.decoder(), self.discriminator(self.settings.n_features)
-        self.generate, self.criticise = self.adam(self.g), self.adam(self.d)
+        self.generate, self.criticize = self.adam(self.g), self.adam(self.d)
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
         """Do one iteration and return the objective, a tensor without gradient."""
@@ -223,7 +223,7 @@ class WassersteinModel(Model):
             slope = torch.autograd.grad(self.d(between).sum(), between, create_graph=True)[0]
             distance = self.d(X).mean() - self.d(fake).mean()
             penalty = (slope.square().sum(1).add(1e-12).sqrt() - 1.0).square().mean()
-            descend(self.criticise, self.penalty * penalty - distance)
+            descend(self.criticize, self.penalty * penalty - distance)
         descend(self.generate, -self.d(self.g(draw(len(X)))).mean())
         return distance.detach()
 
@@ -235,7 +235,7 @@ class CoulombModel(Model):
     eps = 1.0
 
     def build(self) -> None:
-        """Make the networks and their optimisers."""
+        """Make the networks and their optimizers."""
         self.g, self.d = self.decoder(), self.discriminator(self.settings.n_features)
         self.generate, self.learn = self.adam(self.g), self.adam(self.d)
 
@@ -255,7 +255,7 @@ class BidirectionalModel(Model):
     """BiGAN: a discriminator tells (x, f(x)) from (g(z), z); encoder and generator deceive it."""
 
     def build(self) -> None:
-        """Make the networks and their optimisers."""
+        """Make the networks and their optimizers."""
         self.f, self.g = self.encoder(), self.decoder()
         self.d = self.discriminator(self.settings.n_features + self.settings.latent_dim)
         self.judge, self.deceive = self.adam(self.d), self.adam(self.f, self.g)
@@ -274,7 +274,7 @@ class BidirectionalModel(Model):
 class ReconstructorModel(BidirectionalModel):
     """VEEGAN: the encoder returns generated rows to their codes; a discriminator tells (g(z), z) from (x, f(x)).
 
-    The generator minimises the discriminator's logit, the estimate of a divergence, plus |z - f(g(z))|^2.
+    The generator minimizes the discriminator's logit, the estimate of a divergence, plus |z - f(g(z))|^2.
     """
 
     def step(self, next_rows: NextRows, draw: Draw) -> Tensor:
@@ -293,7 +293,7 @@ class AdversarialBayesModel(Model):
     """AVB-AC: an implicit posterior, whose divergence from a Gaussian of its own moments a discriminator estimates.
 
     Codes are f_0(x) + sum_i f_i(x) v(e_i), with `terms` independent noises e_i and a network v whose outputs are
-    standardised over the batch, so that f_0 is their mean and sum_i f_i^2 their variance. With the standardised codes
+    standardized over the batch, so that f_0 is their mean and sum_i f_i^2 their variance. With the standardized codes
     u and the discriminator's logit T(x, u) of posterior against standard normal, minus the ELBO is
     |x - g(z)|^2 / 2 + T(x, u) - |u|^2 / 2 - sum ln sd + |z|^2 / 2.
     """
@@ -302,7 +302,7 @@ class AdversarialBayesModel(Model):
     terms, noise = 4, 16
 
     def build(self) -> None:
-        """Make the networks and their optimisers."""
+        """Make the networks and their optimizers."""
         h = self.settings.latent_dim
         self.f, self.g = self.encoder((1 + self.terms) * h, "linear"), self.decoder()
         self.v = self.network("noise", [self.noise, 64, h], batch_norm=False)

@@ -87,7 +87,7 @@ def perceptron(
 
 
 def exported(module: Any, *, hidden: str, output: str) -> Network:
-    """Return the NumPy network of a `perceptron`; batch normalisation is folded into the layer before it."""
+    """Return the NumPy network of a `perceptron`; batch normalization is folded into the layer before it."""
     nn = require_torch().nn
     weights: list[Floats] = []
     offsets: list[Floats] = []

@@ -22,7 +22,7 @@ from pucli.solvers.deep.models import MODELS, Model, Settings
 
 KEYS = {
     "fingerprint", "iteration", "history", "total", "order", "position", "residual", "generator", "modules",
-    "optimisers",
+    "optimizers",
 }  # fmt: skip
 
 
@@ -202,7 +202,7 @@ class Trainer:
             "residual": self.residual(),
             "generator": self.generator.get_state(),
             "modules": {name: module.state_dict() for name, module in self.model.modules.items()},
-            "optimisers": [optimiser.state_dict() for optimiser in self.model.optimisers],
+            "optimizers": [optimizer.state_dict() for optimizer in self.model.optimizers],
         }
         torch.save(content, _partial(path))
         _partial(path).replace(path)
@@ -239,7 +239,7 @@ class Trainer:
             raise ValueError(f"the checkpoint {path} is damaged; delete it or name another file.") from error
 
     def _restore(self, content: dict[str, Any]) -> None:
-        """Set the state that `save` wrote; raise ValueError for another: the step of the optimiser trusts its sizes."""
+        """Set the state that `save` wrote; raise ValueError for another: the step of the optimizer trusts its sizes."""
         self._check_progress(content)
         self.progress = Progress(*(content[key] for key in ("iteration", "history", "total", "order", "position")))
         at = self.progress
@@ -250,18 +250,18 @@ class Trainer:
         for name, module in self.model.modules.items():
             _check_alike(content["modules"][name], module.state_dict())
             module.load_state_dict(content["modules"][name])
-        for optimiser, found in zip(self.model.optimisers, content["optimisers"], strict=True):
-            own = optimiser.state_dict()["param_groups"]
-            parameters = [one for group in optimiser.param_groups for one in group["params"]]
+        for optimizer, found in zip(self.model.optimizers, content["optimizers"], strict=True):
+            own = optimizer.state_dict()["param_groups"]
+            parameters = [one for group in optimizer.param_groups for one in group["params"]]
             for number, parameter in enumerate(parameters):
                 state = found["state"][number]
                 step = state["step"]
                 _check_alike(state, {"exp_avg": parameter, "exp_avg_sq": parameter, "step": step.new_zeros(())})
                 if (state["exp_avg_sq"] < 0).any() or step < 1:
-                    raise ValueError("optimisers")
+                    raise ValueError("optimizers")
             if len(found["state"]) != len(parameters):
-                raise ValueError("optimisers")
-            optimiser.load_state_dict({"state": found["state"], "param_groups": own})
+                raise ValueError("optimizers")
+            optimizer.load_state_dict({"state": found["state"], "param_groups": own})
 
     def _check_progress(self, content: dict[str, Any]) -> None:
         """Raise ValueError unless the numbers and the order of rows are those of a run on these rows."""

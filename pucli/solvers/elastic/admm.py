@@ -1,8 +1,8 @@
 """Elastic GLPUAL by the five-block alternating direction method of Wang 2024, section 4.2 (eq. 4.3-4.21).
 
-All terms are split: h = 1 - f on labelled rows, a = 1 + f on unlabeled rows, t = beta and b = f. An iteration costs one
+All terms are split: h = 1 - f on labeled rows, a = 1 + f on unlabeled rows, t = beta and b = f. An iteration costs one
 product with all rows and one sparse solve with 2R + mu I. The method is kept for comparison:
-`pucli.solvers.elastic.dual` minimises the same objective without a penalty to choose. One penalty `mu` replaces the
+`pucli.solvers.elastic.dual` minimizes the same objective without a penalty to choose. One penalty `mu` replaces the
 four of the text.
 """
 
@@ -33,7 +33,7 @@ def soft_threshold(d: Floats, c: float | Floats) -> Floats:
 
 
 def shifted_laplacian(edges: Edges, n: int, mu: float) -> SuperLU:
-    """Return the factorised sparse matrix 2R + mu I of (4.21)."""
+    """Return the factorized sparse matrix 2R + mu I of (4.21)."""
     i, j, weight = edges
     rows, columns = np.concatenate([i, j, i, j]), np.concatenate([i, j, j, i])
     R = coo_array((np.concatenate([weight, weight, -weight, -weight]), (rows, columns)), shape=(n, n))
@@ -79,9 +79,9 @@ class SplitRows:
 
     def follow(self, w: Floats) -> None:
         """Update the copies and the multipliers, given w (r,)."""
-        mu, (Z, labelled, _, _, c_p, c_u) = self.mu, self.rows
+        mu, (Z, labeled, _, _, c_p, c_u) = self.mu, self.rows
         f = Z @ w
-        f_p, f_u = f[labelled], f[~labelled]
+        f_p, f_u = f[labeled], f[~labeled]
         self.h = shrink_hinge(1.0 + self.u_h / mu - f_p, c_p / mu)  # (4.14), (4.33)
         self.a = (self.u_a + mu * (1.0 + f_u)) / (2.0 * c_u + mu)  # (4.17), (4.35)
         self.b = self.smooth(self.q + mu * f)  # (4.21), (4.37)
@@ -97,11 +97,11 @@ def solve_elastic_admm(
     tol: float = 1e-6,
     max_iter: int = 50000,
 ) -> Solution:
-    """Minimise E-GLPUAL's objective (4.1) by the printed updates (4.8); the result is that of `solve_elastic`.
+    """Minimize E-GLPUAL's objective (4.1) by the printed updates (4.8); the result is that of `solve_elastic`.
 
     The coefficients are t, whose zeros are exact, and the intercept is that of the last update.
     """
-    problem, centre = problem.near_origin()
+    problem, center = problem.near_origin()
     n, r = problem.Z.shape
     A, b_linear = problem.quadratic_part()
     split = SplitRows(problem, mu, shifted_laplacian(problem.edges, n, mu).solve)
@@ -127,5 +127,5 @@ def solve_elastic_admm(
     gap = max(float(gap), 0.0)
     converged = within(gap, value, tol)
     return Solution(
-        coef=with_offset(w, centre), dual=p, objective=value, gap=gap, n_iter=iteration, converged=converged
+        coef=with_offset(w, center), dual=p, objective=value, gap=gap, n_iter=iteration, converged=converged
     )

@@ -2,8 +2,8 @@
 
     J(w) = lam1/2 |beta|_1 + lam2/2 |beta|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u (1 + f_i)^2 + f'Rf,    f = Z w
 
-J is the quadratic of `pucli.solvers.glpual.problem` plus one loss with a kink for each labelled row and each feature,
-so in the dual each labelled row and each coefficient has a variable in a box (`pucli.solvers.row_losses.box`). A
+J is the quadratic of `pucli.solvers.glpual.problem` plus one loss with a kink for each labeled row and each feature,
+so in the dual each labeled row and each coefficient has a variable in a box (`pucli.solvers.row_losses.box`). A
 coefficient whose dual variable lies strictly inside its box is zero at the optimum. It is set to exactly zero, and the
 gap is computed there.
 """
@@ -30,8 +30,8 @@ def elastic_objective(w: Floats, problem: GlobalLocalProblem, lam1: float) -> fl
 
 
 def solve_elastic(problem: GlobalLocalProblem, lam1: float, tol: float = 1e-6, max_iter: int = 2000) -> Solution:
-    """Minimise E-GLPUAL's objective (4.1) to a proven relative gap."""
-    problem, centre = problem.near_origin()
+    """Minimize E-GLPUAL's objective (4.1) to a proven relative gap."""
+    problem, center = problem.near_origin()
     A, b = problem.quadratic_part()
     Zp, c_p, constant = np.ascontiguousarray(problem.Zp), problem.c_p, problem.constant
     n_p, m = len(Zp), Zp.shape[1] - 1
@@ -58,7 +58,7 @@ def solve_elastic(problem: GlobalLocalProblem, lam1: float, tol: float = 1e-6, m
     value = elastic_objective(w, problem, lam1)
     gap = max(value - bound, 0.0)
     return Solution(
-        coef=with_offset(w, centre), dual=p, objective=value, gap=gap, n_iter=n_iter, converged=within(gap, value, tol)
+        coef=with_offset(w, center), dual=p, objective=value, gap=gap, n_iter=n_iter, converged=within(gap, value, tol)
     )
 
 
@@ -85,7 +85,7 @@ def _value(w: Floats, A: Floats, b: Floats, Zp: Floats, lam1: float, c_p: float)
 
 
 def best_intercept(w: Floats, A: Floats, b: Floats, Zp: Floats, c_p: float) -> float:
-    """Return the intercept that minimises the objective at fixed coefficients.
+    """Return the intercept that minimizes the objective at fixed coefficients.
 
     The derivative A_00 x + q - c_p (number of rows with x below their kink) increases in x, and its root is searched
     for among the kinks and the intervals between them.

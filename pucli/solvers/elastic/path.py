@@ -2,7 +2,7 @@
 
 Table 4.1 of Wang 2024 takes 1.6 million fits with six features for each data set. The quadratic and its inverse depend
 on sigma, lam2 and c_u. They are shared along lam1, which only changes the box of the dual: each fit starts from its
-neighbour's solution and takes a few sweeps.
+neighbor's solution and takes a few sweeps.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ def _start(inverse: Floats, V: Floats, half_b: Floats, lower: Floats, upper: Flo
 @njit(cache=True)
 def elastic_path(  # noqa: PLR0913
     Z: Floats,
-    labelled: Bools,
+    labeled: Bools,
     edge_i: Ints,
     edge_j: Ints,
     squared_distance: Floats,
     Z_valid: Floats,
-    labelled_valid: Bools,
+    labeled_valid: Bools,
     table: Floats,
     tol: float,
     max_iter: int,
     scores: Floats,
 ) -> Ints:
-    """Fit every point of a grid; return the labelled and the unlabeled validation rows with f > 0, (n_points, 2)."""
+    """Fit every point of a grid; return the labeled and the unlabeled validation rows with f > 0, (n_points, 2)."""
     n, r = Z.shape
     m = r - 1
-    Zp = Z[labelled]
-    Zu = Z[~labelled]
+    Zp = Z[labeled]
+    Zu = Z[~labeled]
     n_p = Zp.shape[0]
     G_u = np.dot(Zu.T, Zu)
     s_u = Zu.sum(axis=0)
@@ -84,5 +84,5 @@ def elastic_path(  # noqa: PLR0913
         upper[n_p:] = half_lam1
         _start(inverse, V, half_b, lower, upper, p, w)
         ascend(Zp, V, w, p, lower, upper, kink, half_b, c_u * (n - n_p), tol, max_iter)
-        count_predicted(Z_valid, labelled_valid, w, point, counts, scores)
+        count_predicted(Z_valid, labeled_valid, w, point, counts, scores)
     return counts

@@ -58,7 +58,7 @@ class Calibration:
     def least(self, positive: np.ndarray, population: np.ndarray, prior: float) -> float:
         """Return a lower bound for the probability of any row, so that no row has probability zero.
 
-        It is the expected probability of rows below every labelled row, or the probability of the lowest labelled row
+        It is the expected probability of rows below every labeled row, or the probability of the lowest labeled row
         if that is less.
         """
         return min(probability_below_all(positive, population, prior), float(self.of(positive[:1])[0]))
@@ -69,7 +69,7 @@ class Calibration:
         """Return the probabilities that other values of the class prior would give.
 
         For each value, all probabilities have a common factor that makes their mean over the population equal to it.
-        Probabilities up to `least` rest on the number of labelled rows alone and rise at most in proportion to the
+        Probabilities up to `least` rest on the number of labeled rows alone and rise at most in proportion to the
         prior.
         """
         lowest, found = probabilities <= least, []
@@ -116,16 +116,16 @@ def calibration_curves(
 
 
 def probability_below_all(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
-    """Return the expected probability of rows with lower scores than every labelled row, 0 if there are none.
+    """Return the expected probability of rows with lower scores than every labeled row, 0 if there are none.
 
-    A new positive is as likely to be the lowest of all as each of the p labelled rows: with probability 1 / (p + 1).
+    A new positive is as likely to be the lowest of all as each of the p labeled rows: with probability 1 / (p + 1).
     """
     rows = float(np.mean(population < positive.min()))
     return min(1.0, prior / ((len(positive) + 1) * rows)) if rows > 0.0 else 0.0
 
 
 def least_end(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
-    """Return an upper end (95 %) of the probability of rows with the lowest scores, where there may be no labelled row.
+    """Return an upper end (95 %) of the probability of rows with the lowest scores, where there may be no labeled row.
 
     If probabilities rise with the score, the probability of the lowest rows is at most the mean up to any score: the
     prior times the share of positives up to there (its upper end, by Clopper and Pearson) over the share of rows.
@@ -141,7 +141,7 @@ def least_end(positive: np.ndarray, population: np.ndarray, prior: float) -> flo
 
 
 def greatest_end(positive: np.ndarray, population: np.ndarray, prior: float) -> float:
-    """Return a lower end of the probability of rows with the highest scores, where no negative is labelled.
+    """Return a lower end of the probability of rows with the highest scores, where no negative is labeled.
 
     As in `least_end`: the probability of the highest rows is at least the mean from any score on, the prior times the
     share of positives there (lower end, 98 %) over the share of rows (upper end, 95 %).

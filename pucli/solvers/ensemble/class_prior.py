@@ -33,7 +33,7 @@ from pucli.solvers.prior.binormal import NORMAL_90, binormal
 from pucli.solvers.prior.density_ratio import density_ratio
 from pucli.solvers.prior.estimate import PriorEstimate, PriorReport, Scored
 from pucli.solvers.prior.known_negatives import with_negatives
-from pucli.solvers.prior.labelling_odds import ahead_of
+from pucli.solvers.prior.labeling_odds import ahead_of
 from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 # Raised when the estimate "auto" changes, and with it the results of methods whose class prior is not given.
@@ -50,16 +50,16 @@ _OF_SCORES = {"best-bin": best_bin, "density-ratio": density_ratio}
 class HeldOut(NamedTuple):
     """Scores of rows by models that were trained without them."""
 
-    # (p,) and (n,), scores of labelled rows and of the population, in ascending order
+    # (p,) and (n,), scores of labeled rows and of the population, in ascending order
     positive: Floats
     population: Floats
-    labelled: float  # share of the population that is labelled
+    labeled: float  # share of the population that is labeled
     seed: int  # seed of bootstrap samples
     grouped: Floats | None = None  # (trees, n), as in `estimate_prior`
 
     @property
     def ranking(self) -> float:
-        """The AUC of labelled rows against the population."""
+        """The AUC of labeled rows against the population."""
         return float(auc(self.positive, self.population))
 
 
@@ -77,9 +77,9 @@ def class_priors(
     if if_random is not None:
         found = widened(found, if_random, stream(held.seed, "labelling"))
     rare = None
-    if random and not rare_or_biased(binormal(positive, population, held.labelled)):
-        rare = rare_prior(positive, population, held.labelled)
-    prior = of_cut = replace(rare or found, labelled=held.labelled)
+    if random and not rare_or_biased(binormal(positive, population, held.labeled)):
+        rare = rare_prior(positive, population, held.labeled)
+    prior = of_cut = replace(rare or found, labeled=held.labeled)
     if random and rare is None:
         prior = prior.less_overlap(held.ranking)
         if gaussian is not None:
@@ -92,7 +92,7 @@ def class_priors(
 
 def estimate_priors(
     X: AnyArray,
-    labelled: AnyArray,
+    labeled: AnyArray,
     methods: Sequence[str] = ALL_METHODS,
     *,
     replicates: int = 50,
@@ -118,14 +118,14 @@ def estimate_priors(
     without_ensemble.check_settings(others, replicates, confidence)
     if ensemble:
         seed = seed_of(random_state)
-        of_scores, separation, held_out = _of_the_ensemble(X, labelled, ensemble, replicates, confidence, seed, groups)
+        of_scores, separation, held_out = _of_the_ensemble(X, labeled, ensemble, replicates, confidence, seed, groups)
         found |= of_scores
         if progress is not None:
             progress(len(ensemble), len(methods))
     if others:
         report = without_ensemble.estimate_priors(
             X,
-            labelled,
+            labeled,
             others,
             replicates=replicates,
             confidence=confidence,
@@ -147,7 +147,7 @@ class AtPrior:
     share: float
     recall: float
     precision: float
-    bounds: IfOdds  # how these change if some positives were labelled more readily
+    bounds: IfOdds  # how these change if some positives were labeled more readily
     ahead: float  # share of the unlabeled rows that then stay ahead of all rows that are not called
 
 
@@ -171,23 +171,23 @@ def at_prior(held_out: tuple[Floats, Floats], prior: float, random_state: int = 
 
 
 def rows_of_each_kind(features: int) -> int:
-    """Return the most labelled and the most unlabeled rows of an estimate from rows with so many features."""
+    """Return the most labeled and the most unlabeled rows of an estimate from rows with so many features."""
     return max(2, min(MOST_ROWS, MOST_CELLS // (2 * features)))
 
 
-def recommended(labelled: AnyArray, features: int) -> str:
-    """Return the name of the default estimator for rows of which `labelled` (n,) are labelled positives.
+def recommended(labeled: AnyArray, features: int) -> str:
+    """Return the name of the default estimator for rows of which `labeled` (n,) are labeled positives.
 
     It is "auto", or "bbe" with a single row of a kind, which an ensemble cannot hold out, or with more than
     `MOST_FEATURES` features.
     """
-    few = min(np.count_nonzero(labelled), np.count_nonzero(~np.asarray(labelled, dtype=bool))) < 2
+    few = min(np.count_nonzero(labeled), np.count_nonzero(~np.asarray(labeled, dtype=bool))) < 2
     return "bbe" if few or features > MOST_FEATURES else "auto"
 
 
 def hidden_share_of(
     X: AnyArray,
-    labelled: AnyArray,
+    labeled: AnyArray,
     random_state: int | np.random.RandomState | None,
     groups: AnyArray | None = None,
 ) -> PriorEstimate:
@@ -195,13 +195,13 @@ def hidden_share_of(
 
     The estimator is that of `recommended`.
     """
-    name = recommended(labelled, X.shape[1])
-    return estimate_priors(X, labelled, (name,), replicates=1, random_state=random_state, groups=groups).estimates[0]
+    name = recommended(labeled, X.shape[1])
+    return estimate_priors(X, labeled, (name,), replicates=1, random_state=random_state, groups=groups).estimates[0]
 
 
 def _of_the_ensemble(
     X: AnyArray,
-    labelled: AnyArray,
+    labeled: AnyArray,
     methods: Sequence[str],
     replicates: int,
     confidence: float,
@@ -209,7 +209,7 @@ def _of_the_ensemble(
     groups: AnyArray | None = None,
 ) -> tuple[dict[str, PriorEstimate], float, tuple[Floats, Floats]]:
     """Return the estimate of each of `methods`, the AUC that the scores and "auto" imply, and the held-out scores."""
-    rows, s = without_ensemble.checked_rows(X, labelled)
+    rows, s = without_ensemble.checked_rows(X, labeled)
     rows = rows[:, varying_columns(rows)]
     order = row_order(rows, s)
     few = order[sample_of_each_kind(s[order], stream(seed, "rows"), rows_of_each_kind(rows.shape[1]))]
@@ -218,12 +218,12 @@ def _of_the_ensemble(
         groups = np.unique(np.asarray(groups)[few], return_inverse=True)[1]
         groups = groups if number_of_folds(s, groups) > 1 else None
     if min(np.count_nonzero(s), np.count_nonzero(~s)) < 2:
-        raise ValueError("estimates by an ensemble need two labelled and two unlabeled rows; bbe needs one of each.")
+        raise ValueError("estimates by an ensemble need two labeled and two unlabeled rows; bbe needs one of each.")
     with threadpool_limits(1):
         first = first_fit(rows, s, "case-control", MEMBERS, seed, groups=groups)
-    positive, population = np.sort(first.held_out[first.labelled]), np.sort(first.held_out[first.population])
+    positive, population = np.sort(first.held_out[first.labeled]), np.sort(first.held_out[first.population])
     held = HeldOut(positive, population, 0.0, seed, first.grouped)
-    prior, _ = class_priors(held, gaussian=gaussian_share(first.X, first.labelled))
+    prior, _ = class_priors(held, gaussian=gaussian_share(first.X, first.labeled))
     found = estimates(positive, population, 0.0, prior, stream(seed, "estimates"))["prior"]
     wider = NormalDist().inv_cdf(0.5 + 0.5 * confidence) / NORMAL_90
     low, high = found.value - wider * (found.value - found.low), found.value + wider * (found.high - found.value)

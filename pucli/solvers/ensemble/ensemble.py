@@ -1,8 +1,8 @@
-"""The ensemble: the mean of its members' standardised scores, weighted where there are enough labelled rows.
+"""The ensemble: the mean of its members' standardized scores, weighted where there are enough labeled rows.
 
-With tens of labelled rows no held-out criterion is precise enough to weight the members by: the best member alone,
+With tens of labeled rows no held-out criterion is precise enough to weight the members by: the best member alone,
 softmax weights and the best k members were no better than the plain mean. With hundreds it is. The criterion is
-the AUC of held-out labelled rows against likely negatives, the unlabeled rows that the consensus ranks lowest. The AUC
+the AUC of held-out labeled rows against likely negatives, the unlabeled rows that the consensus ranks lowest. The AUC
 against all unlabeled rows would add the order among positives, which is chance but differs from member to member. The
 weights are chosen greedily with replacement (Caruana, Niculescu-Mizil, Crew, Ksikes 2004).
 """
@@ -22,7 +22,7 @@ from pucli.solvers.ensemble.boosting.categories import Categories
 from pucli.solvers.ensemble.members import SMALL, Member, Model, TrainingRows, Views
 from pucli.solvers.prior.best_bin import best_bin
 
-# Up to `FEW` labelled rows the members have equal weights, from `MANY` on chosen ones, and mixed ones in between. Small
+# Up to `FEW` labeled rows the members have equal weights, from `MANY` on chosen ones, and mixed ones in between. Small
 # tables have members that are nearly equally good, and more rows are needed to tell them apart.
 FEW, MANY, FEW_OF_SMALL, MANY_OF_SMALL = 50, 300, 300, 1000
 # Members added one after the other, the most unlabeled rows that they are compared on, and the number of times that the
@@ -41,8 +41,8 @@ class FittedMember:
     model: Any
     parameters: dict[str, Any]  # chosen ones
     pu_auc: float  # PU-AUC of its held-out scores
-    # standardise its scores on the population. In a weighted ensemble the weight is a factor of the scale
-    centre: float
+    # standardize its scores on the population. In a weighted ensemble the weight is a factor of the scale
+    center: float
     scale: float
     saved_state: ClassVar[State] = {
         "name": Word(),
@@ -50,13 +50,13 @@ class FittedMember:
         "model": Held(),
         "parameters": Plain(),
         "pu_auc": ANY_PORTION,
-        "centre": Scalar(),
+        "center": Scalar(),
         "scale": Scalar(0.0),
     }
 
-    def standardised(self, scores: np.ndarray) -> np.ndarray:
+    def standardized(self, scores: np.ndarray) -> np.ndarray:
         """Return scores with mean zero and variance one on the population; zeros if all scores are equal."""
-        return (scores - self.centre) * self.scale
+        return (scores - self.center) * self.scale
 
 
 @dataclass
@@ -71,11 +71,11 @@ class Ensemble:
     }
 
     def score(self, X: np.ndarray) -> np.ndarray:
-        """Return the mean standardised score of each row of X (n, m), shape (n,)."""
+        """Return the mean standardized score of each row of X (n, m), shape (n,)."""
         views = self.views.of(X)
         total = np.zeros(len(X))
         for member in self.members:
-            total += member.standardised(member.model.score(views[member.view]))
+            total += member.standardized(member.model.score(views[member.view]))
         return total / len(self.members)
 
     def weighted(self, weights: np.ndarray | None) -> Ensemble:
@@ -88,16 +88,16 @@ class Ensemble:
         return Ensemble(self.views, [replace(m, scale=scale) for m, scale in zip(members, scales, strict=True)])
 
 
-def chosen_weights(scores: np.ndarray, labelled: np.ndarray) -> np.ndarray | None:
+def chosen_weights(scores: np.ndarray, labeled: np.ndarray) -> np.ndarray | None:
     """Return the weights (members,) of the members, with the sum one, from their held-out scores.
 
-    None means equal weights, as with few labelled rows.
+    None means equal weights, as with few labeled rows.
     """
-    members, count = len(scores), int(np.count_nonzero(labelled))
-    few, many = (FEW_OF_SMALL, MANY_OF_SMALL) if len(labelled) <= SMALL else (FEW, MANY)
+    members, count = len(scores), int(np.count_nonzero(labeled))
+    few, many = (FEW_OF_SMALL, MANY_OF_SMALL) if len(labeled) <= SMALL else (FEW, MANY)
     if count <= few or members == 1:
         return None
-    positive, rest = scores[:, labelled], scores[:, ~labelled]
+    positive, rest = scores[:, labeled], scores[:, ~labeled]
     rest = rest[:, np.linspace(0, rest.shape[1] - 1, min(rest.shape[1], MOST_COMPARED)).astype(int)]
     weights = equal = np.full(members, 1.0 / members)
     for _ in range(PASSES):
@@ -127,7 +127,7 @@ def fit_members(  # noqa: PLR0913
     members: Sequence[Member],
     views: Views,
     X: np.ndarray,
-    labelled: np.ndarray,
+    labeled: np.ndarray,
     population: np.ndarray,
     folds: np.ndarray,
     seed: int,
@@ -139,9 +139,9 @@ def fit_members(  # noqa: PLR0913
     seen = views.of(X)
 
     def one(member: Member) -> tuple[FittedMember, np.ndarray]:
-        rows = TrainingRows(seen[member.view], labelled, folds, categories)
+        rows = TrainingRows(seen[member.view], labeled, folds, categories)
         model, held_out, parameters = member.fit(rows, stream(seed, "auto", member.name))
-        return standardised_member(member, model, parameters, held_out, labelled, population)
+        return standardized_member(member, model, parameters, held_out, labeled, population)
 
     def tell(result: tuple[FittedMember, np.ndarray], done: int) -> None:
         if callback is not None:
@@ -172,16 +172,16 @@ def last_first(
     return found[::-1]
 
 
-def standardised_member(
+def standardized_member(
     member: Member,
     model: Model,
     parameters: dict[str, Any],
     held_out: np.ndarray,
-    labelled: np.ndarray,
+    labeled: np.ndarray,
     population: np.ndarray,
 ) -> tuple[FittedMember, np.ndarray]:
-    """Return the fitted member and its held-out scores, standardised on the population."""
-    centre, deviation = float(held_out[population].mean()), float(held_out[population].std())
-    scale = 1.0 / deviation if deviation > 1e-12 * max(1.0, abs(centre)) else 0.0
-    fitted = FittedMember(member.name, member.view, model, parameters, pu_auc(held_out, labelled), centre, scale)
-    return fitted, fitted.standardised(held_out)
+    """Return the fitted member and its held-out scores, standardized on the population."""
+    center, deviation = float(held_out[population].mean()), float(held_out[population].std())
+    scale = 1.0 / deviation if deviation > 1e-12 * max(1.0, abs(center)) else 0.0
+    fitted = FittedMember(member.name, member.view, model, parameters, pu_auc(held_out, labeled), center, scale)
+    return fitted, fitted.standardized(held_out)

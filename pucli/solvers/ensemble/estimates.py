@@ -1,6 +1,6 @@
 """Estimates of prior, share, recall, precision, F1 and AUC without true labels, with intervals.
 
-They assume that the labelled rows are a random sample of the positives. The recall is the share of held-out labelled
+They assume that the labeled rows are a random sample of the positives. The recall is the share of held-out labeled
 scores above the threshold; if few are, it is mostly the recall expected from calibrated probabilities. The other
 estimates follow from it, the share of the population above the threshold, and the prior. The intervals come from
 bootstrap samples, each with its own draws of the prior and of the recall; the recall refers to the positives among the
@@ -22,20 +22,20 @@ from pucli.solvers.ensemble.threshold import recall_above
 from pucli.solvers.prior.best_bin import resampled
 from pucli.solvers.prior.binormal import Binormal
 from pucli.solvers.prior.estimate import FOLD, WIDEST
-from pucli.solvers.prior.labelling_odds import odds_between, with_odds
+from pucli.solvers.prior.labeling_odds import odds_between, with_odds
 
-# Standard deviation of the recall's error from choosing the models and the threshold on the same labelled rows, with up
-# to `CHOSEN_ON` of them; with more it falls as their square root grows. On five tables with 109 to 2,131 labelled rows
+# Standard deviation of the recall's error from choosing the models and the threshold on the same labeled rows, with up
+# to `CHOSEN_ON` of them; with more it falls as their square root grows. On five tables with 109 to 2,131 labeled rows
 # the whole error, sampling included, was at most .045.
 LASTING_ERROR, CHOSEN_ON = 0.07, 100
 # If the AUC that follows from an estimate of the prior is lower, the classes overlap so much that the estimate is only
 # an upper bound: no part of the space holds positives alone, as best bin estimation needs.
 OVERLAP = 0.92
-# With fewer labelled rows the prior is often too low.
-FEW_LABELLED = 50
+# With fewer labeled rows the prior is often too low.
+FEW_LABELED = 50
 # The estimates that are computed from the prior.
 FROM_PRIOR = frozenset({"precision", "f1", "auc"})
-# Odds ratio of labelling at which it is said how the estimates change.
+# Odds ratio of labeling at which it is said how the estimates change.
 ODDS_RATIO = 2.0
 
 
@@ -53,7 +53,7 @@ class Estimate:
     }
 
     def with_odds_ratio(self, ratio: float) -> Estimate:
-        """Return a recall whose interval allows for an odds ratio of labelling; below 1, that of a smaller ratio."""
+        """Return a recall whose interval allows for an odds ratio of labeling; below 1, that of a smaller ratio."""
         return Estimate(self.value, with_odds(self.low, 1.0 / ratio), with_odds(self.high, ratio))
 
     @property
@@ -83,12 +83,12 @@ def estimates(
         recall = recall_above(positive, float(np.mean(population > cut)), cut, curve)
     value = _at(positive, population, cut, prior.value, recall)
     plain = prior if known_prior else prior.with_overlap(float(auc(positive, population)))
-    prior = plain if known_prior else plain.with_few_labelled(positive, population)
+    prior = plain if known_prior else plain.with_few_labeled(positive, population)
     draws = ends = [_draws(positive, population, cut, plain.draws, rng)]
     if prior.high > plain.high:
         ends = [_draws(positive, population, cut, prior.draws, rng)]
     if value["auc"] < OVERLAP and not known_prior:
-        prior = replace(prior, low=max(0.5 / len(population), min(prior.labelled, prior.value)))
+        prior = replace(prior, low=max(0.5 / len(population), min(prior.labeled, prior.value)))
         # estimates that depend on the prior may lie anywhere between their values at its ends
         same = np.ones(len(prior.draws))
         ends = [_draws(positive, population, cut, end * same, rng) for end in (prior.low, prior.high)]
@@ -116,10 +116,10 @@ def _draws(
 
 
 def _recalls(above: int, p: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Return draws (count,) of the recall, if `above` of p labelled rows are above the threshold.
+    """Return draws (count,) of the recall, if `above` of p labeled rows are above the threshold.
 
     They are in turn from the two Beta distributions whose quantiles are the ends of Clopper and Pearson's interval.
-    Bootstrap samples of a few labelled rows would all have the same recall if all are above the threshold, or none.
+    Bootstrap samples of a few labeled rows would all have the same recall if all are above the threshold, or none.
     """
     low = rng.beta(above, p - above + 1, count) if above > 0 else np.zeros(count)
     high = rng.beta(above + 1, p - above, count) if above < p else np.ones(count)
@@ -161,10 +161,10 @@ def lift_of(recall: Estimate, share: Estimate) -> Estimate | None:
 
 @dataclass
 class IfOdds:
-    """Estimates if the odds of being labelled differ between positives by a factor of at most `odds_ratio`."""
+    """Estimates if the odds of being labeled differ between positives by a factor of at most `odds_ratio`."""
 
-    odds_ratio: float  # odds ratio of labelling
-    # values under random labelling, and the ends of their 90 % intervals moved as far as the odds ratio allows; the
+    odds_ratio: float  # odds ratio of labeling
+    # values under random labeling, and the ends of their 90 % intervals moved as far as the odds ratio allows; the
     # precision at the same class prior. The lift is None if no row is called
     recall: Estimate
     lift: Estimate | None
@@ -177,7 +177,7 @@ class IfOdds:
 
 @dataclass
 class OddsEffects(IfOdds):
-    """Estimates of a model if the odds of being labelled differ, and its called rows."""
+    """Estimates of a model if the odds of being labeled differ, and its called rows."""
 
     prior: Estimate | None  # class prior; None if it is given
     ahead: int  # number of called rows that stay ahead of all others
@@ -195,7 +195,7 @@ class IfPrior:
 
 
 def if_odds(found: Mapping[str, Estimate], odds_ratio: float = ODDS_RATIO) -> IfOdds:
-    """Return how estimates change if labelling depends on the rows (`pucli.solvers.prior.labelling_odds`).
+    """Return how estimates change if labeling depends on the rows (`pucli.solvers.prior.labeling_odds`).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The first fit of the automatic classifier: members fitted to labelled and unlabeled rows, and held-out scores."""
+"""The first fit of the automatic classifier: members fitted to labeled and unlabeled rows, and held-out scores."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class FirstFit(NamedTuple):
     order: np.ndarray  # (n,), indices of the given rows in the canonical order, which all other attributes follow
     columns: np.ndarray  # (m,), indices of the given columns that vary, in the canonical order
     X: np.ndarray  # (n, m), rows
-    labelled: np.ndarray  # (n,), True for labelled positives
+    labeled: np.ndarray  # (n,), True for labeled positives
     population: np.ndarray  # (n,), rows that are a sample of the population
     folds: np.ndarray  # (repeats, n), fold of each row in each division
     ensemble: Ensemble  # fitted members
-    scores: np.ndarray  # (members, n), standardised held-out scores
-    copies: int = 0  # number of labelled rows that have copies, which were kept in one fold
+    scores: np.ndarray  # (members, n), standardized held-out scores
+    copies: int = 0  # number of labeled rows that have copies, which were kept in one fold
     weights: np.ndarray | None = None  # (members,), weights of the members in the ensemble; None if all have the same
     negative: np.ndarray | None = None  # (n,), rows that are known to be negative
 
@@ -49,7 +49,7 @@ class FirstFit(NamedTuple):
 
 def first_fit(  # noqa: PLR0913
     X: np.ndarray,
-    labelled: np.ndarray,
+    labeled: np.ndarray,
     scenario: str,
     members: Sequence[Member],
     seed: int,
@@ -61,30 +61,28 @@ def first_fit(  # noqa: PLR0913
     """Return the first fit of members: models, and held-out scores of the rows. Constant columns are left out."""
     varying = varying_columns(X)
     X = X if len(varying) == X.shape[1] else X[:, varying]
-    signs = feature_signs(X, labelled)
-    kind = labelled + (0 if negative is None else 2 * negative) + (0 if groups is None else 4 * groups)
+    signs = feature_signs(X, labeled)
+    kind = labeled + (0 if negative is None else 2 * negative) + (0 if groups is None else 4 * groups)
     order, columns = canonical_order(X, kind, signs)
     categories = find_categories(X, signs, columns)
-    X, labelled, signs = X[np.ix_(order, columns)], labelled[order], signs[columns]
+    X, labeled, signs = X[np.ix_(order, columns)], labeled[order], signs[columns]
     copies = 0
     if groups is not None:
         groups = groups[order]
     else:
-        groups = groups_of_copies(X, labelled)
-        copies = 0 if groups is None else copied_rows(groups, labelled)
-        if groups is not None and number_of_folds(labelled, groups) < 2:
+        groups = groups_of_copies(X, labeled)
+        copies = 0 if groups is None else copied_rows(groups, labeled)
+        if groups is not None and number_of_folds(labeled, groups) < 2:
             groups = None
-    n_folds = number_of_folds(labelled, groups)
+    n_folds = number_of_folds(labeled, groups)
     rng = stream(seed, "folds")
-    folds = np.stack([stratified_folds(labelled, n_folds, rng, groups) for _ in range(REPEATS)])
-    population = ~labelled if scenario == "case-control" else np.ones(len(X), bool)
+    folds = np.stack([stratified_folds(labeled, n_folds, rng, groups) for _ in range(REPEATS)])
+    population = ~labeled if scenario == "case-control" else np.ones(len(X), bool)
     if negative is not None:
         negative = negative[order]
         population &= ~negative if scenario == "case-control" else True
     views = make_views(X, signs)
     used = members_for(members, *X.shape)
-    ensemble, scores = fit_members(used, views, X, labelled, population, folds, seed, n_jobs, callback, categories)
-    weights = chosen_weights(scores, labelled)
-    return FirstFit(
-        order, varying[columns], X, labelled, population, folds, ensemble, scores, copies, weights, negative
-    )
+    ensemble, scores = fit_members(used, views, X, labeled, population, folds, seed, n_jobs, callback, categories)
+    weights = chosen_weights(scores, labeled)
+    return FirstFit(order, varying[columns], X, labeled, population, folds, ensemble, scores, copies, weights, negative)

@@ -2,7 +2,7 @@
 
 The rows are divided into folds several times, and each tree leaves out one fold of one division, in turn. So every row
 is left out by the same number of trees, and its held-out score is their mean. The model consists of all trees; nothing
-is fitted twice. The folds are stratified, unlike out-of-bag rows, so that the held-out scores of labelled and unlabeled
+is fitted twice. The folds are stratified, unlike out-of-bag rows, so that the held-out scores of labeled and unlabeled
 rows are comparable.
 """
 
@@ -22,9 +22,9 @@ from pucli.solvers.ensemble.trees import Forest, join
 # The most rows on which a tree of a forest, and a boosted tree, is grown.
 TREE_ROWS = 20_000
 BOOSTED_ROWS = 30_000
-# Forests on many rows: number of trees, rows of a tree for each labelled row, and the fewest rows of a tree if there
+# Forests on many rows: number of trees, rows of a tree for each labeled row, and the fewest rows of a tree if there
 # are as many.
-MANY_ROWS_TREES, PER_LABELLED, LEAST_TREE_ROWS = 200, 5, 4000
+MANY_ROWS_TREES, PER_LABELED, LEAST_TREE_ROWS = 200, 5, 4000
 EVERY_DEPTH = 60
 
 
@@ -55,15 +55,15 @@ class ForestKind:
     bootstrap: bool = False  # whether each tree draws its rows with replacement
     rows: int = TREE_ROWS  # the most rows on which a tree is grown
 
-    def for_many(self, labelled: int) -> ForestKind:
-        """Return the kind for many rows: fewer trees, on a few times as many rows as there are labelled ones."""
-        rows = min(TREE_ROWS, max(LEAST_TREE_ROWS, PER_LABELLED * labelled))
+    def for_many(self, labeled: int) -> ForestKind:
+        """Return the kind for many rows: fewer trees, on a few times as many rows as there are labeled ones."""
+        rows = min(TREE_ROWS, max(LEAST_TREE_ROWS, PER_LABELED * labeled))
         return replace(self, trees=min(self.trees, MANY_ROWS_TREES), rows=rows)
 
 
 def fit_forest(
     bins: np.ndarray,
-    labelled: np.ndarray,
+    labeled: np.ndarray,
     folds: np.ndarray,
     kind: ForestKind,
     rng: np.random.Generator,
@@ -71,16 +71,16 @@ def fit_forest(
 ) -> tuple[TreeSum, np.ndarray]:
     """Return a forest and its held-out scores."""
     if targets is None:
-        targets = np.where(labelled, 1.0, -1.0)
+        targets = np.where(labeled, 1.0, -1.0)
     growth = Growth(EVERY_DEPTH, kind.least, 0.0, _tried(kind.features, bins.shape[1]), kind.random)
     trees, left_out = [], []
     n_folds, columns = int(folds.max()) + 1, np.ascontiguousarray(bins.T)
-    kinds = (np.flatnonzero(labelled), np.flatnonzero(~labelled))
+    kinds = (np.flatnonzero(labeled), np.flatnonzero(~labeled))
     for tree in range(kind.trees):
         repeat, b = (tree // n_folds) % len(folds), tree % n_folds
         kept = [part[folds[repeat, part] != b] for part in kinds]
         rows = np.concatenate(_drawn(kept, kind.bootstrap, rng, kind.rows))
-        weights = balanced_weights(labelled[rows])
+        weights = balanced_weights(labeled[rows])
         seed = np.uint64(rng.integers(0, 2**63))
         every = np.arange(len(rows))
         trees.append(grow(np.take(columns, rows, axis=1), every, weights * targets[rows], weights, growth, seed))
@@ -134,7 +134,7 @@ class BoostingKind:
 
 
 def fit_boosting(
-    bins: np.ndarray, labelled: np.ndarray, folds: np.ndarray, kind: BoostingKind, rng: np.random.Generator
+    bins: np.ndarray, labeled: np.ndarray, folds: np.ndarray, kind: BoostingKind, rng: np.random.Generator
 ) -> tuple[TreeSum, np.ndarray]:
     """Return the mean of the boosted models that leave out one fold each, and the held-out scores."""
     n_folds = int(folds[0].max()) + 1
@@ -142,15 +142,15 @@ def fit_boosting(
     held_out = np.empty(len(bins))
     for b in range(n_folds):
         out, kept = np.flatnonzero(folds[0] == b), np.flatnonzero(folds[0] != b)
-        rows = np.concatenate(_drawn((kept[labelled[kept]], kept[~labelled[kept]]), False, rng, BOOSTED_ROWS))
-        grown, held_out[out] = _boost(bins, labelled, rows, out, kind, rng)
+        rows = np.concatenate(_drawn((kept[labeled[kept]], kept[~labeled[kept]]), False, rng, BOOSTED_ROWS))
+        grown, held_out[out] = _boost(bins, labeled, rows, out, kind, rng)
         trees += grown
     return TreeSum(join(trees), kind.rate / n_folds), held_out
 
 
 def _boost(
     bins: np.ndarray,
-    labelled: np.ndarray,
+    labeled: np.ndarray,
     rows: np.ndarray,
     out: np.ndarray,
     kind: BoostingKind,
@@ -161,7 +161,7 @@ def _boost(
     inside, outside = np.zeros(len(rows)), np.zeros(len(out))
     bins_in, bins_out = bins[rows], bins[out]
     columns = np.ascontiguousarray(bins_in.T)
-    s = labelled[rows]
+    s = labeled[rows]
     w, t = balanced_weights(s), s.astype(float)
     groups = [np.flatnonzero(s), np.flatnonzero(~s)]
     trees = []

@@ -40,8 +40,8 @@ class HeldOutScorer:
         Fitted ensemble.
     rows_of : callable
         Returns the training rows with the given numbers, as the ensemble takes them.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
+    labeled : ndarray of bool of shape (n,)
+        True for labeled positives.
     folds : ndarray of int8 of shape (divisions, n)
         Fold of each row in each division.
     targets : ndarray of shape (n,), optional
@@ -56,7 +56,7 @@ class HeldOutScorer:
         self,
         ensemble: Ensemble,
         rows_of: Callable[[Ints], Floats],
-        labelled: Bools,
+        labeled: Bools,
         folds: AnyArray,
         targets: Floats | None,
         order: Ints,
@@ -71,7 +71,7 @@ class HeldOutScorer:
             def of_view(rows: Ints) -> Floats:
                 return ensemble.views.one(member.view, rows_of(rows))
 
-            return _fitted_again(member, of_view, labelled, folds[0], targets, order, rng)
+            return _fitted_again(member, of_view, labeled, folds[0], targets, order, rng)
 
         self.models = [
             _of_trees(member, folds) if isinstance(member.model, (TreeSum, CategoryTrees)) else fitted_again(member)
@@ -89,7 +89,7 @@ class HeldOutScorer:
                 if len(out):
                     score[out] += one.model.score(views[member.view][out])
                     count[out] += one.weight
-            total += member.standardised(score / count)
+            total += member.standardized(score / count)
         return total / len(self.models)
 
 
@@ -113,7 +113,7 @@ def _of_trees(member: FittedMember, folds: AnyArray) -> list[FoldModel]:
 def _fitted_again(
     member: FittedMember,
     rows_of: Callable[[Ints], Floats],
-    labelled: Bools,
+    labeled: Bools,
     fold: AnyArray,
     targets: Floats | None,
     order: Ints,
@@ -121,17 +121,17 @@ def _fitted_again(
 ) -> list[FoldModel]:
     """Return a kernel ridge or linear member fitted without each fold, with the parameters that were chosen."""
     ridge = member.parameters["ridge"] * (1.0 if targets is None else SOFT_RIDGE)
-    y, weights = np.where(labelled, 1.0, -1.0) if targets is None else targets, balanced_weights(labelled)
+    y, weights = np.where(labeled, 1.0, -1.0) if targets is None else targets, balanced_weights(labeled)
     found = []
     for b in range(int(fold.max()) + 1):
         kept = order[fold[order] != b]
         of_kept, of_rows = weights[kept], ridge
         if len(order) > CHOOSING_ROWS:
-            kept = kept[pick_landmarks(labelled[kept], CHOOSING_ROWS, rng)]
-            of_kept, of_rows = balanced_weights(labelled[kept]), ridge * len(kept) / CHOOSING_ROWS
+            kept = kept[pick_landmarks(labeled[kept], CHOOSING_ROWS, rng)]
+            of_kept, of_rows = balanced_weights(labeled[kept]), ridge * len(kept) / CHOOSING_ROWS
         model: KernelRidge | Linear = member.model
         if isinstance(model, Linear):
-            model = fit_linear(rows_of(kept), labelled[kept], fold[kept], rng)[0]
+            model = fit_linear(rows_of(kept), labeled[kept], fold[kept], rng)[0]
         else:
             model = fit_targets(model, rows_of(kept), y[kept], of_kept, of_rows)
         found.append(FoldModel(0, b, 1, model))

@@ -1,9 +1,9 @@
 """The share of positives in the population, from held-out scores alone.
 
-The scores of labelled rows are a sample of the positives. Those of the population (the unlabeled rows in the
+The scores of labeled rows are a sample of the positives. Those of the population (the unlabeled rows in the
 case-control setting, all rows of a single training set) are a sample of the mixture. If shares q_p of the positives and
 q_u of the population lie above a threshold, then prior q_p <= q_u, so the prior is at most q_u / q_p. Best bin
-estimation (Garg et al. 2021, eq. 4) takes the threshold that minimises this ratio plus a confidence term. Where the
+estimation (Garg et al. 2021, eq. 4) takes the threshold that minimizes this ratio plus a confidence term. Where the
 classes are apart, the population's scores form two groups, and the share of the upper one is a second estimate.
 """
 
@@ -24,9 +24,9 @@ from pucli.solvers.prior.binormal import NORMAL_90, binormal
 # and off by OVERLAP_ERROR; both decrease in proportion as the groups move apart.
 APART, ONE_HEAP, OVERLAP_BIAS, OVERLAP_ERROR, LEAST_ERROR = 0.85, 0.62, 0.12, 0.17, 0.02
 RECALL = 0.9
-# Standard deviation of the error of best bins that bootstrap samples do not show, with up to MANY_LABELLED labelled
+# Standard deviation of the error of best bins that bootstrap samples do not show, with up to MANY_LABELED labeled
 # rows; more rows reduce it in proportion. Standard deviation of the error of the prior that more rows do not reduce.
-BIN_ERROR, MANY_LABELLED, LASTING_ERROR = 0.05, 200, 0.05
+BIN_ERROR, MANY_LABELED, LASTING_ERROR = 0.05, 200, 0.05
 # Standard deviation of the error that only overlapping classes make, in units of 1 - AUC of positives against negatives
 # (as in `pucli.solvers.prior.estimate`), and the number of times that the lower end is computed anew with its AUC.
 OVERLAP_UNSEEN, PASSES = 0.75, 2
@@ -34,8 +34,8 @@ OVERLAP_UNSEEN, PASSES = 0.75, 2
 # share of negatives times 1 - AUC of positives against negatives. The factor, 1 or 1.5, and the share of negatives were
 # chosen on the design half of the tasks of benchmark `quality`: mean absolute error .053, without that share .053.
 OVERLAP_TAKEN = 1.0
-# Chance of each of the bounds that a few labelled rows give, and the least share of these rows that one rests on.
-# Models chosen by up to FEW labelled rows rank these rows too high, which makes the recall larger by about OPTIMISM.
+# Chance of each of the bounds that a few labeled rows give, and the least share of these rows that one rests on.
+# Models chosen by up to FEW labeled rows rank these rows too high, which makes the recall larger by about OPTIMISM.
 CHANCE, LEAST_SHARE, MOST_BOUNDS, OPTIMISM, FEW = 0.02, 0.3, 200, 0.04, 20
 
 
@@ -68,37 +68,37 @@ class PriorWithDraws:
     low: float
     high: float
     draws: np.ndarray  # (bootstraps,), draws of the prior, for estimates that depend on it
-    # share of the population that is labelled, which the prior cannot be below; 0 in the case-control setting
-    labelled: float = 0.0
+    # share of the population that is labeled, which the prior cannot be below; 0 in the case-control setting
+    labeled: float = 0.0
     saved_state: ClassVar[State] = {
         "value": PORTION,
         "low": PORTION,
         "high": PORTION,
         "draws": Array("draws", low=0.0, high=1.0 + 1e-9),
-        "labelled": PORTION,
+        "labeled": PORTION,
     }
 
     def less_overlap(self, ranking: float) -> PriorWithDraws:
         """Return the estimate minus its mean bias from overlapping classes, given the PU-AUC.
 
-        The upper end stays: the classes may be apart although the scores overlap, for want of labelled rows, and then
+        The upper end stays: the classes may be apart although the scores overlap, for want of labeled rows, and then
         the original estimate is right.
         """
         overlap = 1.0 - float(true_auc(ranking, self.value))
         value = self.value * (1.0 - OVERLAP_TAKEN * (1.0 - self.value) * overlap)
-        value = max(value, min(self.labelled, self.value))
+        value = max(value, min(self.labeled, self.value))
         deviation = (self.value - self.low) / NORMAL_90
         longer = float(np.hypot(deviation, self.value - value)) / max(deviation, 1e-12)
         beyond = self.draws - self.value
-        draws = np.clip(value + np.where(beyond > 0.0, longer, 1.0) * beyond, max(self.labelled, 1e-12), 1.0)
+        draws = np.clip(value + np.where(beyond > 0.0, longer, 1.0) * beyond, max(self.labeled, 1e-12), 1.0)
         return replace(self, value=value, low=max(0.0, value - NORMAL_90 * deviation), draws=draws)
 
     def at(self, value: float, error: float) -> PriorWithDraws:
         """Return the estimate with this value and with `error` as its standard deviation."""
-        value = max(value, self.labelled)
+        value = max(value, self.labeled)
         spread = float(self.draws.std()) or 1.0
-        draws = np.clip(value + error / spread * (self.draws - self.draws.mean()), max(self.labelled, 1e-12), 1.0)
-        low, high = max(value - NORMAL_90 * error, self.labelled, 0.0), min(value + NORMAL_90 * error, 1.0)
+        draws = np.clip(value + error / spread * (self.draws - self.draws.mean()), max(self.labeled, 1e-12), 1.0)
+        low, high = max(value - NORMAL_90 * error, self.labeled, 0.0), min(value + NORMAL_90 * error, 1.0)
         return replace(self, value=value, low=low, high=high, draws=draws)
 
     def with_overlap(self, ranking: float) -> PriorWithDraws:
@@ -112,18 +112,18 @@ class PriorWithDraws:
         for _ in range(PASSES):
             unseen = OVERLAP_UNSEEN * (1.0 - float(true_auc(ranking, low)))
             low = min(low, self.value - NORMAL_90 * float(np.hypot(deviation, unseen)))
-            low = max(low, min(self.labelled, self.value), 0.0)
+            low = max(low, min(self.labeled, self.value), 0.0)
         longer = max((self.value - low) / max(self.value - self.low, 1e-12), 1.0)
         draws = self.value + np.where(self.draws < self.value, longer, 1.0) * (self.draws - self.value)
-        return replace(self, low=low, draws=np.maximum(draws, max(self.labelled, 1e-12)))
+        return replace(self, low=low, draws=np.maximum(draws, max(self.labeled, 1e-12)))
 
-    def with_few_labelled(self, positive: np.ndarray, population: np.ndarray) -> PriorWithDraws:
-        """Return the estimate with an upper end that allows for few labelled rows.
+    def with_few_labeled(self, positive: np.ndarray, population: np.ndarray) -> PriorWithDraws:
+        """Return the estimate with an upper end that allows for few labeled rows.
 
-        If k of p labelled rows lie above the k-th score, the share of all positives there is distributed as
-        Beta(k, p + 1 - k) (Wilks 1941), and the prior is at most q_u over that share: with few labelled rows, much more
+        If k of p labeled rows lie above the k-th score, the share of all positives there is distributed as
+        Beta(k, p + 1 - k) (Wilks 1941), and the prior is at most q_u over that share: with few labeled rows, much more
         than their bootstrap samples show, which all have the same accidents. The share of the h positives among the
-        population's n rows has accidents of its own; both together have the variance of p h / (p + h) labelled rows.
+        population's n rows has accidents of its own; both together have the variance of p h / (p + h) labeled rows.
         """
         from scipy.special import betaincinv
 
@@ -139,11 +139,11 @@ class PriorWithDraws:
         return replace(self, high=high, draws=np.minimum(draws, 1.0))
 
 
-def hidden_share(prior: float, labelled: np.ndarray, scenario: str) -> float:
+def hidden_share(prior: float, labeled: np.ndarray, scenario: str) -> float:
     """Return the share of positives among the unlabeled rows, from the share in the population."""
     if scenario == "case-control":
         return prior
-    n, p = len(labelled), np.count_nonzero(labelled)
+    n, p = len(labeled), np.count_nonzero(labeled)
     return float(np.clip((prior * n - p) / (n - p), 0.0, 1.0))
 
 
@@ -170,12 +170,12 @@ def estimate_prior(
 ) -> PriorWithDraws:
     """Return the prior: best bin estimation and the share of the upper of two groups, weighted by their precision.
 
-    Best bin estimation, the median over bootstrap samples, is unreliable with few labelled rows, and the groups are
+    Best bin estimation, the median over bootstrap samples, is unreliable with few labeled rows, and the groups are
     unreliable if the classes overlap. The weights are the inverse squares of their standard errors. The groups' share
-    is cut to the bound q_u / q_p at the threshold above which `RECALL` of the labelled rows lie.
+    is cut to the bound q_u / q_p at the threshold above which `RECALL` of the labeled rows lie.
     """
     found = bootstrapped_best_bins(positive, population, rng)
-    bin_error = BIN_ERROR * min(1.0, MANY_LABELLED / len(positive))
+    bin_error = BIN_ERROR * min(1.0, MANY_LABELED / len(positive))
     bins, variance = float(np.median(found)), float(found.var()) + bin_error**2
     share, separation = np.mean([two_groups(u) for u in (population[None] if grouped is None else grouped)], axis=0)
     share = min(share, float(np.mean(population >= np.quantile(positive, 1.0 - RECALL))) / RECALL)
@@ -190,15 +190,15 @@ def estimate_prior(
     return PriorWithDraws(float(np.clip(value, least, 1.0)), float(low), float(high), draws)
 
 
-def rare_prior(positive: np.ndarray, population: np.ndarray, labelled: float = 0.0) -> PriorWithDraws | None:
+def rare_prior(positive: np.ndarray, population: np.ndarray, labeled: float = 0.0) -> PriorWithDraws | None:
     """Return the prior by the binormal law of the scores if positives are rare, otherwise None.
 
     `estimate_prior` is off by `LASTING_ERROR`, which is more than a small prior. The estimate is the posterior's mean,
     and the draws are evenly spaced quantiles.
     """
-    law = binormal(positive, population, labelled)
+    law = binormal(positive, population, labeled)
     if not law.rare:
         return None
     low, high = law.quantiles(np.array([0.05, 0.95]))
     draws = law.quantiles((np.arange(BOOTSTRAPS) + 0.5) / BOOTSTRAPS)
-    return PriorWithDraws(float(np.clip(law.mean, low, high)), float(low), float(high), draws, labelled)
+    return PriorWithDraws(float(np.clip(law.mean, low, high)), float(low), float(high), draws, labeled)

@@ -20,7 +20,7 @@ from pucli.solvers.ensemble.boosting.categories import Categories
 from pucli.solvers.ensemble.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
 from pucli.solvers.ensemble.least_squares.linear import fit_linear
 from pucli.solvers.ensemble.ridge import fit_kernel_ridge, refit_kernel_ridge
-from pucli.solvers.ensemble.rows import GaussianRanks, Standardise, make_gaussian_ranks, make_standardise
+from pucli.solvers.ensemble.rows import GaussianRanks, Standardize, make_gaussian_ranks, make_standardize
 from pucli.solvers.ensemble.trees import Bins, make_bins
 
 # Soft labels are less noisy, so they are fitted with a smaller ridge (by this factor) and smaller leaves.
@@ -46,12 +46,12 @@ class Views:
 
     # (m,), 1 or -1, by which each feature is multiplied first (`pucli.solvers.ensemble.rows.feature_signs`)
     signs: np.ndarray
-    raw: Standardise  # standardised features
+    raw: Standardize  # standardized features
     ranks: GaussianRanks  # Gaussian quantiles of ranks
     bins: Bins  # bins for trees
     saved_state: ClassVar[State] = {
         "signs": Array("m", low=-1.0, high=1.0),
-        "raw": Held("Standardise"),
+        "raw": Held("Standardize"),
         "ranks": Held("GaussianRanks"),
         "bins": Held("Bins"),
     }
@@ -62,7 +62,7 @@ class Views:
 
     def one(self, name: str, X: np.ndarray) -> np.ndarray:
         """Return the rows of X (n, m) in one view."""
-        view: Standardise | GaussianRanks | Bins = getattr(self, name)
+        view: Standardize | GaussianRanks | Bins = getattr(self, name)
         return view.of(X * self.signs)
 
 
@@ -70,7 +70,7 @@ def make_views(X: np.ndarray, signs: np.ndarray | None = None) -> Views:
     """Return the views of the training rows X (n, m) times `signs` (m,); None means +1 for every feature."""
     signs = np.ones(X.shape[1]) if signs is None else signs
     X = X * signs
-    return Views(signs, make_standardise(X), make_gaussian_ranks(X), make_bins(X))
+    return Views(signs, make_standardize(X), make_gaussian_ranks(X), make_bins(X))
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class TrainingRows:
     """Training rows of a member."""
 
     X: np.ndarray  # (n, m), rows in the view of the member
-    labelled: np.ndarray  # (n,), True for labelled positives
+    labeled: np.ndarray  # (n,), True for labeled positives
     folds: np.ndarray  # (repeats, n), fold of each row in each division, from 0
     categories: Categories | None = None  # categories among the features
 
@@ -120,19 +120,19 @@ def members_for(members: Sequence[Member], n: int, m: int) -> tuple[Member, ...]
 
 
 def _ridge(kernel: str, rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
-    return fit_kernel_ridge(rows.X, rows.labelled, rows.folds[:1], kernel, rng)
+    return fit_kernel_ridge(rows.X, rows.labeled, rows.folds[:1], kernel, rng)
 
 
 def _ridge_again(
     rows: TrainingRows, targets: np.ndarray, model: Any, parameters: dict[str, Any], rng: np.random.Generator
 ) -> tuple[Model, np.ndarray]:
     ridge = SOFT_RIDGE * parameters["ridge"]
-    return refit_kernel_ridge(model, rows.X, rows.labelled, targets, rows.folds[0], ridge)
+    return refit_kernel_ridge(model, rows.X, rows.labeled, targets, rows.folds[0], ridge)
 
 
 def _forest(kind: ForestKind, rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
-    grown = kind if len(rows.X) <= MEDIUM else kind.for_many(int(np.count_nonzero(rows.labelled)))
-    model, held_out = fit_forest(rows.X, rows.labelled, rows.folds, grown, rng)
+    grown = kind if len(rows.X) <= MEDIUM else kind.for_many(int(np.count_nonzero(rows.labeled)))
+    model, held_out = fit_forest(rows.X, rows.labeled, rows.folds, grown, rng)
     return model, held_out, {"trees": grown.trees, "least": grown.least}
 
 
@@ -144,22 +144,22 @@ def _forest_again(
     parameters: dict[str, Any],
     rng: np.random.Generator,
 ) -> tuple[Model, np.ndarray]:
-    return fit_forest(rows.X, rows.labelled, rows.folds, kind, rng, targets)
+    return fit_forest(rows.X, rows.labeled, rows.folds, kind, rng, targets)
 
 
 def _boosting(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
     kind = BoostingKind()
-    model, held_out = fit_boosting(rows.X, rows.labelled, rows.folds, kind, rng)
+    model, held_out = fit_boosting(rows.X, rows.labeled, rows.folds, kind, rng)
     return model, held_out, {"rounds": kind.rounds, "rate": kind.rate, "depth": kind.depth}
 
 
 def _bags(kind: BagKind, rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
-    model, held_out, rounds = fit_bags(rows.X, rows.labelled, rows.folds, kind, rng, rows.categories)
+    model, held_out, rounds = fit_bags(rows.X, rows.labeled, rows.folds, kind, rng, rows.categories)
     return model, held_out, {"bags": kind.bags, "rounds": rounds, "rate": kind.rate, "leaves": kind.leaves}
 
 
 def _linear(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
-    return fit_linear(rows.X, rows.labelled, rows.folds[0], rng)
+    return fit_linear(rows.X, rows.labeled, rows.folds[0], rng)
 
 
 EXTRA = ForestKind()

@@ -2,11 +2,11 @@
 
 The first fit treats every unlabeled row as negative, even one that is almost certainly positive. The refit replaces the
 target -1 by 2 p - 1, where p is the probability given by models trained without the row. With the squared loss, this is
-the same as using the row twice with weights p and 1 - p (cf. Elkan and Noto 2008, section 3). With few labelled rows
+the same as using the row twice with weights p and 1 - p (cf. Elkan and Noto 2008, section 3). With few labeled rows
 the refit ranks better. With many it ranks worse, as the members become alike: all fit the mean of all. It is left out
 then.
 
-Its own held-out scores are biased, because a labelled row has raised the probabilities of its neighbours. Prior,
+Its own held-out scores are biased, because a labeled row has raised the probabilities of its neighbors. Prior,
 threshold and estimates therefore stay those of the first fit, and the quantiles of the unlabeled rows map the scores of
 the refit to the scale of the first fit.
 """
@@ -21,15 +21,15 @@ import numpy as np
 
 from pucli.core.saved_state import Array, Held, State
 from pucli.core.seeding import stream
-from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember, last_first, standardised_member
+from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember, last_first, standardized_member
 from pucli.solvers.ensemble.first_fit import FirstFit
 from pucli.solvers.ensemble.members import Member, TrainingRows
 
 QUANTILES = 2000
-# With more than so many rows and labelled rows there is no refit. With up to 700 rows (the design half of benchmark
-# `quality`) the AUC rose by .004 with up to 30 labelled rows and by .001 with more than 60; with 2,000 to 8,000 rows, a
-# quarter of the positives labelled, it fell on 17 of 22 tables, by .003 on average; with 60 labelled of 6,000 it rose.
-MOST_ROWS, MOST_LABELLED = 800, 100
+# With more than so many rows and labeled rows there is no refit. With up to 700 rows (the design half of benchmark
+# `quality`) the AUC rose by .004 with up to 30 labeled rows and by .001 with more than 60; with 2,000 to 8,000 rows, a
+# quarter of the positives labeled, it fell on 17 of 22 tables, by .003 on average; with 60 labeled of 6,000 it rose.
+MOST_ROWS, MOST_LABELED = 800, 100
 
 
 @dataclass
@@ -81,23 +81,23 @@ def refit(
 ) -> Refitted | None:
     """Refit the members that have a `refit` with soft labels; the others stay as they are.
 
-    Returns None if no member has one, or if there are more than `MOST_ROWS` rows and `MOST_LABELLED` labelled ones.
+    Returns None if no member has one, or if there are more than `MOST_ROWS` rows and `MOST_LABELED` labeled ones.
     """
-    X, labelled, ensemble = first.X, first.labelled, first.ensemble
-    many = len(X) > MOST_ROWS and np.count_nonzero(labelled) > MOST_LABELLED
+    X, labeled, ensemble = first.X, first.labeled, first.ensemble
+    many = len(X) > MOST_ROWS and np.count_nonzero(labeled) > MOST_LABELED
     if many or all(member.refit is None for member in members):
         return None
     views = ensemble.views.of(X)
-    targets = np.where(labelled, 1.0, 2.0 * probabilities - 1.0)
+    targets = np.where(labeled, 1.0, 2.0 * probabilities - 1.0)
 
     def one(member: Member, fitted: FittedMember, scores: np.ndarray) -> tuple[FittedMember, np.ndarray]:
         if member.refit is None:
             return fitted, scores
-        rows = TrainingRows(views[member.view], labelled, first.folds)
+        rows = TrainingRows(views[member.view], labeled, first.folds)
         model, scores = member.refit(rows, targets, fitted.model, fitted.parameters, stream(seed, "refit", member.name))
-        return standardised_member(member, model, fitted.parameters, scores, labelled, ~labelled)
+        return standardized_member(member, model, fitted.parameters, scores, labeled, ~labeled)
 
     results = last_first(one, list(zip(members, ensemble.members, first.scores, strict=True)), n_jobs)
     again = first._replace(scores=np.stack([scores for _, scores in results]))
     refitted = Ensemble(ensemble.views, [fitted for fitted, _ in results]).weighted(first.weights)
-    return Refitted(refitted, quantile_map(again.held_out[~labelled], first.held_out[~labelled]))
+    return Refitted(refitted, quantile_map(again.held_out[~labeled], first.held_out[~labeled]))

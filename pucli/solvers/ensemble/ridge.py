@@ -2,7 +2,7 @@
 
 It is the least-squares problem of BLS-SVM and GLLC (Ke et al. 2018) without the graph.
 
-With features Z (n, r) of the kernel, weights W and targets y = +-1, it minimises |W^(1/2) (y - Z c)|^2 + ridge |c|^2.
+With features Z (n, r) of the kernel, weights W and targets y = +-1, it minimizes |W^(1/2) (y - Z c)|^2 + ridge |c|^2.
 One eigendecomposition of Z'WZ gives the solutions for all ridges. With A = W^(1/2) Z and the hat matrix
 H = A (A'A + ridge)^(-1) A', the residuals of a held-out fold b are (I - H_b)^(-1) (y_b - f_b), times W_b^(1/2) (Allen
 1974, for one row).
@@ -97,8 +97,8 @@ class KernelRidge:
 
     kernel: str  # "gaussian" or "laplace", as in `kernel_matrix`
     width: float  # length scale of the kernel
-    landmarks: np.ndarray  # (r, m), centres of the kernel
-    weights: np.ndarray  # (r,), coefficients of the centres
+    landmarks: np.ndarray  # (r, m), centers of the kernel
+    weights: np.ndarray  # (r,), coefficients of the centers
     constant: float  # constant term
     saved_state: ClassVar[State] = {
         "kernel": Word("gaussian", "laplace"),
@@ -151,13 +151,13 @@ def _chunks(X: np.ndarray, columns: int) -> list[np.ndarray]:
     return [X[i : i + step] for i in range(0, max(len(X), 1), step)]
 
 
-def pick_landmarks(labelled: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+def pick_landmarks(labeled: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
     """Return the ascending indices of randomly chosen landmarks."""
-    if len(labelled) <= most:
-        return np.arange(len(labelled))
-    count = int(np.count_nonzero(labelled))
-    n_positive = max(min(count, most // 2), most - (len(labelled) - count))
-    return sample_of_each_kind(labelled, rng, n_positive, most - n_positive)
+    if len(labeled) <= most:
+        return np.arange(len(labeled))
+    count = int(np.count_nonzero(labeled))
+    n_positive = max(min(count, most // 2), most - (len(labeled) - count))
+    return sample_of_each_kind(labeled, rng, n_positive, most - n_positive)
 
 
 def landmarks_for(n: int) -> int:
@@ -166,7 +166,7 @@ def landmarks_for(n: int) -> int:
 
 
 def fit_kernel_ridge(
-    X: np.ndarray, labelled: np.ndarray, folds: np.ndarray, kernel: str, rng: np.random.Generator
+    X: np.ndarray, labeled: np.ndarray, folds: np.ndarray, kernel: str, rng: np.random.Generator
 ) -> tuple[KernelRidge, np.ndarray, dict[str, float]]:
     """Fit kernel ridge regression with the width and the ridge that have the largest PU-AUC of held-out scores.
 
@@ -174,8 +174,8 @@ def fit_kernel_ridge(
     ridge per row becomes smaller with more of them.
     """
     small = len(X) <= CHOOSING_ROWS
-    rows = np.arange(len(X)) if small else pick_landmarks(labelled, SAMPLE_ROWS, rng)
-    X_choose, s, weights = X[rows], labelled[rows], balanced_weights(labelled[rows])
+    rows = np.arange(len(X)) if small else pick_landmarks(labeled, SAMPLE_ROWS, rng)
+    X_choose, s, weights = X[rows], labeled[rows], balanced_weights(labeled[rows])
     landmarks = X_choose[pick_landmarks(s, LANDMARKS if small else SAMPLE_LANDMARKS, rng)]
     D_landmarks, D = _distances(kernel, landmarks, landmarks), _distances(kernel, X_choose, landmarks)
     unit = _typical(D_landmarks) ** (1.0 if kernel == "laplace" else 0.5)
@@ -196,7 +196,7 @@ def fit_kernel_ridge(
     model = KernelRidge(kernel, float(factor * unit), landmarks, np.empty(0), 0.0).with_coefficients(*chosen)
     if not small:
         model = replace(model, landmarks=X_choose[pick_landmarks(s, landmarks_for(len(X)), rng)])
-        model, held_out, ridge = _chosen_on_all(model, X, labelled, folds[0], ridge * CHOOSING_ROWS / len(rows))
+        model, held_out, ridge = _chosen_on_all(model, X, labeled, folds[0], ridge * CHOOSING_ROWS / len(rows))
     return model, held_out, {"width": float(factor), "ridge": float(ridge)}
 
 
@@ -208,10 +208,10 @@ def fit_targets(model: KernelRidge, X: Floats, targets: Floats, weights: Floats,
 
 
 def refit_kernel_ridge(
-    model: KernelRidge, X: np.ndarray, labelled: np.ndarray, targets: np.ndarray, fold: np.ndarray, ridge: float
+    model: KernelRidge, X: np.ndarray, labeled: np.ndarray, targets: np.ndarray, fold: np.ndarray, ridge: float
 ) -> tuple[KernelRidge, np.ndarray]:
     """Fit other targets with the landmarks and the width of a model."""
-    factor, weights = model.factor(), balanced_weights(labelled)
+    factor, weights = model.factor(), balanced_weights(labeled)
     if len(X) <= CHOOSING_ROWS:
         problem = WeightedLeastSquares(_features(model.values(X), factor), targets, weights)
         return model.with_coefficients(factor, problem.coefficients(ridge)), problem.held_out(ridge, fold)
@@ -220,18 +220,18 @@ def refit_kernel_ridge(
 
 
 def _chosen_on_all(
-    model: KernelRidge, X: np.ndarray, labelled: np.ndarray, fold: np.ndarray, ridge: float
+    model: KernelRidge, X: np.ndarray, labeled: np.ndarray, fold: np.ndarray, ridge: float
 ) -> tuple[KernelRidge, np.ndarray, float]:
     """Fit to all rows with the multiple of the ridge that has the largest PU-AUC; return it and the held-out scores."""
     ridges = tuple(multiple * ridge for multiple in MULTIPLES)
-    factor, targets, weights = model.factor(), np.where(labelled, 1.0, -1.0), balanced_weights(labelled)
+    factor, targets, weights = model.factor(), np.where(labeled, 1.0, -1.0), balanced_weights(labeled)
     coefficients, held_out = _in_chunks(X, targets, weights, fold, model, factor, ridges)
-    best = int(np.argmax([pu_auc(scores, labelled) for scores in held_out]))
+    best = int(np.argmax([pu_auc(scores, labeled) for scores in held_out]))
     return model.with_coefficients(factor, coefficients[best]), held_out[best], ridges[best]
 
 
 def solve_sums(model: KernelRidge, gram: np.ndarray, moment: np.ndarray, ridge: float) -> np.ndarray:
-    """Return the weights of the landmarks and the constant that minimise the objective, given sums over the rows."""
+    """Return the weights of the landmarks and the constant that minimize the objective, given sums over the rows."""
     inverse = _to_features(model.factor())
     system = inverse @ gram @ inverse.T
     system[np.diag_indices(len(gram))] += ridge

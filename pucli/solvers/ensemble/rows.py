@@ -17,7 +17,7 @@ from pucli.core.saved_state import Array, State, StateError, check_ascending, ch
 
 # Number of quantiles of a feature that are kept to map new values to Gaussian ranks.
 MOST_QUANTILES = 1000
-# Means of a standardised feature that differ by less count as equal.
+# Means of a standardized feature that differ by less count as equal.
 EQUAL = 1e-9
 
 
@@ -28,8 +28,8 @@ def varying_columns(X: np.ndarray) -> np.ndarray:
     return np.flatnonzero(varies)
 
 
-def feature_signs(X: np.ndarray, labelled: np.ndarray) -> np.ndarray:
-    """Return the sign (m,) with which each feature is larger on labelled rows on average.
+def feature_signs(X: np.ndarray, labeled: np.ndarray) -> np.ndarray:
+    """Return the sign (m,) with which each feature is larger on labeled rows on average.
 
     With it, the classifier does not depend on the sign that a feature comes with. If both means are equal, the feature
     is turned so that it has its long tail above.
@@ -40,7 +40,7 @@ def feature_signs(X: np.ndarray, labelled: np.ndarray) -> np.ndarray:
         spread = float(deviation.std())
         if spread > 0.0:
             z = deviation / spread
-            first, third = float(z[labelled].mean() - z[~labelled].mean()), float((z**3).mean())
+            first, third = float(z[labeled].mean() - z[~labeled].mean()), float((z**3).mean())
             signs[j] = -1.0 if (first if abs(first) > EQUAL else third) < -EQUAL else 1.0
     return signs
 
@@ -54,13 +54,13 @@ def canonical_order(X: Floats, kind: Ints, signs: Floats) -> tuple[Ints, Ints]:
     return _order([mixed(rank.astype(np.uint64)) for rank in ranks], kind)
 
 
-def row_order(X: Floats, labelled: AnyArray) -> Ints:
-    """Return an order of the rows (n,) of X (n, m), labelled ones last, that follows from the cells alone.
+def row_order(X: Floats, labeled: AnyArray) -> Ints:
+    """Return an order of the rows (n,) of X (n, m), labeled ones last, that follows from the cells alone.
 
     It takes less time than `canonical_order`; random draws of rows begin with it.
     """
     cells = np.asarray(X, dtype=np.float64).T + 0.0  # -0.0 is 0.0
-    return _order([mixed(np.ascontiguousarray(column).view(np.uint64)) for column in cells], labelled)[0]
+    return _order([mixed(np.ascontiguousarray(column).view(np.uint64)) for column in cells], labeled)[0]
 
 
 def _order(columns: list[AnyArray], kind: AnyArray) -> tuple[Ints, Ints]:
@@ -82,21 +82,21 @@ def _order(columns: list[AnyArray], kind: AnyArray) -> tuple[Ints, Ints]:
 
 
 def mixed(words: AnyArray) -> AnyArray:
-    """Return 64-bit words that are scrambled one to one (the finaliser of SplitMix64, Steele and others 2014)."""
+    """Return 64-bit words that are scrambled one to one (the finalizer of SplitMix64, Steele and others 2014)."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     found: AnyArray = words ^ (words >> np.uint64(31))
     return found
 
 
-def balanced_weights(labelled: np.ndarray) -> np.ndarray:
-    """Return weights (n,) with mean one; the labelled rows have half of the total weight."""
-    n, n_labelled = len(labelled), np.count_nonzero(labelled)
-    return np.where(labelled, 0.5 * n / n_labelled, 0.5 * n / (n - n_labelled))
+def balanced_weights(labeled: np.ndarray) -> np.ndarray:
+    """Return weights (n,) with mean one; the labeled rows have half of the total weight."""
+    n, n_labeled = len(labeled), np.count_nonzero(labeled)
+    return np.where(labeled, 0.5 * n / n_labeled, 0.5 * n / (n - n_labeled))
 
 
 @dataclass
-class Standardise:
+class Standardize:
     """Scaling to zero mean and unit variance; constant features become zero."""
 
     # (m,), subtracted from, and divided into, each feature
@@ -108,22 +108,22 @@ class Standardise:
     }
 
     def of(self, X: np.ndarray) -> np.ndarray:
-        """Return the standardised rows of X (n, m)."""
+        """Return the standardized rows of X (n, m)."""
         result: np.ndarray = (X - self.mean) * self.scale
         return result
 
 
-def make_standardise(X: np.ndarray) -> Standardise:
-    """Return the standardisation of the features of X (n, m)."""
+def make_standardize(X: np.ndarray) -> Standardize:
+    """Return the standardization of the features of X (n, m)."""
     mean = X.mean(axis=0)
     deviation = X.std(axis=0)
     varies = deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300)
-    return Standardise(mean, np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0))
+    return Standardize(mean, np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0))
 
 
 @dataclass
 class GaussianRanks:
-    """Map of features to Gaussian quantiles of their ranks (ties get their mean rank), then standardised.
+    """Map of features to Gaussian quantiles of their ranks (ties get their mean rank), then standardized.
 
     The map is linear between values and constant beyond them.
     """

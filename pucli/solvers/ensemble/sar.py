@@ -1,12 +1,12 @@
-"""Labelling that depends on the features (SAR): a model of the propensity, and the estimates under it.
+"""Labeling that depends on the features (SAR): a model of the propensity, and the estimates under it.
 
-A row is positive with probability f(x) and, if positive, labelled with probability e(x), its propensity. The rows
+A row is positive with probability f(x) and, if positive, labeled with probability e(x), its propensity. The rows
 determine the product alone: any larger f with a smaller e fits them as well (Bekker et al. 2019), so something must be
-assumed. Here a clearer positive is labelled more readily, e(x) = c f(x)^2 (He et al. 2018 and Kato et al. 2019 assume
-the order alone). Under random labelling the product is c times the usual probability p, so f is the cube root of p: the
+assumed. Here a clearer positive is labeled more readily, e(x) = c f(x)^2 (He et al. 2018 and Kato et al. 2019 assume
+the order alone). Under random labeling the product is c times the usual probability p, so f is the cube root of p: the
 order of the rows stays, and there are more positives. The exponent was chosen on the design half of the tasks of
 benchmark `quality`; exponents of 1 and 3 give the ends of the prior's interval. Alternating fits of f and e that
-increase the likelihood of the labels (SAR-EM, `benchmarks.common.sar_em`) were worse there than random labelling.
+increase the likelihood of the labels (SAR-EM, `benchmarks.common.sar_em`) were worse there than random labeling.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from pucli.solvers.prior.binormal import Binormal, binormal
 
 # Exponent of f in the propensity, and the range in which it may lie.
 EXPONENT, LEAST_EXPONENT, LARGEST_EXPONENT = 2.0, 1.0, 3.0
-# With fewer unlabeled rows than this, labelled rows that crowd at the top may tell of biased labels as well as of rare
+# With fewer unlabeled rows than this, labeled rows that crowd at the top may tell of biased labels as well as of rare
 # positives. Not so where few positives need be hidden: no doubtful rows lie between the kinds, as the PU-AUC (its lower
-# end) is above APART, or there are more labelled rows than this share of the unlabeled ones.
-MOST_ROWS, APART, MANY_LABELLED = 1000, 0.98, 0.4
-# If positives were rare, at most this share of them would be labelled; more were probably labelled as they are clear.
+# end) is above APART, or there are more labeled rows than this share of the unlabeled ones.
+MOST_ROWS, APART, MANY_LABELED = 1000, 0.98, 0.4
+# If positives were rare, at most this share of them would be labeled; more were probably labeled as they are clear.
 MOST_KNOWN = 0.7
-# Odds ratio of labelling that the interval of the recall allows for.
+# Odds ratio of labeling that the interval of the recall allows for.
 ODDS_RATIO = 4.0
 
 
 def rare_or_biased(law: Binormal) -> bool:
     """Return whether positives of a small table seem rare, which biased labels would make them seem as well.
 
-    Labelled rows that rank far above nearly all unlabeled ones mean either that few positives are hidden, or that the
+    Labeled rows that rank far above nearly all unlabeled ones mean either that few positives are hidden, or that the
     hidden ones are less clear; the scores cannot tell which. Of a thousand rows and more the first is taken for true.
     """
-    return law.rare and law.rows < MOST_ROWS and law.labelled <= MANY_LABELLED * law.rows and law.ranking <= APART
+    return law.rare and law.rows < MOST_ROWS and law.labeled <= MANY_LABELED * law.rows and law.ranking <= APART
 
 
 def clear_ones_first(positive: np.ndarray, unlabeled: np.ndarray) -> bool:
-    """Return whether the clear positives of a small table were probably labelled first.
+    """Return whether the clear positives of a small table were probably labeled first.
 
-    They were if positives seem rare (`rare_or_biased`), and so rare that most of them would be labelled.
+    They were if positives seem rare (`rare_or_biased`), and so rare that most of them would be labeled.
 
     Examples
     --------
@@ -53,11 +53,11 @@ def clear_ones_first(positive: np.ndarray, unlabeled: np.ndarray) -> bool:
     (True, False)
     """
     law = binormal(np.sort(positive), np.sort(unlabeled))
-    return rare_or_biased(law) and law.labelled > MOST_KNOWN * (law.labelled + law.mean * law.rows)
+    return rare_or_biased(law) and law.labeled > MOST_KNOWN * (law.labeled + law.mean * law.rows)
 
 
 def probabilities_if_biased(probabilities: np.ndarray, exponent: float = EXPONENT) -> np.ndarray:
-    """Return the probability of a positive (n,) from that under random labelling (n,), for e(x) = c f(x)^exponent.
+    """Return the probability of a positive (n,) from that under random labeling (n,), for e(x) = c f(x)^exponent.
 
     Examples
     --------

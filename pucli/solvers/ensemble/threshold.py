@@ -2,11 +2,11 @@
 
 The threshold is computed from held-out scores, so that it can be moved without training again. If a share q of the
 population is above the threshold and the recall is r, then F1 is 2 prior r / (q + prior). Here r is the expected recall
-under calibrated probabilities: unlike the share of labelled rows above the threshold, it is a smooth function of q. As
+under calibrated probabilities: unlike the share of labeled rows above the threshold, it is a smooth function of q. As
 the prior is uncertain, F1 is averaged over bootstrap samples of the scores, each with its own draw of the prior. The
 mean is flat near its maximum, so the middle of the shares within `FLAT` of the maximum is taken. The threshold is at
 the geometric mean of this share and the prior: the final models rank better than the held-out scores tell, and the
-better the ranking, the nearer is the best share to the prior. Where labelled rows hardly rank above the others, either
+better the ranking, the nearer is the best share to the prior. Where labeled rows hardly rank above the others, either
 the classes overlap or most rows are positive, and the prior is unknown. In both cases F1 is largest at a large share
 (`share_for_f1`).
 """
@@ -36,7 +36,7 @@ LARGEST_PRIOR = 0.98
 FAR_BELOW = 1e3
 # Confidence with which a wanted recall is kept.
 CONFIDENCE = 0.9
-# Labelled rows above the threshold at which their share counts as much as the expected recall (`recall_above`).
+# Labeled rows above the threshold at which their share counts as much as the expected recall (`recall_above`).
 SAME_WEIGHT = 20
 
 
@@ -67,10 +67,10 @@ def recall_curve(probabilities: np.ndarray) -> np.ndarray:
 
 
 def recall_above(positive: np.ndarray, share: float, cut: float, curve: np.ndarray) -> float:
-    """Return the recall at a threshold, from labelled rows and from the expected recall.
+    """Return the recall at a threshold, from labeled rows and from the expected recall.
 
-    It is the share of labelled rows above the threshold if many are. The share of few varies much by chance: the fewer
-    labelled rows lie above the threshold, the more weight has the expected recall.
+    It is the share of labeled rows above the threshold if many are. The share of few varies much by chance: the fewer
+    labeled rows lie above the threshold, the more weight has the expected recall.
     """
     above = int(np.count_nonzero(positive > cut))
     weight = above / (above + SAME_WEIGHT)

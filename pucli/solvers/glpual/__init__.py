@@ -1,6 +1,6 @@
 """Global and local learning from positive and unlabeled rows: GLPUAL and GLLC (Wang 2024, chapters 2 and 3).
 
-Both put a squared loss on unlabeled rows and a similarity term on neighbours. On labelled rows GLPUAL has the hinge
+Both put a squared loss on unlabeled rows and a similarity term on neighbors. On labeled rows GLPUAL has the hinge
 and GLLC the squared loss.
 
 problem : the objective, and its quadratic part as a matrix.
@@ -9,5 +9,5 @@ ascent : the compiled coordinate ascent that `dual` runs.
 gllc : GLLC, one linear system.
 path : a whole grid of either on few features, in one compiled loop.
 admm : GLPUAL by the printed updates.
-thesis : the printed kernel form, which minimises no fixed objective.
+thesis : the printed kernel form, which minimizes no fixed objective.
 """

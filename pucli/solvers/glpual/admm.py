@@ -1,6 +1,6 @@
 """GLPUAL by the alternating direction method of multipliers of Wang 2024, section 3.3 (eq. 3.6-3.13).
 
-It minimises the objective of `pucli.solvers.glpual.problem`, split as h = 1 - f on the labelled rows. Its speed and
+It minimizes the objective of `pucli.solvers.glpual.problem`, split as h = 1 - f on the labeled rows. Its speed and
 accuracy depend on the penalty mu (mu_1 in print), a parameter that `pucli.solvers.glpual.dual` does not have.
 """
 
@@ -23,8 +23,8 @@ def shrink_hinge(d: Floats, c: float) -> Floats:
 def solve_glpual_admm(
     problem: GlobalLocalProblem, mu: float = 1.0, tol: float = 1e-6, max_iter: int = 20000
 ) -> Solution:
-    """Minimise GLPUAL's objective (3.2) by the printed updates; the result is that of `solve_glpual`."""
-    problem, centre = problem.near_origin()
+    """Minimize GLPUAL's objective (3.2) by the printed updates; the result is that of `solve_glpual`."""
+    problem, center = problem.near_origin()
     A, b = problem.quadratic_part()
     Zp, c_p, constant = problem.Zp, problem.c_p, problem.constant
     n_p = len(Zp)
@@ -52,5 +52,5 @@ def solve_glpual_admm(
     gap = max(float(gap), 0.0)
     converged = within(gap, value, tol)
     return Solution(
-        coef=with_offset(w, centre), dual=a, objective=value, gap=gap, n_iter=iteration, converged=converged
+        coef=with_offset(w, center), dual=a, objective=value, gap=gap, n_iter=iteration, converged=converged
     )

@@ -1,8 +1,8 @@
-"""Coordinate ascent on GLPUAL's dual, a box problem in the labelled rows (see `pucli.solvers.glpual.dual`).
+"""Coordinate ascent on GLPUAL's dual, a box problem in the labeled rows (see `pucli.solvers.glpual.dual`).
 
     max_{0 <= a <= upper}  1'a - 1/2 (Zp'a - b)' A^-1 (Zp'a - b)
 
-`box_ascent` keeps the coefficients up to date, best if there are more labelled rows than features, and continues with
+`box_ascent` keeps the coefficients up to date, best if there are more labeled rows than features, and continues with
 `box_ascent_gram` if that is slow. That one keeps the scores up to date, from a Gram matrix, best if there are fewer. An
 occasional Newton step on the coordinates inside the box finds their joint optimum. Hsieh et al. (2008) use the same
 ascent for the linear SVM.
@@ -20,10 +20,10 @@ from pucli.solvers.row_losses.box import box_newton, inside
 # their values.
 NEWTON_EVERY = 5
 NEWTON_STEPS = 3
-# Sweeps after which pairs are moved as well. With a strong ridge the intercept couples all labelled rows, and single
+# Sweeps after which pairs are moved as well. With a strong ridge the intercept couples all labeled rows, and single
 # coordinates make little progress along 1'a = constant.
 PAIRS_AFTER = 5
-# Sweeps on the coefficients before the Gram matrix is used, and the most labelled rows for which it is computed.
+# Sweeps on the coefficients before the Gram matrix is used, and the most labeled rows for which it is computed.
 SWEEPS_BEFORE_GRAM = 25
 GRAM_ROWS = 4000
 # Smallest diagonal entry to which the ridge of a Newton step is relative. The dual is in units of f, of order one.
@@ -82,7 +82,7 @@ def _box_ascent_weights(  # noqa: C901
 def box_ascent_gram(
     Q: Floats, q: Floats, a: Floats, upper: float, constant: float, tol: float, max_iter: int
 ) -> tuple[int, float, float, Floats]:
-    """Ascend with the scores f = Q a - q kept up to date, for more features than labelled rows."""
+    """Ascend with the scores f = Q a - q kept up to date, for more features than labeled rows."""
     n = Q.shape[0]
     f = np.dot(Q, a) - q
     gap = np.inf
@@ -174,7 +174,7 @@ def _coefficients(Y: Floats, half_b: Floats, a: Floats, v: Floats) -> None:
 
 @njit(cache=True)
 def _newton_gram(Q: Floats, f: Floats, a: Floats, upper: float) -> None:
-    """Move the coordinates inside the box towards their joint optimum. Updates a and f in place."""
+    """Move the coordinates inside the box toward their joint optimum. Updates a and f in place."""
     low, high = np.zeros(a.shape[0]), np.empty(a.shape[0])
     for i in range(a.shape[0]):
         high[i] = upper
@@ -198,7 +198,7 @@ def _newton_gram(Q: Floats, f: Floats, a: Floats, upper: float) -> None:
 
 @njit(cache=True)
 def _newton_weights(Y: Floats, v: Floats, a: Floats, upper: float) -> None:
-    """Move the coordinates inside the box towards their joint optimum. Updates a and v in place."""
+    """Move the coordinates inside the box toward their joint optimum. Updates a and v in place."""
     r = v.shape[0]
     low, high = np.zeros(a.shape[0]), np.empty(a.shape[0])
     for i in range(a.shape[0]):

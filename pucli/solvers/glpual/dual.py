@@ -1,4 +1,4 @@
-"""GLPUAL by its dual in the labelled rows (Wang 2024, eq. 3.2; A and b as in `pucli.solvers.glpual.problem`).
+"""GLPUAL by its dual in the labeled rows (Wang 2024, eq. 3.2; A and b as in `pucli.solvers.glpual.problem`).
 
 The dual is a box problem without an equality constraint,
 
@@ -27,7 +27,7 @@ from pucli.solvers.result import Solution, within
 
 
 def solve_glpual(problem: GlobalLocalProblem, tol: float = 1e-6, max_iter: int = 1000) -> Solution:
-    """Minimise GLPUAL's objective (3.2) to a proven relative gap.
+    """Minimize GLPUAL's objective (3.2) to a proven relative gap.
 
     Examples
     --------
@@ -37,13 +37,13 @@ def solve_glpual(problem: GlobalLocalProblem, tol: float = 1e-6, max_iter: int =
     >>> from pucli.solvers.glpual.dual import solve_glpual
     >>> from pucli.solvers.glpual.problem import GlobalLocalProblem
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> labelled = X[:, 0] > 0.8
+    >>> labeled = X[:, 0] > 0.8
     >>> edges = mutual_knn(X).edges(sigma=1.0)
-    >>> found = solve_glpual(GlobalLocalProblem(with_intercept(X), labelled, edges, lam=0.1))
+    >>> found = solve_glpual(GlobalLocalProblem(with_intercept(X), labeled, edges, lam=0.1))
     >>> found.converged, found.gap <= 1e-6 * found.objective
     (True, True)
     """
-    problem, centre = problem.near_origin()
+    problem, center = problem.near_origin()
     A, b = problem.quadratic_part()
     Zp, c_p = problem.Zp, problem.c_p
     found = solve_quadratic_and_hinge(A, b, Zp, problem.constant, c_p, tol, max_iter)
@@ -57,19 +57,19 @@ def solve_glpual(problem: GlobalLocalProblem, tol: float = 1e-6, max_iter: int =
         value = problem.objective(w)
         found = replace(found, coef=w, objective=value, gap=fall, converged=within(fall, value, tol))
     value, gap = found.objective, found.gap
-    if shift := offset_rounding(found.coef, centre):
+    if shift := offset_rounding(found.coef, center):
         margin = 1.0 - Zp @ found.coef
         rise = float(c_p * (np.maximum(margin - shift, 0.0) - np.maximum(margin, 0.0)).sum())
         rise += rise_of_squares(1.0 + problem.Zu @ found.coef, shift, problem.c_u)
         value, gap = value + max(rise, 0.0), gap + max(rise, 0.0)
     converged = found.converged and within(gap, value, tol)
-    return replace(found, coef=with_offset(found.coef, centre), objective=value, gap=gap, converged=converged)
+    return replace(found, coef=with_offset(found.coef, center), objective=value, gap=gap, converged=converged)
 
 
 def solve_quadratic_and_hinge(
     A: Floats, b: Floats, Zp: Floats, constant: float, c_p: float, tol: float = 1e-6, max_iter: int = 1000
 ) -> Solution:
-    """Minimise 1/2 w'Aw + b'w + constant + c_p sum_p [1 - f_i]_+ with f = Zp w, as `solve_glpual` does."""
+    """Minimize 1/2 w'Aw + b'w + constant + c_p sum_p [1 - f_i]_+ with f = Zp w, as `solve_glpual` does."""
     n_p = len(Zp)
     C = cho_factor(A, lower=True, check_finite=False)[0]
     Y = solve_triangular(C, np.column_stack([Zp.T, b]), lower=True, check_finite=False)

@@ -12,8 +12,8 @@ from pucli.solvers.result import CLOSED_FORM, Solution
 
 
 def solve_gllc(problem: GlobalLocalProblem) -> Solution:
-    """Minimise GLLC's objective (2.5)."""
-    problem, centre = problem.near_origin()
+    """Minimize GLLC's objective (2.5)."""
+    problem, center = problem.near_origin()
     A, b = problem.quadratic_part()
     Zp, c_p = problem.Zp, problem.c_p
     factor, definite = nearest_factor(A + 2.0 * c_p * (Zp.T @ Zp))
@@ -32,9 +32,9 @@ def solve_gllc(problem: GlobalLocalProblem) -> Solution:
         w, gap = refined(w, None, problem, factor)
         value = problem.objective(w, squared=True)
         a = 2.0 * c_p * (1.0 - Zp @ w)
-    if shift := offset_rounding(w, centre):
+    if shift := offset_rounding(w, center):
         rise = rise_of_squares(1.0 - Zp @ w, -shift, c_p) + rise_of_squares(1.0 + problem.Zu @ w, shift, problem.c_u)
         value, gap = value + max(rise, 0.0), gap + max(rise, 0.0)
     gap = gap if definite else np.inf
     converged = bool(gap <= CLOSED_FORM * value)
-    return Solution(coef=with_offset(w, centre), dual=a, objective=value, gap=gap, n_iter=1, converged=converged)
+    return Solution(coef=with_offset(w, center), dual=a, objective=value, gap=gap, n_iter=1, converged=converged)

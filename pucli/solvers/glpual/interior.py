@@ -2,7 +2,7 @@
 
     min_{0 <= a <= upper}  1/2 a'Qa - (1 + q)'a
 
-by predictor and corrector (Mehrotra, SIAM J. Optim. 1992): a factorisation of Q plus a diagonal for each of about a
+by predictor and corrector (Mehrotra, SIAM J. Optim. 1992): a factorization of Q plus a diagonal for each of about a
 dozen steps, however Q is conditioned. The gap is that of `pucli.solvers.glpual.dual`.
 """
 
@@ -32,8 +32,8 @@ def box_interior(Q: Floats, q: Floats, a: Floats, upper: float, constant: float,
     """
     a = np.clip(a, MARGIN * upper, (1.0 - MARGIN) * upper)
     slack, diagonal = 1.0 - (Q @ a - q), np.diag_indices(len(a))
-    centre = 0.1 * upper * max(float(np.abs(slack).mean()), 1e-3)
-    low, high = np.maximum(-slack, 0.0) + centre / a, np.maximum(slack, 0.0) + centre / (upper - a)
+    center = 0.1 * upper * max(float(np.abs(slack).mean()), 1e-3)
+    low, high = np.maximum(-slack, 0.0) + center / a, np.maximum(slack, 0.0) + center / (upper - a)
     for step in range(MAX_STEPS):
         room = upper - a
         f = Q @ a - q
@@ -46,14 +46,14 @@ def box_interior(Q: Floats, q: Floats, a: Floats, upper: float, constant: float,
         C, failed = dpotrf(M.T, lower=1, overwrite_a=1, clean=0)
         if failed:
             break
-        centre = float(a @ low + room @ high) / (2 * len(a))
-        # the predictor aims at the optimum, the corrector at a centre as near to it as the predictor came
+        center = float(a @ low + room @ high) / (2 * len(a))
+        # the predictor aims at the optimum, the corrector at a center as near to it as the predictor came
         move = dpotrs(C, slack, lower=1)[0]
         d_low, d_high = -low - low / a * move, -high + high / room * move
         size = _longest(a, move, room, low, d_low, high, d_high)
         after = (a + size * move) @ (low + size * d_low) + (room - size * move) @ (high + size * d_high)
-        centre *= (float(after) / (2 * len(a)) / centre) ** 3
-        to_low, to_high = (centre - move * d_low) / a, (centre + move * d_high) / room
+        center *= (float(after) / (2 * len(a)) / center) ** 3
+        to_low, to_high = (center - move * d_low) / a, (center + move * d_high) / room
         move = dpotrs(C, slack + to_low - to_high, lower=1)[0]
         d_low, d_high = to_low - low - low / a * move, to_high - high + high / room * move
         size = OF_THE_WAY * _longest(a, move, room, low, d_low, high, d_high)

@@ -45,12 +45,12 @@ def _backward(C: Floats, x: Floats) -> None:
 
 
 @njit(cache=True)
-def _group_sums(Z: Floats, labelled: Bools) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Return the labelled rows Zp, Zp'Zp, Zu'Zu, and the sums of the labelled and of the unlabeled rows."""
+def _group_sums(Z: Floats, labeled: Bools) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Return the labeled rows Zp, Zp'Zp, Zu'Zu, and the sums of the labeled and of the unlabeled rows."""
     n, r = Z.shape
     n_p = 0
     for i in range(n):
-        if labelled[i]:
+        if labeled[i]:
             n_p += 1
     Zp = np.empty((n_p, r))
     G_p = np.zeros((r, r))
@@ -59,16 +59,16 @@ def _group_sums(Z: Floats, labelled: Bools) -> tuple[Floats, Floats, Floats, Flo
     s_u = np.zeros(r)
     row = 0
     for i in range(n):
-        if labelled[i]:
+        if labeled[i]:
             Zp[row] = Z[i]
             row += 1
         for k in range(r):
-            if labelled[i]:
+            if labeled[i]:
                 s_p[k] += Z[i, k]
             else:
                 s_u[k] += Z[i, k]
             for q in range(r):
-                if labelled[i]:
+                if labeled[i]:
                     G_p[k, q] += Z[i, k] * Z[i, q]
                 else:
                     G_u[k, q] += Z[i, k] * Z[i, q]
@@ -93,10 +93,8 @@ def similarity_product(
 
 
 @njit(cache=True)
-def count_predicted(
-    Z_valid: Floats, labelled_valid: Bools, w: Floats, point: int, counts: Ints, scores: Floats
-) -> None:
-    """Count the labelled and the unlabeled validation rows with f > 0."""
+def count_predicted(Z_valid: Floats, labeled_valid: Bools, w: Floats, point: int, counts: Ints, scores: Floats) -> None:
+    """Count the labeled and the unlabeled validation rows with f > 0."""
     for i in range(Z_valid.shape[0]):
         f = 0.0
         for k in range(w.shape[0]):
@@ -104,7 +102,7 @@ def count_predicted(
         if scores.shape[0] > 0:
             scores[point, i] = f
         if f > 0.0:
-            counts[point, 0 if labelled_valid[i] else 1] += 1
+            counts[point, 0 if labeled_valid[i] else 1] += 1
 
 
 @njit(cache=True)
@@ -129,21 +127,21 @@ def _start(C: Floats, Zp: Floats, half_b: Floats, a: Floats, c_p: float, Y: Floa
 @njit(cache=True)
 def linear_path(  # noqa: PLR0913
     Z: Floats,
-    labelled: Bools,
+    labeled: Bools,
     edge_i: Ints,
     edge_j: Ints,
     squared_distance: Floats,
     Z_valid: Floats,
-    labelled_valid: Bools,
+    labeled_valid: Bools,
     table: Floats,
     squared: bool,
     tol: float,
     max_iter: int,
     scores: Floats,
 ) -> Ints:
-    """Fit every point of a grid; return the labelled and the unlabeled validation rows with f > 0, (n_points, 2)."""
+    """Fit every point of a grid; return the labeled and the unlabeled validation rows with f > 0, (n_points, 2)."""
     n, r = Z.shape
-    Zp, G_p, G_u, s_p, s_u = _group_sums(Z, labelled)
+    Zp, G_p, G_u, s_p, s_u = _group_sums(Z, labeled)
     n_p = Zp.shape[0]
     counts = np.zeros((table.shape[0], 2), np.int64)
     G_r = np.zeros((r, r))
@@ -181,5 +179,5 @@ def linear_path(  # noqa: PLR0913
             _start(A, Zp, half_b, a, c_p, Y, w)
             box_ascent(Y, w, a, c_p, c_u * (n - n_p), half_b, tol, max_iter)
         _backward(A, w)
-        count_predicted(Z_valid, labelled_valid, w, point, counts, scores)
+        count_predicted(Z_valid, labeled_valid, w, point, counts, scores)
     return counts

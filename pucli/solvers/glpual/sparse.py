@@ -19,7 +19,7 @@ from pucli.solvers.result import Solution, within
 
 def solve_blssvm_sparse(
     X: csr_array,
-    labelled: Bools,
+    labeled: Bools,
     lam: float,
     c_p: float = 1.0,
     c_u: float = 0.1,
@@ -28,14 +28,14 @@ def solve_blssvm_sparse(
     max_iter: int = 10_000,
     weights: Floats | None = None,
 ) -> Solution:
-    """Minimise the objective of BLS-SVM over linear scores."""
-    d = np.where(labelled, 2.0 * c_p, 2.0 * c_u)
+    """Minimize the objective of BLS-SVM over linear scores."""
+    d = np.where(labeled, 2.0 * c_p, 2.0 * c_u)
     if weights is not None:
         d *= weights
-    t = np.where(labelled, 1.0, -1.0)
+    t = np.where(labeled, 1.0, -1.0)
     total = d.sum()
 
-    def centred(values: Floats) -> Floats:
+    def centered(values: Floats) -> Floats:
         """Return values (n,) minus their weighted mean."""
         less: Floats = values - (d @ values) / total
         return less
@@ -45,7 +45,7 @@ def solve_blssvm_sparse(
     squares = X.multiply(X).T @ d - (transposed @ d) ** 2 / total
     scale = 1.0 / (lam + np.maximum(squares, 0.0))
     w = np.zeros(X.shape[1])
-    residuals = centred(t)  # of the fit, t - Xw - b
+    residuals = centered(t)  # of the fit, t - Xw - b
     gradient = -(transposed @ (d * residuals))
     step = scale * gradient
     direction, product = -step, float(gradient @ step)
@@ -55,7 +55,7 @@ def solve_blssvm_sparse(
         gap = float(gradient @ gradient) / (2.0 * lam)
         if within(gap, objective, tol) or n_iter == max_iter:
             break
-        change = centred(X @ direction)
+        change = centered(X @ direction)
         length = product / float(lam * (direction @ direction) + d @ change**2)
         w += length * direction
         residuals -= length * change

@@ -1,7 +1,7 @@
 """The kernel form of GLPUAL as printed in Wang 2024, eq. (3.17) and (3.24)-(3.26), and its GLLC counterpart.
 
 The score is f(x) = sum_i omega_i k(x, x_i) + beta_0 over all training rows. The printed updates are a fixed-point
-iteration, not the minimiser of a fixed objective: the similarity enters as R1 = 0 only, so sigma has no effect, and
+iteration, not the minimizer of a fixed objective: the similarity enters as R1 = 0 only, so sigma has no effect, and
 all unlabeled rows have the same coefficient. With t = m_2 / M_22,
 
     M_22 = 2 c_u n_u + mu n_p,    m_2 = -2 c_u n_u + 1'u + mu 1'(1 - h),
@@ -109,7 +109,7 @@ def gllc_thesis(
 
 def solve_thesis(
     K: Floats,
-    labelled: Bools,
+    labeled: Bools,
     c_p: float = 1.0,
     c_u: float = 0.1,
     mu: float = 0.01,
@@ -117,10 +117,10 @@ def solve_thesis(
     squared: bool = False,
 ) -> ThesisSolution:
     """Fit the printed kernel form of GLPUAL or GLLC."""
-    K_pp = np.ascontiguousarray(K[np.ix_(labelled, labelled)])
-    k_pu = K[labelled][:, ~labelled].sum(axis=1)
-    s_uu = float(K[~labelled][:, ~labelled].sum())
-    n_u = int(np.count_nonzero(~labelled))
+    K_pp = np.ascontiguousarray(K[np.ix_(labeled, labeled)])
+    k_pu = K[labeled][:, ~labeled].sum(axis=1)
+    s_uu = float(K[~labeled][:, ~labeled].sum())
+    n_u = int(np.count_nonzero(~labeled))
     if squared:
         omega, omega_u, intercept, residual = gllc_thesis(K_pp, k_pu, s_uu, n_u, c_p, c_u)
         n_iter = 1

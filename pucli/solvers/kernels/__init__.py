@@ -1,1 +1,1 @@
-"""Kernel functions, feature maps and the neighbour graph."""
+"""Kernel functions, feature maps and the neighbor graph."""

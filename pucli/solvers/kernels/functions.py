@@ -1,7 +1,7 @@
 """Kernel functions: linear, polynomial and Gaussian (Schoelkopf and Smola 2002, chapter 2).
 
 `Kernel` holds the function and its parameters and computes matrices by one matrix product. Squared distances come from
-inner products of centred rows, so that a common offset of the data costs no digits, and from differences where the
+inner products of centered rows, so that a common offset of the data costs no digits, and from differences where the
 inner products cancel. `Kernel.rounding` bounds the error that remains.
 """
 
@@ -21,8 +21,8 @@ KERNELS = ("linear", "rbf", "polynomial")
 _CHUNK_ENTRIES = 2_000_000
 # Squared distances below this share of the two squared norms are computed from differences.
 CLOSE = 1e-3
-# The centre is the median of about this many rows.
-_CENTRE_ROWS = 1000
+# The center is the median of about this many rows.
+_CENTER_ROWS = 1000
 
 
 class Kernel(NamedTuple):
@@ -83,14 +83,14 @@ class Kernel(NamedTuple):
 
         By Cauchy and Schwarz, the inner products and powers of "linear" and "polynomial" are off by at most
         degree eps sqrt(k(x, x) k(y, y)), hence the form by degree eps (sum_i |weights_i| sqrt(k(x_i, x_i)))^2. For
-        "rbf", with h = |x|^2 / 2 of the centred rows in widths and u = |x - y|^2 / 2, the exponent u is off by eps
-        (h_x + h_y), at most u eps / CLOSE, and by eps sqrt(4 u (h_x + h_y)) from centring; times exp(-u), this is
+        "rbf", with h = |x|^2 / 2 of the centered rows in widths and u = |x - y|^2 / 2, the exponent u is off by eps
+        (h_x + h_y), at most u eps / CLOSE, and by eps sqrt(4 u (h_x + h_y)) from centering; times exp(-u), this is
         below eps (min(h, 1 / 2 CLOSE) + 2 sqrt(h)), summed over the two rows.
         """
         size, eps = np.abs(weights), np.finfo(float).eps
         if self.name == "rbf":
-            centre, rows = middle(X), max(1, _CHUNK_ENTRIES // X.shape[1])
-            chunks = (X[start : start + rows] - centre for start in range(0, len(X), rows))
+            center, rows = middle(X), max(1, _CHUNK_ENTRIES // X.shape[1])
+            chunks = (X[start : start + rows] - center for start in range(0, len(X), rows))
             half = np.concatenate([half_norms(chunk / self.width) for chunk in chunks])
             each = 1.0 + np.minimum(half, 0.5 / CLOSE) + 2.0 * np.sqrt(half)
             return 2.0 * eps * float(size.sum()) * float(size @ each)
@@ -117,8 +117,8 @@ class Kernel(NamedTuple):
 
 
 def middle(X: Floats) -> Floats:
-    """Return the median of some of the rows of X (n, m), shape (m,), a centre that a few wrong values do not move."""
-    return np.median(X[:: max(1, len(X) // _CENTRE_ROWS)], axis=0)
+    """Return the median of some of the rows of X (n, m), shape (m,), a center that a few wrong values do not move."""
+    return np.median(X[:: max(1, len(X) // _CENTER_ROWS)], axis=0)
 
 
 def half_norms(X: Floats) -> Floats:
@@ -129,13 +129,13 @@ def half_norms(X: Floats) -> Floats:
 
 def rbf(X: Floats, Y: Floats, width: float) -> Floats:
     """Return exp(-|x_i - y_j|^2 / (2 width^2)), shape (n, p)."""
-    centre = middle(Y)
-    X, Y = (X - centre) / width, (Y - centre) / width
-    return rbf_of_centred(X, Y, half_norms(X), half_norms(Y))
+    center = middle(Y)
+    X, Y = (X - center) / width, (Y - center) / width
+    return rbf_of_centered(X, Y, half_norms(X), half_norms(Y))
 
 
-def rbf_of_centred(X: Floats, Y: Floats, half_x: Floats, half_y: Floats) -> Floats:
-    """Return exp(-|x_i - y_j|^2 / 2), shape (n, p), for centred rows."""
+def rbf_of_centered(X: Floats, Y: Floats, half_x: Floats, half_y: Floats) -> Floats:
+    """Return exp(-|x_i - y_j|^2 / 2), shape (n, p), for centered rows."""
     K: Floats = X @ Y.T
     _to_exponents(K, X, Y, half_x, half_y)
     np.exp(K, out=K)

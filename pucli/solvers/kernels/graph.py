@@ -1,4 +1,4 @@
-"""The similarity graph of GLLC and GLPUAL: mutual K nearest neighbours (Wang 2024, eq. 2.6 and 2.7).
+"""The similarity graph of GLLC and GLPUAL: mutual K nearest neighbors (Wang 2024, eq. 2.6 and 2.7).
 
 W_ij = exp(-|x_i - x_j|^2 / sigma) where i and j are among each other's K nearest rows, else 0, and R = (D - W) / n.
 The graph and its distances do not depend on sigma: build them once, then compute the weights for each sigma.
@@ -12,9 +12,9 @@ import numpy as np
 from numba import njit
 
 from pucli.core.arrays import Floats, Ints
-from pucli.solvers.kernels.neighbours import nearest
+from pucli.solvers.kernels.neighbors import nearest
 
-# Up to this many rows the neighbours are found by brute force, with ties in distance broken by row number.
+# Up to this many rows the neighbors are found by brute force, with ties in distance broken by row number.
 BRUTE_FORCE_ROWS = 5000
 # Number of pairs of rows whose distances are computed at once.
 _PAIRS = 100_000
@@ -31,7 +31,7 @@ class Graph(NamedTuple):
     j: Ints
     squared_distance: Floats  # (n_edges,), squared Euclidean distance between them
     n_rows: int  # number of rows of the data
-    recall: float = 1.0  # share of the true neighbours that were found, measured on a sample; 1 if they are exact
+    recall: float = 1.0  # share of the true neighbors that were found, measured on a sample; 1 if they are exact
 
     def edges(self, sigma: float) -> Edges:
         """Return the edges of R for one sigma: i, j and the weight exp(-d^2 / sigma) / n."""
@@ -80,7 +80,7 @@ def _nearest(D: Floats, rows: Ints, k: int) -> Ints:
     Ties go to the earlier position.
     """
     n = rows.shape[0]
-    neighbours = np.empty((n, k), np.int64)
+    neighbors = np.empty((n, k), np.int64)
     best = np.empty(k)
     for a in range(n):
         found = 0
@@ -93,29 +93,29 @@ def _nearest(D: Floats, rows: Ints, k: int) -> Ints:
             place = found if found < k else k - 1
             while place > 0 and best[place - 1] > d:
                 best[place] = best[place - 1]
-                neighbours[a, place] = neighbours[a, place - 1]
+                neighbors[a, place] = neighbors[a, place - 1]
                 place -= 1
             best[place] = d
-            neighbours[a, place] = b
+            neighbors[a, place] = b
             if found < k:
                 found += 1
-    return neighbours
+    return neighbors
 
 
 @njit(cache=True)
-def _mutual(neighbours: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs i < j of rows that are among each other's neighbours."""
-    n, k = neighbours.shape
+def _mutual(neighbors: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs i < j of rows that are among each other's neighbors."""
+    n, k = neighbors.shape
     first = np.empty(n * k, np.int64)
     second = np.empty(n * k, np.int64)
     count = 0
     for a in range(n):
         for p in range(k):
-            b = neighbours[a, p]
+            b = neighbors[a, p]
             if b <= a:
                 continue
             for q in range(k):
-                if neighbours[b, q] == a:
+                if neighbors[b, q] == a:
                     first[count] = a
                     second[count] = b
                     count += 1
@@ -127,7 +127,7 @@ def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
     """Build the mutual K-NN graph of some rows.
 
     Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken as scikit-learn's
-    search does. With more rows than `pucli.solvers.kernels.neighbours` searches exactly, some true neighbours are
+    search does. With more rows than `pucli.solvers.kernels.neighbors` searches exactly, some true neighbors are
     missing. If a row has fewer than `n_neighbors` others, ValueError is raised.
 
     Examples
@@ -142,9 +142,9 @@ def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
     _check_n_neighbors(n, n_neighbors)
     if n <= BRUTE_FORCE_ROWS:
         return graph_from_distances(squared_distances(X), np.arange(n), n_neighbors)
-    neighbours = nearest(X, n_neighbors)
-    i, j = _mutual(neighbours.rows)
-    return Graph(i, j, _squared_lengths(X, i, j), n, neighbours.recall)
+    neighbors = nearest(X, n_neighbors)
+    i, j = _mutual(neighbors.rows)
+    return Graph(i, j, _squared_lengths(X, i, j), n, neighbors.recall)
 
 
 def _squared_lengths(X: Floats, i: Ints, j: Ints) -> Floats:
@@ -155,10 +155,10 @@ def _squared_lengths(X: Floats, i: Ints, j: Ints) -> Floats:
 
 
 @njit(cache=True)
-def _within(neighbours: Ints, part: Ints, n: int, k: int) -> Ints:
-    """Return the first k neighbours of each row of `part` that are in `part`, by their places there; -1 where none is.
+def _within(neighbors: Ints, part: Ints, n: int, k: int) -> Ints:
+    """Return the first k neighbors of each row of `part` that are in `part`, by their places there; -1 where none is.
 
-    `neighbours` (n, more than k) has the nearest first.
+    `neighbors` (n, more than k) has the nearest first.
     """
     place = np.full(n, -1, np.int64)
     for a in range(part.shape[0]):
@@ -166,17 +166,17 @@ def _within(neighbours: Ints, part: Ints, n: int, k: int) -> Ints:
     out = np.full((part.shape[0], k), -1, np.int64)
     for a in range(part.shape[0]):
         found = 0
-        for q in range(neighbours.shape[1]):
-            b = place[neighbours[part[a], q]]
+        for q in range(neighbors.shape[1]):
+            b = place[neighbors[part[a], q]]
             if b >= 0 and found < k:
                 out[a, found] = b
                 found += 1
     return out
 
 
-def graph_of_part(X: Floats, neighbours: Ints, part: Ints, n_neighbors: int) -> Graph:
-    """Build the mutual K-NN graph of some rows from their neighbours among all rows, found once for all folds."""
-    i, j = _mutual(_within(neighbours, part, len(X), n_neighbors))
+def graph_of_part(X: Floats, neighbors: Ints, part: Ints, n_neighbors: int) -> Graph:
+    """Build the mutual K-NN graph of some rows from their neighbors among all rows, found once for all folds."""
+    i, j = _mutual(_within(neighbors, part, len(X), n_neighbors))
     return Graph(i, j, _squared_lengths(X, part[i], part[j]), len(part))
 
 

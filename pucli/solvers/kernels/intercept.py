@@ -1,7 +1,7 @@
 """The intercept as an additional column, and columns that are far from the origin.
 
 If the mean of a column is a million times its spread, products of columns such as Z'Z keep only four digits. With an
-intercept that is not penalised, subtracting the mean only changes the intercept, so solvers do it if necessary.
+intercept that is not penalized, subtracting the mean only changes the intercept, so solvers do it if necessary.
 """
 
 from __future__ import annotations
@@ -35,35 +35,35 @@ def without_offset(Z: Floats) -> tuple[Floats, Floats]:
         spread = float(Z[:, j].std())
         if abs(mean[j]) <= FAR * spread:
             mean[j] = 0.0
-    centre: Floats = np.where(np.abs(mean) > FAR, mean, 0.0)
-    return (Z - centre if centre.any() else Z), centre
+    center: Floats = np.where(np.abs(mean) > FAR, mean, 0.0)
+    return (Z - center if center.any() else Z), center
 
 
-def with_offset(w: Floats, centre: Floats) -> Floats:
-    """Return the coefficients for the original rows, given those (m + 1,) for the rows minus `centre`."""
+def with_offset(w: Floats, center: Floats) -> Floats:
+    """Return the coefficients for the original rows, given those (m + 1,) for the rows minus `center`."""
     w = w.copy()
-    w[-1] -= centre @ w
+    w[-1] -= center @ w
     return w
 
 
-def at_offset(w: Floats, centre: Floats) -> Floats:
-    """Return the coefficients for the rows minus `centre` (m + 1,), given those for the original rows."""
+def at_offset(w: Floats, center: Floats) -> Floats:
+    """Return the coefficients for the rows minus `center` (m + 1,), given those for the original rows."""
     w = w.copy()
-    if centre.any():
-        w[-1] = float(np.longdouble(w[-1]) + centre.astype(np.longdouble) @ w.astype(np.longdouble))
+    if center.any():
+        w[-1] = float(np.longdouble(w[-1]) + center.astype(np.longdouble) @ w.astype(np.longdouble))
     return w
 
 
-def offset_rounding(w: Floats, centre: Floats) -> float:
+def offset_rounding(w: Floats, center: Floats) -> float:
     """Return the rounding error of the intercept of `with_offset`, which shifts all scores; zero without an offset.
 
     At 1e8 from the origin an intercept has eight digits less than the scores. Even so small a shift gives scores other
     than those the solver certified.
     """
-    if not centre.any():
+    if not center.any():
         return 0.0
-    exact = np.longdouble(w[-1]) - centre.astype(np.longdouble) @ w.astype(np.longdouble)
-    return float(np.longdouble(with_offset(w, centre)[-1]) - exact)
+    exact = np.longdouble(w[-1]) - center.astype(np.longdouble) @ w.astype(np.longdouble)
+    return float(np.longdouble(with_offset(w, center)[-1]) - exact)
 
 
 def rise_of_squares(margins: Floats, shift: float, weight: float | Floats) -> float:

@@ -1,6 +1,6 @@
 """Exact low-rank features of a kernel: pivoted Cholesky K = L L' (Harbrecht, Peters, Schneider 2012).
 
-The rows of L are features of the training rows: a linear model on them is the kernel model. The factorisation stops
+The rows of L are features of the training rows: a linear model on them is the kernel model. The factorization stops
 when no residual diagonal entry exceeds 1e-10, so the trace error is at most 1e-10 n. A rank cap makes it a Nystrom
 approximation on the rows chosen so far. The features of new rows take one triangular solve.
 """
@@ -41,7 +41,7 @@ def rbf_from_distances(D: Floats, width: float) -> Floats:
 
 
 def pivoted_cholesky(K: Floats, max_rank: int | None = None) -> LowRankMap:
-    """Factorise a kernel matrix K (n, n), its diagonal of order one, by LAPACK's dpstrf; `max_rank` caps the rank."""
+    """Factorize a kernel matrix K (n, n), its diagonal of order one, by LAPACK's dpstrf; `max_rank` caps the rank."""
     n = len(K)
     C, pivots, rank, _ = dpstrf(K, lower=1, tol=RESIDUAL)
     pivots = pivots.astype(np.int64) - 1
@@ -56,7 +56,7 @@ def pivoted_cholesky(K: Floats, max_rank: int | None = None) -> LowRankMap:
 
 @njit(cache=True)
 def _pivoted_cholesky_rbf(X: Floats, gamma: float, max_rank: int, tolerance: float) -> tuple[Floats, Ints, float]:
-    """Factorise the RBF kernel exp(-gamma d^2), computing its columns as they are needed: memory n times rank.
+    """Factorize the RBF kernel exp(-gamma d^2), computing its columns as they are needed: memory n times rank.
 
     Returns L' (r, n), pivots and residual of `LowRankMap`.
     """

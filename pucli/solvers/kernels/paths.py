@@ -38,15 +38,15 @@ class PathMap(NamedTuple):
     sigma: float
     costs: Floats  # (n, n), S
     column_means: Floats  # (n,), means of the columns of the kernel matrix
-    # (n, p), maps centred rows of the kernel to coordinates, and the coordinates of the training rows
+    # (n, p), maps centered rows of the kernel to coordinates, and the coordinates of the training rows
     projection: Floats
     coordinates: Floats
 
     def of(self, X: Floats) -> Floats:
         """Return the coordinates (q, p) of rows X (q, m)."""
         K = _path_kernel(_joined(_steps(X, self.X, self.rho), self.costs), self.rho, self.sigma)
-        centred = K - self.column_means - K.mean(axis=1, keepdims=True) + self.column_means.mean()
-        found: Floats = centred @ self.projection
+        centered = K - self.column_means - K.mean(axis=1, keepdims=True) + self.column_means.mean()
+        found: Floats = centered @ self.projection
         return found
 
 

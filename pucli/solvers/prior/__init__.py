@@ -1,1 +1,1 @@
-"""Estimates of the class prior from labelled positives and unlabeled rows."""
+"""Estimates of the class prior from labeled positives and unlabeled rows."""

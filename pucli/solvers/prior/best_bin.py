@@ -1,9 +1,9 @@
 """BBE: the class prior by best bin estimation (Garg, Wu, Smola, Balakrishnan and Lipton 2021).
 
-The classifier is a kernel ridge regression of labelled against unlabeled rows. If shares q_p of the positives and q_u
+The classifier is a kernel ridge regression of labeled against unlabeled rows. If shares q_p of the positives and q_u
 of the unlabeled rows score above a threshold, then prior q_p <= q_u. So the prior is at most q_u / q_p, and the
 estimate is the smallest such bound, with a confidence term, over thresholds (their eq. 4). q_p is estimated by the
-labelled rows. Scores are held out: a row's score comes from a model that was fitted without it.
+labeled rows. Scores are held out: a row's score comes from a model that was fitted without it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.metrics.ranking import auc
 from pucli.solvers.folds import FOLDS, number_of_folds, stratified_folds
 from pucli.solvers.kernels.graph import squared_distances
-from pucli.solvers.prior.labelling_odds import with_odds
+from pucli.solvers.prior.labeling_odds import with_odds
 
 # Error probability of the bounds, and the factor on the confidence term: the full term makes the estimate too large on
 # samples of some hundred rows.
 DELTA, GAMMA, CONFIDENCE = 0.1, 0.01, 0.5
 # Number of bootstrap samples of the scores, and the most scores in each.
 BOOTSTRAPS, MOST_SCORES = 40, 20_000
-# RBF widths, as multiples of the median distance, and ridges. The pair is used whose held-out scores best rank labelled
+# RBF widths, as multiples of the median distance, and ridges. The pair is used whose held-out scores best rank labeled
 # rows above unlabeled ones.
 WIDTHS = (0.3, 0.7)
 RIDGES = (0.1, 1.0)
@@ -85,17 +85,17 @@ def shares_above(positive: Floats, population: Floats) -> tuple[Floats, Floats]:
     return q_p, q_u
 
 
-def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator, groups: Ints | None = None) -> Floats:
+def held_out_scores(X: Floats, labeled: Bools, rng: np.random.Generator, groups: Ints | None = None) -> Floats:
     """Return held-out scores (n,) of kernel ridge regression with both classes at equal weight.
 
-    They are those of the width and ridge with the largest AUC of labelled against unlabeled rows. The scores of a fold
+    They are those of the width and ridge with the largest AUC of labeled against unlabeled rows. The scores of a fold
     follow from the fit to all rows: with the hat matrix H and residuals r, those of the rows b are
     y_b - (I - H_bb)^-1 r_b. Time and memory: one (n, n) system per width and ridge.
     """
-    n, p = len(X), int(np.count_nonzero(labelled))
-    y = np.where(labelled, 1.0, -1.0)
-    ridge = np.where(labelled, p, n - p) * (2.0 / n)
-    home = _folds(labelled, rng, groups)
+    n, p = len(X), int(np.count_nonzero(labeled))
+    y = np.where(labeled, 1.0, -1.0)
+    ridge = np.where(labeled, p, n - p) * (2.0 / n)
+    home = _folds(labeled, rng, groups)
     folds = [np.flatnonzero(home == k) for k in np.unique(home)]
     D = squared_distances(np.ascontiguousarray(X))
     median = float(np.median(D[D > 0.0])) if np.any(D > 0.0) else 1.0
@@ -114,18 +114,18 @@ def held_out_scores(X: Floats, labelled: Bools, rng: np.random.Generator, groups
                 block = R[rows][:, None] * inverse[np.ix_(rows, rows)]
                 block[np.diag_indices(len(rows))] += JITTER
                 scores[rows] = y[rows] - np.linalg.solve(block, residual[rows])
-            found = auc(scores[labelled], scores[~labelled])
+            found = auc(scores[labeled], scores[~labeled])
             if found > best_auc:
                 best, best_auc = scores, found
     return best
 
 
-def _folds(labelled: Bools, rng: np.random.Generator, groups: Ints | None) -> AnyArray:
-    """Return the fold of each row (n,), with the same share of labelled and of unlabeled rows."""
-    if groups is not None and (count := number_of_folds(labelled, groups)) > 1:
-        return stratified_folds(labelled, count, rng, groups)
-    fold = np.empty(len(labelled), dtype=np.int64)
-    for kind in (labelled, ~labelled):
+def _folds(labeled: Bools, rng: np.random.Generator, groups: Ints | None) -> AnyArray:
+    """Return the fold of each row (n,), with the same share of labeled and of unlabeled rows."""
+    if groups is not None and (count := number_of_folds(labeled, groups)) > 1:
+        return stratified_folds(labeled, count, rng, groups)
+    fold = np.empty(len(labeled), dtype=np.int64)
+    for kind in (labeled, ~labeled):
         rows = np.flatnonzero(kind)
         fold[rng.permutation(rows)] = np.arange(len(rows)) % FOLDS
     return fold

@@ -3,9 +3,9 @@
 Best bins and groups of scores bound the prior from above, by about .1 at best: where one row in a hundred is positive,
 that is no help. Here the scores of negatives and positives are normal after a common monotone change: N(0, 1) and
 N(d, s^2), the law of most ROC curves (Metz 1986). With the prior a, a share q(z) = (1 - a) P(N > z) + a P(d + s N > z)
-of the population lies above z, and the labelled rows' places in the population, v = q(z), have the density
+of the population lies above z, and the labeled rows' places in the population, v = q(z), have the density
 L / (1 - a + a L), L the likelihood ratio at z, made monotone. It flattens at 1 / a: the larger the prior, the earlier
-the labelled rows stop crowding towards the top. So the places alone determine the prior, the share with the largest F1,
+the labeled rows stop crowding toward the top. So the places alone determine the prior, the share with the largest F1,
 and the number of positives among the first k rows. The posterior is computed on a grid: log-uniform in a, flat in d,
 log-normal in s.
 """
@@ -32,9 +32,9 @@ DRAWS = 4000
 _SCORES = np.linspace(-7.0, 10.0, 341)
 SHARES = np.concatenate([np.geomspace(1e-4, 0.005, 20, endpoint=False), np.geomspace(0.005, 1.0, 80)])
 _PLACES = np.concatenate([np.geomspace(1e-5, 0.5, 100), 1.0 - np.geomspace(0.5, 1e-5, 40)[1:]])
-# More labelled rows count as this many: no table follows the law exactly, and with many rows the posterior would be
+# More labeled rows count as this many: no table follows the law exactly, and with many rows the posterior would be
 # overconfident.
-MOST_LABELLED = 100
+MOST_LABELED = 100
 # Positives are rare if the prior is at most RARE with this confidence, and the lower end (95 %) of the PU-AUC is at
 # least RANKING: below, the prior may be anything. No table tried with a prior of .2 or more passed for rare.
 RARE, CONFIDENCE, RANKING = 0.15, 0.9, 0.68
@@ -56,8 +56,8 @@ class Binormal:
 
     weights: Floats  # (c,), probability of each law of the grid
     ranking: float  # lower end (95 %) of the PU-AUC
-    # number of labelled rows and of rows of the population
-    labelled: int
+    # number of labeled rows and of rows of the population
+    labeled: int
     rows: int
 
     @property
@@ -124,7 +124,7 @@ def binormal(positive: Floats, population: Floats, least: float = 0.0) -> Binorm
     left = np.minimum(at.astype(int), len(_PLACES) - 2)
     part = at - left
     count = np.bincount(left, 1.0 - part, len(_PLACES)) + np.bincount(left + 1, part, len(_PLACES))
-    seen = min(1.0, MOST_LABELLED / len(places))
+    seen = min(1.0, MOST_LABELED / len(places))
     log_weight = seen * (laws.log_density @ count) + laws.log_weight
     log_weight = np.where(laws.prior >= max(1.0 / n, min(least, PRIORS[-1])), log_weight, -np.inf)
     weights = np.exp(log_weight - log_weight.max())

@@ -27,14 +27,14 @@ LEAST_WIDTH = 1e-3
 def density_ratio(positive: Floats, population: Floats) -> float:
     """Return the density-ratio estimate of the prior, between 0.01 and 1.
 
-    `positive` (p,) are held-out scores of labelled rows, and `population` (n,) those of the population, the unlabeled
+    `positive` (p,) are held-out scores of labeled rows, and `population` (n,) those of the population, the unlabeled
     rows in the case-control scenario.
     """
     z_p, z = _quantiles(positive, population), _quantiles(population, population)
     places = np.linspace(min(z_p.min(), z.min()), max(z_p.max(), z.max()), PLACES)
     f_p, f = _density(z_p, places), np.maximum(_density(z, places), 1e-12)
     ratio = np.interp(z, places, isotonic_regression(f_p / f, weights=f).x)
-    if not ratio.any():  # no row of the population has a score like those of labelled rows
+    if not ratio.any():  # no row of the population has a score like those of labeled rows
         return float(PRIORS[0])
     ratio /= ratio.mean()
     means = np.array([np.minimum(1.0, a * ratio).mean() for a in PRIORS])

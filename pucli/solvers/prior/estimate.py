@@ -76,7 +76,7 @@ class PriorReport(NamedTuple):
     # AUC of positives against negatives that the scores and the first estimate imply, from 0.5 to 1; NaN without
     # replicates
     separation: float
-    # sorted held-out scores of labelled and of unlabeled rows by the ensemble; None without an estimate by it
+    # sorted held-out scores of labeled and of unlabeled rows by the ensemble; None without an estimate by it
     held_out: tuple[Floats, Floats] | None = None
 
     @property
@@ -88,7 +88,7 @@ class PriorReport(NamedTuple):
 
 def estimate_prior(
     X: AnyArray,
-    labelled: AnyArray,
+    labeled: AnyArray,
     method: str = "bbe",
     *,
     replicates: int = 0,
@@ -98,14 +98,14 @@ def estimate_prior(
 ) -> PriorEstimate:
     """Estimate the share of positives among unlabeled rows by one method; errors as in `estimate_priors`."""
     report = estimate_priors(
-        X, labelled, (method,), replicates=replicates, confidence=confidence, random_state=random_state, groups=groups
+        X, labeled, (method,), replicates=replicates, confidence=confidence, random_state=random_state, groups=groups
     )
     return report.estimates[0]
 
 
 def estimate_priors(
     X: AnyArray,
-    labelled: AnyArray,
+    labeled: AnyArray,
     methods: Sequence[str] = PRIOR_METHODS,
     *,
     replicates: int = 50,
@@ -117,7 +117,7 @@ def estimate_priors(
     """Estimate the share of positives among unlabeled rows by several methods."""
     check_settings(methods, replicates, confidence)
     rng = _generator(random_state)
-    positive, unlabeled, rows = _sample(X, labelled, rng)
+    positive, unlabeled, rows = _sample(X, labeled, rng)
     together = None if groups is None else np.unique(np.asarray(groups)[rows], return_inverse=True)[1]
     scored = _scored(positive, unlabeled, rng, together) if replicates or "bbe" in methods else None
     found = []
@@ -157,17 +157,17 @@ def check_settings(methods: Sequence[str], replicates: int, confidence: float) -
 def contradicted(
     prior: float,
     X: AnyArray,
-    labelled: AnyArray,
+    labeled: AnyArray,
     *,
     random_state: RandomState = None,
     groups: AnyArray | None = None,
 ) -> PriorEstimate | None:
     """Return the estimate of best bins if a given prior lies 0.1 or more outside its 99 % interval, otherwise None.
 
-    The estimate holds if the labelled rows are a random sample of the positives.
+    The estimate holds if the labeled rows are a random sample of the positives.
     """
     found = estimate_prior(
-        X, labelled, replicates=1, confidence=PLAIN_CONFIDENCE, random_state=random_state, groups=groups
+        X, labeled, replicates=1, confidence=PLAIN_CONFIDENCE, random_state=random_state, groups=groups
     )
     return found if prior > found.high + FAR_OUTSIDE or prior < found.low - FAR_OUTSIDE else None
 
@@ -192,9 +192,9 @@ class Scored(NamedTuple):
 
 def _scored(positive: Floats, unlabeled: Floats, rng: np.random.Generator, groups: Ints | None) -> Scored:
     """Return the best bin estimates and the PU-AUC of the held-out scores of the rows, in groups or not."""
-    rows, labelled = _stacked(positive, unlabeled)
-    scores = held_out_scores(rows, labelled, rng, groups)
-    upper, lower = scores[labelled], scores[~labelled]
+    rows, labeled = _stacked(positive, unlabeled)
+    scores = held_out_scores(rows, labeled, rng, groups)
+    upper, lower = scores[labeled], scores[~labeled]
     return Scored(bootstrapped_best_bins(upper, lower, rng), best_bin(upper, lower), auc(upper, lower))
 
 
@@ -222,24 +222,24 @@ def _generator(random_state: RandomState) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-def checked_rows(X: AnyArray, labelled: AnyArray) -> tuple[Floats, Bools]:
+def checked_rows(X: AnyArray, labeled: AnyArray) -> tuple[Floats, Bools]:
     """Return rows as floats and labels as booleans; raise ValueError if a kind is missing or no feature varies."""
-    X, labelled = np.asarray(X, dtype=np.float64), np.asarray(labelled, dtype=bool)
-    if not labelled.any() or labelled.all():
-        raise ValueError("estimating the class prior needs labelled positives and unlabeled rows; one kind is missing.")
+    X, labeled = np.asarray(X, dtype=np.float64), np.asarray(labeled, dtype=bool)
+    if not labeled.any() or labeled.all():
+        raise ValueError("estimating the class prior needs labeled positives and unlabeled rows; one kind is missing.")
     if not np.isfinite(X).all():
         row, column = (int(found[0]) for found in np.nonzero(~np.isfinite(X)))
         raise ValueError(f"row {row}, feature {column} is empty or infinite: no class prior can be estimated.")
     if not np.any(np.ptp(X, axis=0) > 0):
         raise ValueError("every feature is constant: no feature separates positives from other rows.")
-    return X, labelled
+    return X, labeled
 
 
-def _sample(X: AnyArray, labelled: AnyArray, rng: np.random.Generator) -> tuple[Floats, Floats, Ints]:
-    """Return standardised labelled and unlabeled rows, at most `LARGEST_SAMPLE` of each, and their indices."""
-    X, labelled = checked_rows(X, labelled)
+def _sample(X: AnyArray, labeled: AnyArray, rng: np.random.Generator) -> tuple[Floats, Floats, Ints]:
+    """Return standardized labeled and unlabeled rows, at most `LARGEST_SAMPLE` of each, and their indices."""
+    X, labeled = checked_rows(X, labeled)
     X = z_scores(X)
-    positive, unlabeled = [_at_most(np.flatnonzero(kind), LARGEST_SAMPLE, rng) for kind in (labelled, ~labelled)]
+    positive, unlabeled = [_at_most(np.flatnonzero(kind), LARGEST_SAMPLE, rng) for kind in (labeled, ~labeled)]
     return X[positive], X[unlabeled], np.concatenate([positive, unlabeled])
 
 
@@ -248,7 +248,7 @@ def _at_most(rows: AnyArray, size: int, rng: np.random.Generator) -> AnyArray:
 
 
 def _stacked(positive: Floats, unlabeled: Floats) -> tuple[Floats, AnyArray]:
-    """Return all rows, and which of them are labelled."""
+    """Return all rows, and which of them are labeled."""
     rows = np.vstack([positive, unlabeled])
     return rows, np.arange(len(rows)) < len(positive)
 
@@ -256,8 +256,8 @@ def _stacked(positive: Floats, unlabeled: Floats) -> tuple[Floats, AnyArray]:
 def _estimate(positive: Floats, unlabeled: Floats, method: str, rng: np.random.Generator) -> float:
     if method == "km2":
         return km2(unlabeled, positive)
-    rows, labelled = _stacked(positive, unlabeled)
-    return unlabeled_prior(tice(rows, labelled, rng), len(positive), len(unlabeled))
+    rows, labeled = _stacked(positive, unlabeled)
+    return unlabeled_prior(tice(rows, labeled, rng), len(positive), len(unlabeled))
 
 
 def _replicates(positive: Floats, unlabeled: Floats, method: str, count: int, rng: np.random.Generator) -> Floats:

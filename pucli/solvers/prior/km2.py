@@ -35,7 +35,7 @@ class HullDistance(NamedTuple):
 
 @njit(cache=True)
 def _nearest_in_hull(K: Floats, target: Floats, v: Floats, tol: float, max_iter: int) -> tuple[float, float]:
-    """Minimise (v - target)'K(v - target) over the simplex, for K (n, n) and target (n,), in place from v (n,).
+    """Minimize (v - target)'K(v - target) over the simplex, for K (n, n) and target (n,), in place from v (n,).
 
     At each step the row with the steepest descent takes weight from the row with the largest cost, until the
     Frank-Wolfe gap, a bound on the suboptimality, is at most `tol`. Returns the value and the gap at the last point.
@@ -74,7 +74,7 @@ def _nearest_in_hull(K: Floats, target: Floats, v: Floats, tol: float, max_iter:
 def _hull_distance(K: Floats, n_u: int, multiple: float, start: Floats, tol: float = 1e-6) -> HullDistance:
     """Return d(multiple), from hull weights `start` (n,), with an error of d^2 of at most `tol`.
 
-    The rows of K (n, n) are the `n_u` unlabeled ones and then the labelled ones.
+    The rows of K (n, n) are the `n_u` unlabeled ones and then the labeled ones.
     """
     n_p = len(K) - n_u
     direction = np.concatenate([np.full(n_u, 1.0 / n_u), np.full(n_p, -1.0 / n_p)])
@@ -89,7 +89,7 @@ def _hull_distance(K: Floats, n_u: int, multiple: float, start: Floats, tol: flo
 
 
 def _best_rbf(X_u: Floats, X_p: Floats) -> tuple[Floats, float]:
-    """Return the kernel matrix of the stacked rows and the distance of the samples, for the width that maximises it."""
+    """Return the kernel matrix of the stacked rows and the distance of the samples, for the width that maximizes it."""
     D = squared_distances(np.ascontiguousarray(np.vstack([X_u, X_p])))
     n_u, n_p = len(X_u), len(X_p)
     difference = np.concatenate([np.full(n_u, 1.0 / n_u), np.full(n_p, -1.0 / n_p)])
@@ -106,7 +106,7 @@ def _best_rbf(X_u: Floats, X_p: Floats) -> tuple[Floats, float]:
 def km2(X_u: Floats, X_p: Floats) -> float:
     """Return KM2's estimate of the share of positives among the unlabeled rows X_u (n_u, m), between 0 and 0.95.
 
-    X_p (n_p, m) are the labelled positives. Memory: (n_u + n_p)^2 numbers.
+    X_p (n_p, m) are the labeled positives. Memory: (n_u + n_p)^2 numbers.
     """
     K, apart = _best_rbf(X_u, X_p)
     n_u, n_p = len(X_u), len(X_p)

@@ -1,4 +1,4 @@
-"""The class prior from a random sample of known negatives, beside labelled positives and the population.
+"""The class prior from a random sample of known negatives, beside labeled positives and the population.
 
 If the population is a share pi of positives and the rest negatives, its mean score is pi times that of the positives
 plus (1 - pi) times that of the negatives, whatever the scores. Neither separated classes nor pure top rows are needed,
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# With fewer random negatives the class prior stays that of labelled and unlabeled rows.
+# With fewer random negatives the class prior stays that of labeled and unlabeled rows.
 FEWEST = 10
 # Standard deviation of the errors that more rows do not reduce: of this estimate, and of one without negatives.
 OWN_ERROR, OTHER_ERROR = 0.02, 0.1

@@ -21,14 +21,14 @@ BINS = 1000
 HALVINGS = 30
 BOOTSTRAPS = 200
 LEVELS = (0.05, 0.95)
-# Standard deviation of the error of calibrated probabilities that more new rows do not reduce, with up to MANY labelled
+# Standard deviation of the error of calibrated probabilities that more new rows do not reduce, with up to MANY labeled
 # rows; more rows reduce it as a square root.
 CALIBRATION_ERROR, MANY = 0.04, 50
 # Priors and probabilities are kept this far from 0 and 1.
 EDGE = 1e-4
 # A feature with a smaller p-value contradicts a mixture.
 LEVEL = 0.05
-# Weights of the labelled rows in the mixture that the test of features tries, and rows that a bin needs.
+# Weights of the labeled rows in the mixture that the test of features tries, and rows that a bin needs.
 GRID, FEWEST = 61, 8.0
 
 
@@ -52,7 +52,7 @@ def adapted(probabilities: Floats, prior: float, new: float) -> Floats:
 
 
 def new_prior(
-    probabilities: Floats, prior: float, ends: tuple[float, float], labelled: int, rng: np.random.Generator
+    probabilities: Floats, prior: float, ends: tuple[float, float], labeled: int, rng: np.random.Generator
 ) -> NewPrior:
     """Return the share of positives in new rows.
 
@@ -72,7 +72,7 @@ def new_prior(
     priors = np.clip(prior + np.where(z < 0.0, below, above) * z, low, high)
     factor = np.clip(priors, EDGE, None) / _inside(prior)
     found = _most_likely(drawn, np.minimum(p[None] * factor[:, None], 1.0), priors)
-    found += CALIBRATION_ERROR * np.sqrt(min(1.0, MANY / max(labelled, 1))) * rng.normal(size=BOOTSTRAPS)
+    found += CALIBRATION_ERROR * np.sqrt(min(1.0, MANY / max(labeled, 1))) * rng.normal(size=BOOTSTRAPS)
     least, most = np.clip(np.quantile(found, LEVELS), 0.0, 1.0)
     return NewPrior(value, min(float(least), value), max(float(most), value))
 
@@ -110,13 +110,13 @@ class FeatureShares(NamedTuple):
 
 
 def changed_features(
-    labelled: FeatureShares, population: FeatureShares, new: FeatureShares, *, any_prior: bool
+    labeled: FeatureShares, population: FeatureShares, new: FeatureShares, *, any_prior: bool
 ) -> tuple[float, Floats]:
     """Return the p-value of new rows being from the old population, and that of each feature."""
     from scipy.stats import f
 
-    fewest = min(population.rows, new.rows, 2 * labelled.rows if any_prior else new.rows)
-    samples = _with_enough_rows((labelled, population, new), fewest)
+    fewest = min(population.rows, new.rows, 2 * labeled.rows if any_prior else new.rows)
+    samples = _with_enough_rows((labeled, population, new), fewest)
     found = []
     for a in np.linspace(-1.0, 1.0, GRID).tolist() if any_prior else [0.0]:
         statistic, degrees = _distance(samples, a)
@@ -155,18 +155,18 @@ def _with_enough_rows(samples: tuple[FeatureShares, ...], rows: int) -> list[Fea
 
 
 def _distance(samples: list[FeatureShares], a: float) -> tuple[Floats, np.ndarray]:
-    """Return the Wald statistics (k,) of new = a labelled + (1 - a) population, and their degrees of freedom."""
-    labelled, population, new = samples
-    expected = a * labelled.shares + (1.0 - a) * population.shares
+    """Return the Wald statistics (k,) of new = a labeled + (1 - a) population, and their degrees of freedom."""
+    labeled, population, new = samples
+    expected = a * labeled.shares + (1.0 - a) * population.shares
     gap = new.shares - expected
     # the shares of new rows if the mixture is true
     both = (new.rows * new.shares + population.rows * np.maximum(expected, 0.0)) / (new.rows + population.rows)
     both = both / both.sum(axis=1, keepdims=True)
     old = both if a == 0.0 else (population.shares * population.rows + both) / (population.rows + 1.0)
-    known = (labelled.shares * labelled.rows + both) / (labelled.rows + 1.0)
+    known = (labeled.shares * labeled.rows + both) / (labeled.rows + 1.0)
     covariance = sum(
         weight**2 / sample.rows * (p[:, :, None] * np.eye(p.shape[1]) - p[:, :, None] * p[:, None, :])
-        for sample, p, weight in ((new, both, 1.0), (population, old, 1.0 - a), (labelled, known, a))
+        for sample, p, weight in ((new, both, 1.0), (population, old, 1.0 - a), (labeled, known, a))
     )
     inverse = np.linalg.pinv(covariance, rcond=1e-9, hermitian=True)
     statistic = np.einsum("ki,kij,kj->k", gap, inverse, gap)

@@ -1,9 +1,9 @@
-"""The class prior of new rows from three samples of scores: labelled positives, the old population, and the new rows.
+"""The class prior of new rows from three samples of scores: labeled positives, the old population, and the new rows.
 
 The densities of the scores of both classes are unknown, and the same in all samples: old and new rows are mixtures of
 them with shares pi and theta. The logarithm of their ratio is taken for a quadratic function of the score, as for two
 normal laws (the exponential tilt of Qin 1999), and pi has the normal law of its estimate and interval.
-Expectation-maximisation finds all together. So the new rows correct the ratio where the labelled ones are few, and the
+Expectation-maximization finds all together. So the new rows correct the ratio where the labeled ones are few, and the
 prior of training as well, where calibrated probabilities alone pass on its error (`pucli.solvers.prior.shift`).
 """
 

@@ -1,8 +1,8 @@
-"""The class prior if both classes are normal: expectation-maximisation with labelled positives.
+"""The class prior if both classes are normal: expectation-maximization with labeled positives.
 
 If the classes overlap, the scores of a classifier have a single mode and do not determine the class prior. If the rows
-themselves follow two normal distributions, one of which the labelled rows show, the likelihood determines it. The
-estimate is used only if no test contradicts this form: the coordinates of labelled and unlabeled rows must be
+themselves follow two normal distributions, one of which the labeled rows show, the likelihood determines it. The
+estimate is used only if no test contradicts this form: the coordinates of labeled and unlabeled rows must be
 distributed as in the fitted model.
 """
 
@@ -13,29 +13,29 @@ from scipy.special import expit, ndtr
 
 from pucli.core.arrays import Bools, Floats
 
-# Least number of labelled rows, least number of rows per feature, and largest number of features of a model.
-LEAST_LABELLED, ROWS_PER_FEATURE, MOST_FEATURES = 50, 20, 20
+# Least number of labeled rows, least number of rows per feature, and largest number of features of a model.
+LEAST_LABELED, ROWS_PER_FEATURE, MOST_FEATURES = 50, 20, 20
 # Largest number of rows of each kind, evenly spaced; steps; the largest Kolmogorov statistic, times the root of the
 # number of rows, that counts as chance; the least distance of the means, in deviations, that determines the prior.
 MOST_ROWS, STEPS, MISFIT, APART = 4000, 500, 1.5, 1.3
-# Standard deviation of the error of the share, as measured on samples of 200 labelled and 1500 unlabeled rows.
+# Standard deviation of the error of the share, as measured on samples of 200 labeled and 1500 unlabeled rows.
 GAUSSIAN_ERROR = 0.03
 # Starting values of the share of positives.
 STARTS = (0.1, 0.5)
 
 
-def gaussian_share(X: Floats, labelled: Bools) -> float | None:
+def gaussian_share(X: Floats, labeled: Bools) -> float | None:
     """Return the share of positives among unlabeled rows under two normal distributions, None if these do not fit."""
-    P, U = _some(X[labelled]), _some(X[~labelled])
+    P, U = _some(X[labeled]), _some(X[~labeled])
     m = X.shape[1]
-    if m > MOST_FEATURES or len(P) < max(LEAST_LABELLED, ROWS_PER_FEATURE * m) or len(U) < ROWS_PER_FEATURE * m:
+    if m > MOST_FEATURES or len(P) < max(LEAST_LABELED, ROWS_PER_FEATURE * m) or len(U) < ROWS_PER_FEATURE * m:
         return None
     if _repeats(P) or _repeats(U):
         return None
     if np.linalg.matrix_rank(P - P.mean(axis=0)) < m or np.linalg.matrix_rank(U - U.mean(axis=0)) < m:
         return None
-    centre, scale = U.mean(axis=0), U.std(axis=0)
-    P, U = (P - centre) / scale, (U - centre) / scale
+    center, scale = U.mean(axis=0), U.std(axis=0)
+    P, U = (P - center) / scale, (U - center) / scale
     found = [_fitted(P, U, start) for start in STARTS]
     likelihood, share, positive, negative = max(found, key=lambda one: one[0])
     if not np.isfinite(likelihood) or not 0.0 < share < 1.0 or not _fits(P, U, share, positive, negative):

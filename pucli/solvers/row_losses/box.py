@@ -106,7 +106,7 @@ def ascend(  # noqa: PLR0913
 
 @njit(cache=True)
 def _newton(Z: Floats, V: Floats, w: Floats, p: Floats, lower: Floats, upper: Floats, kink: Floats) -> None:
-    """Move the free coordinates towards their joint optimum; update p and w in place."""
+    """Move the free coordinates toward their joint optimum; update p and w in place."""
     r = w.shape[0]
     free = inside(p, lower, upper)
     size = free.shape[0]

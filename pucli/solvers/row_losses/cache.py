@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pucli.core.arrays import Floats, Ints
-from pucli.solvers.kernels.functions import Kernel, half_norms, middle, rbf_of_centred
+from pucli.solvers.kernels.functions import Kernel, half_norms, middle, rbf_of_centered
 from pucli.solvers.row_losses.pairs import TILE_COLUMNS
 
 # Rows of a tile of `TILE_COLUMNS` kernel entries each.
@@ -52,7 +52,7 @@ class RowStore:
     def entries(self, rows: Ints, columns: slice) -> Floats:
         """Return the kernel entries of some rows for a range of columns."""
         if self.kernel.name == "rbf":
-            return rbf_of_centred(self.Z[rows], self.Z[columns], self.half_norms[rows], self.half_norms[columns])
+            return rbf_of_centered(self.Z[rows], self.Z[columns], self.half_norms[rows], self.half_norms[columns])
         K: Floats = self.Z[rows] @ self.Z[columns].T
         if self.kernel.name == "polynomial":
             K += self.kernel.coef0

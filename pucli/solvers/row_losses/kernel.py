@@ -5,7 +5,7 @@
 is the problem of `pucli.solvers.row_losses.losses` with one kink per row and no linear term in g or b. Its dual has a
 box for each row and 1'sigma = 0. Pair steps (`pucli.solvers.row_losses.pairs`) find which rows are free, but then
 converge slowly if the boxes are wide; libsvm, which only has pair steps, stalls. On the free rows the dual is a linear
-system, and a Newton step goes towards its solution up to the first bound (Scheinberg 2006 solves the whole SVM this
+system, and a Newton step goes toward its solution up to the first bound (Scheinberg 2006 solves the whole SVM this
 way).
 
 Used by the biased SVM (`svm.hinge`, `estimators.svm`) and CPB-GLPUAL (`cpb.dc`).
@@ -48,7 +48,7 @@ class KernelRows(Certificate):
 def solve_kernel_rows(
     K: Floats, losses: RowLosses, start: Floats, accuracy: float, max_pairs: int = MAX_PAIRS
 ) -> KernelRows:
-    """Minimise half the squared norm plus the rows' losses until the gap is below `accuracy`."""
+    """Minimize half the squared norm plus the rows' losses until the gap is below `accuracy`."""
     dual = restore_total(np.clip(start, losses.lower, losses.upper), losses, 0.0)
     G = K @ dual
     tolerance, pairs = FIRST_VIOLATION, 0
@@ -78,7 +78,7 @@ def solve_kernel_rows(
 
 
 def _newton_step(K: Floats, G: Floats, dual: Floats, losses: RowLosses) -> bool:
-    """Move the free rows towards their joint optimum, up to the first bound; return whether a bound was reached.
+    """Move the free rows toward their joint optimum, up to the first bound; return whether a bound was reached.
 
     At the optimum f = intercept - G is at the kink of every free row: K d = intercept - kink - G there, with 1'd = 0.
     `dual` (n,), within its box, and G = K dual are updated in place. If a bound was reached, another step may help.

@@ -101,7 +101,7 @@ def smoothed(  # noqa: PLR0913
     """Return the value of the smoothed losses, and write their derivatives to `multiplier`.
 
     The smoothed loss at v = f + sigma / mu is min_z loss(z) + mu/2 (v - z)^2; its derivative is the multiplier, which
-    lies in the box, and its second derivative is mu where the minimising z sits on a kink, else zero.
+    lies in the box, and its second derivative is mu where the minimizing z sits on a kink, else zero.
     """
     value = 0.0
     for i in range(f.shape[0]):
@@ -130,7 +130,7 @@ def solve_linear(
     scale: Scale = OBJECTIVE,
     start: Floats | None = None,
 ) -> LinearSolution:
-    """Minimise 1/2 |w|^2 - a.w - total b + sum_i loss_i(x_i.w + b) over w and b."""
+    """Minimize 1/2 |w|^2 - a.w - total b + sum_i loss_i(x_i.w + b) over w and b."""
     began = time.perf_counter()
     trivial, constant = scale
     state = _Smoothed(X, losses, total, a)
@@ -142,7 +142,7 @@ def solve_linear(
     while not converged and n_newton < max_iter and stalled < MAX_STALLED:
         value = best.objective + constant
         size = relative_scale(value, 0.0, trivial) if np.isfinite(value) else abs(trivial)
-        n_newton += state.minimise(INNER_ACCURACY * tol * size, min(MAX_NEWTON, max_iter - n_newton))
+        n_newton += state.minimize(INNER_ACCURACY * tol * size, min(MAX_NEWTON, max_iter - n_newton))
         point = state.certify(either=stalled > 0)
         history.append((time.perf_counter() - began, point.objective - point.gap, point.gap))
         stalled = 0 if point.gap < 0.9 * best.gap else stalled + 1
@@ -152,7 +152,7 @@ def solve_linear(
         state.sharpen()
     return LinearSolution(
         coef=best.coef,
-        intercept=best.intercept - float(state.centre @ best.coef),
+        intercept=best.intercept - float(state.center @ best.coef),
         dual=best.dual,
         objective=best.objective,
         gap=best.gap,
@@ -163,17 +163,17 @@ def solve_linear(
 
 
 class _Smoothed:
-    """The smoothed problem around multipliers `sigma`, at a point (w, b), with the features centred.
+    """The smoothed problem around multipliers `sigma`, at a point (w, b), with the features centered.
 
-    Centring only changes the intercept, and decouples it from w. f = (X - centre) w + b is kept at all rows, with the
+    Centering only changes the intercept, and decouples it from w. f = (X - center) w + b is kept at all rows, with the
     multipliers that it implies and the rows that are on a kink.
     """
 
     def __init__(self, X: Floats, losses: RowLosses, total: float, a: Floats) -> None:
         n = X.shape[0]
         self.X, self.losses, self.total = X, losses, total
-        self.centre = mean_of_columns(X)
-        self.a = a - total * self.centre
+        self.center = mean_of_columns(X)
+        self.a = a - total * self.center
         self.sigma = restore_total(losses.lower.copy(), losses, total)
         self.largest = largest_of_columns(X)
         self.w, self.b = self.a - self.pull_back(self.sigma), 0.0
@@ -204,14 +204,14 @@ class _Smoothed:
         return rows + 0.5 * float(w @ w) - float(self.a @ w) - self.total * intercept
 
     def apply(self, w: Floats) -> Floats:
-        """Return the centred rows times w."""
+        """Return the centered rows times w."""
         f: Floats = self.X @ w
-        f -= self.centre @ w
+        f -= self.center @ w
         return f
 
     def pull_back(self, sigma: Floats) -> Floats:
-        """Return the centred rows, transposed, times sigma."""
-        pulled: Floats = sigma @ self.X - sigma.sum() * self.centre
+        """Return the centered rows, transposed, times sigma."""
+        pulled: Floats = sigma @ self.X - sigma.sum() * self.center
         return pulled
 
     def value(self, f: Floats, w: Floats, b: float) -> float:
@@ -219,7 +219,7 @@ class _Smoothed:
         rows = smoothed(f, self.sigma, self.mu, *self.losses, self.multiplier, self.on_kink)
         return rows + 0.5 * float(w @ w) - float(self.a @ w) - self.total * b
 
-    def minimise(self, accuracy: float, most: int) -> int:
+    def minimize(self, accuracy: float, most: int) -> int:
         """Take Newton steps until the bound from the gradient is below `accuracy`; return their number."""
         value = self.value(self.f, self.w, self.b)
         for step in range(most):
@@ -240,7 +240,7 @@ class _Smoothed:
     def _line_search(self, value: float, gradient_w: Floats, gradient_b: float) -> float:
         """Halve the Newton step until the objective decreases enough; return its value."""
         newton_step = sparse_newton_step if issparse(self.X) else _newton_step
-        step_w, step_b = newton_step(self.X, self.centre, self.on_kink, self.mu, gradient_w, gradient_b)
+        step_w, step_b = newton_step(self.X, self.center, self.on_kink, self.mu, gradient_w, gradient_b)
         step_f = self.apply(step_w)
         step_f += step_b
         slope = float(gradient_w @ step_w) + gradient_b * step_b
@@ -254,7 +254,7 @@ class _Smoothed:
             t *= 0.5 if t > SHORT_STEP else 0.1
 
     def certify(self, either: bool = False) -> _Point:
-        """Return feasible dual variables and a w with their certificate; the intercept is that of the centred features.
+        """Return feasible dual variables and a w with their certificate and the centered intercept.
 
         w is a - X'sigma, that of the dual variables. With `either` it is Newton's w if that has the smaller gap: if the
         features differ much in size, rounding in a - X'sigma changes f by more than the tolerance.
@@ -307,15 +307,15 @@ def _best_shift(
 
 
 def _newton_step(
-    X: Floats, centre: Floats, on_kink: Bools, mu: float, gradient_w: Floats, gradient_b: float
+    X: Floats, center: Floats, on_kink: Bools, mu: float, gradient_w: Floats, gradient_b: float
 ) -> tuple[Floats, float]:
-    """Solve (I + mu Z'Z) step = -gradient with Z the centred rows on a kink and a column of ones."""
+    """Solve (I + mu Z'Z) step = -gradient with Z the centered rows on a kink and a column of ones."""
     m = X.shape[1]
     rows = np.flatnonzero(on_kink)
     H = np.zeros((m + 1, m + 1))
     for start in range(0, len(rows), GATHER_ROWS):
         Z = X[rows[start : start + GATHER_ROWS]]
-        Z -= centre
+        Z -= center
         H[:m, :m] += Z.T @ Z
         H[m, :m] += Z.sum(axis=0)
     H[:m, m] = H[m, :m]

@@ -1,6 +1,6 @@
 """Convex piecewise-linear losses with two kinks, their conjugates, and the certificate of a solution.
 
-For f = g + b, with g in the space H of a kernel, the solvers of this folder minimise
+For f = g + b, with g in the space H of a kernel, the solvers of this folder minimize
 
     min_{g, b}  1/2 |g|_H^2 - <a, g>_H - e b + sum_i loss_i(f(x_i))
 
@@ -65,9 +65,9 @@ def conjugate_values(losses: RowLosses, sigma: Floats) -> Floats:
 
 
 def optimal_intercept(losses: RowLosses, total: float, g: Floats) -> float:
-    """Return the intercept b that minimises -total b + sum_i loss_i(g_i + b), the middle of the interval of minimisers.
+    """Return the intercept b that minimizes -total b + sum_i loss_i(g_i + b), the middle of the interval of minimizers.
 
-    The slope is a step function of b, so the minimiser is a weighted quantile of the kinks. If the interval is
+    The slope is a step function of b, so the minimizer is a weighted quantile of the kinks. If the interval is
     unbounded, its end is returned.
     """
     breaks = np.concatenate([losses.left - g, losses.right - g])
@@ -83,7 +83,7 @@ def optimal_intercept(losses: RowLosses, total: float, g: Floats) -> float:
 
 
 def _equal_jumps(breaks: Floats, count: float) -> float:
-    """Return the minimiser if every kink raises the slope by the same amount; `count` kinks lie at or below it."""
+    """Return the minimizer if every kink raises the slope by the same amount; `count` kinks lie at or below it."""
     position = int(np.clip(np.ceil(count - 1e-9), 1, len(breaks)))
     flat = abs(count - position) < 1e-9 and position < len(breaks)
     ordered = np.partition(breaks, [position - 1, position] if flat else [position - 1])

@@ -1,6 +1,6 @@
 """The pair steps of USMO: two dual variables at a time, in closed form (Sansone et al. 2019, Table I).
 
-For a pair (i, j) the dual of `pucli.solvers.row_losses.losses` is minimised along sigma_i + t, sigma_j - t, a convex
+For a pair (i, j) the dual of `pucli.solvers.row_losses.losses` is minimized along sigma_i + t, sigma_j - t, a convex
 piecewise quadratic in t whose pieces are the four cases of Table I. Two rows with the same image in feature space
 (eta = 0) make it piecewise linear: the step then ends at a corner. Pairs are chosen by second-order gain (Fan, Chen and
 Lin 2005), inside a block of rows whose kernel matrix is available.
@@ -50,7 +50,7 @@ def pair_step(  # noqa: PLR0913
     knot_j: float,
     kink_j: float,
 ) -> float:
-    """Return the t >= 0 that minimises the dual along sigma_i + t, sigma_j - t."""
+    """Return the t >= 0 that minimizes the dual along sigma_i + t, sigma_j - t."""
     end = min(upper_i - s_i, s_j - lower_j)
     break_i = knot_i - s_i if s_i < knot_i else np.inf
     break_j = s_j - knot_j if s_j > knot_j else np.inf
@@ -140,7 +140,7 @@ def solve_block(  # noqa: PLR0913
     tolerance: float,
     max_pairs: int,
 ) -> tuple[int, float]:
-    """Minimise the dual over one block by pairs; return the number of pair steps and the increase of the dual value."""
+    """Minimize the dual over one block by pairs; return the number of pair steps and the increase of the dual value."""
     q = sigma.shape[0]
     up = np.empty(q)
     down = np.empty(q)

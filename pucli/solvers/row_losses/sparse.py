@@ -29,9 +29,9 @@ def largest_of_columns(X: AnyArray) -> Floats:
 
 
 def sparse_newton_step(
-    X: csr_array, centre: Floats, on_kink: Bools, mu: float, gradient_w: Floats, gradient_b: float
+    X: csr_array, center: Floats, on_kink: Bools, mu: float, gradient_w: Floats, gradient_b: float
 ) -> tuple[Floats, float]:
-    """Solve (I + mu Z'Z) step = -gradient, nearly, with Z the centred rows on a kink and a column of ones.
+    """Solve (I + mu Z'Z) step = -gradient, nearly, with Z the centered rows on a kink and a column of ones.
 
     Any number of conjugate gradient steps from zero gives a direction of descent.
     """
@@ -39,12 +39,12 @@ def sparse_newton_step(
     transposed, k = Z.T.tocsr(), Z.shape[0]
 
     def times(v: Floats) -> Floats:
-        f = Z @ v[:-1] + (v[-1] - centre @ v[:-1])
+        f = Z @ v[:-1] + (v[-1] - center @ v[:-1])
         total = float(f.sum())
-        return np.append(v[:-1] + mu * (transposed @ f - total * centre), mu * total)
+        return np.append(v[:-1] + mu * (transposed @ f - total * center), mu * total)
 
     sums, squares = transposed @ np.ones(k), transposed.multiply(transposed) @ np.ones(k)
-    diagonal = 1.0 + mu * np.maximum(squares - 2.0 * centre * sums + k * centre**2, 0.0)
+    diagonal = 1.0 + mu * np.maximum(squares - 2.0 * center * sums + k * center**2, 0.0)
     scale = 1.0 / np.append(diagonal, mu * max(k, 1))
     residual = -np.append(gradient_w, gradient_b)
     step, scaled = np.zeros_like(residual), scale * residual

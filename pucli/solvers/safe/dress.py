@@ -1,9 +1,9 @@
 """Density-ratio weighted logistic regression, DRESS I and II (Kawakita & Takeuchi 2014; Bertazzi 2018, section 2.3.2).
 
-With g(.|eta) the fit of a density to the labelled rows x_i and g(.|eta') that to the unlabeled rows (DRESS I) or to all
+With g(.|eta) the fit of a density to the labeled rows x_i and g(.|eta') that to the unlabeled rows (DRESS I) or to all
 rows (DRESS II),
 
-    maximise  sum_i w_i log p(y_i | x_i, alpha),      w_i = (g(x_i|eta') + r) / (g(x_i|eta) + r),     r = rho N^nu.
+    maximize  sum_i w_i log p(y_i | x_i, alpha),      w_i = (g(x_i|eta') + r) / (g(x_i|eta) + r),     r = rho N^nu.
 
 Here g is a Gaussian and p(y|x, alpha) a logistic regression with a ridge.
 """
@@ -25,7 +25,7 @@ _ROUNDING = 1e-14
 
 
 def density_ratio(X: Floats, other: Floats, *, rho: float = 1.0, nu: float = -0.25, ridge: Ridge = 0.0) -> Floats:
-    """Return the weight w_i of each labelled row (N,), with both densities in units of the greatest g(.|eta).
+    """Return the weight w_i of each labeled row (N,), with both densities in units of the greatest g(.|eta).
 
     A weight is infinite where it overflows; with rho > 0 none does.
     """
@@ -43,10 +43,10 @@ def density_ratio(X: Floats, other: Floats, *, rho: float = 1.0, nu: float = -0.
 def weighted_logistic(
     X: Floats, y: Floats, weight: Floats, *, lam: float, tol: float = 1e-9, max_iter: int = 200
 ) -> Solution:
-    """Minimise sum_i w_i log(1 + exp(-y_i f_i)) + lam/2 |beta|^2, f = X beta + beta_0, by Newton steps."""
-    centre, scale = X.mean(axis=0), X.std(axis=0)
+    """Minimize sum_i w_i log(1 + exp(-y_i f_i)) + lam/2 |beta|^2, f = X beta + beta_0, by Newton steps."""
+    center, scale = X.mean(axis=0), X.std(axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)
-    Z = np.column_stack([(X - centre) / scale, np.ones(len(X))]) * y[:, None]
+    Z = np.column_stack([(X - center) / scale, np.ones(len(X))]) * y[:, None]
     ridge = np.append(lam / scale**2, 0.0)
 
     def value(w: Floats) -> float:
@@ -75,7 +75,7 @@ def weighted_logistic(
         objective, n_iter = value(w), n_iter + 1
     coef = w[:-1] / scale
     return Solution(
-        coef=np.append(coef, w[-1] - coef @ centre), objective=objective, gap=gap, n_iter=n_iter, converged=gap <= stop
+        coef=np.append(coef, w[-1] - coef @ center), objective=objective, gap=gap, n_iter=n_iter, converged=gap <= stop
     )
 
 

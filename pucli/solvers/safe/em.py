@@ -1,4 +1,4 @@
-"""Expectation maximisation for a generative classifier with labelled and unlabeled rows (Nigam et al. 2000).
+"""Expectation maximization for a generative classifier with labeled and unlabeled rows (Nigam et al. 2000).
 
 It is the baseline of MCPL, without a guarantee.
 """
@@ -26,7 +26,7 @@ class MixtureFit(Certificate):
     soft_labels: Floats  # (M, K), posteriors of the unlabeled rows
 
 
-def expectation_maximisation(
+def expectation_maximization(
     model: SeparateModel | SharedGaussian,
     start: Parameters,
     X: Floats,
@@ -36,9 +36,9 @@ def expectation_maximisation(
     tol: float = 1e-8,
     max_iter: int = 1000,
 ) -> MixtureFit:
-    """Maximise sum_i log pi_y p_y(x_i) + sum_j log sum_k pi_k p_k(u_j) from `start`."""
+    """Maximize sum_i log pi_y p_y(x_i) + sum_j log sum_k pi_k p_k(u_j) from `start`."""
     one_hot = np.eye(len(start.prior))[codes]
-    Z_labelled, A = one_hot.T @ model.features(X), model.features(U)
+    Z_labeled, A = one_hot.T @ model.features(X), model.features(U)
     parameters, objective, rise, n_iter = start, -np.inf, np.inf, 0
     while True:
         joint = model.log_joint(parameters, U, A)
@@ -56,5 +56,5 @@ def expectation_maximisation(
                 parameters=parameters,
                 soft_labels=soft_labels,
             )
-        parameters = model.fit(Z_labelled + soft_labels.T @ A)
+        parameters = model.fit(Z_labeled + soft_labels.T @ A)
         n_iter += 1

@@ -74,8 +74,8 @@ def monotone_pattern(missing: Bools) -> Pattern:
 def sample_moments(X: Floats, ridge: Ridge = 0.0) -> Gaussian:
     """Return the maximum likelihood mean and covariance (6.9) of the rows of X, `ridge` (a number or (D,)) added."""
     mean = X.mean(axis=0)
-    centred = X - mean
-    return Gaussian(mean, centred.T @ centred / len(X) + ridge * np.eye(X.shape[1]))
+    centered = X - mean
+    return Gaussian(mean, centered.T @ centered / len(X) + ridge * np.eye(X.shape[1]))
 
 
 def fit_by_blocks(X: Floats, pattern: Pattern, ridge: Ridge = 0.0) -> Gaussian:
@@ -103,8 +103,8 @@ def log_density(X: Floats, model: Gaussian, columns: Ints, ridge: float = 0.0) -
     if len(columns) == 0:
         return np.zeros(len(X))
     factor = cho_factor(model.covariance[np.ix_(columns, columns)], lower=True)
-    centred = X[:, columns] - model.mean[columns]
-    inside = np.einsum("ij,ji->i", centred, cho_solve(factor, centred.T))
+    centered = X[:, columns] - model.mean[columns]
+    inside = np.einsum("ij,ji->i", centered, cho_solve(factor, centered.T))
     if ridge > 0.0:
         inside = inside + ridge * np.trace(cho_solve(factor, np.eye(len(columns))))
     values: Floats = -0.5 * (inside + len(columns) * np.log(2.0 * np.pi)) - np.sum(np.log(np.diag(factor[0])))

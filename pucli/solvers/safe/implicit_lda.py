@@ -2,9 +2,9 @@
 
 With Psi(Q) the maximum likelihood fit to all rows with soft labels Q (M, K) of the unlabeled ones, (5.9),
 
-    maximise  L(Psi(Q) | labelled rows)  over the rows of Q in the simplex:
+    maximize  L(Psi(Q) | labeled rows)  over the rows of Q in the simplex:
 
-of all parameters that some labelling leads to (4.25), those that explain the labelled rows best. Psi(Q) depends on Q
+of all parameters that some labeling leads to (4.25), those that explain the labeled rows best. Psi(Q) depends on Q
 only through class counts and sums Z = A'Q, so a gradient costs two products with A, linear in M. The objective need not
 be concave in Q. Projected gradient steps of spectral length find a stationary point (Birgin, Martinez, Raydan 2000).
 """
@@ -31,16 +31,16 @@ _SHORTEST = 1e-12
 class ImplicitFit(Certificate):
     """A stationary point.
 
-    `objective` is the log-likelihood of the labelled rows, in nats. `residual` is max over Q' of the slope of the
-    objective from Q towards Q', in nats: 0 if and only if Q is stationary.
+    `objective` is the log-likelihood of the labeled rows, in nats. `residual` is max over Q' of the slope of the
+    objective from Q toward Q', in nats: 0 if and only if Q is stationary.
     """
 
     parameters: Parameters  # psi(Q)
     soft_labels: Floats  # (M, K), Q
 
 
-class _LabelledLikelihood:
-    """L(Psi(Q) | labelled rows) and its gradient, from the moments of the labelled rows X (N, d)."""
+class _LabeledLikelihood:
+    """L(Psi(Q) | labeled rows) and its gradient, from the moments of the labeled rows X (N, d)."""
 
     def __init__(self, model: SharedGaussian, X: Floats, codes: Ints, A: Floats) -> None:
         self.model, self.A = model, A
@@ -50,7 +50,7 @@ class _LabelledLikelihood:
     def at(self, Q: Floats) -> tuple[float, Floats, Parameters]:
         """Return the objective, its gradient (M, K), and the fit at Q (M, K).
 
-        With S the covariance of the fit and W the scatter of the labelled rows around its means m_k, the objective is
+        With S the covariance of the fit and W the scatter of the labeled rows around its means m_k, the objective is
         sum_k c_k log pi_k - (N log|2 pi S| + tr(S^-1 W)) / 2; the chain rule goes through m_k = s_k / n_k and
         dS = -sum_k (ds_k m_k' + m_k ds_k' - m_k m_k' dn_k) / n.
         """
@@ -88,11 +88,11 @@ def implicitly_constrained(
     tol: float = 1e-6,
     max_iter: int = 10_000,
 ) -> ImplicitFit:
-    """Maximise the labelled likelihood over the fits to all labellings, from soft labels `start`.
+    """Maximize the labeled likelihood over the fits to all labelings, from soft labels `start`.
 
     The objective is never below that at `start`.
     """
-    likelihood = _LabelledLikelihood(model, X, codes, model.features(U))
+    likelihood = _LabeledLikelihood(model, X, codes, model.features(U))
     Q = start
     objective, gradient, fitted = likelihood.at(Q)
     last, n_iter = [objective], 0

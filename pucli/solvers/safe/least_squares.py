@@ -1,11 +1,11 @@
 """Semi-supervised least squares: supervised, implicitly constrained (ICLS), contrastive pessimistic (CPLS).
 
-Bertazzi 2018, chapter 3, after Loog 2016 and Krijthe & Loog 2017. With 0/1 labels, N labelled rows X and M unlabeled
-rows U, every labelling y_u in [0, 1]^M has its least squares solution w(y_u) (3.16). CPLS takes the one nearest to the
-supervised solution in the metric of all rows (Prop. 3.4), ICLS the one nearest in the metric of the labelled rows.
+Bertazzi 2018, chapter 3, after Loog 2016 and Krijthe & Loog 2017. With 0/1 labels, N labeled rows X and M unlabeled
+rows U, every labeling y_u in [0, 1]^M has its least squares solution w(y_u) (3.16). CPLS takes the one nearest to the
+supervised solution in the metric of all rows (Prop. 3.4), ICLS the one nearest in the metric of the labeled rows.
 Both are least squares in the soft labels over a box,
 
-    minimise 1/2 ||B' y_u - c||^2  subject to  0 <= y_u <= 1,      B (M, r), r <= D + 1,
+    minimize 1/2 ||B' y_u - c||^2  subject to  0 <= y_u <= 1,      B (M, r), r <= D + 1,
 
 where the rows of B are the rows of U in an orthonormal basis of the column space of the design. The (N+M) x (N+M)
 matrix of Prop. 3.12 is never computed; memory and time per sweep are linear in M.
@@ -26,7 +26,7 @@ from pucli.solvers.result import Certificate, Solution
 _SWEEPS = 4
 # A standard deviation below this fraction of the largest entry is rounding.
 _CONSTANT = 1e-12
-# Singular values of the standardised design below this fraction of the largest count as zero.
+# Singular values of the standardized design below this fraction of the largest count as zero.
 _RANK = 1e-10
 # Terms of a prediction above this, in units of the labels, leave an error of rounding in a risk.
 _LARGE = 1e4
@@ -36,7 +36,7 @@ _LARGE = 1e4
 class BoxSolution(Certificate):
     """Solution of the box-constrained least squares problem; `n_iter` counts coordinate sweeps."""
 
-    y: Floats  # (M,), the minimiser
+    y: Floats  # (M,), the minimizer
     error: Floats  # (r,), b'y - c
 
 
@@ -49,12 +49,12 @@ class SafeLeastSquares(Solution):
 
     coef_supervised: Floats  # (D + 1,), the supervised fit
     soft_labels: Floats  # (M,), labels in [0, 1] that lead to `coef`
-    improvement: float  # risk(supervised) - risk(coef) is at least this for every labelling, including rounding
+    improvement: float  # risk(supervised) - risk(coef) is at least this for every labeling, including rounding
 
 
 @njit(cache=True)
 def _sweep(B: Floats, norms: Floats, y: Floats, z: Floats, sweeps: int) -> None:
-    """Minimise exactly over one label at a time, for all labels; y (M,) and z = B'y - c (r,) change in place."""
+    """Minimize exactly over one label at a time, for all labels; y (M,) and z = B'y - c (r,) change in place."""
     for _ in range(sweeps):
         for j in range(B.shape[0]):
             if norms[j] == 0.0:
@@ -104,9 +104,9 @@ def _newton_on_free(B: Floats, c: Floats, y: Floats, z: Floats) -> tuple[Floats,
 
 
 def _box_least_squares(B: Floats, c: Floats, y0: Floats, *, tol: float = 1e-10, max_iter: int = 2000) -> BoxSolution:
-    """Minimise 1/2 ||B'y - c||^2 over 0 <= y <= 1, for B (M, r) and c (r,), from y0 (M,) inside the box.
+    """Minimize 1/2 ||B'y - c||^2 over 0 <= y <= 1, for B (M, r) and c (r,), from y0 (M,) inside the box.
 
-    It stops when the duality gap is at most `tol`, in units of the objective. The gap is that of the linearisation,
+    It stops when the duality gap is at most `tol`, in units of the objective. The gap is that of the linearization,
     sum_j g_j y_j - min(0, g_j) with g = B (B'y - c), which bounds objective minus optimum because the objective is
     convex. `max_iter` counts coordinate sweeps.
     """
@@ -125,21 +125,21 @@ def _box_least_squares(B: Floats, c: Floats, y0: Floats, *, tol: float = 1e-10, 
         y, z = _newton_on_free(B, c, y, B.T @ y - c)
 
 
-def _standardisation(X: Floats, fit_intercept: bool, lam: float) -> tuple[Floats, Floats]:
-    """Return the centre and scale of each column; with them the rank of the design does not depend on units.
+def _standardization(X: Floats, fit_intercept: bool, lam: float) -> tuple[Floats, Floats]:
+    """Return the center and scale of each column; with them the rank of the design does not depend on units.
 
     A column that varies only by rounding is scaled by its size, so that it counts as constant.
     """
-    centre = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
-    scale = np.sqrt(np.mean((X - centre) ** 2, axis=0))
+    center = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
+    scale = np.sqrt(np.mean((X - center) ** 2, axis=0))
     largest = np.maximum(np.abs(X.max(axis=0)), np.abs(X.min(axis=0)))
     scale = np.where(scale > _CONSTANT * largest, scale, np.where(largest > 0.0, largest, 1.0))
-    return centre, np.maximum(scale, np.sqrt(lam / len(X)))
+    return center, np.maximum(scale, np.sqrt(lam / len(X)))
 
 
-def _design(X: Floats, centre: Floats, scale: Floats, lam: float, fit_intercept: bool) -> Floats:
-    """Return the standardised rows with a column of ones, and under them the D rows of the ridge penalty."""
-    top = (X - centre) / scale
+def _design(X: Floats, center: Floats, scale: Floats, lam: float, fit_intercept: bool) -> Floats:
+    """Return the standardized rows with a column of ones, and under them the D rows of the ridge penalty."""
+    top = (X - center) / scale
     penalty = np.diag(np.sqrt(lam) / scale)
     if fit_intercept:
         top = np.hstack([top, np.ones((len(X), 1))])
@@ -147,28 +147,28 @@ def _design(X: Floats, centre: Floats, scale: Floats, lam: float, fit_intercept:
     return np.vstack([top, penalty]) if lam > 0 else top
 
 
-def _to_original(w: Floats, centre: Floats, scale: Floats, fit_intercept: bool) -> Floats:
+def _to_original(w: Floats, center: Floats, scale: Floats, fit_intercept: bool) -> Floats:
     """Return slopes and intercept (D+1,) in the units of the data."""
     slopes = w[: len(scale)] / scale
-    return np.append(slopes, w[-1] - centre @ slopes if fit_intercept else 0.0)
+    return np.append(slopes, w[-1] - center @ slopes if fit_intercept else 0.0)
 
 
-def _to_standardised(w: Floats, centre: Floats, scale: Floats, fit_intercept: bool) -> Floats:
-    """Return the coefficients of the standardised design for slopes and intercept (D+1,) in the units of the data."""
+def _to_standardized(w: Floats, center: Floats, scale: Floats, fit_intercept: bool) -> Floats:
+    """Return the coefficients of the standardized design for slopes and intercept (D+1,) in the units of the data."""
     slopes: Floats = w[:-1] * scale
-    return np.append(slopes, w[-1] + centre @ w[:-1]) if fit_intercept else slopes
+    return np.append(slopes, w[-1] + center @ w[:-1]) if fit_intercept else slopes
 
 
 def least_squares(X: Floats, y: Floats, *, lam: float = 0.0, fit_intercept: bool = True) -> Floats:
-    """Return the w (D + 1,), slopes and then the intercept, that minimises ||y - Xw||^2 + lam ||slopes||^2, (3.6).
+    """Return the w (D + 1,), slopes and then the intercept, that minimizes ||y - Xw||^2 + lam ||slopes||^2, (3.6).
 
-    If the rows do not determine w (N <= D and lam = 0), it has the least norm in standardised features.
+    If the rows do not determine w (N <= D and lam = 0), it has the least norm in standardized features.
     """
-    centre, scale = _standardisation(X, fit_intercept, lam)
-    design = _design(X, centre, scale, lam, fit_intercept)
+    center, scale = _standardization(X, fit_intercept, lam)
+    design = _design(X, center, scale, lam, fit_intercept)
     target = np.concatenate([y, np.zeros(len(design) - len(y))])
     w = lstsq(design, target, cond=_RANK, check_finite=False)[0]
-    return _to_original(w, centre, scale, fit_intercept)
+    return _to_original(w, center, scale, fit_intercept)
 
 
 def rounding_of_values(X: Floats, w: Floats) -> float:
@@ -192,8 +192,8 @@ def risk(X: Floats, y: Floats, w: Floats, lam: float) -> float:
 
 def excess_risk(X: Floats, y: Floats, w: Floats, *, lam: float, fit_intercept: bool) -> float:
     """Return `risk` minus its minimum: the part of the residuals that the columns of the design explain."""
-    centre, scale = _standardisation(X, fit_intercept, lam)
-    design = _design(X, centre, scale, lam, fit_intercept)
+    center, scale = _standardization(X, fit_intercept, lam)
+    design = _design(X, center, scale, lam, fit_intercept)
     left, singular, _ = svd(design, full_matrices=False, check_finite=False)
     residual = y - fitted_values(X, w)
     if lam > 0.0:
@@ -210,7 +210,7 @@ def contrast(X: Floats, y: Floats, w: Floats, w_supervised: Floats, lam: float) 
 
 
 def guaranteed_improvement(X: Floats, y: Floats, U: Floats, w: Floats, w_supervised: Floats, lam: float = 0.0) -> float:
-    """Return the minimum over all labellings of U of risk(w_supervised) - risk(w), rounded down.
+    """Return the minimum over all labelings of U of risk(w_supervised) - risk(w), rounded down.
 
     The risk is ||y_e - X_e w||^2 + lam ||slopes||^2. It is linear in each hidden label up to a term that both share,
     so the minimum is attained at a label 0 or 1 in each row. A bound on the rounding of the sums is subtracted; a
@@ -247,37 +247,37 @@ def safe_least_squares(
     tol: float = 1e-10,
     max_iter: int = 2000,
 ) -> SafeLeastSquares:
-    """Fit CPLS (`metric="all"`) or ICLS (`metric="labelled"`).
+    """Fit CPLS (`metric="all"`) or ICLS (`metric="labeled"`).
 
-    `objective` is the contrastive risk (3.17), -||X_e (w - w_sup)||^2 <= 0, that CPLS maximises over labellings (so
-    optimum - objective <= gap), or the labelled risk (3.11) that ICLS minimises. If CPLS cannot prove an
+    `objective` is the contrastive risk (3.17), -||X_e (w - w_sup)||^2 <= 0, that CPLS maximizes over labelings (so
+    optimum - objective <= gap), or the labeled risk (3.11) that ICLS minimizes. If CPLS cannot prove an
     improvement (before convergence, or because there is none), it falls back to the supervised fit, with objective
     0 and the known distance to the saddle value as the gap.
     """
-    n_labelled, n_unlabeled = len(X), len(U)
+    n_labeled, n_unlabeled = len(X), len(U)
     w_sup = least_squares(X, y, lam=lam, fit_intercept=fit_intercept)
     rows = np.vstack([X, U])
-    centre, scale = _standardisation(rows, fit_intercept, lam)
-    orthonormal, triangle = qr(_design(rows, centre, scale, lam, fit_intercept), mode="economic", check_finite=False)
+    center, scale = _standardization(rows, fit_intercept, lam)
+    orthonormal, triangle = qr(_design(rows, center, scale, lam, fit_intercept), mode="economic", check_finite=False)
     left, singular, right = svd(triangle, check_finite=False)
     rank = int(np.sum(singular > _RANK * singular[0]))
     basis = orthonormal @ left[:, :rank]
-    in_basis_sup = singular[:rank] * (right[:rank] @ _to_standardised(w_sup, centre, scale, fit_intercept))
+    in_basis_sup = singular[:rank] * (right[:rank] @ _to_standardized(w_sup, center, scale, fit_intercept))
 
     # z(y_u) = basis'(y, y_u) - in_basis_sup are the coordinates of X_e (w(y_u) - w_sup).
-    B = np.ascontiguousarray(basis[n_labelled : n_labelled + n_unlabeled])
-    labelled = np.delete(basis, slice(n_labelled, n_labelled + n_unlabeled), axis=0)
-    c = in_basis_sup - labelled[:n_labelled].T @ y
+    B = np.ascontiguousarray(basis[n_labeled : n_labeled + n_unlabeled])
+    labeled = np.delete(basis, slice(n_labeled, n_labeled + n_unlabeled), axis=0)
+    c = in_basis_sup - labeled[:n_labeled].T @ y
     start = np.clip(U @ w_sup[:-1] + w_sup[-1], 0.0, 1.0)
-    stop = 0.5 * tol * (n_labelled + n_unlabeled)
+    stop = 0.5 * tol * (n_labeled + n_unlabeled)
     if metric == "all":
         box = _box_least_squares(B, c, start, tol=stop, max_iter=max_iter)
         objective = -float(box.error @ box.error)
     else:
-        factor = qr(labelled, mode="r", check_finite=False)[0][:rank]
+        factor = qr(labeled, mode="r", check_finite=False)[0][:rank]
         box = _box_least_squares(B @ factor.T, factor @ c, start, tol=stop, max_iter=max_iter)
     z = B.T @ box.y - c
-    shift = _to_original(right[:rank].T @ (z / singular[:rank]), centre, scale, fit_intercept)
+    shift = _to_original(right[:rank].T @ (z / singular[:rank]), center, scale, fit_intercept)
     w = w_sup + shift
     if metric != "all":
         objective = float(np.sum((y - X @ w[:-1] - w[-1]) ** 2) + lam * (w[:-1] @ w[:-1]))

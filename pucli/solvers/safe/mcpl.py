@@ -7,13 +7,13 @@ Over parameters Psi and soft labels Q (M, K) of the unlabeled rows,
 the log-likelihood of all rows contrasted with that of the supervised fit (4.8). The maximum Psi(Q) is in closed form
 (4.15)-(4.17) and depends on Q only through class counts and sums Z = A'Q, so what is left is
 
-    minimise  h(Z) - <Z, theta_sup>  over the rows of Q in the simplex,
+    minimize  h(Z) - <Z, theta_sup>  over the rows of Q in the simplex,
 
 smooth and convex, with a Hessian A H A' of low rank. A primal-dual interior point method solves it; a Newton step costs
-one Cholesky factorisation in the (K-1)(p+1) dimensions of Z and K(K-1)/2 products A'WA, so time is linear in M.
+one Cholesky factorization in the (K-1)(p+1) dimensions of Z and K(K-1)/2 products A'WA, so time is linear in M.
 
 For fixed Psi the minimum over Q is at a vertex per row, so CL(Psi(Q), Q) - min_Q' CL(Psi(Q), Q') >= 0 is an exact
-saddle gap, and the second term is the gain over supervised that holds for every labelling (Theorem 4.5).
+saddle gap, and the second term is the gain over supervised that holds for every labeling (Theorem 4.5).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class SaddlePoint(Certificate):
     parameters: Parameters
     supervised: Parameters
     soft_labels: Floats  # (M, K), Q
-    improvement: float  # L(Psi) - L(Psi_sup) is at least this for every labelling, rounding of the sums included
+    improvement: float  # L(Psi) - L(Psi_sup) is at least this for every labeling, rounding of the sums included
 
 
 def _second_moments(A: Floats, d: Floats, share: Floats) -> Floats:
@@ -112,10 +112,10 @@ def _longest(values: Floats, change: Floats) -> float:
 
 
 def _evaluate(
-    model: Model, A: Floats, Z_labelled: Floats, theta_sup: Floats, Q: Floats
+    model: Model, A: Floats, Z_labeled: Floats, theta_sup: Floats, Q: Floats
 ) -> tuple[Floats, Parameters, Floats]:
     """Return Z, the fitted parameters and the gradient g (M, K) at Q."""
-    Z = Z_labelled + Q.T @ A
+    Z = Z_labeled + Q.T @ A
     parameters = model.fit(Z)
     return Z, parameters, A @ (parameters.theta - theta_sup).T
 
@@ -125,21 +125,21 @@ def _gap(Q: Floats, g: Floats) -> float:
     return float(np.sum(Q * (g - g.min(axis=1, keepdims=True))))
 
 
-def _minimise_over_labels(
-    model: Model, A: Floats, Z_labelled: Floats, theta_sup: Floats, *, tol: float, max_iter: int
+def _minimize_over_labels(
+    model: Model, A: Floats, Z_labeled: Floats, theta_sup: Floats, *, tol: float, max_iter: int
 ) -> tuple[Floats, Parameters, float, int]:
-    """Minimise the maximal contrastive log-likelihood over soft labels, until the saddle gap is below `tol` nats.
+    """Minimize the maximal contrastive log-likelihood over soft labels, until the saddle gap is below `tol` nats.
 
-    A (M, p + 1) are the features (1, t(u)) of the unlabeled rows, Z_labelled (K, p + 1) class counts and sums of the
-    labelled rows, all counts positive. Returns the soft labels Q (M, K), the fit at Q, the gap, and the Newton steps.
+    A (M, p + 1) are the features (1, t(u)) of the unlabeled rows, Z_labeled (K, p + 1) class counts and sums of the
+    labeled rows, all counts positive. Returns the soft labels Q (M, K), the fit at Q, the gap, and the Newton steps.
 
-    The barrier function h - mu sum log Q is minimised along mu -> 0 by Newton steps with D = S / Q, S > 0 the slacks
+    The barrier function h - mu sum log Q is minimized along mu -> 0 by Newton steps with D = S / Q, S > 0 the slacks
     of the primal-dual method (g = lam + S, Q S = mu on the central path), kept within a factor of mu / Q. They are
     descent directions of a convex function, so a step is short enough once the slope along it is no longer steep.
     """
-    K = len(Z_labelled)
+    K = len(Z_labeled)
     Q = np.full((len(A), K), 1.0 / K)
-    Z, parameters, g = _evaluate(model, A, Z_labelled, theta_sup, Q)
+    Z, parameters, g = _evaluate(model, A, Z_labeled, theta_sup, Q)
     best, gap, n_iter = (Q, parameters), _gap(Q, g), 0
     mu = gap / Q.size
     S = mu / Q
@@ -155,7 +155,7 @@ def _minimise_over_labels(
         step = _longest(Q, dQ)
         while True:
             trial_Q = Q + step * dQ
-            trial = _evaluate(model, A, Z_labelled, theta_sup, trial_Q)
+            trial = _evaluate(model, A, Z_labeled, theta_sup, trial_Q)
             if np.sum((trial[2] - mu / trial_Q) * dQ) <= -0.3 * slope or step < 1e-8:
                 break
             step *= 0.5
@@ -188,7 +188,7 @@ def _ill_conditioning(model: Model, parameters: Parameters, sizes: float, n: int
 class Gain(NamedTuple):
     """Gain in log-likelihood over the supervised fit, in nats."""
 
-    certain: float  # that of the labelled rows
+    certain: float  # that of the labeled rows
     rows: Floats  # (M, K), that of each unlabeled row in each class
     rounding: float  # a bound on the error of their sum
 
@@ -233,11 +233,11 @@ def contrastive_pessimistic(
     parameters, with objective 0 and the known distance to the saddle value as the gap.
     """
     one_hot = np.eye(codes.max() + 1)[codes]
-    Z_labelled = one_hot.T @ model.features(X)
+    Z_labeled = one_hot.T @ model.features(X)
     A = model.features(U)
-    supervised = supervised_model.fit(Z_labelled)
+    supervised = supervised_model.fit(Z_labeled)
     stop = tol * (len(X) + len(U))
-    Q, fitted, gap, n_iter = _minimise_over_labels(model, A, Z_labelled, supervised.theta, tol=stop, max_iter=max_iter)
+    Q, fitted, gap, n_iter = _minimize_over_labels(model, A, Z_labeled, supervised.theta, tol=stop, max_iter=max_iter)
     gain = gain_over_supervised((supervised_model, supervised), (model, fitted), X, codes, U)
     improvement = gain.worst
     objective = float(gain.certain + np.sum(Q * gain.rows))

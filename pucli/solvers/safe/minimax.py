@@ -16,7 +16,7 @@ the hidden entries at these values, the contrastive pessimistic likelihood is
     f(N, K) = n/2 log|P| - n/2 tr(N' P^-1 N) + tr(Q S) / 2,
 
 concave as an infimum of concave functions. The hidden columns of a row contain those of the rows that have more, so
-K > 0 is the one constraint (the last block needs none, see `_kept`). Newton's method follows the maximisers of
+K > 0 is the one constraint (the last block needs none, see `_kept`). Newton's method follows the maximizers of
 f + mu log|K| for mu -> 0.
 
 Any completion of the rows bounds f from above by the gain of the maximum likelihood estimate of the completed rows. The
@@ -42,13 +42,13 @@ from pucli.core.arrays import Floats, Ints
 from pucli.solvers.result import Certificate
 from pucli.solvers.safe.gaussian import Gaussian, Pattern, relative_rounding, sample_moments
 
-# Nats to which the guaranteed gain is maximised, and the relative accuracy where that is less.
+# Nats to which the guaranteed gain is maximized, and the relative accuracy where that is less.
 TOL = 1e-6
 RELATIVE_TOL = 1e-9
 MAX_ITER = 200
 # Factor from one mu to the next, and squared Newton decrement, relative to mu, of an iterate on the path.
 _SHRINK = 0.03
-_CENTRED = 1e-3
+_CENTERD = 1e-3
 # Shortest step along a Newton direction; where it is shorter, rounding has ended the progress.
 _SHORTEST = 1e-9
 # Least eigenvalue of K, in units of the rounding of a precision matrix; nearer to 0, hidden entries may break a bound.
@@ -89,7 +89,7 @@ class _Point(NamedTuple):
 
 
 def solve_minimax(X: Floats, pattern: Pattern, reference: Gaussian, ridge: float = 0.0) -> MinimaxSolution:
-    """Return the Gaussian that maximises the gain over `reference` guaranteed for any values of the missing entries.
+    """Return the Gaussian that maximizes the gain over `reference` guaranteed for any values of the missing entries.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def _follow(game: _Game, least: float) -> tuple[_Point, float, int]:
             best = point
         if bound - best.f <= max(TOL, RELATIVE_TOL * best.f):
             return best, bound, step
-        if decrement <= _CENTRED * mu:
+        if decrement <= _CENTERD * mu:
             if np.linalg.eigvalsh(point.K)[0] < least:
                 return best, bound, step
             mu *= _SHRINK

@@ -97,7 +97,7 @@ class SeparateModel:
 class SharedGaussian:
     """K Gaussian classes with one covariance, (5.4) and (5.9).
 
-    `second_moment` (d, d) is the sum of xx' + jitter over all rows, labelled and unlabeled. It does not depend on the
+    `second_moment` (d, d) is the sum of xx' + jitter over all rows, labeled and unlabeled. It does not depend on the
     labels, so (1, x) are all the features needed. See `FullGaussian` for `jitter` (d, d).
     """
 

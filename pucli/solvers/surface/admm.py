@@ -1,6 +1,6 @@
 """Elastic kernel-free GLPUAL by the five-block alternating direction method of Wang 2024, section 4.4 (eq. 4.27-4.43).
 
-All terms are split: h = 1 - f on labelled rows, a = 1 + f on unlabeled rows, t = D alpha and b = f. An iteration costs
+All terms are split: h = 1 - f on labeled rows, a = 1 + f on unlabeled rows, t = D alpha and b = f. An iteration costs
 products with all rows. The threshold of (4.33) is c_p / mu, as derived, not the printed c_p. The method is kept for
 comparison with `pucli.solvers.surface.working_set`. One penalty `mu` replaces the four of the text.
 """
@@ -86,7 +86,7 @@ def solve_surface_admm(
     tol: float = 1e-6,
     max_iter: int = 20000,
 ) -> SurfaceSolution:
-    """Minimise EKF-GLPUAL's objective (4.26) by the printed updates (4.28)."""
+    """Minimize EKF-GLPUAL's objective (4.26) by the printed updates (4.28)."""
     problem = surface_problem(rows, G)
     smooth = shifted_laplacian(rows.edges, len(rows.Z), mu).solve
     step = SurfaceUpdates(rows, G, mu, smooth, start=(1.0, 0.0), multipliers=(0.0, 0.0))

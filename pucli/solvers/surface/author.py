@@ -3,7 +3,7 @@
 They differ from the printed ones (`pucli.solvers.surface.admm`) in the graph, the group step and the end, as read from
 the scripts (GitHub, tkks22123/GKF-PUAL; no line of them is copied): W has all pairs of rows, exp(-d^2 / sigma) with
 sigma 2, and R = D - W is not divided by n; a group is shrunk by its one-norm in place of its length; everything starts
-at 0.01, the multipliers of the groups at 10; and a group is zero if no coefficient of t exceeds 1e-6. So they minimise
+at 0.01, the multipliers of the groups at 10; and a group is zero if no coefficient of t exceeds 1e-6. So they minimize
 no stated objective, and there is no certificate.
 """
 

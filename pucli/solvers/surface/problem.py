@@ -41,8 +41,8 @@ class SurfaceProblem:
 
     A: Floats  # (r, r), the quadratic; r = m* + 1
     b: Floats  # (r,), the linear term
-    Zp: Floats  # (n_p, r), labelled rows, with a last column of ones
-    c_p: float  # weight of each labelled row
+    Zp: Floats  # (n_p, r), labeled rows, with a last column of ones
+    c_p: float  # weight of each labeled row
     constant: float  # c_u n_u
     m: int  # number of features
 
@@ -65,10 +65,10 @@ class SurfaceSolution(Solution):
 
 def surface_problem(rows: GlobalLocalProblem, G: Floats) -> SurfaceProblem:
     """Return the problem for any lam1, with A and b computed."""
-    Z, labelled, edges, lam2, c_p, c_u = rows
+    Z, labeled, edges, lam2, c_p, c_u = rows
     Zu = rows.Zu
     A = quadratic(G, Zu.T @ Zu, similarity_form(Z, edges), lam2, c_u)
-    return assemble(Z, A, labelled, c_p, c_u)
+    return assemble(Z, A, labeled, c_p, c_u)
 
 
 def quadratic(G: Floats, ZuZu: Floats, similarity: Floats, lam2: float, c_u: float) -> Floats:
@@ -79,11 +79,11 @@ def quadratic(G: Floats, ZuZu: Floats, similarity: Floats, lam2: float, c_u: flo
     return A
 
 
-def assemble(Z: Floats, A: Floats, labelled: Bools, c_p: float, c_u: float) -> SurfaceProblem:
+def assemble(Z: Floats, A: Floats, labeled: Bools, c_p: float, c_u: float) -> SurfaceProblem:
     """Return the problem with a given quadratic."""
-    b = 2.0 * c_u * Z[~labelled].sum(axis=0)
-    constant = c_u * float(np.count_nonzero(~labelled))
-    return SurfaceProblem(A, b, np.ascontiguousarray(Z[labelled]), c_p, constant, n_features_of(Z.shape[1] - 1))
+    b = 2.0 * c_u * Z[~labeled].sum(axis=0)
+    constant = c_u * float(np.count_nonzero(~labeled))
+    return SurfaceProblem(A, b, np.ascontiguousarray(Z[labeled]), c_p, constant, n_features_of(Z.shape[1] - 1))
 
 
 def surface_objective(problem: SurfaceProblem, w: Floats, lam1: float) -> float:

@@ -4,11 +4,11 @@ The problem (`pucli.solvers.surface.problem`) is solved on a working set of feat
 violates its condition (as in Massias, Gramfort and Salmon 2018). On a working set, hinges and groups are split off:
 
 1. Alternating directions reach a moderate accuracy at the lowest cost. The quadratic terms stay in the matrix A, so an
-   iteration takes one product with the inverse of A + rho_h Zp'Zp + rho_t D'D and two with the labelled rows. Steps are
+   iteration takes one product with the inverse of A + rho_h Zp'Zp + rho_t D'D and two with the labeled rows. Steps are
    over-relaxed (Eckstein and Bertsekas 1992), and both penalties change by a common factor when the two residuals drift
    apart (He, Yang and Wang 2000).
 2. Where they are slow, semismooth Newton steps on the augmented Lagrangian (Li, Sun and Toh 2018) reach any accuracy.
-   Minimising it over w keeps the multipliers p and v in their box and balls, and the matrix of a step, A plus the rows
+   Minimizing it over w keeps the multipliers p and v in their box and balls, and the matrix of a step, A plus the rows
    on a kink plus the groups, is positive definite even where A is singular.
 """
 
@@ -103,7 +103,7 @@ def solve_surface(
     start: SurfaceSolution | None = None,
     allowed: float = 0.0,
 ) -> SurfaceSolution:
-    """Minimise EKF-GLPUAL's objective (4.26) to a proven relative gap."""
+    """Minimize EKF-GLPUAL's objective (4.26) to a proven relative gap."""
     m = problem.m
     w, p = constant_model(problem)
     v = np.zeros((m, m + 1))
@@ -329,7 +329,7 @@ def newton(
 def _lagrangian_step(
     problem: SurfaceProblem, lam1: float, start: Point, penalties: Penalties, accuracy: float
 ) -> tuple[Point, Bools, int]:
-    """Minimise the augmented Lagrangian once and update the multipliers.
+    """Minimize the augmented Lagrangian once and update the multipliers.
 
     Returns the point, which groups (m,) are zero, and the number of Newton steps.
     """

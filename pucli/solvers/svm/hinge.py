@@ -27,7 +27,7 @@ def hinge_losses(signs: Floats, weights: Floats) -> RowLosses:
 
 
 def best_intercept(g: Floats, signs: Floats, weights: Floats) -> float:
-    """Return the beta_0 that minimises the loss of given scores."""
+    """Return the beta_0 that minimizes the loss of given scores."""
     return float(optimal_intercept(hinge_losses(signs, weights), 0.0, g))
 
 

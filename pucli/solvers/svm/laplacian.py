@@ -1,17 +1,17 @@
 """Laplacian support vector machine (Belkin, Niyogi, Sindhwani 2006; Melacci and Belkin 2011).
 
-With f(x) = sum_j alpha_j k(x_j, x) + b over the n labelled and unlabeled rows, minimises
+With f(x) = sum_j alpha_j k(x_j, x) + b over the n labeled and unlabeled rows, minimizes
 
-    J = 1/l sum_labelled [1 - y_i f_i]_+^2 + gamma_a |f|_K^2 + gamma_i / n^2 f' L f.
+    J = 1/l sum_labeled [1 - y_i f_i]_+^2 + gamma_a |f|_K^2 + gamma_i / n^2 f' L f.
 
-J is stationary where (gamma_a I + gamma_i / n^2 L K) alpha is zero but on the l labelled rows, so alpha = M beta with
+J is stationary where (gamma_a I + gamma_i / n^2 L K) alpha is zero but on the l labeled rows, so alpha = M beta with
 one column of M for each of them (the kernel that Sindhwani, Niyogi and Belkin 2005 deform by the graph). With
-H = M'K, at the labelled rows, J is the objective of a support vector machine on l rows,
+H = M'K, at the labeled rows, J is the objective of a support vector machine on l rows,
 
     1/l sum [1 - y_i ((H beta)_i + b)]_+^2 + beta' H beta,
 
 which Newton's method solves in l unknowns. The matrix that M needs does not depend on y, and on the weights by
-their ratio alone: it is factorised once for all machines, and for all labels of the same rows.
+their ratio alone: it is factorized once for all machines, and for all labels of the same rows.
 
 With b at its optimum, J is 2 gamma_a strongly convex in f in the norm of the kernel's space, so J - J* is at most
 |gradient|^2 / (4 gamma_a), with the gradient's norm in that space: a certificate that costs one product with K. It is
@@ -47,7 +47,7 @@ class LaplacianSolution(Solution):
 
 
 def best_offset(y: Floats, g: Floats) -> float:
-    """Return the b that minimises sum_i [1 - y_i (g_i + b)]_+^2 for y in {-1, 1}, g both (l,)."""
+    """Return the b that minimizes sum_i [1 - y_i (g_i + b)]_+^2 for y in {-1, 1}, g both (l,)."""
     # rows with y = 1 count below b = 1 - g, rows with y = -1 above b = -1 - g; the slope is piecewise linear in b
     knots = np.unique(y - g)
 
@@ -86,24 +86,24 @@ def graph_kernel(K: Floats, L: Matrix, ratio: float) -> GraphKernel:
 def solve_laplacian_svms(
     graph: GraphKernel, machines: Sequence[Ints], gamma_a: float, tol: float, max_iter: int
 ) -> list[LaplacianSolution]:
-    """Minimise J to a proven relative gap, for several machines on the same labelled rows."""
-    labelled = np.flatnonzero(machines[0])
-    places = np.zeros((len(graph.K), len(labelled)))
-    places[labelled, np.arange(len(labelled))] = 1.0 / gamma_a
+    """Minimize J to a proven relative gap, for several machines on the same labeled rows."""
+    labeled = np.flatnonzero(machines[0])
+    places = np.zeros((len(graph.K), len(labeled)))
+    places[labeled, np.arange(len(labeled))] = 1.0 / gamma_a
     factors, pivots = graph.factors
     # LAPACK's wrapper counts the pivots from one while it runs, and other threads may use the same ones
     M = lu_solve((factors, pivots.copy()), places, overwrite_b=True, check_finite=False)
-    H = graph.K[labelled] @ M
+    H = graph.K[labeled] @ M
     H = 0.5 * (H + H.T)
     if not np.isfinite(H).all():
         raise ValueError("the kernel matrix of these rows overflows with these weights; scale the rows.")
     found = []
     for y in machines:
-        target = y[labelled].astype(float)
-        best, steps = _certified(graph, labelled, target, np.zeros(len(y)), gamma_a, tol), 0
+        target = y[labeled].astype(float)
+        best, steps = _certified(graph, labeled, target, np.zeros(len(y)), gamma_a, tol), 0
         for beta in _newton(H, target, max_iter):
             steps += 1
-            point = _certified(graph, labelled, target, M @ beta, gamma_a, tol)
+            point = _certified(graph, labeled, target, M @ beta, gamma_a, tol)
             if point.converged or point.objective < best.objective:
                 best = point
             if point.converged:
@@ -129,22 +129,22 @@ def _newton(H: Floats, target: Floats, max_iter: int) -> Iterator[Floats]:
 
 def _certified(
     graph: GraphKernel,
-    labelled: Ints,
+    labeled: Ints,
     target: Floats,
     alpha: Floats,
     gamma_a: float,
     tol: float,
 ) -> LaplacianSolution:
     """Return a point with its best offset, the objective and the gap; the steps are counted by the caller."""
-    K, count, smooth = graph.K, len(labelled), graph.ratio * gamma_a / len(alpha) ** 2
+    K, count, smooth = graph.K, len(labeled), graph.ratio * gamma_a / len(alpha) ** 2
     f = K @ alpha
-    offset = best_offset(target, f[labelled])
-    margin = np.maximum(1.0 - target * (f[labelled] + offset), 0.0)
+    offset = best_offset(target, f[labeled])
+    margin = np.maximum(1.0 - target * (f[labeled] + offset), 0.0)
     Lf = graph.L @ f
     objective = float(np.mean(margin**2) + gamma_a * alpha @ f + smooth * f @ Lf)
     # the gradient in the kernel's space is sum_j g_j k(x_j, .)
     g = 2.0 * gamma_a * alpha + 2.0 * smooth * Lf
-    g[labelled] -= 2.0 / count * target * margin
+    g[labeled] -= 2.0 / count * target * margin
     gap = max(float(g @ (K @ g)), 0.0) / (4.0 * gamma_a)
     cost = _rounding(K, alpha, 2.0 / count, smooth, float(np.sqrt(gap * gamma_a)), gamma_a)
     if cost > LEAST_ROUNDING * objective:
@@ -175,7 +175,7 @@ def _rounding(K: Floats, alpha: Floats, weight: float, smooth: float, norm: floa
 
 
 def _newton_step(H: Floats, target: Floats, beta: Floats, offset: float, f: Floats) -> tuple[Floats, float, Floats]:
-    """Return (beta, b, H beta) of the minimiser of the current quadratic piece, or of a point towards it that lowers J.
+    """Return (beta, b, H beta) of the minimizer of the current quadratic piece, or of a point toward it that lowers J.
 
     Stationarity: beta_i = (y_i - f_i - b) / l on the rows within the margin and zero elsewhere, and the sum of beta is
     zero.

@@ -18,16 +18,16 @@ REFINEMENTS = 2
 
 
 def solve_weighted_squares(Z: Floats, targets: Floats, weights: Floats, lam: float) -> Solution:
-    """Minimise the sum above."""
-    centre = np.append((weights @ Z[:, :-1]) / weights.sum(), 0.0)
-    near = Z - centre
+    """Minimize the sum above."""
+    center = np.append((weights @ Z[:, :-1]) / weights.sum(), 0.0)
+    near = Z - center
     ridge = np.append(np.full(Z.shape[1] - 1, lam), 0.0)
     factor, exact = nearest_factor(2.0 * (near.T * weights) @ near + np.diag(ridge))
     w = np.zeros(Z.shape[1])
     for _ in range(1 + REFINEMENTS):
         w -= cho_solve(factor, _gradient(w, near, targets, weights, ridge), check_finite=False)
-    stored = with_offset(w, centre)
-    w = at_offset(stored, centre)  # as rounding of the intercept leaves it
+    stored = with_offset(w, center)
+    w = at_offset(stored, center)  # as rounding of the intercept leaves it
     gradient = _gradient(w, near, targets, weights, ridge)
     gap = max(0.5 * float(gradient @ cho_solve(factor, gradient, check_finite=False)), 0.0) if exact else np.inf
     value = 0.5 * float(ridge @ w**2) + float(weights @ (near @ w - targets) ** 2)

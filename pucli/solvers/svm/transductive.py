@@ -1,8 +1,8 @@
 """Transductive support vector machine by gradient steps (Chapelle and Zien 2005, section 4).
 
-On rows z_i with f_i = w.z_i + b, minimises
+On rows z_i with f_i = w.z_i + b, minimizes
 
-    J = |w|^2 / 2 + C sum_labelled [1 - y_i f_i]_+^2 + C_u sum_unlabeled exp(-3 f_i^2)
+    J = |w|^2 / 2 + C sum_labeled [1 - y_i f_i]_+^2 + C_u sum_unlabeled exp(-3 f_i^2)
 
 with the mean of f over the unlabeled rows held at the mean of y, so that they are not all called one class. J is not
 convex: C_u rises from C / 1024 to C by factors of two, each stage starting from the one before.
@@ -33,11 +33,11 @@ class TransductiveSolution(Solution):
 def transductive_loss(point: Floats, Z: Floats, y: Floats, C: float, C_u: float) -> tuple[float, Floats]:
     """Return J and its gradient at `point`: w (p,), then b (1,) if there are no unlabeled rows."""
     p = Z.shape[1]
-    labelled = y != 0.0
+    labeled = y != 0.0
     free = len(point) > p
-    f = Z @ point[:p] + (point[p] if free else y[labelled].mean())
-    margin = np.where(labelled, np.maximum(1.0 - y * f, 0.0), 0.0)
-    bump = np.where(labelled, 0.0, np.exp(-STEEPNESS * f * f))
+    f = Z @ point[:p] + (point[p] if free else y[labeled].mean())
+    margin = np.where(labeled, np.maximum(1.0 - y * f, 0.0), 0.0)
+    bump = np.where(labeled, 0.0, np.exp(-STEEPNESS * f * f))
     value = 0.5 * point[:p] @ point[:p] + C * margin @ margin + C_u * bump.sum()
     slopes = -2.0 * C * y * margin - 2.0 * C_u * STEEPNESS * f * bump
     gradient = point[:p] + Z.T @ slopes

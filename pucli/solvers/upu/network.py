@@ -4,7 +4,7 @@ With the sigmoid loss l(z) = 1 / (1 + e^z) and the partial risks
 
     R_p = prior/n_p sum_p l(f),    R_n = 1/n_u sum_u l(-f) - prior/n_p sum_p l(-f),
 
-uPU minimises R_p + R_n. R_n estimates a non-negative quantity, but a flexible f makes it negative. nnPU takes its steps
+uPU minimizes R_p + R_n. R_n estimates a non-negative quantity, but a flexible f makes it negative. nnPU takes its steps
 on R_p + R_n while R_n >= -beta, and otherwise on -gamma R_n alone, which raises R_n again (their algorithm 1).
 
 The network is m - hidden - ReLU - 1, trained by Adam (Kingma, Ba 2015); the L2 decay is added to the gradient of every
@@ -35,7 +35,7 @@ BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 LEARNED = 0.95
 # Numbers of offsets and slopes tried for the score of a network trained at another prior.
 OFFSETS, SLOPES = 64, (0.5, 1.0, 2.0, 4.0, 8.0)
-# Features are standardised inside if a mean is farther from zero than this, or a deviation is beyond these.
+# Features are standardized inside if a mean is farther from zero than this, or a deviation is beyond these.
 FAR, NARROW, BROAD = 0.5, 0.5, 2.0
 
 
@@ -77,21 +77,21 @@ class Risk(NamedTuple):
     beta: float = 0.0
     gamma: float = 1.0
 
-    def partial(self, f: Floats, labelled: Bools) -> Risks:
+    def partial(self, f: Floats, labeled: Bools) -> Risks:
         """Return the risks of scores (n,); nnPU counts R_n as zero in the objective where it is negative."""
-        p, u = f[labelled], f[~labelled]
+        p, u = f[labeled], f[~labeled]
         positive = self.prior * float(np.mean(expit(-p))) if len(p) else 0.0
         negative = float(np.mean(expit(u))) if len(u) else 0.0
         negative -= self.prior * float(np.mean(expit(p))) if len(p) else 0.0
         return Risks(positive + (max(negative, 0.0) if self.non_negative else negative), positive, negative)
 
-    def slopes(self, f: Floats, labelled: Bools) -> Floats:
+    def slopes(self, f: Floats, labeled: Bools) -> Floats:
         """Return the derivative (n,) of a step's objective by each score: the risk, or -gamma R_n."""
         slope: Floats = expit(f) * expit(-f)
-        n_p, n_u = (max(int(np.count_nonzero(kind)), 1) for kind in (labelled, ~labelled))
-        by_positive: Floats = np.where(labelled, -self.prior / n_p, 0.0) * slope
-        by_negative: Floats = np.where(labelled, -self.prior / n_p, 1.0 / n_u) * slope
-        if self.non_negative and self.partial(f, labelled).negative < -self.beta:
+        n_p, n_u = (max(int(np.count_nonzero(kind)), 1) for kind in (labeled, ~labeled))
+        by_positive: Floats = np.where(labeled, -self.prior / n_p, 0.0) * slope
+        by_negative: Floats = np.where(labeled, -self.prior / n_p, 1.0 / n_u) * slope
+        if self.non_negative and self.partial(f, labeled).negative < -self.beta:
             return -self.gamma * by_negative
         return by_positive + by_negative
 
@@ -110,10 +110,10 @@ def network_score(network: Network, X: Floats) -> Floats:
     return f
 
 
-def network_gradient(network: Network, X: Floats, labelled: Bools, risk: Risk) -> Network:
+def network_gradient(network: Network, X: Floats, labeled: Bools, risk: Risk) -> Network:
     """Return the derivative of a step's objective by each parameter, without the decay."""
     if len(X) > MANY_ROWS:
-        by_score = risk.slopes(network_score(network, X), labelled)
+        by_score = risk.slopes(network_score(network, X), labeled)
         parts = [
             _back(network, x, x @ network.W + network.b, part)
             for x, part in zip(_blocks(X), _blocks(by_score), strict=True)
@@ -121,7 +121,7 @@ def network_gradient(network: Network, X: Floats, labelled: Bools, risk: Risk) -
         return Network(*(np.sum(of_blocks, axis=0) for of_blocks in zip(*parts, strict=True)))
     hidden = X @ network.W + network.b
     f = np.maximum(hidden, 0.0) @ network.v + network.c[0]
-    return _back(network, X, hidden, risk.slopes(f, labelled))
+    return _back(network, X, hidden, risk.slopes(f, labeled))
 
 
 def _blocks(rows: Floats) -> list[Floats]:
@@ -147,7 +147,7 @@ class Training(NamedTuple):
 
 def train_network(
     X: Floats,
-    labelled: Bools,
+    labeled: Bools,
     risk: Risk,
     rng: np.random.Generator,
     training: Training,
@@ -163,7 +163,7 @@ def train_network(
         order = rng.permutation(n) if batch_size < n else np.arange(n)
         for first_row in range(0, n, batch_size):
             rows = order[first_row : first_row + batch_size] if batch_size < n else slice(None)
-            gradient = network_gradient(network, X[rows], labelled[rows], risk)
+            gradient = network_gradient(network, X[rows], labeled[rows], risk)
             step += 1
             scale = learning_rate * np.sqrt(1.0 - BETA_2**step) / (1.0 - BETA_1**step)
             for part, by_part, m1, m2 in zip(network, gradient, first, second, strict=True):
@@ -171,8 +171,8 @@ def train_network(
                 m1 += (1.0 - BETA_1) * (total - m1)
                 m2 += (1.0 - BETA_2) * (total * total - m2)
                 part -= scale * m1 / (np.sqrt(m2) + EPSILON)
-    risks = risk.partial(network_score(network, X), labelled)
-    last = network_gradient(network, X, labelled, risk)
+    risks = risk.partial(network_score(network, X), labeled)
+    last = network_gradient(network, X, labeled, risk)
     size = max(float(np.max(np.abs(g + decay * part), initial=0.0)) for g, part in zip(last, network, strict=True))
     return NetworkSolution(
         network=network,
@@ -184,53 +184,53 @@ def train_network(
     )
 
 
-def _has_learned(found: NetworkSolution, X: Floats, labelled: Bools, prior: float) -> bool:
-    """Return whether a network ranks labelled rows above unlabeled rows and its risk is below that of any constant.
+def _has_learned(found: NetworkSolution, X: Floats, labeled: Bools, prior: float) -> bool:
+    """Return whether a network ranks labeled rows above unlabeled rows and its risk is below that of any constant.
 
     The best constant has the risk min(prior, 1 - prior).
     """
     if not (np.isfinite(found.objective) and found.objective < LEARNED * min(prior, 1.0 - prior)):
         return False
     ranks = rankdata(network_score(found.network, X))
-    n_p, n_u = np.count_nonzero(labelled), np.count_nonzero(~labelled)
-    return bool(ranks[labelled].sum() - 0.5 * n_p * (n_p + 1) > 0.5 * n_p * n_u)
+    n_p, n_u = np.count_nonzero(labeled), np.count_nonzero(~labeled)
+    return bool(ranks[labeled].sum() - 0.5 * n_p * (n_p + 1) > 0.5 * n_p * n_u)
 
 
 def train_until_learned(
-    X: Floats, labelled: Bools, risk: Risk, rng: np.random.Generator, training: Training
+    X: Floats, labeled: Bools, risk: Risk, rng: np.random.Generator, training: Training
 ) -> NetworkSolution:
     """Train a network whatever the scale of the features; `converged` tells whether it has learned.
 
     If the first network has not learned, the better one of the second start is returned. It is in the units of X.
     """
-    centre, scale = X.mean(axis=0), X.std(axis=0)
+    center, scale = X.mean(axis=0), X.std(axis=0)
     varied = scale > 0.0
     beyond = (scale[varied] < NARROW) | (scale[varied] > BROAD)
-    if np.any(np.abs(centre) > FAR) or np.any(beyond):
+    if np.any(np.abs(center) > FAR) or np.any(beyond):
         scale = np.where(varied, scale, 1.0)
-        found = train_until_learned((X - centre) / scale, labelled, risk, rng, training)
+        found = train_until_learned((X - center) / scale, labeled, risk, rng, training)
         W = found.network.W / scale[:, None]
-        return replace(found, network=found.network._replace(W=W, b=found.network.b - centre @ W))
+        return replace(found, network=found.network._replace(W=W, b=found.network.b - center @ W))
     prior = risk.prior
-    tried = [train_network(X, labelled, risk, rng, training)]
-    if not _has_learned(tried[0], X, labelled, prior):
+    tried = [train_network(X, labeled, risk, rng, training)]
+    if not _has_learned(tried[0], X, labeled, prior):
         even = risk._replace(prior=max(prior, 0.5), non_negative=True)
-        balanced = train_network(X, labelled, even, rng, training)
-        start = _at_prior(balanced.network, X, labelled, risk)
-        risks = risk.partial(network_score(start, X), labelled)
+        balanced = train_network(X, labeled, even, rng, training)
+        start = _at_prior(balanced.network, X, labeled, risk)
+        risks = risk.partial(network_score(start, X), labeled)
         kept = Network(*(part.copy() for part in start))
         tried.append(replace(balanced, network=kept, risks=risks, objective=risks.objective))
-        tried.append(train_network(X, labelled, risk, rng, training, start))
-    learned = [one for one in tried if _has_learned(one, X, labelled, prior)]
+        tried.append(train_network(X, labeled, risk, rng, training, start))
+    learned = [one for one in tried if _has_learned(one, X, labeled, prior)]
     best = min(learned or tried, key=lambda one: one.objective if np.isfinite(one.objective) else np.inf)
     return replace(best, converged=bool(learned), n_iter=sum(one.n_iter for one in tried))
 
 
-def _at_prior(network: Network, X: Floats, labelled: Bools, risk: Risk) -> Network:
+def _at_prior(network: Network, X: Floats, labeled: Bools, risk: Risk) -> Network:
     """Return the network whose score is a (f - t), with the slope a and the offset t of the smallest risk."""
     f = network_score(network, X)
     spread = float(f.std()) or 1.0
     offsets = np.quantile(f, 1.0 - np.geomspace(0.5 / len(f), 1.0, OFFSETS) * 0.999)
-    found = [(risk.partial(a / spread * (f - t), labelled).objective, a / spread, t) for a in SLOPES for t in offsets]
+    found = [(risk.partial(a / spread * (f - t), labeled).objective, a / spread, t) for a in SLOPES for t in offsets]
     _, a, t = min(found)
     return Network(network.W.copy(), network.b.copy(), a * network.v, a * (network.c - t))

@@ -1,6 +1,6 @@
 """USMO: exact PU learning with the double hinge and a kernel, with memory linear in the number of rows.
 
-Sansone, De Natale and Zhou (2019), "Efficient training for positive unlabeled learning", minimise the dual of
+Sansone, De Natale and Zhou (2019), "Efficient training for positive unlabeled learning", minimize the dual of
 `pucli.solvers.row_losses.losses` by pairs of rows, each solved in closed form, until the tau-optimality conditions (13)
 hold. Here the pairs are taken inside a block of rows, as in SVM-light (Joachims 1999) and ThunderSVM (Wen et al.
 2018): kernel rows are computed a block at a time by one matrix product, pairs are solved on the block's own small
@@ -82,7 +82,7 @@ def solve_kernel(
     cache_bytes: float = 200e6,
     overwrite_X: bool = False,
 ) -> KernelSolution:
-    """Minimise the problem of `pucli.solvers.row_losses.losses` over g in the kernel's space and the intercept.
+    """Minimize the problem of `pucli.solvers.row_losses.losses` over g in the kernel's space and the intercept.
 
     It counts as not converged if the gap has not decreased by a tenth in `MAX_STALLED` blocks. Memory: a copy of X
     unless overwritten, some twenty vectors of length n, and the cache.

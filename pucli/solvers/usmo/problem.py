@@ -1,7 +1,7 @@
 """The double-hinge problem of PU learning (du Plessis, Niu and Sugiyama 2015), as USMO and its peers solve it.
 
-For f = g + b, with g in the space H of a kernel, p labelled and n unlabeled rows, c1 = prior / (2 lam p) and
-c2 = 1 / (2 lam n), Sansone, De Natale and Zhou (2019) minimise
+For f = g + b, with g in the space H of a kernel, p labeled and n unlabeled rows, c1 = prior / (2 lam p) and
+c2 = 1 / (2 lam n), Sansone, De Natale and Zhou (2019) minimize
 
     -c1 sum_p f_i + c2 sum_u max(0, 1/2 + f_i/2, f_i) + 1/2 |g|_H^2
 
@@ -31,7 +31,7 @@ class DoubleHingeProblem(NamedTuple):
     """The double-hinge problem of one training set, with the constants that do not depend on the solution."""
 
     kernel: Kernel
-    X_p: Floats  # (p, m), labelled rows; with the linear kernel sparse ones too, as `X_u`
+    X_p: Floats  # (p, m), labeled rows; with the linear kernel sparse ones too, as `X_u`
     X_u: Floats  # (n, m), unlabeled rows
     # prior / (2 lam p) and 1 / (2 lam n)
     c1: float
@@ -39,13 +39,13 @@ class DoubleHingeProblem(NamedTuple):
     losses: RowLosses  # losses of the unlabeled rows
     total: float  # c1 p
     a_X: Floats  # (n,), c1 sum_p k(x_u, x_p)
-    a_norm: float  # c1^2 times the sum of the kernel over pairs of labelled rows
+    a_norm: float  # c1^2 times the sum of the kernel over pairs of labeled rows
     trivial: float  # value of the best constant f
 
 
-def double_hinge_problem(X: Floats, labelled: Bools, kernel: Kernel, prior: float, lam: float) -> DoubleHingeProblem:
+def double_hinge_problem(X: Floats, labeled: Bools, kernel: Kernel, prior: float, lam: float) -> DoubleHingeProblem:
     """Return the double-hinge problem of rows; raise ValueError for a prior outside [0, 1]."""
-    X_p, X_u = X[labelled], X[~labelled]
+    X_p, X_u = X[labeled], X[~labeled]
     p, n = X_p.shape[0], X_u.shape[0]
     c1, c2 = prior / (2.0 * lam * p), 1.0 / (2.0 * lam * n)
     weights = np.full(p, c1)

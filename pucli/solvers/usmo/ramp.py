@@ -58,14 +58,14 @@ def ramp(z: Floats) -> Floats:
     return 0.5 * np.clip(1.0 - z, 0.0, 2.0)
 
 
-def _tangent_losses(f: Floats, labelled: Bools, c1: float, c2: float) -> RowLosses:
+def _tangent_losses(f: Floats, labeled: Bools, c1: float, c2: float) -> RowLosses:
     """Return the convex majorants at f (N,), up to a constant per row: the concave part becomes its tangent.
 
-    Labelled rows: c1 [1 - z]_+ + c1 z where f < -1; unlabeled rows: c2/2 [1 + z]_+ - c2/2 z where f > 1.
+    Labeled rows: c1 [1 - z]_+ + c1 z where f < -1; unlabeled rows: c2/2 [1 + z]_+ - c2/2 z where f > 1.
     """
-    lower = np.where(labelled, np.where(f < -1.0, 0.0, -c1), np.where(f > 1.0, -0.5 * c2, 0.0))
-    upper = lower + np.where(labelled, c1, 0.5 * c2)
-    kink = np.where(labelled, 1.0, -1.0)
+    lower = np.where(labeled, np.where(f < -1.0, 0.0, -c1), np.where(f > 1.0, -0.5 * c2, 0.0))
+    upper = lower + np.where(labeled, c1, 0.5 * c2)
+    kink = np.where(labeled, 1.0, -1.0)
     return RowLosses(lower, upper, upper, kink, kink)
 
 
@@ -73,7 +73,7 @@ class RampProblem(NamedTuple):
     """Rows and weights."""
 
     X: Floats  # (N, m), rows
-    labelled: Bools  # (N,), True for labelled positives
+    labeled: Bools  # (N,), True for labeled positives
     kernel: Kernel
     prior: float  # share of positives among the unlabeled rows
     lam: float  # ridge
@@ -88,18 +88,18 @@ def solve_ramp(
     start: Floats | None = None,
 ) -> RampSolution:
     """Run the procedure from f = 0, where no loss is cut off, or from other scores."""
-    X, labelled, kernel, prior, lam = problem
-    c1 = prior / (2.0 * lam * labelled.sum())
-    c2 = 1.0 / (2.0 * lam * (~labelled).sum())
+    X, labeled, kernel, prior, lam = problem
+    c1 = prior / (2.0 * lam * labeled.sum())
+    c2 = 1.0 / (2.0 * lam * (~labeled).sum())
     trivial = min(2.0 * prior, 1.0) / (2.0 * lam)
     linear = kernel.name == "linear" and keeps_w(*X.shape)
     coef = np.zeros(X.shape[1]) if kernel.name == "linear" else None
     f, norm, weights, intercept = np.zeros(len(X)), 0.0, np.zeros(len(X)), 0.0
-    objectives = [_objective(f, labelled, c1, c2, norm)] if start is None else [np.inf]
+    objectives = [_objective(f, labeled, c1, c2, norm)] if start is None else [np.inf]
     f = f if start is None else start
     residual, n_iter = np.inf, 0
     while n_iter < max_iter:
-        losses = _tangent_losses(f, labelled, c1, c2)
+        losses = _tangent_losses(f, labeled, c1, c2)
         majorant = 0.5 * norm + float(loss_values(losses, f).sum())
         known = np.isfinite(objectives[-1])
         accuracy = tol * relative_scale(objectives[-1] if known else trivial, 0.0, trivial)
@@ -117,7 +117,7 @@ def solve_ramp(
         rounding = ROUNDING * float((losses.upper - losses.lower) @ np.abs(f))
         if rounding > LEAST_ROUNDING * accuracy / tol:
             residual += rounding
-        value = _objective(new.f, labelled, c1, c2, new.norm)
+        value = _objective(new.f, labeled, c1, c2, new.norm)
         if known and (residual <= accuracy or value >= objectives[-1]):
             break
         weights = -sigma
@@ -179,5 +179,5 @@ def _scored_anew(X: Floats, kernel: Kernel, losses: RowLosses, sigma: Floats, in
     return _Minimum(coef, f, intercept, norm, 0.5 * norm + float(loss_values(losses, f).sum()) - gap)
 
 
-def _objective(f: Floats, labelled: Bools, c1: float, c2: float, norm: float) -> float:
-    return float(2.0 * c1 * ramp(f[labelled]).sum() + c2 * ramp(-f[~labelled]).sum() + 0.5 * norm)
+def _objective(f: Floats, labeled: Bools, c1: float, c2: float, norm: float) -> float:
+    return float(2.0 * c1 * ramp(f[labeled]).sum() + c2 * ramp(-f[~labeled]).sum() + 0.5 * norm)

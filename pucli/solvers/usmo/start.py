@@ -1,7 +1,7 @@
 """Starting points for USMO. Any feasible point is valid; a good one saves most of the kernel rows.
 
 `subsample_start` solves the problem on an eighth of the rows and derives the dual variables of all rows from its f.
-`one_class_start` is the heuristic of Sansone et al. (2019), section 4.5: a one-class machine on the labelled rows ranks
+`one_class_start` is the heuristic of Sansone et al. (2019), section 4.5: a one-class machine on the labeled rows ranks
 the unlabeled rows, and five groups along the ranking are placed at the five kinds of corner.
 """
 
@@ -18,7 +18,7 @@ from pucli.solvers.usmo.problem import DoubleHingeProblem, double_hinge_losses
 SUBSAMPLE_SHARE = 8
 SMALLEST_SUBSAMPLE = 500
 SUBSAMPLE_TOL = 1e-2
-# Share of the labelled rows that may be outside of the one-class machine's region.
+# Share of the labeled rows that may be outside of the one-class machine's region.
 ONE_CLASS_NU = 0.5
 
 

@@ -1,6 +1,6 @@
 """The double-hinge problem by scikit-learn's SVR on stacked rows, which USMO is compared with.
 
-With epsilon = 0 and targets far beyond any |f|, weighted absolute deviations add up to the double hinge: labelled rows
+With epsilon = 0 and targets far beyond any |f|, weighted absolute deviations add up to the double hinge: labeled rows
 with target +M and weight c1; unlabeled rows with targets -1 and +1 and weight c2/4 each, and -M with weight c2/2.
 """
 

@@ -13,13 +13,13 @@ import numpy as np
 from pucli.core.arrays import Floats, Ints
 from pucli.methods import Method, estimator_class
 from pucli.solvers.kernels.graph import Graph, graph_of_part, mutual_knn
-from pucli.solvers.kernels.neighbours import nearest
+from pucli.solvers.kernels.neighbors import nearest
 from pucli.tuning.folds import Fold
 from pucli.tuning.routes import Filling, Outcomes, Point, Progress, count_positive
 
-# Up to so many rows each fold is searched for itself; above, neighbours are found once for all folds.
+# Up to so many rows each fold is searched for itself; above, neighbors are found once for all folds.
 SEPARATE_ROWS = 10_000
-# Neighbours that are found for each one of a graph, so that enough of them are in every fold's training rows.
+# Neighbors that are found for each one of a graph, so that enough of them are in every fold's training rows.
 SHARED = 3
 # (repeat, fold)
 Place = tuple[int, int]
@@ -37,7 +37,7 @@ class PathRoute(ABC):
     X : ndarray of shape (n, m)
         Rows.
     s : ndarray of shape (n,)
-        1 for labelled, 0 for unlabeled rows.
+        1 for labeled, 0 for unlabeled rows.
     folds : list of lists of (training rows, validation rows)
         One list for each repeat of the cross-validation.
     params : mapping
@@ -65,7 +65,7 @@ class PathRoute(ABC):
         self.defaults: dict[str, Any] = {**estimator_class(method)().get_params(), **method.params, **params}
         self.X, self.s, self.folds = np.ascontiguousarray(X), s, folds
         self.scores, self.cache, self.score_error = scores, None if scores else cache, score_error
-        self._neighbours: dict[int, Ints] = {}
+        self._neighbors: dict[int, Ints] = {}
 
     @staticmethod
     @abstractmethod
@@ -88,8 +88,8 @@ class PathRoute(ABC):
         """Return scores, or the four counts from the numbers (n_points, 2) of rows of each kind predicted positive."""
         if self.scores:
             return scores
-        labelled = np.count_nonzero(s_valid == 1)
-        return np.insert(positive, [1, 2], [labelled, len(s_valid) - labelled], axis=1)
+        labeled = np.count_nonzero(s_valid == 1)
+        return np.insert(positive, [1, 2], [labeled, len(s_valid) - labeled], axis=1)
 
     def batch(self, point: Point) -> Hashable:
         """Return a key shared by points that must be evaluated together; by default, by all points."""
@@ -114,12 +114,12 @@ class PathRoute(ABC):
         return result.outcomes
 
     def fold_graph(self, X: Floats, train: Ints, k: int) -> Graph:
-        """Return the graph of the training rows among rows X; of many by neighbours found once for all folds."""
+        """Return the graph of the training rows among rows X; of many by neighbors found once for all folds."""
         if len(train) <= SEPARATE_ROWS:
             return mutual_knn(np.ascontiguousarray(X[train]), k)
-        if k not in self._neighbours:
-            self._neighbours[k] = nearest(X, SHARED * k).rows
-        return graph_of_part(X, self._neighbours[k], train, k)
+        if k not in self._neighbors:
+            self._neighbors[k] = nearest(X, SHARED * k).rows
+        return graph_of_part(X, self._neighbors[k], train, k)
 
     def fold(self, place: Place) -> Fold:
         """Return (training rows, validation rows)."""

@@ -36,9 +36,9 @@ class CPBPath(PathRoute):
         return point["kernel"], point["width"]
 
     def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
-        """Fit the points to the training rows, each starting from its neighbour."""
+        """Fit the points to the training rows, each starting from its neighbor."""
         train, valid = self.fold(place)
-        X, labelled = np.ascontiguousarray(self.X[train]), self.s[train] == 1
+        X, labeled = np.ascontiguousarray(self.X[train]), self.s[train] == 1
         previous: Point = {}
         graph = edges = similarity = dual = None
         Z = Z_valid = np.empty(0)
@@ -55,7 +55,7 @@ class CPBPath(PathRoute):
                 edges = graph.edges(point["sigma"])
                 similarity, dual = similarity_form(Z[:, :-1], edges), None
             assert edges is not None
-            problem = CPBProblem(Z, labelled, edges, point["prior"], point["lam"])
+            problem = CPBProblem(Z, labeled, edges, point["prior"], point["lam"])
             fit = solve_cpb(problem, point["tol"], limit(solve_cpb, point), similarity, dual)
             dual = fit.dual
             result[p] = self.seen(Z_valid @ fit.coef, self.s[valid])

@@ -30,7 +30,7 @@ class ElasticPath(PathRoute):
         return bool(params.get("solver", "dual") == "dual")
 
     def batch(self, point: Point) -> tuple[int, float, int]:
-        """Return neighbours and tolerances; points with the same ones form one path."""
+        """Return neighbors and tolerances; points with the same ones form one path."""
         return int(point["n_neighbors"]), float(point["tol"]), limit(solve_elastic, point)
 
     def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:

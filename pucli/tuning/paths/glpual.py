@@ -1,7 +1,7 @@
 """The path-wise routes of GLPUAL and GLLC.
 
 Per fold: distances and graph. Per width: kernel features. Per sigma: Z'RZ. Per (width, sigma, lam, c_u): one
-factorisation, which serves both methods, with the dual warm-started along c_u. Small linear problems run in one
+factorization, which serves both methods, with the dual warm-started along c_u. Small linear problems run in one
 compiled loop over the whole grid. The thesis form needs one kernel matrix per width and its row sums over each fold.
 """
 
@@ -32,8 +32,8 @@ from pucli.tuning.routes import Outcomes, Point
 SMALL_FEATURES = 24
 # With a linear kernel, the matrix of all distances is not formed for more rows than this.
 DENSE_ROWS = 5000
-# Above this many labelled rows, and more of them than features, their matrix is not formed.
-MANY_LABELLED = 2000
+# Above this many labeled rows, and more of them than features, their matrix is not formed.
+MANY_LABELED = 2000
 # Kernel matrices of all rows that the thesis form keeps, one for each width.
 MOST_KERNELS = 12
 # After this many sweeps of the ascent an interior-point method ends it.
@@ -43,17 +43,17 @@ Group = tuple[str, str, float | None]
 
 
 class FoldData(NamedTuple):
-    """A fold: its rows, the mask of labelled rows, and the graph of the training rows."""
+    """A fold: its rows, the mask of labeled rows, and the graph of the training rows."""
 
     train: Ints
     valid: Ints
-    labelled: Bools  # (n_train,)
+    labeled: Bools  # (n_train,)
     s_valid: Ints
     graph: Graph
 
 
 class GlobalLocalPath(PathRoute):
-    """Common base of the routes of glpual and gllc; `squared` is the loss on labelled rows."""
+    """Common base of the routes of glpual and gllc; `squared` is the loss on labeled rows."""
 
     squared: bool
 
@@ -123,7 +123,7 @@ class GlobalLocalPath(PathRoute):
         table = np.array([[points[p][k] for k in ("sigma", "lam", "c_u", "c_p")] for p in order], dtype=float)
         scores = np.empty((len(table) if self.scores else 0, len(Z_valid)))
         positive = linear_path(
-            Z, data.labelled, data.graph.i, data.graph.j, data.graph.squared_distance, Z_valid,
+            Z, data.labeled, data.graph.i, data.graph.j, data.graph.squared_distance, Z_valid,
             data.s_valid == 1, table, self.squared, self._tol, limit(solve_glpual, self.defaults), scores,
         )  # fmt: skip
         result = self.empty(len(points), len(Z_valid))
@@ -138,7 +138,7 @@ class GlobalLocalPath(PathRoute):
     def _large(
         self, group: Group, points: Sequence[Point], place: Place, data: FoldData, Z: Floats, Z_valid: Floats
     ) -> Outcomes:
-        """Return outcomes with one LAPACK factorisation per point; a cache also keeps those of the other method."""
+        """Return outcomes with one LAPACK factorization per point; a cache also keeps those of the other method."""
         result = self.empty(len(points), len(Z_valid))
         tol, max_iter = self._tol, limit(solve_glpual, self.defaults)
         keys = [
@@ -148,10 +148,10 @@ class GlobalLocalPath(PathRoute):
         if self.cache is not None and all(key in self.cache for key in keys):
             result[:] = [self.cache[key] for key in keys]
             return result
-        if (self.squared and self.scores) or np.count_nonzero(data.labelled) > max(MANY_LABELLED, Z.shape[1]):
+        if (self.squared and self.scores) or np.count_nonzero(data.labeled) > max(MANY_LABELED, Z.shape[1]):
             return self._from_sums(points, data, Z, Z_valid)
-        Z, Z_valid, k = _labelled_last(Z, Z_valid, data.labelled, len(points))
-        Zp, Zu = Z[data.labelled], Z[~data.labelled]
+        Z, Z_valid, k = _labeled_last(Z, Z_valid, data.labeled, len(points))
+        Zp, Zu = Z[data.labeled], Z[~data.labeled]
         rows, n_p = np.asfortranarray(Zp[:, k:].T), len(Zp)
         G_u, s_u = Zu.T @ Zu, Zu.sum(axis=0)
         sigma, G_r2, a, previous = None, np.empty(0), np.zeros(n_p), None
@@ -163,7 +163,7 @@ class GlobalLocalPath(PathRoute):
                 product = laplacian_product(data.graph.i, data.graph.j, edge_weights(data.graph, sigma), Z)
                 G_r2 = 2.0 * (Z.T @ product)
             c_u, c_p = point["c_u"], point["c_p"]
-            # in place: new memory for A would cost a third of its factorisation
+            # in place: new memory for A would cost a third of its factorization
             np.multiply(G_u, 2.0 * c_u, out=A)
             A += G_r2
             A[diagonal] += point["lam"]
@@ -196,10 +196,10 @@ class GlobalLocalPath(PathRoute):
         return result
 
     def _from_sums(self, points: Sequence[Point], data: FoldData, Z: Floats, Z_valid: Floats) -> Outcomes:
-        """Return the outcomes from sums over the rows, without a matrix of all labelled rows."""
+        """Return the outcomes from sums over the rows, without a matrix of all labeled rows."""
         result = self.empty(len(points), len(Z_valid))
-        plain = RowSums.of(Z, data.labelled)
-        Zp = np.ascontiguousarray(Z[data.labelled])
+        plain = RowSums.of(Z, data.labeled)
+        Zp = np.ascontiguousarray(Z[data.labeled])
         sigma, sums = None, plain
         for p in in_order(points, _path_order):
             point = points[p]
@@ -217,7 +217,7 @@ class GlobalLocalPath(PathRoute):
 
     def _thesis(self, width: float, points: Sequence[Point], data: FoldData) -> Outcomes:
         K_pp, k_pu, s_uu, K_vp, k_vu = self._thesis_sums(width, data)
-        n_u = int(np.count_nonzero(~data.labelled))
+        n_u = int(np.count_nonzero(~data.labeled))
         result = self.empty(len(points), len(data.valid))
         done: dict[tuple[float, float], Any] = {}
         for p, point in enumerate(points):
@@ -241,8 +241,8 @@ class GlobalLocalPath(PathRoute):
                 self._kernels.pop(next(iter(self._kernels)))
             self._kernels[width] = rbf_from_distances(self.distances, width)
         K = self._kernels[width]
-        unlabeled = data.train[~data.labelled]
-        p = data.train[data.labelled]
+        unlabeled = data.train[~data.labeled]
+        p = data.train[data.labeled]
         chosen = np.zeros(len(K))
         chosen[unlabeled] = 1.0
         k_u = K @ chosen
@@ -256,33 +256,33 @@ class GlobalLocalPath(PathRoute):
 
 
 class GLPUALPath(GlobalLocalPath):
-    """The route of glpual: the hinge on labelled rows."""
+    """The route of glpual: the hinge on labeled rows."""
 
     squared = False
 
 
 class GLLCPath(GlobalLocalPath):
-    """The route of gllc: the squared loss on labelled rows."""
+    """The route of gllc: the squared loss on labeled rows."""
 
     squared = True
 
 
-def _labelled_last(Z: Floats, Z_valid: Floats, labelled: Bools, n_points: int) -> tuple[Floats, Floats, int]:
-    """Rotate features so that the n_p labelled rows have zeros in the first k = r - n_p; the intercept column stays.
+def _labeled_last(Z: Floats, Z_valid: Floats, labeled: Bools, n_points: int) -> tuple[Floats, Floats, int]:
+    """Rotate features so that the n_p labeled rows have zeros in the first k = r - n_p; the intercept column stays.
 
     With a Cholesky factor C, C^-1 Zp' then only takes the end of C, instead of r^2 n_p operations for each point. The
-    rows (n, r + 1) are returned as they are, with k = 0, if there are as many labelled rows as features, or too few
+    rows (n, r + 1) are returned as they are, with k = 0, if there are as many labeled rows as features, or too few
     points to gain from the rotation, which takes 4 n r n_p operations.
     """
-    r, n_p = Z.shape[1] - 1, int(np.count_nonzero(labelled))
+    r, n_p = Z.shape[1] - 1, int(np.count_nonzero(labeled))
     if n_p >= r or n_points * r < 4 * len(Z):
         return Z, Z_valid, 0
-    factor, reflections, *_ = dgeqrf(Z[labelled, :-1].T)
+    factor, reflections, *_ = dgeqrf(Z[labeled, :-1].T)
     rotated = []
     for rows in (Z, Z_valid):
         turned, *_ = dormqr("R", "N", factor, reflections, rows[:, :-1], max(1, 64 * len(rows)))
         rotated.append(with_intercept(turned[:, ::-1]))
-    rotated[0][labelled, : r - n_p] = 0.0
+    rotated[0][labeled, : r - n_p] = 0.0
     return rotated[0], rotated[1], r - n_p
 
 

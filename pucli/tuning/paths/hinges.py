@@ -27,8 +27,8 @@ class BSVMPath(PathRoute):
     def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
         """Return the counts or the scores of complete points on one fold."""
         train, valid = self.fold(place)
-        X, X_valid, labelled = self.X[train], self.X[valid], self.s[train] == 1
-        signs, zeros = np.where(labelled, 1.0, -1.0), np.zeros(X.shape[1])
+        X, X_valid, labeled = self.X[train], self.X[valid], self.s[train] == 1
+        signs, zeros = np.where(labeled, 1.0, -1.0), np.zeros(X.shape[1])
         result = self.empty(len(points), len(valid))
         # the last dual variables, times their ridge: slopes of the losses
         weights, slopes = None, None
@@ -37,9 +37,9 @@ class BSVMPath(PathRoute):
             lam = float(point["lam"])
             if weights != (point["c_u"], point["c_p"]):
                 weights, slopes = (point["c_u"], point["c_p"]), None
-            loss = np.where(labelled, float(point["c_p"]), float(point["c_u"])) / lam
-            constant = float(loss[labelled].sum())  # the solver's objective leaves it out
-            best_constant = 2.0 * min(constant, float(loss[~labelled].sum()))
+            loss = np.where(labeled, float(point["c_p"]), float(point["c_u"])) / lam
+            constant = float(loss[labeled].sum())  # the solver's objective leaves it out
+            best_constant = 2.0 * min(constant, float(loss[~labeled].sum()))
             fitted = solve_linear(
                 X, hinge_losses(signs, loss), 0.0, zeros, tol=float(point["tol"]), max_iter=MOST_STEPS,
                 scale=Scale(best_constant, constant), start=None if slopes is None else slopes / lam,

@@ -114,7 +114,7 @@ def _features(X: Floats, width: float, rank: int) -> Floats:
 
 
 def _take_graph_from(route: Route, rows: Floats) -> None:
-    """Let a route that needs neighbours find them among `rows` (n, m)."""
+    """Let a route that needs neighbors find them among `rows` (n, m)."""
     if isinstance(route, FoldsInParallel):
         for repeat in route.routes:
             for one in repeat:

@@ -1,10 +1,10 @@
 """The path-wise route of EKF-GLPUAL.
 
 The surface features, products and graph are computed once per fold, Z'RZ once per sigma, and the quadratic once per
-(sigma, lam2, c_u), if any fit needs it. Each fit starts from its best neighbour.
+(sigma, lam2, c_u), if any fit needs it. Each fit starts from its best neighbor.
 
 Most points of a large grid need no fit. The objective grows with lam1, lam2 and c_u, and with sigma through the weights
-of the graph. A bound on the minimum at one point is therefore a bound at every larger one, and a neighbour's solution
+of the graph. A bound on the minimum at one point is therefore a bound at every larger one, and a neighbor's solution
 whose objective here is within the tolerance of it is a solution here.
 """
 
@@ -30,7 +30,7 @@ COMMON = ("n_neighbors", "c_p", "tol", "max_iter", "sigma")
 
 
 class _Known(NamedTuple):
-    """A solution of a point, which may have been found for its neighbour."""
+    """A solution of a point, which may have been found for its neighbor."""
 
     fit: SurfaceSolution
     parts: Floats  # (4,), its terms that lam1, lam2, c_u and c_p weigh
@@ -41,10 +41,10 @@ class _Known(NamedTuple):
 class _Fold:
     """Solutions for the training rows of a fold, asked for in the order of `order`."""
 
-    def __init__(self, X: Floats, labelled: Bools, score_error: float) -> None:
-        self.X, self.labelled = X, labelled
+    def __init__(self, X: Floats, labeled: Bools, score_error: float) -> None:
+        self.X, self.labeled = X, labeled
         self.Z, self.G = with_intercept(surface_features(X)), surface_ridge(X)
-        Zu = self.Z[~labelled]
+        Zu = self.Z[~labeled]
         self.ZuZu = Zu.T @ Zu
         self.allowed = score_error**2 * len(Zu)
         self.graph: Graph | None = None
@@ -98,15 +98,15 @@ class _Fold:
         assert self.graph is not None
         if self.problem is None:
             A = quadratic(self.G, self.ZuZu, self.similarity, point["lam2"], point["c_u"])
-            self.problem = assemble(self.Z, A, self.labelled, point["c_p"], point["c_u"])
+            self.problem = assemble(self.Z, A, self.labeled, point["c_p"], point["c_u"])
         steps = limit(solve_surface, point)
         fit = solve_surface(self.problem, point["lam1"], point["tol"], steps, start, allowed)
         f, alpha = self.Z @ fit.coef, fit.coef[:-1]
         parts = [
             0.5 * np.linalg.norm(alpha[surface_groups(self.X.shape[1])], axis=1).sum(),
             0.5 * float(alpha @ self.G @ alpha),
-            np.sum((1.0 + f[~self.labelled]) ** 2),
-            np.maximum(1.0 - f[self.labelled], 0.0).sum(),
+            np.sum((1.0 + f[~self.labeled]) ** 2),
+            np.maximum(1.0 - f[self.labeled], 0.0).sum(),
         ]
         rough = (f[self.graph.i] - f[self.graph.j]) ** 2
         return _Known(fit, np.array(parts), rough, fit.objective - fit.gap)
@@ -121,7 +121,7 @@ class SurfacePath(PathRoute):
         return bool(params.get("solver", "working-set") == "working-set")
 
     def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
-        """Fit the points to the training rows, or take a neighbour's fit."""
+        """Fit the points to the training rows, or take a neighbor's fit."""
         check_memory(*self.X.shape)
         train, valid = self.fold(place)
         digest = hashlib.blake2b(repr(points).encode())

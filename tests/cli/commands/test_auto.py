@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from pucli.cli.terminal import percent, percents
-from pucli.estimators.auto.random_labelling import RandomLabelling
+from pucli.estimators.auto.random_labeling import RandomLabeling
 from pucli.solvers.ensemble.estimates import Estimate, lift_of
 from tests.solvers.ensemble.helpers import two_clouds
 
@@ -23,7 +23,7 @@ PREDICTED = ("prediction", "score", "probability", "probability_low", "probabili
 
 @pytest.fixture
 def customers(tmp_path: Path) -> Path:
-    X, s, _ = two_clouds(160, labelled=40, seed=5)
+    X, s, _ = two_clouds(160, labeled=40, seed=5)
     path = tmp_path / "customers.csv"
     lines = ["a,b,c,d,bought"] + [
         ",".join(f"{value:.4f}" for value in row) + ("," + ("yes" if mark else ""))
@@ -38,21 +38,21 @@ def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> 
     result = pucli(*words, "--model", "m.model", "--scored", "s.csv", "--id", "d", "--json")
     assert result.code == 0, result.err
     found = result.document
-    assert found["labelled"] == 40
+    assert found["labeled"] == 40
     assert set(found["estimates"]) == {"prior", "share", "recall", "precision", "f1", "auc"}
     assert found["leaderboard"][0]["pu_auc"] > 0.6
-    assert 0 < found["random_labelling"]["p_value"] <= 1
+    assert 0 < found["random_labeling"]["p_value"] <= 1
     with Path("s.csv").open() as stream:
         lines = list(csv.DictReader(stream))
     assert len(lines) == found["rows"]
-    assert list(lines[0]) == ["row", "d", "labelled", *PREDICTED, "why"]
+    assert list(lines[0]) == ["row", "d", "labeled", *PREDICTED, "why"]
     assert {line["prediction"] for line in lines} == {"yes", "not yes"}
     with customers.open() as stream:
         written = {str(number): line["d"] for number, line in enumerate(csv.DictReader(stream), start=1)}
     assert {line["row"]: line["d"] for line in lines} == written
     low, value, high = (np.array([float(line[name]) for line in lines]) for name in RANGE)
     assert np.all((low <= value) & (value <= high)) and np.any(high - low > 0.01)
-    unlabeled = [float(line["probability"]) for line in lines if line["labelled"] == "0"]
+    unlabeled = [float(line["probability"]) for line in lines if line["labeled"] == "0"]
     assert unlabeled == sorted(unlabeled, reverse=True)
     predicted = pucli("predict", "--model", "m.model", "--data", customers, "--json")
     assert predicted.code == 0, predicted.err
@@ -64,9 +64,9 @@ def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> 
 def test_a_precision_out_of_reach_keeps_the_model(pucli, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))
-    labelled = np.arange(400) < 40
+    labeled = np.arange(400) < 40
     X[:100] += 0.7
-    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "s": labelled.astype(int)}).to_csv("overlap.csv", index=False)
+    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "s": labeled.astype(int)}).to_csv("overlap.csv", index=False)
     words = ("auto", "--data", "overlap.csv", "--label", "s", "--positive", 1, "--precision", 0.999)
     refused = pucli(*words)
     assert refused.code == 2
@@ -91,17 +91,17 @@ def test_a_precision_is_cut_for_as_by_the_estimator(pucli, customers: Path) -> N
     table = pd.read_csv(customers)
     alone = type(saved)(**saved.get_params()).fit(table[["a", "b", "c", "d"]].to_numpy(), table["bought"].notna())
     assert alone.threshold_ == saved.threshold_ == found["threshold"]["value"]
-    assert (alone.positive_share_, alone.labelled_recall_) == (saved.positive_share_, saved.labelled_recall_)
+    assert (alone.positive_share_, alone.labeled_recall_) == (saved.positive_share_, saved.labeled_recall_)
 
 
 @pytest.mark.slow
-def test_a_model_that_is_kept_so_tells_of_a_labelling_that_is_not_random(pucli, customers: Path, monkeypatch) -> None:
-    monkeypatch.setattr("pucli.models.auto.ranking.labelling_of", lambda *_: RandomLabelling(0.005, 0, 4.0))
+def test_a_model_that_is_kept_so_tells_of_a_labeling_that_is_not_random(pucli, customers: Path, monkeypatch) -> None:
+    monkeypatch.setattr("pucli.models.auto.ranking.labeling_of", lambda *_: RandomLabeling(0.005, 0, 4.0))
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--model")
     for name, more in (("plain", ()), ("kept", ("--precision", 1))):
         assert pucli(*words, name, *more).code == (2 if more else 0)
         applied = pucli("predict", "--model", name, "--data", customers, "--out", f"{name}.csv")
-        assert "found in training: random labelling is unlikely" in applied.err
+        assert "found in training: random labeling is unlikely" in applied.err
 
 
 @pytest.mark.slow
@@ -110,12 +110,12 @@ def test_nothing_is_known_where_cases_were_entered_several_times(pucli, customer
     (tmp_path / "orders.csv").write_text("\n".join([lines[0], *(line for line in lines[1:] for _ in range(3))]) + "\n")
     words = ("--data", "orders.csv", "--label", "bought", "--positive", "yes")
     found = pucli("auto", *words, "--model", "m.model", "--report", "r.html", "--verbose")
-    assert "120 of 120 labelled rows are equal to another labelled row" in found.err
-    assert "random? cannot be judged: labelled rows are repeated" in found.out
+    assert "120 of 120 labeled rows are equal to another labeled row" in found.err
+    assert "random? cannot be judged: labeled rows are repeated" in found.out
     lines = found.out.splitlines()
     held = [line.split("  ")[-1].strip() for line in lines if re.match("(class prior|recall|auc) ", line)]
-    assert held == ["no: labelled rows are repeated"] * 3
-    assert "Labelled rows are repeated" in Path("r.html").read_text(encoding="utf-8")
+    assert held == ["no: labeled rows are repeated"] * 3
+    assert "Labeled rows are repeated" in Path("r.html").read_text(encoding="utf-8")
     assert "keep one row of each case" in pucli("predict", "--model", "m.model", "--data", customers).err
     trained = pucli("train", "--method", "blssvm", *words, "--model", "b.model")
     assert "keep one row of each case" in trained.err
@@ -192,13 +192,13 @@ def test_a_given_number_of_positives_sets_the_class_prior(pucli, customers: Path
     ends = pucli("prior", *words[1:], "--json").document["if_prior"]
     assert [end["called"] for end in ends] == [low["called"], high["called"]]
     scored = pd.read_csv(tmp_path / "s.csv")
-    unlabeled = scored[scored["labelled"] == 0]
+    unlabeled = scored[scored["labeled"] == 0]
     assert abs(unlabeled["probability"].mean() - 0.375) < 0.02  # the probabilities add up to 60
     saved = pucli("predict", "--model", "m.model", "--data", customers, "--share", 0.1, "--json")
     assert saved.code == 0, saved.err  # the threshold moves after loading
     single = pucli(*words, "--scenario", "single-training-set", "--expected", 60, "--json").document
     assert single["estimates"]["prior"]["value"] == 0.5
-    for wrong in ((160,), (9, "--labelling", "sar"), (9, "--negative", "no", "--negatives-are", "random")):
+    for wrong in ((160,), (9, "--labeling", "sar"), (9, "--negative", "no", "--negatives-are", "random")):
         assert pucli(*words, "--expected", *wrong).code == 2
 
 
@@ -223,7 +223,7 @@ def test_the_rows_that_are_scored_have_their_numbers_in_the_file(pucli, customer
     scored, whole = pd.read_parquet("s.parquet"), pd.read_csv(customers, dtype=str)
     assert len(scored) == 100 and scored["row"].max() > 100
     assert scored["a"].tolist() == whole["a"][scored["row"] - 1].tolist()
-    refused = pucli(*words, "--id", "labelled", "--scored", "s.csv")
+    refused = pucli(*words, "--id", "labeled", "--scored", "s.csv")
     assert refused.code == 2
 
 
@@ -274,20 +274,20 @@ def test_counts_after_top_are_those_of_the_rows_written(pucli, customers: Path) 
 
 
 @pytest.mark.slow
-def test_labels_that_are_no_random_sample_are_modelled(pucli, customers: Path) -> None:
+def test_labels_that_are_no_random_sample_are_modeled(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
-    plain, biased = (pucli(*words, "--labelling", how, "--json").document for how in ("scar", "sar"))
-    assert biased["labelling"] == "sar"
+    plain, biased = (pucli(*words, "--labeling", how, "--json").document for how in ("scar", "sar"))
+    assert biased["labeling"] == "sar"
     assert biased["estimates"]["prior"]["value"] > plain["estimates"]["prior"]["value"]
-    assert "clearer a positive" in biased["random_labelling"]["verdict"]
-    trained = pucli(*words, "--labelling", "sar", "--model", "biased.model")
+    assert "clearer a positive" in biased["random_labeling"]["verdict"]
+    trained = pucli(*words, "--labeling", "sar", "--model", "biased.model")
     assert trained.code == 0, trained.err
     said = " ".join(trained.out.split())
     assert "finds cannot be told from these rows: anything from" in said and "lift cannot be told" in said
     moved = pucli("predict", "--model", "biased.model", "--data", customers, "--recall", 0.9, "--out", "p.csv")
     assert "the recall at this threshold cannot be told" in " ".join(moved.err.split())
     assert "no data can confirm it" in " ".join(moved.err.split())
-    refused = pucli(*words, "--labelling", "some")
+    refused = pucli(*words, "--labeling", "some")
     assert refused.code == 2
     assert "scar" in refused.err
 
@@ -400,5 +400,5 @@ def test_where_positives_are_rare_the_first_rows_come_first(pucli, tmp_path: Pat
     assert list(first) == [50, 200]
     assert int(shown[1]) == round(first[200]["positives"]["value"]) <= 200
     scored = pd.read_csv("s.csv")
-    found = (scored[scored["labelled"] == 0].head(200)["customer"] < 76).sum()
+    found = (scored[scored["labeled"] == 0].head(200)["customer"] < 76).sum()
     assert first[200]["positives"]["low"] <= found <= first[200]["positives"]["high"]

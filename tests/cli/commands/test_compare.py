@@ -64,7 +64,7 @@ def test_auto_learns_from_the_rows_of_one_sample(monkeypatch):
     apart = noise(0, apart=1.0)
     as_one = replace(apart, scenario="single-training-set")
     puf, of_one = (compare(["gllc", "blssvm"], [task], repeats=2).values for task in (apart, as_one))
-    assert (of_one < puf).all()  # labelled rows above the threshold count as predicted positive, too
+    assert (of_one < puf).all()  # labeled rows above the threshold count as predicted positive, too
 
 
 def noise(seed, n=400, m=4, apart=0.0):

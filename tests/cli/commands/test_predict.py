@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from pucli.metrics import METRICS
-from tests.cli.helpers import LABELLED, refused, small_table, train, write
+from tests.cli.helpers import LABELED, refused, small_table, train, write
 
 PROBABILITIES = ("probability", "probability_low", "probability_high")
 
@@ -26,7 +26,7 @@ def model(pucli, customers, tmp_path, trained):
     """A model of customers.pu."""
     path = tmp_path / "m.model"
     if not trained:
-        assert pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--model", path).code == 0
+        assert pucli("train", "--method", "glpual", "--data", customers.pu, *LABELED, "--model", path).code == 0
         trained[path.name] = path.read_bytes()
     path.write_bytes(trained[path.name])
     return path.name
@@ -66,8 +66,8 @@ def test_why_names_columns_of_rows_predicted_positive(pucli, customers, model, t
 
 def test_evaluate_without_true_labels_gives_only_pu_metrics(pucli, customers, model):
     document = pucli("evaluate", "--model", model, "--data", customers.pu, "--labels", "pu", "--json").document
-    ranked = {"pu_auc", "recall_labelled@10%", "lift_labelled@1%", "boyce_labelled"}
-    assert set(document["scores"]) == {"recall_labelled", "predicted_positive", "puf"} | ranked
+    ranked = {"pu_auc", "recall_labeled@10%", "lift_labeled@1%", "boyce_labeled"}
+    assert set(document["scores"]) == {"recall_labeled", "predicted_positive", "puf"} | ranked
     assert "true labels" not in document["needs"].values()
     assert document["positive_rows"] == 20
 
@@ -77,7 +77,7 @@ def test_evaluate_takes_metrics_at_other_places(pucli, customers, model):
     scores = pucli(*true, "--metric", "precision@7", "--metric", "bedroc@80", "--json").document["scores"]
     assert scores["precision@7"] * 7 == pytest.approx(round(scores["precision@7"] * 7)) and 0 < scores["bedroc@80"] <= 1
     assert 0 < scores["brier"] < 1 and {"average_precision", "boyce", "calibration_error"} <= set(scores)
-    refused(pucli(*true, "--metric", "lift_labelled@5%"), "--labels pu")
+    refused(pucli(*true, "--metric", "lift_labeled@5%"), "--labels pu")
     refused(pucli(*true, "--metric", "precision@7x"), "precision@100")
 
 
@@ -103,7 +103,7 @@ def test_evaluate_says_of_how_many_rows_a_score_cannot_be_computed(pucli, custom
 def test_evaluate_prints_a_confusion_matrix(pucli, customers, model):
     done = pucli("evaluate", "--model", model, "--data", customers.true, "--label", "really")
     assert "confusion matrix" in done.out
-    assert "labelled positives and unlabeled rows" in done.out
+    assert "labeled positives and unlabeled rows" in done.out
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_predict_prints_csv(pucli, customers, model):
 
 @pytest.mark.parametrize("scenario", ["case-control", "single-training-set"])
 def test_rows_that_the_model_was_trained_on_are_warned_of(pucli, customers, scenario):
-    words = ("train", "--method", "blssvm", "--data", customers.pu, *LABELLED, "--scenario", scenario)
+    words = ("train", "--method", "blssvm", "--data", customers.pu, *LABELED, "--scenario", scenario)
     assert pucli(*words, "--model", "b.model").code == 0
     said = pucli("predict", "--model", "b.model", "--data", customers.pu).err
     assert "rows that the model was trained on" in said
@@ -180,7 +180,7 @@ def test_train_uses_the_rows_of_a_split_file(pucli, tmp_path):
     for repeat, (declared, split) in enumerate(zip(document["splits"], splits, strict=True)):
         words = ("train", "--method", "gllc", "--dataset", "wine", "--split", "s.json", "--repeat", repeat, "--json")
         trained = pucli(*words).document
-        assert trained["labelled"] == declared["labelled"] == len(split["labelled"])
+        assert trained["labeled"] == declared["labeled"] == len(split["labeled"])
         assert trained["rows"] == len(split["train"])
         assert trained["test"]["rows"] == declared["test"] == len(split["test"])
         drawn = ("--label-frequency", 0.4, "--seed", 2, "--repeat", repeat)
@@ -204,7 +204,7 @@ def test_a_split_file_that_cannot_be_used(pucli, tmp_path, customers):
     refused(pucli(*train, "wine", "--split", "s.json", "--repeat", 2), "--repeat 2", "0 to 1")
     refused(pucli(*train, "breast-cancer", "--split", "s.json"), "s.json", "'wine'")
     refused(pucli(*train, "wine", "--split", "none.json"), "none.json")
-    own = ("train", "--method", "gllc", "--data", customers.pu, *LABELLED)
+    own = ("train", "--method", "gllc", "--data", customers.pu, *LABELED)
     refused(pucli(*own, "--split", "s.json"), "--split")
     write(tmp_path, '{"format": ', "s.json")
     refused(pucli(*train, "wine", "--split", "s.json"), "s.json", "damaged")

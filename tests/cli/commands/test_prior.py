@@ -23,18 +23,18 @@ def refused(done, *words, code=2):
         assert str(word) in message
 
 
-def table(path, *, split=False, noise=0, n=90, labelled=40, prior=0.4, seed=0):
-    """Write n unlabeled rows, a share `prior` of them positive, and labelled positives; far apart in two features.
+def table(path, *, split=False, noise=0, n=90, labeled=40, prior=0.4, seed=0):
+    """Write n unlabeled rows, a share `prior` of them positive, and labeled positives; far apart in two features.
 
     split : positives on both sides of the negatives; noise : further columns of noise.
     """
     random = np.random.default_rng(seed)
-    positives = labelled + round(prior * n)
+    positives = labeled + round(prior * n)
     side = np.where(np.arange(positives) % 2 == 0, 1.0, -1.0 if split else 1.0)
-    centres = np.vstack([5.0 * side[:, None] * np.array([1.0, 0.8]), np.zeros((labelled + n - positives, 2))])
-    X = np.hstack([centres + random.normal(size=centres.shape), random.normal(size=(len(centres), noise))])
+    centers = np.vstack([5.0 * side[:, None] * np.array([1.0, 0.8]), np.zeros((labeled + n - positives, 2))])
+    X = np.hstack([centers + random.normal(size=centers.shape), random.normal(size=(len(centers), noise))])
     rows = pd.DataFrame(X, columns=[f"f{k}" for k in range(X.shape[1])])
-    rows["bought"] = np.where(np.arange(len(rows)) < labelled, "yes", "")
+    rows["bought"] = np.where(np.arange(len(rows)) < labeled, "yes", "")
     rows.to_csv(path, index=False)
     return path
 
@@ -54,7 +54,7 @@ def test_prior_is_by_default_the_recommended_estimate_alone(pucli, tmp_path):
 @pytest.mark.slow
 def test_a_given_number_of_positives_says_what_follows_and_whether_it_fits(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", prior=0.4)
-    # with this seed some labelled rows lie below the rows that bound the prior, so that the odds move both ends
+    # with this seed some labeled rows lie below the rows that bound the prior, so that the odds move both ends
     plain = pucli("prior", "--data", path, *WORDS, "--verbose", "--json", "--seed", 1).document
     low, high = plain["if_prior"]
     assert low["called"] <= 36 <= high["called"] and low["recall"] <= high["recall"]
@@ -82,7 +82,7 @@ def test_all_estimates_of_the_prior_of_a_file(pucli, tmp_path):
     done = pucli("prior", "--data", path, *WORDS, "--replicates", 5, "--estimator", "all", "--json")
     assert done.code == 0
     document = done.document
-    assert (document["labelled"], document["unlabeled"]) == (40, 90)
+    assert (document["labeled"], document["unlabeled"]) == (40, 90)
     assert [estimate["method"] for estimate in document["estimates"]] == list(ALL_METHODS)
     for estimate in document["estimates"]:
         assert 0 <= estimate["low"] <= estimate["prior"] <= estimate["high"] <= 1
@@ -91,32 +91,32 @@ def test_all_estimates_of_the_prior_of_a_file(pucli, tmp_path):
     assert document["share_in_test_set"] is None  # nobody knows it
 
 
-def test_prior_of_a_single_labelled_row_leaves_out_what_holds_rows_out(pucli, tmp_path):
-    path = table(tmp_path / "rows.csv", n=40, labelled=1)
+def test_prior_of_a_single_labeled_row_leaves_out_what_holds_rows_out(pucli, tmp_path):
+    path = table(tmp_path / "rows.csv", n=40, labeled=1)
     words = ("prior", "--data", path, *WORDS, "--replicates", 2, "--json")
     (found,) = pucli(*words).document["estimates"]
     assert found["method"] == "bbe"
     done = pucli(*words, "--estimator", "all")
     assert [estimate["method"] for estimate in done.document["estimates"]] == ["bbe", "km2", "tice"]
-    assert "with 1 labelled row the estimates" in done.err
-    refused(pucli("prior", "--data", path, *WORDS, "--estimator", "auto"), "two labelled", "bbe needs one of each")
+    assert "with 1 labeled row the estimates" in done.err
+    refused(pucli("prior", "--data", path, *WORDS, "--estimator", "auto"), "two labeled", "bbe needs one of each")
 
 
 @pytest.mark.parametrize("command", ["train", "tune"])
 @pytest.mark.slow
 def test_a_given_prior_that_the_rows_contradict_is_warned_of(pucli, tmp_path, command):
-    path = table(tmp_path / "rows.csv", n=400, labelled=100, prior=0.15)
+    path = table(tmp_path / "rows.csv", n=400, labeled=100, prior=0.15)
     words = (command, "--method", "upu", "--data", path, *WORDS, "--param", "loss=squared")
     rest = ("--grid", "lam=1", "--cv-repeats", 1) if command == "tune" else ()
     far = pucli(*words, "--param", "prior=0.7", *rest)
     assert far.code == 0
     assert "prior=0.7 was given, but these rows point to one near 0.1" in far.err
-    assert "if the labelled rows are a random sample" in far.err
+    assert "if the labeled rows are a random sample" in far.err
     assert "point to one near" not in pucli(*words, "--param", "prior=0.2", *rest).err
 
 
 def test_prior_prints_a_table_and_the_next_step(pucli, tmp_path):
-    path = table(tmp_path / "rows.csv", n=400, labelled=150, prior=0.3)
+    path = table(tmp_path / "rows.csv", n=400, labeled=150, prior=0.3)
     done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe")
     assert done.code == 0
     assert "90 % interval" in done.out and "bbe" in done.out and "tice" not in done.out
@@ -141,7 +141,7 @@ def test_a_prior_that_the_rows_do_not_determine_is_not_recommended(pucli, tmp_pa
 
 
 def test_a_small_prior_with_ends_far_apart_is_warned_of(pucli, tmp_path):
-    path = table(tmp_path / "rows.csv", n=400, labelled=150, prior=0.05)
+    path = table(tmp_path / "rows.csv", n=400, labeled=150, prior=0.05)
     done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe")
     assert "--param prior=0.0" in done.err and "anything from 0 to 12 %" in done.err
     again = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe", "--json")
@@ -198,7 +198,7 @@ def test_wrong_options_of_prior(pucli, tmp_path, words):
     ),
 )
 def test_the_command_that_is_printed_runs_when_pasted(pucli, tmp_path, split, noise, prior, method):
-    path = table(tmp_path / "my rows.csv", split=split, noise=noise, n=240, labelled=100)
+    path = table(tmp_path / "my rows.csv", split=split, noise=noise, n=240, labeled=100)
     words = ["advise", "--data", path, *WORDS, *(["--prior", prior] if prior else [])]
     done = pucli(*words, "--json")
     assert done.code == 0
@@ -232,7 +232,7 @@ SMALL_GRIDS = {"e-glpual": ["lam1=1", "c_u=0.1"], "ekf-glpual": ["lam1=1", "c_u=
 
 @pytest.mark.slow
 def test_the_printed_command_is_of_the_same_rows(pucli, tmp_path):
-    path = table(tmp_path / "rows.csv", n=240, labelled=100)
+    path = table(tmp_path / "rows.csv", n=240, labeled=100)
     words = ("--seed", "3", "--scenario", "single-training-set", "--rows", "150")
     done = pucli("advise", "--data", path, *WORDS, *words, "--json")
     printed = shlex.split(done.document["command"])
@@ -245,20 +245,20 @@ def test_the_printed_command_is_of_the_same_rows(pucli, tmp_path):
 
 
 @pytest.mark.slow
-def test_advise_notes_few_labelled_rows(pucli, tmp_path):
-    path = table(tmp_path / "rows.csv", n=20, labelled=4)
+def test_advise_notes_few_labeled_rows(pucli, tmp_path):
+    path = table(tmp_path / "rows.csv", n=20, labeled=4)
     for command in (("advise",), ("prior", "--replicates", 0)):
         done = pucli(*command, "--data", path, *WORDS, "--json")
         assert done.code == 0
-        assert any("4 labelled rows" in warning for warning in done.document["warnings"])
+        assert any("4 labeled rows" in warning for warning in done.document["warnings"])
 
 
 @pytest.mark.slow
-def test_one_labelled_row_and_one_feature_are_singular(pucli, tmp_path):
+def test_one_labeled_row_and_one_feature_are_singular(pucli, tmp_path):
     rows = "".join(f"{k % 7},{'yes' * (k == 3)}\n" for k in range(30))
     (tmp_path / "one.csv").write_text(f"a,bought\n{rows}")
     said = pucli("advise", "--data", "one.csv", "--label", "bought", "--positive", "yes")
-    assert "with 1 labelled row the answers" in said.err and "1 of 1 features says nothing" in said.out
+    assert "with 1 labeled row the answers" in said.err and "1 of 1 features says nothing" in said.out
     (tmp_path / "named.csv").write_text(
         "name,a,bought\n" + "".join(f"n{k:03d},{k % 7},{'yes' * (k < 9)}\n" for k in range(30))
     )
@@ -282,7 +282,7 @@ def test_bad_input(pucli, tmp_path, command):
         return pucli(*command, "--data", path, *(words or WORDS))
 
     refused(run("nowhere.csv"), "nowhere.csv")
-    good = table(tmp_path / "rows.csv", n=30, labelled=12)
+    good = table(tmp_path / "rows.csv", n=30, labeled=12)
     refused(run(good, "--label", "bougth", "--positive", "yes"), "rows.csv", "'bought'")
     refused(run(good, "--label", "bought", "--positive", "no"), "'no'")
     refused(pucli(*command, "--data", good), "--label")
@@ -307,7 +307,7 @@ def test_bad_input(pucli, tmp_path, command):
 @pytest.mark.slow
 def test_advice_for_a_large_file_uses_a_sample(pucli, tmp_path, monkeypatch):
     monkeypatch.setattr("pucli.models.advice.LARGEST_SAMPLE", 60)
-    path = table(tmp_path / "rows.csv", split=True, n=300, labelled=150)
+    path = table(tmp_path / "rows.csv", split=True, n=300, labeled=150)
     done = pucli("advise", "--data", path, *WORDS)
     assert done.code == 0
     assert done.out.startswith("glpual: pucli tune --method glpual --data")
@@ -328,7 +328,7 @@ def test_advice_for_a_large_file_uses_a_sample(pucli, tmp_path, monkeypatch):
     ],
 )
 def test_a_prior_or_weight_out_of_range_names_the_parameter(pucli, tmp_path, method, parameter):
-    path = table(tmp_path / "rows.csv", n=30, labelled=10)
+    path = table(tmp_path / "rows.csv", n=30, labeled=10)
     words = ("--method", method, "--data", path, *WORDS)
     done = pucli("train", *words, "--param", parameter, "--model", "m.model")
     refused(done, f"{parameter.partition('=')[0]} of {method} must be a number")
@@ -349,7 +349,7 @@ def test_a_prior_or_weight_out_of_range_names_the_parameter(pucli, tmp_path, met
     ],
 )
 def test_no_point_of_a_grid_is_out_of_range(pucli, tmp_path, method, words):
-    path = table(tmp_path / "rows.csv", n=30, labelled=10)
+    path = table(tmp_path / "rows.csv", n=30, labeled=10)
     done = pucli("tune", "--method", method, "--data", path, *WORDS, *words, "--trials", "t.csv")
     refused(done, f" of {method} must be a number")
     assert not (tmp_path / "t.csv").exists()
@@ -358,7 +358,7 @@ def test_no_point_of_a_grid_is_out_of_range(pucli, tmp_path, method, words):
 @pytest.mark.parametrize("command", [("train", "--model", "m.model"), ("tune",)], ids=lambda words: words[0])
 @pytest.mark.slow
 def test_more_quadratic_features_than_memory_allows(pucli, tmp_path, command):
-    path = table(tmp_path / "rows.csv", noise=700, n=30, labelled=10)
+    path = table(tmp_path / "rows.csv", noise=700, n=30, labeled=10)
     done = pucli(*command, "--method", "ekf-glpual", "--data", path, *WORDS)
     refused(done, "702 features", "247,455 coefficients", "bytes", "e-glpual", "kernel='rbf'")
 
@@ -371,12 +371,12 @@ def test_a_sample_is_said_to_be_one(tmp_path, pucli):
         tmp_path / "rows.csv", index=False
     )
     done = pucli("prior", "--data", tmp_path / "rows.csv", *WORDS, "--replicates", 0, "--estimator", "bbe")
-    assert "labelled and 800 unlabeled rows, drawn at random" in done.err
+    assert "labeled and 800 unlabeled rows, drawn at random" in done.err
 
 
 @pytest.mark.slow
 def test_the_printed_comparison_can_be_run(pucli, tmp_path):
-    path = table(tmp_path / "rows.csv", n=200, labelled=60)
+    path = table(tmp_path / "rows.csv", n=200, labeled=60)
     done = pucli("advise", "--data", path, *WORDS, "--scenario", "single-training-set", "--rows", 150)
     [line] = [line for line in done.err.splitlines() if "pucli compare" in line]
     words = line.split("pucli compare ")[1].split()

@@ -14,7 +14,7 @@ SEEN = ("--model", "g.model", "--data", "new.csv")
 
 @pytest.fixture
 def truth(pucli, tmp_path) -> np.ndarray:
-    """Classes of the rows of new.csv, of which 20 are labelled, and a model beside it."""
+    """Classes of the rows of new.csv, of which 20 are labeled, and a model beside it."""
     random = np.random.default_rng(0)
     y = random.random(600) < 0.4
     table = pd.DataFrame(random.normal(size=(600, 3)) + np.outer(y, [1.5, 1.0, 0.0]), columns=["a", "b", "c"])
@@ -184,16 +184,16 @@ def test_answers_in_other_words_are_read(pucli, tmp_path, words):
 
 def test_a_scored_file_that_a_spreadsheet_saved_is_read(pucli, tmp_path):
     scored = pd.DataFrame({"row": range(1, 31), "id": [f"{7 * row:04d}" for row in range(30)]})
-    scored["labelled"], scored["score"] = (scored["row"] % 5 == 0).astype(int), 1.5 - 0.1 * scored["row"]
+    scored["labeled"], scored["score"] = (scored["row"] % 5 == 0).astype(int), 1.5 - 0.1 * scored["row"]
     scored.to_csv(tmp_path / "plain.csv", index=False)
-    words = scored.assign(labelled=scored["labelled"].map({1: "WAHR", 0: "FALSCH"}))
+    words = scored.assign(labeled=scored["labeled"].map({1: "WAHR", 0: "FALSCH"}))
     words.to_csv(tmp_path / "saved.csv", sep=";", decimal=",", index=False, encoding="utf-8-sig")
     for name in ("plain", "saved"):
         assert pucli("review", "--scored", f"{name}.csv", "--rows", 9, "--out", f"{name}-rows.csv").code == 0
     drawn, again = (pd.read_csv(tmp_path / f"{name}-rows.csv", dtype=str) for name in ("plain", "saved"))
     assert drawn.equals(again) and drawn["id"].tolist()[:5] == ["0000", "0007", "0014", "0021", "0035"]
-    scored.assign(labelled="maybe").to_csv(tmp_path / "plain.csv", index=False)
-    refused(pucli("review", "--scored", "plain.csv", "--out", "o.csv"), "column labelled is 0 in no row, e.g. 'maybe'")
+    scored.assign(labeled="maybe").to_csv(tmp_path / "plain.csv", index=False)
+    refused(pucli("review", "--scored", "plain.csv", "--out", "o.csv"), "column labeled is 0 in no row, e.g. 'maybe'")
 
 
 @pytest.mark.parametrize(("order", "low"), [("random", 0.5), ("score", None)])

@@ -24,8 +24,8 @@ WORDS = ("--data", "old.csv", "--label", "bought", "--positive", "yes")
 def tables(tmp_path):
     """The rows of training, and new files beside them."""
     table, y = rows(1200, 0.25, 0)  # of fewer rows, labels like these may be taken for biased
-    labelled = y & (np.random.default_rng(1).random(1200) < 0.5)
-    table.assign(bought=np.where(labelled, "yes", "")).to_csv(tmp_path / "old.csv", index=False)
+    labeled = y & (np.random.default_rng(1).random(1200) < 0.5)
+    table.assign(bought=np.where(labeled, "yes", "")).to_csv(tmp_path / "old.csv", index=False)
     for name, share, move in (("same", 0.11, 0.0), ("more", 0.7, 0.0), ("other", 0.25, 1.5)):
         found, truth = rows(400, share, 2, move)
         found.to_csv(tmp_path / f"{name}.csv", index=False)

@@ -11,14 +11,14 @@ from sklearn.datasets import load_breast_cancer
 
 from pucli.cli.assignments import scalar
 from pucli.cli.terminal import percent
-from tests.cli.helpers import LABELLED, refused, small_table, train, write
+from tests.cli.helpers import LABELED, refused, small_table, train, write
 
 
 def test_train_on_a_declared_set_scores_the_held_out_rows(pucli):
     done = pucli("train", "--method", "glpual", "--dataset", "breast-cancer", "--json")
     assert done.code == 0
     document = done.document
-    assert document["rows"] == document["labelled"] + document["unlabeled"]
+    assert document["rows"] == document["labeled"] + document["unlabeled"]
     assert document["features"] == 30
     assert document["converged"] is True
     assert 0 <= document["dual_gap"] <= 1e-6 * document["objective"] * 1.01
@@ -31,16 +31,16 @@ def test_train_on_a_declared_set_scores_the_held_out_rows(pucli):
 
 
 def test_train_prints_a_summary_for_people(pucli, customers):
-    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--verbose")
+    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELED, "--verbose")
     assert done.code == 0
-    assert "150 rows, 20 labelled, 130 unlabeled" in done.out
+    assert "150 rows, 20 labeled, 130 unlabeled" in done.out
     assert "proven: less than" in done.out
     assert "training time" in done.out
     assert "--model FILE" in done.err  # a remark, not a result
 
 
 def test_quiet_suppresses_the_remarks(pucli, customers):
-    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--quiet")
+    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELED, "--quiet")
     assert (done.code, done.err) == (0, "")
     assert done.out
 
@@ -59,7 +59,7 @@ def test_constant_features_and_duplicate_rows_work_and_are_mentioned(pucli, tmp_
 
 
 def test_a_fit_that_does_not_converge_is_flagged(pucli, customers):
-    words = ("train", "--method", "glpual", "--data", customers.pu, *LABELLED)
+    words = ("train", "--method", "glpual", "--data", customers.pu, *LABELED)
     done = pucli(*words, "--param", "solver=admm", "--param", "max_iter=2", "--json")
     assert done.code == 0
     assert done.document["converged"] is False
@@ -82,7 +82,7 @@ def test_options_override_the_environment(pucli, monkeypatch):
 
 
 @pytest.mark.slow
-def test_standardisation_is_part_of_the_model(pucli, tmp_path):
+def test_standardization_is_part_of_the_model(pucli, tmp_path):
     table = small_table()
     scaled = table.assign(a=1000 * table["a"] + 5)
     table.to_csv(tmp_path / "one.csv", index=False)
@@ -117,7 +117,7 @@ def test_a_value_is_a_yaml_scalar(text, value):
 
 
 def test_parameters_reach_the_estimator(pucli, customers):
-    words = ("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--json")
+    words = ("train", "--method", "glpual", "--data", customers.pu, *LABELED, "--json")
     params = pucli(*words, "--param", "kernel=rbf", "--param", "lam=2", "--param", "n_neighbors=3").document["params"]
     assert (params["kernel"], params["lam"], params["n_neighbors"]) == ("rbf", 2.0, 3)
 
@@ -135,7 +135,7 @@ def test_parameters_reach_the_estimator(pucli, customers):
     ],
 )
 def test_a_wrong_parameter(pucli, customers, tmp_path, words, message):
-    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, *words, "--model", "m.model")
+    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELED, *words, "--model", "m.model")
     refused(done, message)
     assert not (tmp_path / "m.model").exists()
 
@@ -168,7 +168,7 @@ def test_both_sources_of_rows(pucli, customers):
         ([""] * 40, ["--positive", "x"], "label"),
     ],
 )
-def test_a_label_column_that_does_not_determine_the_labelled_rows(pucli, tmp_path, values, words, message):
+def test_a_label_column_that_does_not_determine_the_labeled_rows(pucli, tmp_path, values, words, message):
     path = tmp_path / "rows.csv"
     small_table().assign(label=values).to_csv(path, index=False)
     refused(train(pucli, path, "--label", "label", *words), "rows.csv", message)
@@ -248,7 +248,7 @@ def test_a_word_among_numbers_is_an_empty_cell_and_located(pucli, tmp_path):
 
 
 @pytest.mark.slow
-def test_fewer_labelled_rows_than_folds(pucli, tmp_path):
+def test_fewer_labeled_rows_than_folds(pucli, tmp_path):
     path = tmp_path / "rows.csv"
     small_table().assign(label=[1, 1, 1] + [0] * 37).to_csv(path, index=False)
     words = ("--method", "glpual", "--data", path, "--label", "label")
@@ -257,8 +257,8 @@ def test_fewer_labelled_rows_than_folds(pucli, tmp_path):
     assert pucli("tune", *words, "--cv", 3, "--grid", "lam=1,2").code == 0
 
 
-def test_no_row_would_be_labelled(pucli):
-    refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--label-frequency", 0.001), "no labelled row")
+def test_no_row_would_be_labeled(pucli):
+    refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--label-frequency", 0.001), "no labeled row")
 
 
 @pytest.mark.parametrize("frequency", [0, 1, -1, 2])
@@ -266,7 +266,7 @@ def test_a_label_frequency_out_of_range(pucli, frequency):
     refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--label-frequency", frequency), "frequency")
 
 
-def test_fewer_rows_than_neighbours(pucli, tmp_path):
+def test_fewer_rows_than_neighbors(pucli, tmp_path):
     path = write(tmp_path, "a,b,label\n1,2,1\n2,1,0\n3,3,0\n")
     refused(train(pucli, path, "--label", "label"), "rows.csv", "n_neighbors=5")
 
@@ -274,7 +274,7 @@ def test_fewer_rows_than_neighbours(pucli, tmp_path):
 @pytest.mark.parametrize("place", [".", "pu.csv/m.model"])
 def test_an_unwritable_model_path_is_an_error_before_training(pucli, customers, monkeypatch, place):
     monkeypatch.setattr("pucli.cli.commands.train._fit", lambda *_: pytest.fail("trained for nothing"))
-    refused(pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--model", place), place)
+    refused(pucli("train", "--method", "glpual", "--data", customers.pu, *LABELED, "--model", place), place)
 
 
 def test_no_space_for_the_model(pucli, customers, monkeypatch, tmp_path):
@@ -282,7 +282,7 @@ def test_no_space_for_the_model(pucli, customers, monkeypatch, tmp_path):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", no_space)
-    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELLED, "--model", "m.model")
+    done = pucli("train", "--method", "glpual", "--data", customers.pu, *LABELED, "--model", "m.model")
     refused(done, "No space left", code=1)
     assert not list(tmp_path.glob("*m.model*"))
 
@@ -333,11 +333,11 @@ def test_evaluate_refuses_classes_that_the_model_does_not_know(pucli, tmp_path):
     assert done.code == 2 and "no, yes" in done.err and "ill, well" in done.err
 
 
-def test_few_labelled_rows_and_constant_features_give_a_warning(pucli, tmp_path):
+def test_few_labeled_rows_and_constant_features_give_a_warning(pucli, tmp_path):
     rows = "".join(f"1,2,{'yes' if i == 0 else ''}\n" for i in range(30))
     (tmp_path / "constant.csv").write_text("a,b,bought\n" + rows)
     done = pucli("train", "--method", "gllc", "--data", "constant.csv", "--label", "bought", "--positive", "yes")
-    assert "every feature is constant" in done.err and "only 1 labelled row:" in done.err
+    assert "every feature is constant" in done.err and "only 1 labeled row:" in done.err
 
 
 @pytest.mark.slow
@@ -348,7 +348,7 @@ def test_the_seed_reaches_the_estimator(pucli, customers, tmp_path):
         "nnpu",
         "--data",
         customers.pu,
-        *LABELLED,
+        *LABELED,
         "--param",
         "n_epochs=2",
         "--param",

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.cli.helpers import LABELLED, refused
+from tests.cli.helpers import LABELED, refused
 
 
 def test_tune_reports_choice_and_trials(pucli, customers, tmp_path):
-    words = ("tune", "--method", "gllc", "--data", customers.pu, *LABELLED, "--trials", "t.csv", "--json")
+    words = ("tune", "--method", "gllc", "--data", customers.pu, *LABELED, "--trials", "t.csv", "--json")
     done = pucli(*words, "--grid", "lam=0.1,1,10", "--grid", "c_u=0.5,0.1")
     assert done.code == 0
     document = done.document
@@ -36,7 +36,7 @@ def test_tune_says_its_criterion_and_that_of_the_thesis(pucli, rule):
 
 
 def test_tune_warns_at_the_edge_of_the_grid_and_of_one_class(pucli, customers):
-    words = ("tune", "--method", "gllc", "--data", customers.pu, *LABELLED)
+    words = ("tune", "--method", "gllc", "--data", customers.pu, *LABELED)
     done = pucli(*words, "--grid", "lam=1e5,1e6,1e7", "--param", "c_u=10", "--score", "f1")
     assert done.code == 0
     assert "warning:" in done.err
@@ -48,7 +48,7 @@ def test_tune_warns_at_the_edge_of_the_grid_and_of_one_class(pucli, customers):
 def test_the_choice_of_tune_can_be_trained_as_printed(pucli, customers):
     import shlex
 
-    words = ("--method", "gllc", "--data", customers.pu, *LABELLED)
+    words = ("--method", "gllc", "--data", customers.pu, *LABELED)
     tuned = pucli("tune", *words, "--grid", "lam=0.1,1", "--grid", "sigma=1,10")
     line = tuned.err.splitlines()[-1].partition("pucli ")[2]
     trained = pucli(*shlex.split(line), "--json")
@@ -70,7 +70,7 @@ def test_train_tune_uses_the_tuned_choice(pucli):
 def test_a_tuned_model_predicts_with_the_cut_that_was_chosen(pucli, customers):
     from pucli.models.saved import load_model
 
-    words = ("--method", "gllc", "--data", customers.pu, *LABELLED, "--param", "sigma=1", "--param", "lam=1")
+    words = ("--method", "gllc", "--data", customers.pu, *LABELED, "--param", "sigma=1", "--param", "lam=1")
     trained = pucli("train", *words, "--tune", "--model", "m.model")
     cut = load_model("m.model").estimator.cut
     assert "highest PU-AUC" in trained.err and "F1 is estimated" in trained.err
@@ -89,7 +89,7 @@ def test_a_tuned_model_predicts_with_the_cut_that_was_chosen(pucli, customers):
 
 
 def test_one_estimate_of_the_class_prior_is_said_and_trained_with(pucli, customers):
-    words = ("--method", "usmo", "--data", customers.pu, *LABELLED, "--grid", "lam=0.01,0.1")
+    words = ("--method", "usmo", "--data", customers.pu, *LABELED, "--grid", "lam=0.01,0.1")
     done = pucli("tune", *words)
     assert "no class prior was given: all fits take the estimate" in done.err
     assert "--param prior=0." in done.err.splitlines()[-1]
@@ -107,7 +107,7 @@ def test_one_estimate_of_the_class_prior_is_said_and_trained_with(pucli, custome
     ],
 )
 def test_a_wrong_grid(pucli, customers, words, message):
-    refused(pucli("tune", "--method", "gllc", "--data", customers.pu, *LABELLED, *words), message)
+    refused(pucli("tune", "--method", "gllc", "--data", customers.pu, *LABELED, *words), message)
 
 
 def test_ctrl_c_names_the_command_to_resume(pucli, customers, monkeypatch):
@@ -115,17 +115,17 @@ def test_ctrl_c_names_the_command_to_resume(pucli, customers, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("pucli.tuning.tune", interrupted)
-    done = pucli("tune", "--method", "gllc", "--data", customers.pu, *LABELLED)
+    done = pucli("tune", "--method", "gllc", "--data", customers.pu, *LABELED)
     refused(done, "interrupted", "Nothing was chosen", code=130)
 
 
 @pytest.mark.slow
-def test_rows_draws_a_sample_and_keeps_labelled_rows(pucli, customers):
-    words = ("train", "--method", "gllc", "--data", customers.pu, *LABELLED, "--json")
+def test_rows_draws_a_sample_and_keeps_labeled_rows(pucli, customers):
+    words = ("train", "--method", "gllc", "--data", customers.pu, *LABELED, "--json")
     document = pucli(*words, "--rows", 60).document
-    assert (document["rows"], document["labelled"]) == (60, 15)  # of 20 in 150
+    assert (document["rows"], document["labeled"]) == (60, 15)  # of 20 in 150
     alone = pucli(*words, "--rows", 60, "--scenario", "single-training-set").document
-    assert alone["labelled"] == 8
+    assert alone["labeled"] == 8
     assert document["data"]["rows_drawn"] == 60
     assert pucli(*words, "--rows", 60).document["objective"] == document["objective"]
     assert pucli(*words, "--rows", 60, "--seed", 1).document["objective"] != document["objective"]
@@ -141,7 +141,7 @@ def test_ctrl_c_keeps_the_best_choice_so_far(pucli, customers, monkeypatch, as_j
         if done >= 3:
             raise KeyboardInterrupt
 
-    words = ("--method", "svc-naive", "--data", customers.pu, *LABELLED)
+    words = ("--method", "svc-naive", "--data", customers.pu, *LABELED)
     whole = pucli("tune", *words, "--grid", "C=0.01,0.1,1", "--json").document
     with monkeypatch.context() as patch:
         patch.setattr(Progress, "show", third)

@@ -12,7 +12,7 @@ from pucli.cli.text.auto import _called, _concerns, _estimates, _first, prior_is
 from pucli.cli.text.auto_in_full import _duplicates, _limits, print_whole
 from pucli.cli.text.sensitivity import if_odds, if_prior
 from pucli.core.errors import by_interface, naming_options
-from pucli.estimators.auto.random_labelling import RandomLabelling
+from pucli.estimators.auto.random_labeling import RandomLabeling
 from pucli.models.auto.ranking import why_only_train
 from pucli.models.auto.summary import RandomLabels, Reported, behind
 from pucli.solvers.ensemble.estimates import Estimate, FirstRows, IfPrior, OddsEffects
@@ -24,11 +24,11 @@ def document(**changed):
     """The document of a fitted model; `changed` are entries of it."""
     estimate = Reported(0.5, 0.45, 0.55, True)
     return SimpleNamespace(**{
-        "rows": 110, "labelled": 10, "unlabeled": 100, "known_negatives": 0, "negatives": "biased", "expected": None,
-        "scenario": "case-control", "labelling": "scar", "called_positive": 50, "few_labelled": True, "ranks": True,
+        "rows": 110, "labeled": 10, "unlabeled": 100, "known_negatives": 0, "negatives": "biased", "expected": None,
+        "scenario": "case-control", "labeling": "scar", "called_positive": 50, "few_labeled": True, "ranks": True,
         "threshold": SimpleNamespace(goal="f1", why="for the largest F1"), "duplicate_rows": 0,
         "estimates": SimpleNamespace(**dict.fromkeys(NAMES, estimate)),
-        "random_labelling": RandomLabels(0.5, True, "", 0.0, "no bias"), "sound": True, "leaks": [],
+        "random_labeling": RandomLabels(0.5, True, "", 0.0, "no bias"), "sound": True, "leaks": [],
         "repeated": "", "notes": [], "if_prior": [], "if_odds": None, "seconds": 1.0, "leaderboard": [], "first": [],
     } | changed)  # fmt: skip
 
@@ -67,7 +67,7 @@ def test_random_negatives_that_only_train_are_told():
         ({"expected": 30}, True),
     ],
 )
-def test_only_a_prior_from_labelled_rows_needs_pure_top_rows(changed, given):
+def test_only_a_prior_from_labeled_rows_needs_pure_top_rows(changed, given):
     found = document(**changed)
     assert prior_is_given(found) == given
     assert ("nearly all top rows" in told(found, ESTIMATES)) == ("the highest scores" in _limits(found)) == (not given)
@@ -118,14 +118,14 @@ def test_a_line_of_the_leaderboard_is_behind_by_its_standard_error():
 
 def test_messages_name_options_in_commands_and_parameters_in_python():
     def texts():
-        return RandomLabelling(0.001, 0, 5.0).verdict.partition("train again with ")[2], by_interface("cv", "--cv")
+        return RandomLabeling(0.001, 0, 5.0).verdict.partition("train again with ")[2], by_interface("cv", "--cv")
 
-    assert texts() == ('labelling="sar"', "cv")
+    assert texts() == ('labeling="sar"', "cv")
     with naming_options():
-        assert texts() == ("--labelling sar", "--cv")
+        assert texts() == ("--labeling sar", "--cv")
         with naming_options(wanted=False):  # notes of cells are the same for any worker
-            assert texts() == ('labelling="sar"', "cv")
-    assert texts() == ('labelling="sar"', "cv")
+            assert texts() == ('labeling="sar"', "cv")
+    assert texts() == ('labeling="sar"', "cv")
 
 
 def test_a_remark_in_a_pipe_is_one_line(capsys):
@@ -135,8 +135,8 @@ def test_a_remark_in_a_pipe_is_one_line(capsys):
 
 
 def test_what_may_be_chance_is_said_once():
-    useless = "AutoPU may be useless on these rows: labelled rows hardly rank above unlabeled ones"
-    model = SimpleNamespace(estimates_=ESTIMATES, ranks_=False, labelling="scar", labelling_="scar")
+    useless = "AutoPU may be useless on these rows: labeled rows hardly rank above unlabeled ones"
+    model = SimpleNamespace(estimates_=ESTIMATES, ranks_=False, labeling="scar", labeling_="scar")
     found = SimpleNamespace(model=model, leaks=(), repeated="")
     told = _concerns(SimpleNamespace(held=[useless, "another"]), found, document(ranks=False))
     assert told == ["the order of the rows could be chance; label more rows or add columns", "another"]

@@ -255,7 +255,7 @@ def test_other_readings_of_the_two_gaussians():
     assert np.array_equal(raw[:, 2:], drawn(irrelevant=2)[:, 2:])
 
 
-def test_irrelevant_features_follow_the_standardised_features():
+def test_irrelevant_features_follow_the_standardized_features():
     plain = load_dataset("wang-two-gaussians", rng=np.random.default_rng(1))
     more = load_dataset("wang-two-gaussians", rng=np.random.default_rng(1), parameters={"irrelevant": 2})
     assert more.X.shape == (800, 6)
@@ -291,7 +291,7 @@ def test_every_guess_has_its_note_and_every_hash_is_declared():
     for name, entry in load_catalogue().items():
         if entry.origin != "generated":
             assert entry.content_sha256, name
-            assert entry.licence, name
+            assert entry.license, name
         if entry.selection == "guessed":
             assert len(entry.note) > 40, name
     assert len({data_sha256(name) for name in THESIS}) == len(THESIS)

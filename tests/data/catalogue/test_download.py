@@ -71,7 +71,7 @@ def server(monkeypatch):
 def declare(folder: Path, *mirrors: str, name: str = "toy.csv", sha: str = SHA, extra: str = "") -> Path:
     path = folder / "mine.yaml"
     path.write_text(
-        "toy:\n  title: Toy\n  licence: none\n  files:\n"
+        "toy:\n  title: Toy\n  license: none\n  files:\n"
         f"    - name: {name}\n      sha256: {sha}\n      mirrors: [{', '.join(mirrors)}]\n"
         "  target: {column: class, positive: [1], negative: [0]}\n" + extra
     )

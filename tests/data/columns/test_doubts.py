@@ -36,21 +36,21 @@ def test_measured_integers_stay_numbers():
     assert column(rng.choice(10**6, 100, replace=False)).kind == "number"
 
 
-def test_values_that_nearly_only_labelled_rows_have_are_suspected():
+def test_values_that_nearly_only_labeled_rows_have_are_suspected():
     rng = np.random.default_rng(0)
     n = 600
-    labelled = np.arange(n) < 100
+    labeled = np.arange(n) < 100
     frame = pd.DataFrame(
         {
-            "source": np.where(labelled, "crm", np.where(rng.random(n) < 0.97, "web", "crm")),
-            "flag": np.where(labelled, rng.random(n) < 0.9, rng.random(n) < 0.01).astype(int),
-            "gap": np.where(labelled & (rng.random(n) < 0.6), np.nan, rng.normal(size=n)),
-            "fair": np.where(labelled, rng.random(n) < 0.8, rng.random(n) < 0.3).astype(int),
+            "source": np.where(labeled, "crm", np.where(rng.random(n) < 0.97, "web", "crm")),
+            "flag": np.where(labeled, rng.random(n) < 0.9, rng.random(n) < 0.01).astype(int),
+            "gap": np.where(labeled & (rng.random(n) < 0.6), np.nan, rng.normal(size=n)),
+            "fair": np.where(labeled, rng.random(n) < 0.8, rng.random(n) < 0.3).astype(int),
         }
     )
-    found = leaks(frame, labelled, column_kinds(frame))
+    found = leaks(frame, labeled, column_kinds(frame))
     assert set(found) == {"source", "flag", "gap"}
-    assert " in 100 % of the labelled and " in found["source"]
+    assert " in 100 % of the labeled and " in found["source"]
 
 
 @pytest.mark.parametrize(

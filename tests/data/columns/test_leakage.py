@@ -48,7 +48,7 @@ def column_of(cells, name="c", kinds=None):
         ([np.nan, np.nan], "constant"),
     ],
 )
-def test_each_kind_is_recognised_by_its_cells(cells, kind):
+def test_each_kind_is_recognized_by_its_cells(cells, kind):
     assert column_of(cells).kind == kind
 
 
@@ -128,41 +128,41 @@ def test_the_word_for_yes(values, yes):
 
 
 def some_rows(n=400):
-    labelled = np.arange(n) % 4 == 0
+    labeled = np.arange(n) % 4 == 0
     random = np.random.default_rng(5)
-    frame = pd.DataFrame({"fair": random.normal(size=n) + labelled, "job": random.choice(["a", "b", "c"], size=n)})
-    return frame, labelled
+    frame = pd.DataFrame({"fair": random.normal(size=n) + labeled, "job": random.choice(["a", "b", "c"], size=n)})
+    return frame, labeled
 
 
 def test_columns_that_reveal_the_label_are_named():
-    frame, labelled = some_rows()
-    frame["again"] = np.where(labelled, 5.0, 1.0) + RANDOM.random(len(frame)) / 10
-    frame["answer"] = np.where(labelled, "bought", np.where(np.arange(len(frame)) % 3 == 0, "left", "looked"))
-    frame["paid_on"] = pd.Series(np.where(labelled, "2024-01-05", None), dtype=object)
-    frame.loc[frame.index[labelled][0], "paid_on"] = "2024-02-07"
-    frame["some"] = np.where(labelled & (np.arange(len(frame)) % 8 == 0), 3.5, np.nan)
+    frame, labeled = some_rows()
+    frame["again"] = np.where(labeled, 5.0, 1.0) + RANDOM.random(len(frame)) / 10
+    frame["answer"] = np.where(labeled, "bought", np.where(np.arange(len(frame)) % 3 == 0, "left", "looked"))
+    frame["paid_on"] = pd.Series(np.where(labeled, "2024-01-05", None), dtype=object)
+    frame.loc[frame.index[labeled][0], "paid_on"] = "2024-02-07"
+    frame["some"] = np.where(labeled & (np.arange(len(frame)) % 8 == 0), 3.5, np.nan)
     frame.loc[8, "some"] = 4.5
-    often = labelled ^ (np.random.default_rng(6).random(len(frame)) < 0.05)
+    often = labeled ^ (np.random.default_rng(6).random(len(frame)) < 0.05)
     frame["reviewed_by"] = pd.Series(np.where(often, "team", None), dtype=object)
-    remarks = np.where(labelled, "case confirmed by agent", "some other remark")
+    remarks = np.where(labeled, "case confirmed by agent", "some other remark")
     frame["note"] = [f"{text} {i}" for i, text in enumerate(remarks)]
-    found = leaks(frame, labelled, column_kinds(frame))
+    found = leaks(frame, labeled, column_kinds(frame))
     assert set(found) == {"again", "answer", "paid_on", "some", "reviewed_by", "note"}
-    assert "100 % of the labelled and 0 % of the other rows" in found["paid_on"]
+    assert "100 % of the labeled and 0 % of the other rows" in found["paid_on"]
     assert any(word in found["note"] for word in ("case", "confirmed", "agent", "by"))
 
 
 def test_a_category_with_many_values_is_not_named_for_chance_agreement():
-    frame, labelled = some_rows()
+    frame, labeled = some_rows()
     frame["shop"] = [f"s{i}" for i in np.random.default_rng(2).integers(0, 300, size=len(frame))]
     columns = column_kinds(frame, {"shop": "category"})
-    assert leaks(frame, labelled, columns) == {}
+    assert leaks(frame, labeled, columns) == {}
 
 
-def test_with_few_labelled_rows_no_column_is_named():
-    frame, labelled = some_rows()
-    frame["again"] = labelled.astype(float) * 2 + 1
-    few = np.zeros_like(labelled)
+def test_with_few_labeled_rows_no_column_is_named():
+    frame, labeled = some_rows()
+    frame["again"] = labeled.astype(float) * 2 + 1
+    few = np.zeros_like(labeled)
     few[:5] = True
     frame["few"] = few * 2.0 + 1
     assert set(leaks(frame, few, column_kinds(frame))) == set()

@@ -131,7 +131,7 @@ def test_a_package_adds_a_format(tmp_path, monkeypatch):
         frame = pd.DataFrame([line.split("|") for line in path.read_text().split("\n")[1:]], columns=["a", "label"])
         return Table(frame, lambda row: f"record {row + 1}")
 
-    own = Reader("bars", (".bars",), read, recognise=lambda head: head.startswith(b"BARS"))
+    own = Reader("bars", (".bars",), read, recognize=lambda head: head.startswith(b"BARS"))
     offers = [plug_ins.Offer(one.name, "package", "1.0", one) for one in (own, Reader("mine", (".csv",), read))]
     monkeypatch.setattr(plug_ins, "offers", lambda group: tuple(offers))
     plug_ins.named.cache_clear()

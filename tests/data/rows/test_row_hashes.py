@@ -8,7 +8,7 @@ from pucli.data.rows.row_hashes import (
     MOST_HASHES,
     RowCounter,
     known_rows,
-    labelled_twins,
+    labeled_twins,
     repeated_labels,
     row_hashes,
     row_marks,
@@ -26,31 +26,31 @@ def test_sparse_and_dense_rows_have_the_same_hashes():
     assert np.array_equal(row_hashes(X, marked), row_hashes(np.where(X == 0, -0.0, X), marked))
 
 
-def test_labelled_rows_that_occur_again_without_a_label_are_told():
+def test_labeled_rows_that_occur_again_without_a_label_are_told():
     X = np.random.default_rng(4).normal(size=(300, 3))
-    labelled = np.arange(320) < 40
+    labeled = np.arange(320) < 40
     twice = np.vstack([X, X[:20]])
-    (told,) = labelled_twins(twice, labelled)
-    assert told.startswith("20 of 40 labelled rows occur again without a label")
-    assert labelled_twins(np.vstack([X, X[100:120]]), labelled) == []  # unlabeled twins
+    (told,) = labeled_twins(twice, labeled)
+    assert told.startswith("20 of 40 labeled rows occur again without a label")
+    assert labeled_twins(np.vstack([X, X[100:120]]), labeled) == []  # unlabeled twins
     few = np.random.default_rng(5).integers(0, 3, (320, 3)).astype(float)
-    assert labelled_twins(few, labelled) == []  # by chance
-    assert labelled_twins(csr_array(twice), labelled) == [told]
+    assert labeled_twins(few, labeled) == []  # by chance
+    assert labeled_twins(csr_array(twice), labeled) == [told]
 
 
 def test_cases_that_were_entered_several_times_are_told():
     rng = np.random.default_rng(6)
     X, positive = rng.normal(size=(400, 3)), np.arange(400) < 120
-    labelled = positive & (rng.random(400) < 0.4)
+    labeled = positive & (rng.random(400) < 0.4)
     times = rng.integers(1, 5, 400)
-    told = repeated_labels(np.repeat(X, times, axis=0), np.repeat(labelled, times))
-    assert "labelled rows are equal to another labelled row" in told
-    assert repeated_labels(X, labelled) == ""
+    told = repeated_labels(np.repeat(X, times, axis=0), np.repeat(labeled, times))
+    assert "labeled rows are equal to another labeled row" in told
+    assert repeated_labels(X, labeled) == ""
     few = np.where(np.arange(400) % 10 == 0, 2, 1)
-    assert repeated_labels(np.repeat(X, few, axis=0), np.repeat(labelled, few)) == ""
-    # equal by chance: of them some are labelled and some are not
+    assert repeated_labels(np.repeat(X, few, axis=0), np.repeat(labeled, few)) == ""
+    # equal by chance: of them some are labeled and some are not
     coarse = np.where(positive[:, None], 1.0, rng.integers(0, 3, (400, 3)))
-    assert repeated_labels(coarse, labelled) == ""
+    assert repeated_labels(coarse, labeled) == ""
 
 
 @pytest.mark.parametrize("values", [np.arange(2), np.arange(50), np.arange(-3, 4) / 10])

@@ -273,7 +273,7 @@ def test_a_value_whose_square_overflows_is_located(tmp_path):
         read_table(tmp_path / "large.csv", label="y")
 
 
-def test_missing_file_suggests_its_neighbour(tmp_path):
+def test_missing_file_suggests_its_neighbor(tmp_path):
     csv_file(tmp_path, "a,y\n1,0\n", "claims.csv")
     with pytest.raises(UsageError, match=r"no file .*claim.csv; did you mean 'claims.csv'\?"):
         read_table(tmp_path / "claim.csv")

@@ -11,7 +11,7 @@ from pucli import AutoPU
 from pucli.core.errors import UsageError
 from pucli.data import make_split
 from pucli.data.splits.groups import held_out_groups, one_of_each, row_groups
-from pucli.estimators.auto.random_labelling import labelling_of
+from pucli.estimators.auto.random_labeling import labeling_of
 from pucli.models.compare import Task
 from pucli.models.validation import held_out
 from pucli.tuning.folds import pu_folds
@@ -21,13 +21,13 @@ WORDS = ("--data", "visits.csv", "--label", "bought", "--positive", "yes")
 
 
 def people(n=200, visits=4, seed=0):
-    """Return visits that are near copies of each other, the person of each, whether positive, and whether labelled."""
+    """Return visits that are near copies of each other, the person of each, whether positive, and whether labeled."""
     random = np.random.default_rng(seed)
     positive = random.random(n) < 0.5
-    centre = random.normal(size=(n, 6)) + 0.6 * positive[:, None] * np.r_[1.0, 1.0, np.zeros(4)]
+    center = random.normal(size=(n, 6)) + 0.6 * positive[:, None] * np.r_[1.0, 1.0, np.zeros(4)]
     known = positive & (random.random(n) < 0.5)
     who = np.repeat(np.arange(n), visits)
-    return centre[who] + 0.02 * random.normal(size=(n * visits, 6)), who, positive[who], known[who]
+    return center[who] + 0.02 * random.normal(size=(n * visits, 6)), who, positive[who], known[who]
 
 
 @pytest.fixture
@@ -50,11 +50,11 @@ def test_rows_with_the_same_cell_in_any_column_are_one_group():
     assert row_groups(table, ["a", "b"]).tolist() == [0, 0, 0, 1, 2, 3, 4]
     with pytest.raises(UsageError, match=r"all rows are one group, .*\. Choose another column, or leave"):
         row_groups(table.assign(c=1), ["c"])
-    labelled = np.arange(7) < 3
-    assert row_groups(table, ["a"], np.arange(7) < 1).max() == 5  # a single labelled row is no group
-    for mine, kind in ((labelled, "labelled"), (~labelled, "unlabeled")):
+    labeled = np.arange(7) < 3
+    assert row_groups(table, ["a"], np.arange(7) < 1).max() == 5  # a single labeled row is no group
+    for mine, kind in ((labeled, "labeled"), (~labeled, "unlabeled")):
         with pytest.raises(UsageError, match=f"groups 'c': all {kind} rows are one group"):
-            row_groups(table.assign(c=np.where(mine, 0, np.arange(7))), ["c"], labelled)
+            row_groups(table.assign(c=np.where(mine, 0, np.arange(7))), ["c"], labeled)
 
 
 def test_no_fold_and_no_split_divides_a_group():
@@ -81,12 +81,12 @@ def test_a_split_that_the_groups_leave_without_rows_of_a_kind_is_refused():
 
 
 def test_too_few_groups_for_the_folds():
-    with pytest.raises(UsageError, match=r"groups of the labelled rows fill 2 of 3 folds"):
+    with pytest.raises(UsageError, match=r"groups of the labeled rows fill 2 of 3 folds"):
         pu_folds(np.repeat([1, 0], 20), 3, 0, 1, np.r_[np.repeat([0, 1], 10), np.arange(2, 22)])
 
 
 @pytest.mark.slow  # four fits of the whole ensemble
-@pytest.mark.filterwarnings("ignore:.*labelled rows are copies")
+@pytest.mark.filterwarnings("ignore:.*labeled rows are copies")
 def test_near_copies_do_not_look_better_than_they_are():
     """The PU-AUC with groups is near that of new people; without, it is far too good, and the AUC with it."""
     new, _, _, known_new = people(4000, 1, seed=9)
@@ -95,8 +95,8 @@ def test_near_copies_do_not_look_better_than_they_are():
         X, who, _, known = people(250, 4, seed)
         alone, together = AutoPU().fit(X, known), AutoPU().fit(X, known, groups=who)
         scores, auc = together.decision_function(new), together.estimates_["auc"]
-        # near copies of labelled rows may also look like labels of clear positives only
-        assert alone.labelling_ == "sar" or alone.estimates_["auc"].value > auc.value
+        # near copies of labeled rows may also look like labels of clear positives only
+        assert alone.labeling_ == "sar" or alone.estimates_["auc"].value > auc.value
         true = roc_auc_score(known_new, scores)
         found.append([roc_auc_score(known, model.held_out_) - true for model in (alone, together)])
     too_good, left = np.mean(found, axis=0)
@@ -144,11 +144,11 @@ def test_groups_of_one_row_are_said_to_have_no_effect(pucli, visits):
     assert said not in pucli("train", "--method", "gllc", *WORDS, "--groups", "visit", "--groups", "customer").err
 
 
-def test_the_test_of_random_labelling_says_so_where_groups_are_few():
-    """A group with a labelled row counts as labelled; if each has one, no row is left to compare with."""
-    X, labelled = np.random.default_rng(0).normal(size=(200, 3)), np.arange(200) < 60
+def test_the_test_of_random_labeling_says_so_where_groups_are_few():
+    """A group with a labeled row counts as labeled; if each has one, no row is left to compare with."""
+    X, labeled = np.random.default_rng(0).normal(size=(200, 3)), np.arange(200) < 60
     model = SimpleNamespace(prior_=0.3, scenario="case-control")
-    many, *few = (labelling_of(model, X, labelled, 0, groups) for groups in (np.arange(200) // 2, np.arange(200) % 20,
+    many, *few = (labeling_of(model, X, labeled, 0, groups) for groups in (np.arange(200) // 2, np.arange(200) % 20,
                                                                              np.arange(200) % 4))  # fmt: skip
     assert 0.1 < many.p_value <= 1.0
     for one in few:
@@ -175,10 +175,10 @@ def test_compare_divides_by_groups_and_by_time(pucli, visits):
 
 @pytest.mark.parametrize("known", [True, False])
 def test_the_test_rows_are_newer(known):
-    X, who, positive, labelled = people()
+    X, who, positive, labeled = people()
     times = np.random.default_rng(0).integers(0, 90, len(X)).astype(float)
     X = np.column_stack([np.arange(len(X)), X])
-    task = Task("t", X, positive if known else labelled, known, groups=who, times=times)
+    task = Task("t", X, positive if known else labeled, known, groups=who, times=times)
     latest = []
     for repeat in range(4):
         one = task.division(repeat, seed=0, label_frequency=0.5, repeats=4)

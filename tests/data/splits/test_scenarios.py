@@ -21,7 +21,7 @@ from pucli.data import (
 )
 from pucli.data.splits import scenarios
 from pucli.data.splits.held_out import hidden_classes
-from pucli.data.splits.labelling import SLOPE, chances, labelling_tilt
+from pucli.data.splits.labeling import SLOPE, chances, labeling_tilt
 from tests.helpers import examples
 
 SIZES = st.integers(60, 300)
@@ -33,7 +33,7 @@ def labels(n_positive: int, n_negative: int) -> np.ndarray:
 
 
 def check_partition(split, y):
-    """Every row is in exactly one part, and only positives are labelled."""
+    """Every row is in exactly one part, and only positives are labeled."""
     assert np.array_equal(np.sort(np.concatenate([split.train, split.test])), np.arange(len(y)))
     assert split.s.dtype == np.int8
     assert set(np.unique(split.s)) == {0, 1}
@@ -47,13 +47,13 @@ def test_case_control_counts(n_positive, n_negative, frequency, share, seed):
     y = labels(n_positive, n_negative)
     split = case_control(y, frequency, unlabeled_train=share, rng=np.random.default_rng(seed))
     check_partition(split, y)
-    n_labelled = int(split.s.sum())
-    n_unlabeled = n_positive + n_negative - n_labelled
+    n_labeled = int(split.s.sum())
+    n_unlabeled = n_positive + n_negative - n_labeled
     gamma = share * frequency / (1 - (1 - share) * frequency)
-    assert abs(n_labelled - gamma * n_positive) <= 0.5 + 1e-6
+    assert abs(n_labeled - gamma * n_positive) <= 0.5 + 1e-6
     assert abs(int((split.s == 0).sum()) - share * n_unlabeled) <= 0.5 + 1e-6
     # the definition: of the positives of the training set, unlabeled ones in expectation, the share `frequency`
-    assert n_labelled / (n_labelled + share * (n_positive - n_labelled)) == pytest.approx(
+    assert n_labeled / (n_labeled + share * (n_positive - n_labeled)) == pytest.approx(
         frequency, abs=1.0 / (share * n_positive)
     )
 
@@ -80,7 +80,7 @@ def test_single_training_set_counts(n_positive, n_negative, frequency, share, se
     try:
         split = single_training_set(y, frequency, train=share, rng=np.random.default_rng(seed))
     except UsageError as error:  # a small training part may hold no positive to label
-        assert "no labelled row" in str(error)
+        assert "no labeled row" in str(error)
         return
     check_partition(split, y)
     assert abs(len(split.train) - share * len(y)) <= 0.5 + 1e-6
@@ -92,13 +92,13 @@ def test_single_training_set_counts(n_positive, n_negative, frequency, share, se
 def test_labels_before_the_training_rows_are_drawn(n_positive, n_negative, frequency, share, seed):
     y = labels(n_positive, n_negative)
     rng = np.random.default_rng(seed)
-    split = single_training_set(y, frequency, train=share, labelled="all", rng=rng)
+    split = single_training_set(y, frequency, train=share, labeled="all", rng=rng)
     check_partition(split, y)
-    n_labelled, n_train = round(frequency * n_positive), len(split.train)
+    n_labeled, n_train = round(frequency * n_positive), len(split.train)
     assert abs(n_train - share * len(y)) <= 0.5 + 1e-6
-    # of as many labelled rows as the frequency says, a random part of that size is in the training set
-    spread = np.sqrt(n_labelled * share * (1 - share))
-    assert abs(int(split.s.sum()) - n_labelled * share) <= 6 * spread + 1
+    # of as many labeled rows as the frequency says, a random part of that size is in the training set
+    spread = np.sqrt(n_labeled * share * (1 - share))
+    assert abs(int(split.s.sum()) - n_labeled * share) <= 6 * spread + 1
     # training and test rows alike have the share of positives of all rows
     for rows in (split.train, split.test):
         error = np.sqrt(n_positive * n_negative / len(y) ** 2 / len(rows))
@@ -108,7 +108,7 @@ def test_labels_before_the_training_rows_are_drawn(n_positive, n_negative, frequ
 def test_labels_of_all_positives_vary_in_number_and_keep_the_share_of_the_test_rows():
     y, frequency = labels(300, 700), 0.25
     made = repeated_splits(
-        "single-training-set", y, frequency, repeats=400, seed=1, name="toy", labelled="all", train=0.7
+        "single-training-set", y, frequency, repeats=400, seed=1, name="toy", labeled="all", train=0.7
     )
     counts = np.array([split.s.sum() for split in made])
     assert counts.mean() == pytest.approx(0.7 * 75, abs=5 * counts.std() / 20) and counts.std() > 1
@@ -118,12 +118,12 @@ def test_labels_of_all_positives_vary_in_number_and_keep_the_share_of_the_test_r
     stated = repeated_splits("case-control", y, frequency, repeats=20, seed=1, name="toy")
     assert np.mean([np.mean(y[split.test] == 1) for split in stated]) < 0.27
     with pytest.raises(UsageError, match="did you mean 'all'"):
-        single_training_set(y, frequency, labelled="al", rng=np.random.default_rng(0))
+        single_training_set(y, frequency, labeled="al", rng=np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_labelling_is_at_random_among_positives(scenario):
-    """Each positive is labelled equally often: five standard errors over 2000 splits."""
+def test_labeling_is_at_random_among_positives(scenario):
+    """Each positive is labeled equally often: five standard errors over 2000 splits."""
     y = labels(20, 30)
     counts, trained = np.zeros(50), np.zeros(50)
     rng = np.random.default_rng(7)
@@ -142,8 +142,8 @@ def test_training_order_is_independent_of_the_label(scenario):
     place = np.arange(len(split.s))
     gap = place[split.s == 1].mean() - place[split.s == 0].mean()
     n = len(split.s)
-    labelled = split.s.sum()
-    assert abs(gap) < 5 * n / np.sqrt(12) * np.sqrt(1 / labelled + 1 / (n - labelled))
+    labeled = split.s.sum()
+    assert abs(gap) < 5 * n / np.sqrt(12) * np.sqrt(1 / labeled + 1 / (n - labeled))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -174,7 +174,7 @@ def test_the_greater_label_is_positive(values):
 @pytest.mark.parametrize(
     ("y", "frequency", "message"),
     [
-        (labels(20, 20), 0.001, "no labelled row: label frequency 0.001 of"),
+        (labels(20, 20), 0.001, "no labeled row: label frequency 0.001 of"),
         (labels(20, 20), 0.0, "label_frequency must be above 0"),
         (labels(20, 20), -0.5, "label_frequency must be above 0"),
         (labels(20, 20), 1.5, "label_frequency must be above 0"),
@@ -182,7 +182,7 @@ def test_the_greater_label_is_positive(values):
         (np.ones(20), 0.5, "needs two classes, found: 1.0"),
         (np.arange(20), 0.5, r"needs two classes, found: 0, 1, 2, 3, 4, \.\.\."),
         (np.array([]), 0.5, "needs two classes, found: none"),
-        (np.array([1, -1]), 0.9, "no (row in the test set|unlabeled row|labelled row)"),
+        (np.array([1, -1]), 0.9, "no (row in the test set|unlabeled row|labeled row)"),
     ],
 )
 def test_errors_for_data_that_cannot_be_split(scenario, y, frequency, message):
@@ -233,9 +233,9 @@ def test_splits_of_other_data_are_refused(tmp_path):
         (lambda c: c | {"version": 9}, "version 9, but this pucli reads version 1"),
         (lambda c: {k: v for k, v in c.items() if k != "splits"}, r"damaged splits file \('splits'\)"),
         (lambda c: c | {"rows": 10}, r"a row number is outside 0\.\.9"),
-        (lambda c: c | {"splits": [{"train": [0, 1], "test": [1], "labelled": [0]}]}, "a row is in a split twice"),
-        (lambda c: c | {"splits": [{"train": [0], "test": [1], "labelled": [0, 2]}]}, "not in the training set"),
-        (lambda c: c | {"splits": [{"train": ["a"], "test": [1], "labelled": []}]}, "damaged splits file"),
+        (lambda c: c | {"splits": [{"train": [0, 1], "test": [1], "labeled": [0]}]}, "a row is in a split twice"),
+        (lambda c: c | {"splits": [{"train": [0], "test": [1], "labeled": [0, 2]}]}, "not in the training set"),
+        (lambda c: c | {"splits": [{"train": ["a"], "test": [1], "labeled": []}]}, "damaged splits file"),
         (lambda c: [c], "is not a splits file"),
     ],
 )
@@ -258,14 +258,14 @@ def test_truncated_missing_and_unwritable_splits_files(tmp_path):
 
 
 @pytest.mark.parametrize("scenario", sorted(SCENARIOS))
-@pytest.mark.parametrize("labelling", ["sar-feature", "sar-score"])
-def test_a_biased_labelling_keeps_the_counts_and_labels_tilted_positives(scenario: str, labelling: str) -> None:
+@pytest.mark.parametrize("labeling", ["sar-feature", "sar-score"])
+def test_a_biased_labeling_keeps_the_counts_and_labels_tilted_positives(scenario: str, labeling: str) -> None:
     y = labels(300, 200)
     X = np.random.default_rng(1).normal(size=(500, 3)) + (y == 1)[:, None]
     plain, biased = (make_split(scenario, y, 0.3, rng=np.random.default_rng(2), tilt=tilt) for tilt in (None, X[:, 0]))
     check_partition(biased, y)
     assert biased.s.sum() == plain.s.sum()
-    tilt = labelling_tilt(labelling, X, y, np.random.default_rng(3))
+    tilt = labeling_tilt(labeling, X, y, np.random.default_rng(3))
     split = make_split(scenario, y, 0.3, rng=np.random.default_rng(4), tilt=tilt)
     assert tilt[split.train[split.s == 1]].mean() > tilt[y == 1].mean() + 1.0
     assert tilt[y == 1].std() == pytest.approx(SLOPE)
@@ -282,23 +282,23 @@ def test_chances_of_the_first_draw_are_in_proportion_to_the_tilt() -> None:
     assert np.abs(count / 4000 - np.array([1, 2, 5, 0, 0, 0]) / 8).max() < 0.03
 
 
-def test_an_unknown_labelling_names_the_known_ones() -> None:
+def test_an_unknown_labeling_names_the_known_ones() -> None:
     with pytest.raises(UsageError, match="sar-score"):
-        labelling_tilt("sar-scores", np.zeros((2, 1)), np.array([0, 1]), np.random.default_rng(0))
+        labeling_tilt("sar-scores", np.zeros((2, 1)), np.array([0, 1]), np.random.default_rng(0))
 
 
-def test_each_repeat_draws_its_own_biased_labelling_which_comes_again(monkeypatch) -> None:
+def test_each_repeat_draws_its_own_biased_labeling_which_comes_again(monkeypatch) -> None:
     tilts = []
 
     def noted(*given):
-        tilts.append(labelling_tilt(*given))
+        tilts.append(labeling_tilt(*given))
         return tilts[-1]
 
-    monkeypatch.setattr(scenarios, "labelling_tilt", noted)
+    monkeypatch.setattr(scenarios, "labeling_tilt", noted)
     y = labels(40, 60)
     X = np.random.default_rng(0).normal(size=(100, 2))
-    made = repeated_splits("case-control", y, 0.5, repeats=2, seed=3, labelling="sar-feature", X=X)
-    again = repeated_splits("case-control", y, 0.5, repeats=1, seed=3, labelling="sar-feature", X=X)
+    made = repeated_splits("case-control", y, 0.5, repeats=2, seed=3, labeling="sar-feature", X=X)
+    again = repeated_splits("case-control", y, 0.5, repeats=1, seed=3, labeling="sar-feature", X=X)
     assert np.array_equal(made[0].train, again[0].train)
     assert np.array_equal(tilts[0], tilts[2]) and not np.array_equal(tilts[0], tilts[1])
 
@@ -308,11 +308,11 @@ def test_doubtful_positives_have_the_greater_chance_of_lbe_b() -> None:
     np.testing.assert_allclose(chances("sar-lbe-b", np.array([0.5, 1.0])), weights / weights.sum())
 
 
-def test_labelled_rows_among_the_held_ones_are_left_out() -> None:
+def test_labeled_rows_among_the_held_ones_are_left_out() -> None:
     y = labels(60, 40)
     held = np.random.default_rng(1).random(100) < 0.3
     split = case_control(y, 0.5, rng=np.random.default_rng(0), held=held)
-    left_out = 30 - int(split.s.sum())  # of the 30 labelled rows
+    left_out = 30 - int(split.s.sum())  # of the 30 labeled rows
     assert left_out > 0 and len(split.train) == np.sum(~held)
     assert held[split.test].all() and len(split.test) == held.sum() - left_out
 

@@ -73,7 +73,7 @@ def table_in_another_order(X: np.ndarray, levels: int, rng: np.random.Generator)
 def test_the_order_of_rows_and_columns_does_not_matter_to_the_last_bit(rows: int) -> None:
     """Binary columns have the same values as often; only with the other cells of their rows they differ."""
     rng = np.random.default_rng(rows)
-    X, s, _ = two_clouds(rows - 60, labelled=60, features=3)
+    X, s, _ = two_clouds(rows - 60, labeled=60, features=3)
     flags = np.stack([rng.permutation(np.arange(rows) % 2) for _ in range(3)], axis=1)
     X = np.hstack([X, flags, np.eye(5)[rng.integers(0, 5, rows)]])
     order, columns = table_in_another_order(X, 5, rng)
@@ -101,10 +101,10 @@ def test_the_signs_of_features_do_not_matter_to_the_last_bit(fitted) -> None:
     assert other.estimates_ == model.estimates_
 
 
-@pytest.mark.parametrize("labelled", [20, 99])
-def test_rows_that_are_alike_do_not_seem_to_be_ranked(labelled: int) -> None:
-    """Their held-out scores differ between folds, by how many labelled rows these have, but not within a fold."""
-    X, s = np.full((199, 2), 3.7), np.arange(199) < labelled
+@pytest.mark.parametrize("labeled", [20, 99])
+def test_rows_that_are_alike_do_not_seem_to_be_ranked(labeled: int) -> None:
+    """Their held-out scores differ between folds, by how many labeled rows these have, but not within a fold."""
+    X, s = np.full((199, 2), 3.7), np.arange(199) < labeled
     with pytest.warns(DegenerateModelWarning, match="hardly rank above"):
         model = AutoPU(members=MEMBERS[:4]).fit(X, s)
     assert len(np.unique(model.held_out_)) <= 5
@@ -156,16 +156,16 @@ def test_probabilities_of_a_row_do_not_depend_on_the_other_rows(fitted) -> None:
 
 
 @pytest.mark.slow
-def test_no_row_has_the_probability_zero_and_few_labelled_rows_exclude_less() -> None:
+def test_no_row_has_the_probability_zero_and_few_labeled_rows_exclude_less() -> None:
     least = []
-    for labelled in (20, 60):
-        X, s, _ = two_clouds(labelled=labelled, apart=8.0)
+    for labeled in (20, 60):
+        X, s, _ = two_clouds(labeled=labeled, apart=8.0)
         model = AutoPU(members=FEW).fit(X, s)
         far = X.mean(axis=0) - 10.0 * (X[s].mean(axis=0) - X.mean(axis=0))
         p = model.predict_proba(np.vstack([X, far]))[:, 1]
         below = float(np.mean(model.held_out_[~s] < model.held_out_[s].min()))
         assert model.calibration_.of(model.held_out_).min() == 0.0
-        assert p.min() == pytest.approx(model.prior_ / ((labelled + 1) * below), rel=1e-9)
+        assert p.min() == pytest.approx(model.prior_ / ((labeled + 1) * below), rel=1e-9)
         least.append(p.min())
         low, high = model.probability_range(p)
         assert 0.0 < low[-1] <= p[-1] <= high[-1] < 0.2
@@ -175,14 +175,14 @@ def test_no_row_has_the_probability_zero_and_few_labelled_rows_exclude_less() ->
 
 
 @pytest.mark.slow
-def test_labelled_and_hidden_positives_have_the_same_distribution_of_held_out_scores() -> None:
-    labelled, hidden = [], []
+def test_labeled_and_hidden_positives_have_the_same_distribution_of_held_out_scores() -> None:
+    labeled, hidden = [], []
     for seed in range(12):
-        X, s, truth = two_clouds(160, labelled=40, apart=1.5, seed=seed)
+        X, s, truth = two_clouds(160, labeled=40, apart=1.5, seed=seed)
         model = AutoPU(members=FEW).fit(X, s)
-        labelled.append(model.held_out_[s])
+        labeled.append(model.held_out_[s])
         hidden.append(model.held_out_[truth & ~s])
-    assert ks_2samp(np.concatenate(labelled), np.concatenate(hidden)).pvalue > 0.01
+    assert ks_2samp(np.concatenate(labeled), np.concatenate(hidden)).pvalue > 0.01
 
 
 def test_the_cut_moves_without_training(fitted) -> None:
@@ -213,8 +213,8 @@ def test_of_all_rows_recall_and_lift_are_exactly_one(fitted) -> None:
 
 
 @pytest.mark.slow
-def test_the_prior_of_a_single_training_set_counts_the_labelled_rows() -> None:
-    X, s, truth = two_clouds(400, labelled=80, prior=0.25, apart=4.0)
+def test_the_prior_of_a_single_training_set_counts_the_labeled_rows() -> None:
+    X, s, truth = two_clouds(400, labeled=80, prior=0.25, apart=4.0)
     sample = AutoPU(scenario="single-training-set", members=FEW).fit(X, s)
     apart = AutoPU(members=FEW).fit(X, s)
     assert sample.prior_ == pytest.approx(truth.mean(), abs=0.08)
@@ -224,7 +224,7 @@ def test_the_prior_of_a_single_training_set_counts_the_labelled_rows() -> None:
 @pytest.mark.slow
 def test_a_loaded_model_gives_the_same_predictions(fitted, tmp_path: Path) -> None:
     model, X, s, _ = fitted
-    pipeline = make_pipeline(clone(model), standardise=False).fit(X, s)
+    pipeline = make_pipeline(clone(model), standardize=False).fit(X, s)
     save_model(tmp_path / "m.model", SavedModel(pipeline, "auto", [f"x{k}" for k in range(X.shape[1])]))
     loaded = load_model(tmp_path / "m.model").estimator
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
@@ -245,16 +245,16 @@ def test_a_single_row_of_one_kind_is_refused(count: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ["alike", "constant", "duplicates", "two labelled", "many features", "huge"])
+@pytest.mark.parametrize("case", ["alike", "constant", "duplicates", "two labeled", "many features", "huge"])
 def test_unusual_data_gives_finite_predictions(case: str) -> None:
-    X, s, _ = two_clouds(60, labelled=20)
+    X, s, _ = two_clouds(60, labeled=20)
     if case == "alike":
         X = np.ones_like(X)
     elif case == "constant":
         X[:, 1] = 3.0
     elif case == "duplicates":
         X, s = np.repeat(X, 3, axis=0), np.repeat(s, 3)
-    elif case == "two labelled":
+    elif case == "two labeled":
         s = s & (np.cumsum(s) <= 2)
     elif case == "many features":
         X = np.hstack([X, np.random.default_rng(0).normal(size=(len(X), 2000))])
@@ -267,16 +267,16 @@ def test_unusual_data_gives_finite_predictions(case: str) -> None:
     assert all(found.low <= found.value <= found.high for found in model.estimates_.values())
 
 
-def test_an_unknown_scenario_or_labelling_names_the_known_ones() -> None:
-    X, s, _ = two_clouds(40, labelled=10)
+def test_an_unknown_scenario_or_labeling_names_the_known_ones() -> None:
+    X, s, _ = two_clouds(40, labeled=10)
     with pytest.raises(ValueError, match="case-control"):
         AutoPU(scenario="case").fit(X, s)
     with pytest.raises(ValueError, match="scar"):
-        AutoPU(labelling="case-control").fit(X, s)
+        AutoPU(labeling="case-control").fit(X, s)
 
 
 def test_the_callback_is_called_after_each_member() -> None:
-    X, s, _ = two_clouds(60, labelled=20)
+    X, s, _ = two_clouds(60, labeled=20)
     calls: list[tuple[str, int, int]] = []
     AutoPU(members=FEW, callback=lambda *arguments: calls.append(arguments)).fit(X, s)
     assert calls == [("extra-trees", 1, 2), ("ridge-laplace", 2, 2)]  # the last member begins first
@@ -296,14 +296,14 @@ def test_a_value_out_of_range_is_refused_before_training(
     goal: str, wanted: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pucli.estimators.auto.auto_pu.first_fit", lambda *_: pytest.fail("members were trained"))
-    X, s, _ = two_clouds(40, labelled=20)
+    X, s, _ = two_clouds(40, labeled=20)
     with pytest.raises(UsageError, match="wanted"):
         AutoPU(goal=goal, wanted=wanted).fit(X, s)
 
 
 @pytest.mark.slow
 def test_a_number_of_rows_that_was_asked_for_is_no_sign_of_a_degenerate_model(recwarn: pytest.WarningsRecorder) -> None:
-    X, s, _ = two_clouds(900, labelled=150, apart=1.0)
+    X, s, _ = two_clouds(900, labeled=150, apart=1.0)
     model = AutoPU(members=FEW, goal="top", wanted=1).fit(X, s)
     assert model.estimates_["share"].value < 0.005
     assert not [one for one in recwarn if issubclass(one.category, DegenerateModelWarning)]

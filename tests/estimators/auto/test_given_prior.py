@@ -12,7 +12,7 @@ from tests.solvers.ensemble.helpers import two_clouds
 
 @pytest.mark.slow
 def test_threshold_probabilities_and_estimates_follow_and_the_order_stays():
-    X, s, truth = two_clouds(300, prior=0.3, labelled=40, apart=1.5)
+    X, s, truth = two_clouds(300, prior=0.3, labeled=40, apart=1.5)
     model = AutoPU().fit(X, s)
     before = model.prior_, model.threshold_, dict(model.estimates_)
     share = float(truth[~s].mean())
@@ -39,13 +39,13 @@ def test_threshold_probabilities_and_estimates_follow_and_the_order_stays():
 
 @pytest.mark.slow
 def test_a_prior_that_cannot_be_is_refused():
-    X, s, _ = two_clouds(100, labelled=20)
+    X, s, _ = two_clouds(100, labeled=20)
     model = AutoPU(scenario="single-training-set").fit(X, s)
-    for prior in (0.0, 0.1, 1.0):  # a sixth of the rows are labelled
+    for prior in (0.0, 0.1, 1.0):  # a sixth of the rows are labeled
         with pytest.raises(UsageError, match="must be below 1 and at least"):
             model.with_prior(prior)
     with pytest.raises(UsageError, match="labels at random"):
-        AutoPU(labelling="sar").fit(X, s).with_prior(0.3)
+        AutoPU(labeling="sar").fit(X, s).with_prior(0.3)
 
 
 @pytest.mark.nightly  # a minute; docs/how_to/review.md has its figures
@@ -54,11 +54,11 @@ def test_a_true_prior_narrows_and_a_wrong_one_misleads():
     found = []
     for seed in range(40):
         random = np.random.default_rng(seed)
-        share, apart, labelled = random.uniform(0.08, 0.5), random.uniform(1.0, 2.2), int(random.choice([30, 60, 100]))
-        truth = np.r_[np.ones(labelled, bool), random.random(500) < share]
+        share, apart, labeled = random.uniform(0.08, 0.5), random.uniform(1.0, 2.2), int(random.choice([30, 60, 100]))
+        truth = np.r_[np.ones(labeled, bool), random.random(500) < share]
         X = random.normal(size=(len(truth), 4))
         X[truth, :2] += apart * np.r_[1.0, 0.5]
-        s = np.arange(len(truth)) < labelled
+        s = np.arange(len(truth)) < labeled
         model, prior = AutoPU().fit(X, s), truth[~s].mean()
         row = []
         for moved in (model, *(model.with_prior(min(0.99, prior * factor)) for factor in (1.0, 1.3, 1 / 1.3))):

@@ -26,7 +26,7 @@ def scores_without_own_fold(model: AutoPU, X: np.ndarray, s: np.ndarray) -> np.n
 @pytest.mark.slow  # each number of rows has other members; with more than 2,000, ridges are fitted to some rows again
 @pytest.mark.parametrize("n", [950, 2100])
 def test_scores_are_those_of_models_trained_without_the_row(n: int) -> None:
-    X, s, _ = two_clouds(n, labelled=120)
+    X, s, _ = two_clouds(n, labeled=120)
     model = AutoPU().fit(X, s)
     found = scores_without_own_fold(model, X, s)
     if n < 2000:
@@ -46,7 +46,7 @@ def test_a_refitted_ensemble_is_tried_on_held_out_rows() -> None:
 
 @pytest.mark.slow
 def test_the_feature_that_separates_the_classes_is_most_important() -> None:
-    X, s, _ = two_clouds(200, labelled=60)
+    X, s, _ = two_clouds(200, labeled=60)
     X = np.insert(X, 1, 7.0, axis=1)
     model = AutoPU().fit(X, s)
     found = importances(model, X, s, np.random.default_rng(0))
@@ -59,7 +59,7 @@ def test_the_feature_that_separates_the_classes_is_most_important() -> None:
 
 @pytest.mark.slow
 def test_importance_does_not_vanish_where_the_training_rows_are_separated() -> None:
-    X, s, _ = two_clouds(400, labelled=40, features=150)
+    X, s, _ = two_clouds(400, labeled=40, features=150)
     model = AutoPU(members=MEMBERS[:4]).fit(X, s)
     assert pu_auc(model.score_rows(X), s) > 0.99
     found = importances(model, X, s, np.random.default_rng(0))
@@ -68,7 +68,7 @@ def test_importance_does_not_vanish_where_the_training_rows_are_separated() -> N
 
 
 def test_without_folds_nothing_is_measured_and_the_columns_that_separate_come_first() -> None:
-    X, s, _ = two_clouds(100, labelled=30)
+    X, s, _ = two_clouds(100, labeled=30)
     model = AutoPU(members=MEMBERS[:1]).fit(X[:, ::-1], s)
     own = Member("own", "raw", MEMBERS[0].fit)
     for one in (pickle.loads(pickle.dumps(model)), AutoPU(members=[own]).fit(X[:, ::-1], s)):

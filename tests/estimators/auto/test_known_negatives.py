@@ -9,7 +9,7 @@ import pytest
 from pucli import AutoPU
 from pucli.core.errors import UsageError
 from pucli.data.rows.training_rows import TrainingRows
-from pucli.estimators.auto.random_labelling import RandomLabelling
+from pucli.estimators.auto.random_labeling import RandomLabeling
 from pucli.metrics.ranking import auc, true_auc
 from pucli.models.auto import Options, rank
 from pucli.models.auto.page import _rows
@@ -20,7 +20,7 @@ from tests.helpers import by_night
 
 
 def rows(n: int = 600, share: float = 0.4, seed: int = 0, distance: float = 1.2) -> tuple[np.ndarray, ...]:
-    """Return rows of overlapping classes, whether positive, and y: 60 labelled positives, 40 random negatives."""
+    """Return rows of overlapping classes, whether positive, and y: 60 labeled positives, 40 random negatives."""
     random = np.random.default_rng(seed)
     positive = random.random(n) < share
     X = random.normal(size=(n, 3)) + distance * positive[:, None] * np.r_[1.0, 0.5, 0.0]
@@ -45,7 +45,7 @@ def test_three_labels_need_neg_label() -> None:
     X, _, y = rows(100)
     with pytest.raises(ValueError, match="y has 3 labels"):
         AutoPU().fit(X, y)
-    with pytest.raises(ValueError, match="there must be labelled positives and unlabeled rows"):
+    with pytest.raises(ValueError, match="there must be labeled positives and unlabeled rows"):
         AutoPU(neg_label=-1).fit(X, np.where(y == 0, -1, y))
     with pytest.raises(ValueError, match="both 1"):
         AutoPU(neg_label=1, pos_label=1).fit(X, y)
@@ -73,7 +73,7 @@ def test_random_negatives_give_the_share_of_positives() -> None:
 @pytest.mark.slow  # two fits of the whole ensemble for each seed
 @pytest.mark.parametrize("seeds", by_night([1, 3], by_day=[1]))
 def test_random_negatives_make_the_prior_and_the_precision_known(seeds: int) -> None:
-    """Where classes overlap, labelled and unlabeled rows alone leave the prior open."""
+    """Where classes overlap, labeled and unlabeled rows alone leave the prior open."""
     apart = []
     for seed in range(seeds):
         X, positive, y = rows(seed=seed)
@@ -106,23 +106,23 @@ def test_known_negatives_are_no_part_of_the_population() -> None:
 
 
 def findings(scenario: str = "case-control", **changed) -> tuple[Findings, TrainingRows]:
-    """Return findings about 120 rows, of which 20 are labelled and the 30 with the highest other scores negative."""
+    """Return findings about 120 rows, of which 20 are labeled and the 30 with the highest other scores negative."""
     model = AutoPU(scenario=scenario, neg_label=-1, **changed)
     rng = np.random.default_rng(0)
     y = np.r_[np.ones(20, int), np.full(30, -1), np.zeros(70, int)]
     model.held_out_ = np.r_[rng.normal(1.0, 1.0, 20), np.linspace(3.0, 4.0, 30), rng.normal(0.0, 1.0, 70)]
     X = np.column_stack([model.held_out_, rng.normal(size=120)])
-    labelled, negative = y == 1, y == -1
+    labeled, negative = y == 1, y == -1
     population = y == 0 if scenario == "case-control" else y < 2
     model.n_negative_, model._biased = 30, 0
     model.leaderboard_ = [{"name": "ensemble", "pu_auc": 0.9}]
-    share = float(labelled[population].mean())
-    model._conclude(HeldOut(np.sort(model.held_out_[labelled]), np.sort(model.held_out_[population]), share, 0))
+    share = float(labeled[population].mean())
+    model._conclude(HeldOut(np.sort(model.held_out_[labeled]), np.sort(model.held_out_[population]), share, 0))
     marks = pd.DataFrame({"row": np.arange(1, 121)})
     rows = TrainingRows(
-        X, labelled.astype(int), ["a", "b"], None, None, "unlabeled", {}, "rows.csv", marks=marks, negative=negative
+        X, labeled.astype(int), ["a", "b"], None, None, "unlabeled", {}, "rows.csv", marks=marks, negative=negative
     )
-    return Findings.of(model, labelled, RandomLabelling(0.5, 0, 0.0), negative=negative), rows
+    return Findings.of(model, labeled, RandomLabeling(0.5, 0, 0.0), negative=negative), rows
 
 
 def test_known_negatives_are_not_among_the_rows_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,5 +145,5 @@ def test_known_negatives_are_rows_too() -> None:
     single, _ = findings("single-training-set", goal="top", wanted=60)
     assert summary(single, ["a", "b"]).rows == len(single.model._population) == 120
     assert single.if_odds is None and single.called_positive < 60
-    assert single.goal == "from the 60 likeliest rows, labelled ones and known negatives included"
-    assert single.why == "the 60 likeliest rows, labelled ones and known negatives included"
+    assert single.goal == "from the 60 likeliest rows, labeled ones and known negatives included"
+    assert single.why == "the 60 likeliest rows, labeled ones and known negatives included"

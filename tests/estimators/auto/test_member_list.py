@@ -35,12 +35,12 @@ def fit(rows, rng):
     held_out = np.empty(len(rows.X))
     for b in np.unique(rows.folds[0]):
         kept = rows.folds[0] != b
-        held_out[~kept] = between(rows.X[kept], rows.labelled[kept]).score(rows.X[~kept])
-    return between(rows.X, rows.labelled), held_out, {"folds": int(rows.folds[0].max()) + 1}
+        held_out[~kept] = between(rows.X[kept], rows.labeled[kept]).score(rows.X[~kept])
+    return between(rows.X, rows.labeled), held_out, {"folds": int(rows.folds[0].max()) + 1}
 
 
-def between(X, labelled):
-    return Direction(X[labelled].mean(axis=0) - X[~labelled].mean(axis=0))
+def between(X, labeled):
+    return Direction(X[labeled].mean(axis=0) - X[~labeled].mean(axis=0))
 
 
 NEAREST = OfferedMember("nearest-mean", "raw", fit, saved_types=("mine_members.Direction",))
@@ -65,7 +65,7 @@ def test_an_offered_member_is_trained_shown_and_saved(tmp_path) -> None:
     with pytest.warns(UserWarning, match="'extra-trees' is already in use"):
         assert [member.name for member in all_members()] == [*(m.name for m in MEMBERS), "nearest-mean"]
     assert "mine_members.Direction" in AutoPU.saved_types
-    X, s, _ = two_clouds(80, labelled=30)
+    X, s, _ = two_clouds(80, labeled=30)
     (mine,) = (member for member in all_members() if member.name == "nearest-mean")
     model = AutoPU(members=[MEMBERS[0], mine]).fit(X, s)
     line = next(line for line in model.leaderboard_ if line["name"] == "nearest-mean")
@@ -73,7 +73,7 @@ def test_an_offered_member_is_trained_shown_and_saved(tmp_path) -> None:
     assert line["pu_auc"] > 0.6
     from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 
-    pipeline = make_pipeline(AutoPU(members=None), standardise=False)
+    pipeline = make_pipeline(AutoPU(members=None), standardize=False)
     pipeline.steps[-1] = (pipeline.steps[-1][0], model.set_params(members=None))
     save_model(tmp_path / "m.model", SavedModel(pipeline, "auto", ["a", "b", "c", "d"], {}))
     loaded = load_model(tmp_path / "m.model").pipeline[-1]

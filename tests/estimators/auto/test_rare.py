@@ -11,7 +11,7 @@ from pucli.estimators.auto.member_list import all_members
 
 @pytest.fixture(scope="module")
 def needles() -> tuple[AutoPU, np.ndarray]:
-    """A classifier of 60 labelled and 1,000 unlabeled rows, 20 of them positive, and which of all rows are positive."""
+    """A classifier of 60 labeled and 1,000 unlabeled rows, 20 of them positive, and which of all rows are positive."""
     rng = np.random.default_rng(0)
     y = np.arange(1060) < 80
     X = rng.normal(size=(1060, 2)) + 2.0 * y[:, None]

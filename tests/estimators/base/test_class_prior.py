@@ -27,16 +27,16 @@ ALL = pytest.mark.parametrize(
 def test_the_prior_is_that_of_the_estimator(model, estimator: str) -> None:
     rng = np.random.default_rng(1)
     X = np.r_[rng.normal(3, 1, (60, 2)), rng.normal(0, 1, (60, 2))]
-    labelled = np.arange(120) < 25
+    labeled = np.arange(120) < 25
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.set_params(prior_estimator=estimator, random_state=0).fit(X, labelled.astype(int))
-    expected = estimate_prior(X, labelled, estimator, random_state=np.random.RandomState(0)).prior
+        model.set_params(prior_estimator=estimator, random_state=0).fit(X, labeled.astype(int))
+    expected = estimate_prior(X, labeled, estimator, random_state=np.random.RandomState(0)).prior
     assert model.prior_ == pytest.approx(np.clip(expected, 0.01, 0.99))
 
 
 def visits(seed: int, people: int = 120, each: int = 5) -> tuple[Floats, Ints, Ints]:
-    """Return the visits of some people, each of which is nearly the same; a third of the positive half is labelled."""
+    """Return the visits of some people, each of which is nearly the same; a third of the positive half is labeled."""
     rng = np.random.default_rng(seed)
     person = np.repeat(np.arange(people), each)
     of_people = rng.normal(0, 1, (people, 12))
@@ -83,8 +83,8 @@ def test_a_missing_group_is_refused() -> None:
 def test_the_two_estimators_differ_here() -> None:
     rng = np.random.default_rng(1)
     X = np.r_[rng.normal(3, 1, (60, 2)), rng.normal(0, 1, (60, 2))]
-    labelled = np.arange(120) < 25
-    found = [estimate_prior(X, labelled, name, random_state=np.random.RandomState(0)).prior for name in ("bbe", "km2")]
+    labeled = np.arange(120) < 25
+    found = [estimate_prior(X, labeled, name, random_state=np.random.RandomState(0)).prior for name in ("bbe", "km2")]
     assert abs(found[0] - found[1]) > 1e-3
 
 

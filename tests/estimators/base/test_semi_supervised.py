@@ -1,4 +1,4 @@
-"""Labels that say that nobody has labelled the row are no class, also for scikit-learn's method and for clusters."""
+"""Labels that say that nobody has labeled the row are no class, also for scikit-learn's method and for clusters."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def share_of_positives(X):
 
 
 def gap(n, seed, lam):
-    """Return the 0-1 risk of a model on n rows, half of them labelled positives, less the Bayes risk."""
+    """Return the 0-1 risk of a model on n rows, half of them labeled positives, less the Bayes risk."""
     rng = np.random.default_rng(seed)
     pool, unlabeled, test = (rng.uniform(size=(k, 2)) for k in (4 * n, n // 2, 4000))
     positives = pool[rng.uniform(size=len(pool)) < share_of_positives(pool)][: n // 2]

@@ -48,7 +48,7 @@ weights = st.sampled_from([0.1, 1.0, 10.0])
 def test_bsvm_reaches_its_tolerance_and_clarabels_value(seed, c_p, c_u, lam, kernel, duplicates):
     c_p, c_u = lam * c_p, lam * c_u
     X, y = problem(seed, n=40, m=30 if kernel == "wide" else 3)  # "wide": too many columns for w to be kept
-    X[:duplicates] = X[duplicates : 2 * duplicates]  # some of them labelled and unlabeled at once
+    X[:duplicates] = X[duplicates : 2 * duplicates]  # some of them labeled and unlabeled at once
     K = rbf_from_distances(squared_distances(X), 1.5) if kernel == "rbf" else None
     model = BSVM(lam, c_p, c_u, kernel="rbf" if kernel == "rbf" else "linear", width=1.5, tol=1e-6).fit(X, y)
     best = optimum(X, y, K, lam, c_p, c_u, False)
@@ -187,7 +187,7 @@ def test_the_cut_uses_out_of_fold_scores(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("estimator", "scale"), [("km2", 1), ("bbe", 8)])  # best bins need more labelled rows
+@pytest.mark.parametrize(("estimator", "scale"), [("km2", 1), ("bbe", 8)])  # best bins need more labeled rows
 def test_naive_svc_estimates_the_prior_on_request(estimator, scale):
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(4, 1, (150 * scale, 2)), rng.normal(0, 1, (150 * scale, 2))]

@@ -63,7 +63,7 @@ def test_scikit_learn_conventions(estimator):
     [
         (MCPLLDA(), [[0, 1], [1, 2], [2, 3], [5, 1]], [0, 0, 1, -1], "set ridge > 0"),
         (MCPLQDA(), [[0, 1], [1, 5], [2, 3], [5, 1], [0, 0]], ["a", "a", "b", "b", "-1"], "class 'a' is singular on 2"),
-        (MCPL("gaussian-diagonal"), [[0], [1], [3], [5]], [0, 0, 1, -1], "class 1 is singular on 1 labelled rows"),
+        (MCPL("gaussian-diagonal"), [[0], [1], [3], [5]], [0, 0, 1, -1], "class 1 is singular on 1 labeled rows"),
         (MCPL("bernoulli"), [[0], [1], [3], [1]], [0, 0, 1, -1], "0 or 1"),
         (MCPL("bernoulli"), [[0], [1], [1], [1]], [0, 0, 1, -1], "pseudo_rows > 0"),
         (MCPL("poisson"), [[0.5], [1], [3], [1]], [0, 0, 1, -1], "counts"),

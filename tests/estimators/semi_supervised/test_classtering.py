@@ -24,12 +24,12 @@ def test_the_scale_of_a_feature_does_not_matter(scale: list[float]) -> None:
     np.testing.assert_allclose(model.noise_variance_ > 0.0, True)
 
 
-def test_a_single_class_for_all_labelled_rows_is_no_success() -> None:
+def test_a_single_class_for_all_labeled_rows_is_no_success() -> None:
     with pytest.warns(ConvergenceWarning, match="has not learned: it predicts"):
         model = Classtering(n_components=1).fit(X, Y)
     assert not model.converged_
 
 
-def test_one_labelled_class_is_told() -> None:
+def test_one_labeled_class_is_told() -> None:
     with pytest.warns(DegenerateModelWarning, match="only one class has labels, 1"):
         Classtering(**QUICK).fit(X, np.where(Y == 1, 1, -1))

@@ -16,7 +16,7 @@ from pucli import AutoPU
 from pucli.data import TableEncoder
 from pucli.data.columns.encoder import spans
 from pucli.data.rows.training_rows import TrainingRows
-from pucli.estimators.auto.random_labelling import labelling_of
+from pucli.estimators.auto.random_labeling import labeling_of
 from pucli.models.auto import page as page_module
 from pucli.models.auto.drawings import date_ticks, round_ticks
 from pucli.models.auto.page import _dependence, _lifts, _precision_band, _recalls, question, write_report
@@ -33,7 +33,7 @@ def written(path: Path, X: np.ndarray, s: np.ndarray, names: list[str], leaks: t
     rows = TrainingRows(
         X, s.astype(int), names, None, None, "unlabeled", {}, "rows.csv", "bought", {"1": "yes"}, marks=marks
     )
-    found = Findings.of(model, s, labelling_of(model, X, s, 0), leaks)
+    found = Findings.of(model, s, labeling_of(model, X, s, 0), leaks)
     ranking = Ranking(Fitted("auto", make_pipeline(model), rows, False, 0.0), found)
     about = dict.fromkeys(one.name for one in fields(AutoAnswer)) | vars(ranking.summary)
     write_report(path, ranking, AutoAnswer(**about | {"model": Path("a b.model"), "scored": Path("a b.csv")}))
@@ -51,7 +51,7 @@ NAMES = ["shift", "a & b", "<script>", "d"]
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    X, s, _ = two_clouds(150, labelled=40)
+    X, s, _ = two_clouds(150, labeled=40)
     return written(tmp_path_factory.mktemp("page") / "page.html", X, s, NAMES)
 
 
@@ -128,7 +128,7 @@ def test_ticks_are_round_and_within_the_axis() -> None:
 
 @pytest.mark.slow
 def test_the_lift_of_a_share_is_recall_over_share() -> None:
-    X, s, _ = two_clouds(300, labelled=60)
+    X, s, _ = two_clouds(300, labeled=60)
     model = AutoPU().fit(X, s)
     lines = _lifts(_recalls(model))
     assert [line["share"] for line in lines] == [0.01, 0.05, 0.1]
@@ -136,12 +136,12 @@ def test_the_lift_of_a_share_is_recall_over_share() -> None:
         lift = line["lift"]
         assert lift.low <= lift.value <= lift.high
         assert lift.value == pytest.approx(line["recall"].value / line["share"], rel=0.5)
-    found = Findings.of(model, s, labelling_of(model, X, s, 0))
+    found = Findings.of(model, s, labeling_of(model, X, s, 0))
     rows = TrainingRows(X, s.astype(int), ["a", "b", "c", "d"], None, None, "unlabeled", {}, "rows.csv")
     why = reasons_of_likeliest(model, rows)
     table = scored_rows(found, s, {"0": "no", "1": "yes"}, None, why=why)
     assert encoder_of(rows).needed == ["a", "b", "c", "d"]
-    assert (table["why"].iloc[:50].str.contains("a = ")).all() and (table["why"][table["labelled"] == 1] == "").all()
+    assert (table["why"].iloc[:50].str.contains("a = ")).all() and (table["why"][table["labeled"] == 1] == "").all()
 
 
 @pytest.mark.filterwarnings("ignore::pucli.core.errors.DegenerateModelWarning")
@@ -161,8 +161,8 @@ def test_what_noise_does_not_determine_is_not_stated(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_page_about_a_leak_states_nothing(tmp_path: Path) -> None:
-    X, s, _ = two_clouds(80, labelled=20)
-    text = words_of(written(tmp_path / "p.html", X, s, list("abcd"), ("column 'f0' is filled for the labelled rows",)))
+    X, s, _ = two_clouds(80, labeled=20)
+    text = words_of(written(tmp_path / "p.html", X, s, list("abcd"), ("column 'f0' is filled for the labeled rows",)))
     assert "column 'f0' is filled" in text.replace("&#39;", "'")
     assert "Recall, lift, precision, share of positives, F1 and AUC: a column gives the label away" in text
     assert "hold about" not in text and " positives (" not in text

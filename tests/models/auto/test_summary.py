@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pucli.estimators.auto.auto_pu import AutoPU
-from pucli.estimators.auto.random_labelling import RandomLabelling
+from pucli.estimators.auto.random_labeling import RandomLabeling
 from pucli.metrics.ranking import auc, true_auc
 from pucli.models.auto.summary import Findings, scored_rows, summary, training_probabilities
 from pucli.solvers.ensemble.estimates import Estimate, estimates, if_odds, lift_of
@@ -34,7 +34,7 @@ def test_intervals_follow_the_whole_range_of_a_prior_that_is_not_determined():
     assert found["recall"].low > recall - 0.2 and found["recall"].high < recall + 0.2
 
 
-def test_twofold_odds_of_being_labelled_widen_what_is_said_and_tip_it():
+def test_twofold_odds_of_being_labeled_widen_what_is_said_and_tip_it():
     precision = Estimate(0.8, 0.75, 0.85)
     found = shown(recall=precision, share=Estimate(0.5, 0.5, 0.5), precision=precision)["if_odds"]
     assert found["recall"] == {"value": 0.8, "low": pytest.approx(0.6), "high": pytest.approx(1.7 / 1.85)}
@@ -44,7 +44,7 @@ def test_twofold_odds_of_being_labelled_widen_what_is_said_and_tip_it():
     assert found["prior"] == {"value": 0.5, "low": 0.45, "high": 0.55}  # given, it stays
     certain = shown(recall=Estimate(1.0, 1.0, 1.0))["if_odds"]
     assert certain["recall_half"] is None and shown(recall=Estimate(0.5, 0.4, 0.6))["if_odds"]["recall_half"] == 1.0
-    assert shown(leaks=("column 'a' ...",))["if_odds"] is None and shown(labelling="sar")["if_odds"] is None
+    assert shown(leaks=("column 'a' ...",))["if_odds"] is None and shown(labeling="sar")["if_odds"] is None
 
 
 def test_a_lift_and_its_tipping_point_use_the_far_ends_of_the_share():
@@ -55,63 +55,63 @@ def test_a_lift_and_its_tipping_point_use_the_far_ends_of_the_share():
     assert bounds.lift_one == pytest.approx((0.7 / 0.3) / (0.4 / 0.6))
 
 
-def test_the_share_of_positives_among_unlabeled_rows_leaves_out_the_labelled_ones():
-    labelled = np.arange(100) < 20
-    assert hidden_share(0.5, labelled, "single-training-set") == pytest.approx(30 / 80)
-    assert hidden_share(0.5, labelled, "case-control") == 0.5
+def test_the_share_of_positives_among_unlabeled_rows_leaves_out_the_labeled_ones():
+    labeled = np.arange(100) < 20
+    assert hidden_share(0.5, labeled, "single-training-set") == pytest.approx(30 / 80)
+    assert hidden_share(0.5, labeled, "case-control") == 0.5
 
 
 def test_the_fewer_positives_are_hidden_the_higher_is_the_upper_end_of_the_prior():
     positive = np.linspace(1.0, 2.0, 8)
     population = np.append(np.linspace(0.9, 2.1, 6), np.linspace(-2.0, 0.0, 54))
     plain = PriorWithDraws(0.1, 0.08, 0.105, np.linspace(0.08, 0.105, 20))
-    few, many = (plain.with_few_labelled(positive, np.repeat(population, times)).high for times in (1, 100))
+    few, many = (plain.with_few_labeled(positive, np.repeat(population, times)).high for times in (1, 100))
     assert plain.high < many < few - 0.03
 
 
 def scored(scenario="single-training-set"):
-    """A fitted model as far as its scored rows go: two labelled rows, four others, a threshold of 0.5."""
+    """A fitted model as far as its scored rows go: two labeled rows, four others, a threshold of 0.5."""
     return SimpleNamespace(
         held_out_=np.array([0.9, 0.6, 0.8, 0.4, 0.55, 0.2]),
         threshold_=0.5,
-        labelling_="scar",
+        labeling_="scar",
         prior_=0.5,
         prior_interval_=(0.4, 0.8),
-        prior_estimate_=SimpleNamespace(labelled=1 / 3 if scenario == "single-training-set" else 0.0),
+        prior_estimate_=SimpleNamespace(labeled=1 / 3 if scenario == "single-training-set" else 0.0),
         probability_of=lambda scores: scores,
         probability_range=lambda p: (0.9 * p, np.minimum(1.0, 1.1 * p)),
     )
 
 
 def test_probabilities_of_training_rows_are_those_of_bayes_and_lie_within_their_range():
-    model, labelled = scored(), np.arange(6) < 2
-    p, low, high = training_probabilities(model, labelled)
+    model, labeled = scored(), np.arange(6) < 2
+    p, low, high = training_probabilities(model, labeled)
     q, c = model.held_out_, (1 / 3) / 0.5
-    np.testing.assert_allclose(p[labelled], q[labelled])
+    np.testing.assert_allclose(p[labeled], q[labeled])
     # positive and unlabeled, over unlabeled
-    np.testing.assert_allclose(p[~labelled], (q * (1 - c) / (q * (1 - c) + 1 - q))[~labelled])
+    np.testing.assert_allclose(p[~labeled], (q * (1 - c) / (q * (1 - c) + 1 - q))[~labeled])
     assert (low <= p).all() and (p <= high).all()
     model.probability_range = lambda p: (np.ones_like(p), np.zeros_like(p))
-    p, low, high = training_probabilities(model, labelled)
+    p, low, high = training_probabilities(model, labeled)
     assert (low <= p).all() and (p <= high).all()
 
 
 def test_scored_rows_have_the_sign_of_their_prediction_and_unlabeled_ones_come_first():
-    found = Findings(scored(), 2, 4, 2, RandomLabelling(0.5, 0, 0.0))
+    found = Findings(scored(), 2, 4, 2, RandomLabeling(0.5, 0, 0.0))
     rows = scored_rows(found, np.arange(6) < 2, {"1": "yes", "0": "no"})
     assert rows["row"].tolist() == [3, 5, 4, 6, 1, 2]
     assert rows["prediction"].tolist() == ["yes", "yes", "no", "no", "yes", "yes"]
     np.testing.assert_allclose(rows["score"], np.array([0.3, 0.05, -0.1, -0.3, 0.4, 0.1]))
 
 
-def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="scar", repeated="", **changed):
+def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labeling="scar", repeated="", **changed):
     known = {name: Estimate(0.5, 0.45, 0.55) for name in ("prior", "share", "recall", "precision", "f1", "auc")}
     model = SimpleNamespace(
         estimates_=known | changed,
         chosen_threshold_=Cut(0.0, 0.5, goal, wanted),
         scenario=scenario,
-        labelling=labelling,
-        labelling_=labelling,
+        labeling=labeling,
+        labeling_=labeling,
         odds_ratio_=1.0,
         negatives="biased",
         n_negative_=0,
@@ -123,10 +123,10 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
         _population=np.linspace(0.0, 1.0, 90),
         threshold_=0.5,
         calibration_=SimpleNamespace(of=np.square),
-        prior_estimate_=SimpleNamespace(labelled=0.0),
+        prior_estimate_=SimpleNamespace(labeled=0.0),
     )
     model.leaderboard_ = []
-    return asdict(summary(Findings(model, 10, 90, 40, RandomLabelling(0.5, 0, 0.0), leaks, repeated), ["a"]))
+    return asdict(summary(Findings(model, 10, 90, 40, RandomLabeling(0.5, 0, 0.0), leaks, repeated), ["a"]))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labelling="
 def test_what_rests_on_something_unknown_is_not_known(changed, unknown):
     found = shown(**changed)
     assert {name for name, estimate in found["estimates"].items() if not estimate["known"]} == unknown
-    assert "how were these rows chosen?" in found["random_labelling"]["verdict"]
+    assert "how were these rows chosen?" in found["random_labeling"]["verdict"]
 
 
 UNKNOWN = {"prior": Estimate(0.3, 0.0, 0.6)}
@@ -168,16 +168,16 @@ def test_the_share_above_the_cut_says_of_which_rows(scenario, rows):
     assert f"50.0 % of the {rows} are above" in shown(scenario=scenario)["threshold"]["why"]
 
 
-@pytest.mark.parametrize("given", [{"leaks": ("column 'a' is 'web' ...",)}, {"repeated": "labelled rows repeat ..."}])
-def test_nothing_is_known_if_a_column_gives_the_label_away_or_labelled_rows_are_repeated(given):
+@pytest.mark.parametrize("given", [{"leaks": ("column 'a' is 'web' ...",)}, {"repeated": "labeled rows repeat ..."}])
+def test_nothing_is_known_if_a_column_gives_the_label_away_or_labeled_rows_are_repeated(given):
     found = shown(**given)
     assert not found["sound"]
     assert {name for name, estimate in found["estimates"].items() if estimate["known"]} == {"share"}
-    assert "cannot be judged" in found["random_labelling"]["verdict"]
+    assert "cannot be judged" in found["random_labeling"]["verdict"]
 
 
 def test_recall_and_auc_are_not_known_if_the_labels_are_no_random_sample():
-    found = shown(goal="recall", wanted=0.9, labelling="sar")
+    found = shown(goal="recall", wanted=0.9, labeling="sar")
     assert {name for name, estimate in found["estimates"].items() if not estimate["known"]} == {"recall", "auc"}
     assert "with 90 % confidence" not in found["threshold"]["why"] and "cannot be told" in found["threshold"]["why"]
     assert "with 90 % confidence" in shown(goal="recall", wanted=0.9)["threshold"]["why"]
@@ -188,14 +188,14 @@ def test_unlabeled_rows_of_a_single_training_set_are_positive_less_often():
     rng = np.random.default_rng(0)
     positive = rng.random(1000) < 0.4
     X = rng.normal(size=(1000, 3)) + 2.0 * positive[:, None]
-    labelled = positive & (rng.random(1000) < 0.8)
-    model = AutoPU(scenario="single-training-set", random_state=0).fit(X, labelled)
-    p, low, high = training_probabilities(model, labelled)
-    hidden = int((positive & ~labelled).sum())
-    assert low[~labelled].sum() <= hidden <= high[~labelled].sum()
+    labeled = positive & (rng.random(1000) < 0.8)
+    model = AutoPU(scenario="single-training-set", random_state=0).fit(X, labeled)
+    p, low, high = training_probabilities(model, labeled)
+    hidden = int((positive & ~labeled).sum())
+    assert low[~labeled].sum() <= hidden <= high[~labeled].sum()
     whole = model.calibration_.of(model.held_out_)
-    assert p[~labelled].sum() < 0.85 * whole[~labelled].sum()
-    assert (p[labelled] == whole[labelled]).all()
-    assert (np.diff(p[~labelled][np.argsort(model.held_out_[~labelled])]) >= -1e-12).all()
-    other = AutoPU(random_state=0).fit(X, labelled)
-    assert (training_probabilities(other, labelled)[0] == other.probability_of(other.held_out_)).all()
+    assert p[~labeled].sum() < 0.85 * whole[~labeled].sum()
+    assert (p[labeled] == whole[labeled]).all()
+    assert (np.diff(p[~labeled][np.argsort(model.held_out_[~labeled])]) >= -1e-12).all()
+    other = AutoPU(random_state=0).fit(X, labeled)
+    assert (training_probabilities(other, labeled)[0] == other.probability_of(other.held_out_)).all()

@@ -128,7 +128,7 @@ def test_counting_classes(family):
     X = random.poisson(1.0 + 2.0 * (np.arange(90) < 40)[:, None], (90, 3)).astype(float)
     X = X if family == "poisson" else np.minimum(X, 1.0)
     y = np.where(np.arange(90) % 3 == 0, -1, (np.arange(90) < 40).astype(int))
-    pipeline = make_pipeline(make_estimator("mcpl", family=family, pseudo_rows=1.0), standardise=False).fit(X, y)
+    pipeline = make_pipeline(make_estimator("mcpl", family=family, pseudo_rows=1.0), standardize=False).fit(X, y)
     check(SavedModel(pipeline, "mcpl", list("abc")), pd.DataFrame(X, columns=list("abc")))
 
 
@@ -143,7 +143,7 @@ def test_three_classes(method):
 
 def of_rows(method, params, X, y):
     names = list("abcdefgh")[: X.shape[1]]
-    return SavedModel(make_pipeline(make_estimator(method, **params), standardise=True).fit(X, y), method, names)
+    return SavedModel(make_pipeline(make_estimator(method, **params), standardize=True).fit(X, y), method, names)
 
 
 def cells(n, seed):
@@ -228,15 +228,15 @@ def test_curves_are_those_of_numpy_at_every_knot_and_between():
 def test_trees_split_at_the_very_borders(grown):
     random = np.random.default_rng(4)
     X = np.column_stack([random.normal(size=(300, 2)), random.integers(0, 3, 300)])
-    labelled = random.random(300) < 0.3 + 0.3 * (X[:, 0] > 0)
+    labeled = random.random(300) < 0.3 + 0.3 * (X[:, 0] > 0)
     bins = make_bins(X)
     if grown == "bags":
-        grown_trees = Boosted(bins.of(X), labelled, np.zeros(3, bool), BagKind(), random).grow(10)
+        grown_trees = Boosted(bins.of(X), labeled, np.zeros(3, bool), BagKind(), random).grow(10)
         forest = join([tree for tree, _ in grown_trees])
     else:
         folds = random.integers(0, 3, (1, 300)).astype(np.int8)
         kind = ForestKind(trees=20, least=5 if grown == "extra" else 299)
-        forest = fit_forest(bins.of(X), labelled, folds, kind, random)[0].forest
+        forest = fit_forest(bins.of(X), labeled, folds, kind, random)[0].forest
     at = [np.resize(bins.borders[a:b], 300) for a, b in zip(bins.start[:-1], bins.start[1:], strict=True)]
     Z = np.vstack([X, np.column_stack(at), np.nextafter(np.column_stack(at), np.inf)])
     expected = forest.sum(bins.of(Z))
@@ -266,7 +266,7 @@ def test_columns_may_have_any_names():
     random = np.random.default_rng(9)
     X = random.normal(size=(60, 5)) + 2.0 * (np.arange(60) < 30)[:, None]
     names = ["x", "sum", "~3", "d e", "="]
-    pipeline = make_pipeline(make_estimator("blssvm", kernel="rbf"), standardise=True).fit(X, np.arange(60) < 20)
+    pipeline = make_pipeline(make_estimator("blssvm", kernel="rbf"), standardize=True).fit(X, np.arange(60) < 20)
     check(SavedModel(pipeline, "blssvm", names), pd.DataFrame(X, columns=names))
 
 
@@ -274,7 +274,7 @@ def test_columns_named_like_outputs_and_cells_that_cannot_be_filled():
     random = np.random.default_rng(6)
     X = random.normal(size=(60, 2)) + 2.0 * (np.arange(60) < 30)[:, None]
     y = (np.arange(60) < 20).astype(int)
-    pipeline = make_pipeline(make_estimator("blssvm"), standardise=False).fit(X, y)
+    pipeline = make_pipeline(make_estimator("blssvm"), standardize=False).fit(X, y)
     found = exported(SavedModel(pipeline, "blssvm", ["score", "~1"]))
     assert list(found.outputs) == ["prediction", "output_score"]
     X[0, 1] = np.nan
@@ -337,7 +337,7 @@ def test_a_wide_table_with_categories(tmp_path):
     model = AutoPU(random_state=0).fit(X, y)
     kinds = {type(member.model) for member in model.ensemble_.members}
     assert {Linear, CategoryTrees} <= kinds
-    saved = SavedModel(make_pipeline(model, standardise=False), "auto", [f"x{k}" for k in range(X.shape[1])])
+    saved = SavedModel(make_pipeline(model, standardize=False), "auto", [f"x{k}" for k in range(X.shape[1])])
     save_model(tmp_path / "wide.model", saved)
     np.testing.assert_array_equal(load_model(tmp_path / "wide.model").pipeline.predict(X), model.predict(X))
     check(saved, pd.DataFrame(X[:150], columns=[f"x{k}" for k in range(X.shape[1])]))

@@ -45,7 +45,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "upu-rbf": ("upu", {"kernel": "rbf", "loss": "double-hinge"}),
     "upu-network": ("upu", {"hidden": 5}),
     "svc-naive-linear": ("svc-naive", {"kernel": "linear"}),
-    "auto-kinds": ("auto", {"labelling": "sar"}),
+    "auto-kinds": ("auto", {"labeling": "sar"}),
     "glpual-kinds": ("glpual", {}),
 }
 
@@ -115,7 +115,7 @@ def _train(method: str, params: dict[str, Any], frame: pd.DataFrame) -> Fitted:
             frame.assign(y=np.where(np.arange(len(frame)) < 20, known, "")).to_csv(path, index=False)
             rows = training_rows("semi-supervised", RowSource(data=path, label="y"))
     rows = replace(rows, about={"title": "rows"}, title="rows")
-    return fit(method, params, rows, standardise=True)
+    return fit(method, params, rows, standardize=True)
 
 
 def main(names: list[str]) -> int:

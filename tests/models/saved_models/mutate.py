@@ -31,7 +31,7 @@ MOST_BYTES, MOST_SECONDS = 2**30, 30
 JUNK: tuple[Any, ...] = (
     None, True, -1, 0, 3, 10**30, 1e308, -1e300, 0.5, "x", "", [], {}, {"float": "nan"}, {"float": "inf"},
     {"array": "0.npy"}, {"list": []}, {"tuple": []}, {"dict": []}, {"objects": [1]}, {"scalar": "0.npy"},
-    {"object": "Standardiser", "state": {}},
+    {"object": "Standardizer", "state": {}},
 )  # fmt: skip
 
 

@@ -55,8 +55,8 @@ def test_hidden_positives_of_a_list_come_from_its_classes_in_its_order(names, mo
     y = np.where(classes == names[3], -1, 1)
     dataset = Dataset("toy", classes != classes, y, ("x",), "", classes=classes)
     monkeypatch.setattr(class_prior, "read_dataset", lambda *_: dataset)
-    options = {"shares": [0.4], "labelling": {"breast-cancer": [[names[2], 3], [names[0], 1]]}}
-    (cell, _) = planned(options=options, data={"names": ["breast-cancer"], "standardise": "none"})
+    options = {"shares": [0.4], "labeling": {"breast-cancer": [[names[2], 3], [names[0], 1]]}}
+    (cell, _) = planned(options=options, data={"names": ["breast-cancer"], "standardize": "none"})
     hidden = set(np.flatnonzero((y == 1) & (class_prior.PROTOCOL.prepare(cell, Context()).y_train == 0)))
     np.random.seed(0)  # as the scripts do, step by step: 66 in the ratio 3 : 1
     expected: set[int] = set()
@@ -67,8 +67,8 @@ def test_hidden_positives_of_a_list_come_from_its_classes_in_its_order(names, mo
     assert hidden == expected
 
 
-def by_the_script(classes, share, labelled, unlabeled, seed):
-    """Return the unlabeled and the labelled rows of the scripts for synthetic sets, where 0 is the negative class."""
+def by_the_script(classes, share, labeled, unlabeled, seed):
+    """Return the unlabeled and the labeled rows of the scripts for synthetic sets, where 0 is the negative class."""
     random.seed(seed)
     rows = [np.where(classes == name)[0] for name in range(classes.max() + 1)]
     for own in rows:
@@ -76,9 +76,9 @@ def by_the_script(classes, share, labelled, unlabeled, seed):
     if len(rows) == 2:
         hidden = round(unlabeled * share)
         zeros = [*rows[1][:hidden], *rows[0][: round((1 - share) * unlabeled)]]
-        return zeros, list(rows[1][hidden : hidden + labelled])
+        return zeros, list(rows[1][hidden : hidden + labeled])
     kinds = len(rows) - 1
-    zeros, ones, each = list(rows[0][: int(unlabeled * (1 - share))]), [], round(labelled / kinds)
+    zeros, ones, each = list(rows[0][: int(unlabeled * (1 - share))]), [], round(labeled / kinds)
     for k, own in enumerate(rows[1:]):
         ones += list(own[:each])
         zeros += list(own[each : each + round(int(unlabeled * share) * (2**k / (2**kinds - 1)))])
@@ -98,7 +98,7 @@ def test_rows_of_synthetic_sets_are_those_of_the_published_scripts(name, share, 
         key: {name: value[name]} if name in value else {} if isinstance(value, dict) else value
         for key, value in options.items()
     }
-    for cell in planned(options=options, data={"names": [name], "standardise": "none"}):
+    for cell in planned(options=options, data={"names": [name], "standardize": "none"}):
         rows = class_prior.PROTOCOL.prepare(cell, Context())
         zeros, ones = by_the_script(classes, share, 2000, 6000, 1001)
         assert set(rows.X_train[rows.y_train == 0, 0]) == set(zeros) and set(rows.X_train[rows.y_train == 1, 0]) == set(
@@ -115,7 +115,7 @@ def test_rows_of_synthetic_sets_are_those_of_the_published_scripts(name, share, 
 def test_too_few_rows_to_draw_are_named():
     positive = np.repeat([True, False], [20, 100])
     with pytest.raises(UsageError, match=r"share 0\.2: 30 rows are to be drawn, of 20 of their kind"):
-        drawn_rows(positive, 0.2, {"labelled": 10, "unlabeled": 100, "seed": 0}, [(positive, 1)])
+        drawn_rows(positive, 0.2, {"labeled": 10, "unlabeled": 100, "seed": 0}, [(positive, 1)])
 
 
 def test_a_set_may_have_shares_of_its_own():
@@ -181,8 +181,8 @@ def test_classes_of_rows_reach_the_estimate_only_through_the_labels(monkeypatch)
         ({"options": {"shares": [0.1], "shares_of": {"breast-cancer": [0.0]}}}, "options.shares: 0.0 is not between"),
         ({"methods": {"svc": {"method": "bsvm", "grid": {}}}}, "methods.svc: give a method and its prior_estimator"),
         (
-            {"options": {"shares": [0.1], "labelling": {"brest-cancer": "classes"}}},
-            "options.labelling.brest-cancer: the data sets are breast-cancer",
+            {"options": {"shares": [0.1], "labeling": {"brest-cancer": "classes"}}},
+            "options.labeling.brest-cancer: the data sets are breast-cancer",
         ),
         ({"split": {"repeats": 1, "seed": 0, "label_frequencies": [0.5]}}, "takes options.shares"),
         (

@@ -1,4 +1,4 @@
-"""The protocol classtering: which rows are labelled, tested and compared; and the sets it is run on."""
+"""The protocol classtering: which rows are labeled, tested and compared; and the sets it is run on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from pucli.core.errors import UsageError
-from pucli.data.catalogue.mixtures import cake, embedded_gaussians, embedding, g50c, gaussian_grid, grid_centres, toes
+from pucli.data.catalogue.mixtures import cake, embedded_gaussians, embedding, g50c, gaussian_grid, grid_centers, toes
 from pucli.protocols.classtering import protocol
 from pucli.protocols.steps import SplitRows
 from pucli.report.protocol_parts import extras_of
@@ -16,7 +16,7 @@ from pucli.runner import Context, load_experiment, parse_experiment, plan
 DECLARED = {
     "title": "labels",
     "protocol": "classtering",
-    "data": {"names": ["iris"], "standardise": "train"},
+    "data": {"names": ["iris"], "standardize": "train"},
     "split": {"scenario": "labels-per-class", "repeats": 6, "seed": 3},
     "options": {"task": "classification", "labels": [2, 8]},
     "methods": {"few": {"method": "classtering", "n_components": 3, "n_factors": 2}},
@@ -60,7 +60,7 @@ def test_the_curves_of_the_thesis_have_all_of_its_numbers_of_labels():
         assert {cell.repeat for cell in cells} == set(range(10))
 
 
-def test_folds_are_disjoint_and_test_rows_are_never_labelled():
+def test_folds_are_disjoint_and_test_rows_are_never_labeled():
     rows = prepared([cell for cell in plan(experiment()) if cell.setting["labels"] == 8][:5])
     assert sum(len(part.hidden.drawn()) for part in rows) == 150
     for part in rows:
@@ -103,7 +103,7 @@ def test_a_cell_measures_the_predictions_of_the_method(task):
 
 
 @pytest.mark.slow
-def test_grid_is_searched_on_labelled_rows_and_parameters_can_depend_on_the_set():
+def test_grid_is_searched_on_labeled_rows_and_parameters_can_depend_on_the_set():
     made = experiment(
         methods={"few": {"method": "classtering", "n_factors": 2, "grid": {"n_components": [1, 3]}}},
         options={"per_dataset": {"iris": {"few": {"n_factors": 3}}}},
@@ -240,12 +240,12 @@ def test_toes_has_balanced_classes_of_two_and_three_groups():
 
 def test_grid_and_embedding_have_their_stated_densities():
     X, y = gaussian_grid(np.random.default_rng(0), rows=5000, spacing=10.5, sd=0.316)
-    distance = X - grid_centres(10.5)[y]
+    distance = X - grid_centers(10.5)[y]
     log_likelihood = norm.logpdf(distance, scale=0.316).sum(axis=1).mean() - np.log(25)
     assert log_likelihood == pytest.approx(-3.76, abs=0.05)
     rows, label = embedded_gaussians(np.random.default_rng(0), rows=300)
-    centres, basis = embedding(5.0)
+    centers, basis = embedding(5.0)
     np.testing.assert_allclose(basis @ basis.T, np.eye(10), atol=1e-12)
     inside = rows @ basis.T
     np.testing.assert_allclose(inside @ basis, rows, atol=1e-10)
-    assert (inside - centres[label]).std() == pytest.approx(1.0, abs=0.05)
+    assert (inside - centers[label]).std() == pytest.approx(1.0, abs=0.05)

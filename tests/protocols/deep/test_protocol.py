@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import norm
 
 from pucli.core.errors import RunError, UsageError
-from pucli.data.catalogue.mixtures import embedding, grid_centres, stacked
-from pucli.metrics.density import nearest_centres, share_near
+from pucli.data.catalogue.mixtures import embedding, grid_centers, stacked
+from pucli.metrics.density import nearest_centers, share_near
 from pucli.protocols.deep import protocol as deep
 from pucli.protocols.deep import training
 from pucli.report.protocol_parts import extras_of
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 DECLARED = {
     "title": "stacked",
     "protocol": "deep",
-    "data": {"names": ["digits"], "standardise": "none"},
+    "data": {"names": ["digits"], "standardize": "none"},
     "split": {"scenario": "drawn", "repeats": 2, "seed": 1},
     "options": {"iterations": 3, "rows": 60, "test_rows": 20, "generated": 40, "stack": True, "likelihood": False},
     "methods": {"PAE": {"method": "pae", "hidden": [8], "output": "sigmoid", "latent_dim": 3}},
@@ -53,9 +53,9 @@ def test_stacked_digits_are_trained_counted_and_drawn():
     assert np.isfinite(result.metrics["log_likelihood"])
     assert result.params["n_iterations"] == 4
     assert np.shape(result.details["images"]) == (5, 8, 192)
-    assert np.shape(result.details["neighbours"]) == (6, 8, 192)
+    assert np.shape(result.details["neighbors"]) == (6, 8, 192)
     figures = extras_of("deep")(made, cells, {cells[0].key: vars(result)})
-    assert [extra.path for extra in figures] == ["figures/images-digits", "figures/neighbours-digits"]
+    assert [extra.path for extra in figures] == ["figures/images-digits", "figures/neighbors-digits"]
 
 
 def test_a_profile_can_shrink_networks_and_skip_the_generation():
@@ -173,7 +173,7 @@ def test_speed_leaves_the_first_look_out(monkeypatch):
 def test_training_and_test_images_are_apart():
     drawn = deep.PROTOCOL.prepare(plan(experiment())[0], Context())
     X, X_test = drawn.X_train, drawn.X_test
-    assert X.shape == (60, 192) and X_test.shape == (20, 192) and drawn.centres is None
+    assert X.shape == (60, 192) and X_test.shape == (20, 192) and drawn.centers is None
     assert X.min() >= 0.0 and X.max() <= 1.0
     sources = {image.tobytes() for image in drawn.images}
     assert all(image.tobytes() in sources for row in X for image in row.reshape(3, 64))
@@ -190,7 +190,7 @@ def test_stacked_class_reads_its_channels_in_order():
 
 def test_generated_rows_of_the_grid_are_counted_and_scored():
     made = experiment(
-        data={"generate": "gaussian-grid", "standardise": "none"},
+        data={"generate": "gaussian-grid", "standardize": "none"},
         options={"stack": False, "likelihood": True},
         methods={"PAE": {"method": "pae", "hidden": [8]}},
     )
@@ -204,12 +204,12 @@ def test_generated_rows_of_the_grid_are_counted_and_scored():
 
 def test_modes_and_nearness_of_the_true_density():
     rng = np.random.default_rng(0)
-    centres = grid_centres(10.5)
-    rows = centres[np.arange(500) % 25] + 0.316 * rng.normal(size=(500, 2))
-    nearest, _ = nearest_centres(rows, centres)
+    centers = grid_centers(10.5)
+    rows = centers[np.arange(500) % 25] + 0.316 * rng.normal(size=(500, 2))
+    nearest, _ = nearest_centers(rows, centers)
     np.testing.assert_array_equal(np.bincount(nearest), 20)
-    assert share_near(rows, centres, 0.316) == 1.0
-    assert share_near(rows + 5.0, centres, 0.316) < 0.05
+    assert share_near(rows, centers, 0.316) == 1.0
+    assert share_near(rows + 5.0, centers, 0.316) < 0.05
     means, basis = embedding(5.0)
     inside = (means[np.arange(200) % 10] + rng.normal(size=(200, 10))) @ basis
     assert share_near(inside, means @ basis, 1.0) > 0.99
@@ -250,7 +250,7 @@ def test_wrong_options_are_named():
         plan(experiment(options={"stack": False}))
 
 
-def test_the_critic_descends_on_its_penalised_distance(monkeypatch):
+def test_the_critic_descends_on_its_penalized_distance(monkeypatch):
     torch.manual_seed(0)
     drawn, seen, descend = torch.Generator().manual_seed(0), [], models.descend
     settings = models.Settings(2, 2, (5,), "linear", 0.0, 0.0, False, 1e-3, (0.5, 0.9))
@@ -277,15 +277,15 @@ def test_the_critic_descends_on_its_penalised_distance(monkeypatch):
         entry += 1e-5
         return (values[0] - values[1]) / 2e-5
 
-    def spy(optimiser, value):
+    def spy(optimizer, value):
         if not seen:
             first, *_, last = [p for p in critic.parameters() if p.ndim == 2]
             seen.extend([float(value.detach()), loss()])
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             value.backward(retain_graph=True)
             for weight in (first, last):
                 seen.extend([float(weight.grad[0, 1]), numerical(weight.data[0, 1])])
-        return descend(optimiser, value)
+        return descend(optimizer, value)
 
     monkeypatch.setattr(models, "descend", spy)
     batches = iter([codes[0], codes[1], codes[0]])

@@ -111,7 +111,7 @@ def test_auc_and_boyce_index_are_those_of_the_scores_of_all_sites(monkeypatch):
 
     monkeypatch.setattr(steps, "make", lambda *_: Given())
     truth = np.where(given["disdat-swi-survey"].X[:, 0] == 1, 1, -1)
-    for cell in planned(data={"names": ["disdat-swi"], "standardise": "none"})[:2]:
+    for cell in planned(data={"names": ["disdat-swi"], "standardize": "none"})[:2]:
         metrics = presence_only.PROTOCOL.run_cell(cell, Context()).metrics
         assert metrics["auc"] == auc(truth, scores, 1) and metrics["boyce"] == boyce(truth, scores, 1)
 

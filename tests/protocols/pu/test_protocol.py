@@ -10,7 +10,7 @@ import yaml
 from pucli import data
 from pucli.core.errors import UsageError
 from pucli.data import load_dataset, repeated_splits
-from pucli.data.features import Standardiser
+from pucli.data.features import Standardizer
 from pucli.methods import make_estimator
 from pucli.protocols import common
 from pucli.protocols.hidden_labels import HiddenLabels
@@ -21,7 +21,7 @@ from pucli.runner.store import read_rows, read_trials
 
 DECLARED = {
     "title": "One set that needs no download",
-    "data": {"names": ["breast-cancer"], "standardise": "train"},
+    "data": {"names": ["breast-cancer"], "standardize": "train"},
     "split": {"scenario": "case-control", "label_frequencies": [0.5], "repeats": 2, "seed": 7},
     "tuning": {"folds": 3, "score": "puf", "greedy": {"step": 0.1}},
     "methods": {
@@ -52,7 +52,7 @@ def test_rows_are_those_of_pucli_split(experiment):
         split = splits[cell.repeat]
         rows = prepared(experiment, cell)
         assert np.array_equal(rows.y_train, split.s) and np.array_equal(rows.hidden.drawn(), data.y[split.test])
-        scaler = Standardiser().fit(data.X[split.train])
+        scaler = Standardizer().fit(data.X[split.train])
         X_train, X_test = scaler.transform(data.X[split.train]), scaler.transform(data.X[split.test])
         assert np.array_equal(rows.X_train, X_train) and np.array_equal(rows.X_test, X_test)
 
@@ -91,8 +91,8 @@ def test_methods_share_rows_and_folds(experiment):
     context = Context()
     results = {cell.method: pu.PROTOCOL.run_cell(cell, context) for cell in cells}
     assert len(context.cache) == 1
-    # the same validation folds: equal numbers of labelled and unlabeled rows in each trial
-    assert results["glpual"].trials["n_labelled"][0] == results["gllc"].trials["n_labelled"][0]
+    # the same validation folds: equal numbers of labeled and unlabeled rows in each trial
+    assert results["glpual"].trials["n_labeled"][0] == results["gllc"].trials["n_labeled"][0]
     alone = pu.PROTOCOL.run_cell(cells[0], Context())
     assert alone.metrics == results[cells[0].method].metrics
     assert alone.trials == results[cells[0].method].trials
@@ -159,17 +159,17 @@ def test_true_prior_is_the_share_among_unlabeled_rows(tmp_path):
     assert given.key != estimated.key
     data = load_dataset("breast-cancer")
     split = repeated_splits("case-control", data.y, 0.5, repeats=1, seed=7, name="breast-cancer")[0]
-    labelled = split.train[split.s == 1]
-    unlabeled = np.setdiff1d(np.arange(len(data.y)), labelled)
+    labeled = split.train[split.s == 1]
+    unlabeled = np.setdiff1d(np.arange(len(data.y)), labeled)
     assert pu.PROTOCOL.run_cell(given, Context()).params["prior"] == np.mean(data.y[unlabeled] == 1)
 
 
 @pytest.mark.slow
 def test_irrelevant_features_come_from_the_cell(tmp_path):
-    """Standardised rows and two noise columns a feature, equal for all methods, anew for each repeat and frequency."""
+    """Standardized rows and two noise columns a feature, equal for all methods, anew for each repeat and frequency."""
     declared = {
         **DECLARED,
-        "data": {"names": ["breast-cancer"], "standardise": "none"},
+        "data": {"names": ["breast-cancer"], "standardize": "none"},
         "split": {**DECLARED["split"], "label_frequencies": [0.5, 0.25]},
         "options": {"irrelevant_per_feature": 2},
         "methods": {
@@ -204,7 +204,7 @@ def test_irrelevant_features_come_from_the_cell(tmp_path):
 def test_generated_set_knows_its_irrelevant_features(tmp_path):
     declared = {
         "title": "Two Gaussians with noise columns",
-        "data": {"generate": "wang-two-gaussians", "parameters": {"irrelevant": 2}, "standardise": "none"},
+        "data": {"generate": "wang-two-gaussians", "parameters": {"irrelevant": 2}, "standardize": "none"},
         "split": {"scenario": "case-control", "label_frequencies": [0.5], "repeats": 1, "seed": 1},
         "methods": {"e-glpual": {"method": "e-glpual", "lam1": 1e6, "grid": {}}},
     }
@@ -294,12 +294,12 @@ def test_a_key_does_not_depend_on_how_a_number_is_written_but_on_what_the_refine
     assert keys[True, int] == keys[True, float] != keys[False, int] == keys[False, float]
 
 
-def test_rows_of_a_biased_labelling_are_those_of_pucli_split(tmp_path):
-    declared = {**DECLARED, "split": {**DECLARED["split"], "labelling": "sar-score"}}
+def test_rows_of_a_biased_labeling_are_those_of_pucli_split(tmp_path):
+    declared = {**DECLARED, "split": {**DECLARED["split"], "labeling": "sar-score"}}
     (tmp_path / "sar.yaml").write_text(yaml.safe_dump(declared))
     (tmp_path / "scar.yaml").write_text(yaml.safe_dump(DECLARED))
     data = load_dataset("breast-cancer")
-    how = {"repeats": 1, "seed": 7, "name": "breast-cancer", "labelling": "sar-score", "X": data.X}
+    how = {"repeats": 1, "seed": 7, "name": "breast-cancer", "labeling": "sar-score", "X": data.X}
     split = repeated_splits("case-control", data.y, 0.5, **how)[0]
     biased = load_experiment(tmp_path / "sar.yaml")
     cell = plan(biased, methods=["fixed"])[0]

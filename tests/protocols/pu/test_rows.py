@@ -1,4 +1,4 @@
-"""Other readings of the PU protocol: labels before the split, labelled rows among the unlabeled ones, other priors."""
+"""Other readings of the PU protocol: labels before the split, labeled rows among the unlabeled ones, other priors."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from pucli.protocols import steps
 from pucli.protocols.pu import protocol as pu
 from pucli.runner import Context, load_experiment, plan
 
-ALL = {"scenario": "single-training-set", "labelled": "all", "label_frequencies": [0.5], "repeats": 1, "seed": 7}
+ALL = {"scenario": "single-training-set", "labeled": "all", "label_frequencies": [0.5], "repeats": 1, "seed": 7}
 CPB = {"method": "cpb-glpual", "max_iter": 2, "grid": {}}
 DECLARED = {"title": "One set", "data": {"names": ["breast-cancer"]}, "split": ALL, "methods": {"one": CPB}}
 
@@ -23,7 +23,7 @@ def planned(tmp_path, **changes):
 def test_rows_are_those_of_labels_before_the_split(tmp_path):
     data = load_dataset("breast-cancer")
     how = {"repeats": 1, "seed": 7, "name": "breast-cancer"}
-    split = repeated_splits("single-training-set", data.y, 0.5, labelled="all", **how)[0]
+    split = repeated_splits("single-training-set", data.y, 0.5, labeled="all", **how)[0]
     (cell,) = planned(tmp_path, methods={"one": {**CPB, "prior": "true"}})
     context = Context()
     result = pu.PROTOCOL.run_cell(cell, context)
@@ -31,30 +31,30 @@ def test_rows_are_those_of_labels_before_the_split(tmp_path):
     assert np.array_equal(rows.y_train, split.s) and np.array_equal(rows.hidden.drawn(), data.y[split.test])
     # the prior is that of the unlabeled training rows: the test rows have more positives
     assert result.params["prior"] == np.mean(data.y[split.train[split.s == 0]] == 1) < np.mean(rows.hidden.drawn() == 1)
-    (stated,) = planned(tmp_path, split={**ALL, "labelled": "training"})
+    (stated,) = planned(tmp_path, split={**ALL, "labeled": "training"})
     assert stated.key != planned(tmp_path)[0].key
 
 
-def test_copies_of_labelled_rows_are_unlabeled_rows_and_count_in_the_prior(tmp_path, monkeypatch):
+def test_copies_of_labeled_rows_are_unlabeled_rows_and_count_in_the_prior(tmp_path, monkeypatch):
     data = load_dataset("breast-cancer")
     columns = {"alone": {**CPB, "prior": "true"}, "copies": {**CPB, "prior": "true"}}
-    cells = planned(tmp_path, methods=columns, options={"labelled_as_unlabeled": ["copies"]})
+    cells = planned(tmp_path, methods=columns, options={"labeled_as_unlabeled": ["copies"]})
     fitted = []
     make = steps.make
     monkeypatch.setattr(steps, "make", lambda *a, **b: fitted.append(make(*a, **b)) or fitted[-1])
     context = Context()
     results = [pu.PROTOCOL.run_cell(cell, context) for cell in cells]
     rows = context.cache[cells[0].group]
-    n, labelled = len(rows.y_train), int(rows.y_train.sum())
+    n, labeled = len(rows.y_train), int(rows.y_train.sum())
     assert [len(model.coef_) > 0 for model in fitted] == [True, True]
-    split = repeated_splits("single-training-set", data.y, 0.5, labelled="all", repeats=1, seed=7, name="breast-cancer")
+    split = repeated_splits("single-training-set", data.y, 0.5, labeled="all", repeats=1, seed=7, name="breast-cancer")
     # all training rows are unlabeled, so that the prior is that of all
     assert results[1].params["prior"] == np.mean(data.y[split[0].train] == 1) > results[0].params["prior"]
     both = pu._with_copies(rows)
-    assert len(both.X_train) == n + labelled and both.y_train.sum() == labelled
+    assert len(both.X_train) == n + labeled and both.y_train.sum() == labeled
     assert np.array_equal(both.X_train[n:], rows.X_train[rows.y_train == 1])
-    with pytest.raises(UsageError, match=r"options\.labelled_as_unlabeled 'other'"):
-        planned(tmp_path, options={"labelled_as_unlabeled": ["other"]})
+    with pytest.raises(UsageError, match=r"options\.labeled_as_unlabeled 'other'"):
+        planned(tmp_path, options={"labeled_as_unlabeled": ["other"]})
 
 
 def test_the_odds_are_positives_over_negatives_and_below_one(tmp_path):
@@ -70,7 +70,7 @@ def test_the_odds_are_positives_over_negatives_and_below_one(tmp_path):
 
 
 def test_irrelevant_columns_beside_features_as_they_come(tmp_path):
-    data = {"names": ["breast-cancer"], "standardise": "none"}
+    data = {"names": ["breast-cancer"], "standardize": "none"}
     found = []
     for options in ({"irrelevant_per_feature": 1}, {"irrelevant_per_feature": 1, "scaled": False}):
         (cell,) = planned(tmp_path, data=data, options=options)
@@ -83,5 +83,5 @@ def test_irrelevant_columns_beside_features_as_they_come(tmp_path):
 
 
 def test_labels_before_the_split_are_of_a_single_training_set(tmp_path):
-    with pytest.raises(UsageError, match=r"split\.labelled belongs to the scenario single-training-set"):
+    with pytest.raises(UsageError, match=r"split\.labeled belongs to the scenario single-training-set"):
         planned(tmp_path, split={**ALL, "scenario": "case-control"})

@@ -16,7 +16,7 @@ DECLARED = {
     "title": "One set that needs no download",
     "protocol": "pu_benchmarks",
     "options": {"sampling": "puicl", "sets": ["breast-cancer"]},
-    "data": {"names": ["breast-cancer"], "standardise": "train"},
+    "data": {"names": ["breast-cancer"], "standardize": "train"},
     "split": {"label_frequencies": [0.3333], "repeats": 2, "seed": 7},
     "methods": {"svc-naive": {"method": "svc-naive", "grid": {}}},
     "metrics": ["f1", "auc"],
@@ -29,19 +29,19 @@ def declared(tmp_path, **changes):
     return load_experiment(path)
 
 
-def test_a_labelled_row_of_pu_bench_is_unlabeled_too_and_never_tested() -> None:
+def test_a_labeled_row_of_pu_bench_is_unlabeled_too_and_never_tested() -> None:
     y = np.repeat([1, -1], [400, 600])
     rows = pu_bench(np.zeros((1000, 1)), y, 0.1, 42)
-    labelled, unlabeled = rows.train[rows.labelled == 1], rows.train[rows.labelled == 0]
+    labeled, unlabeled = rows.train[rows.labeled == 1], rows.train[rows.labeled == 0]
     assert len(rows.test) == 200 and y[rows.test].mean() == pytest.approx(-0.2)
-    assert len(unlabeled) == 792 and len(labelled) == int(0.1 * (y[unlabeled] == 1).sum())
-    assert (y[labelled] == 1).all() and set(labelled) <= set(unlabeled)
+    assert len(unlabeled) == 792 and len(labeled) == int(0.1 * (y[unlabeled] == 1).sum())
+    assert (y[labeled] == 1).all() and set(labeled) <= set(unlabeled)
     assert not set(rows.train) & set(rows.test)
-    assert len(rows.validation) == 8 + int(0.1 * 3) and rows.validation_labelled.sum() == int(0.1 * 3)
+    assert len(rows.validation) == 8 + int(0.1 * 3) and rows.validation_labeled.sum() == int(0.1 * 3)
     assert not set(rows.validation) & (set(rows.train) | set(rows.test))
 
 
-def test_the_labelled_rows_of_pu_bench_are_those_of_its_repository() -> None:
+def test_the_labeled_rows_of_pu_bench_are_those_of_its_repository() -> None:
     """The same random numbers in the same order as `create_pu_training_set` there has them."""
     y = np.random.default_rng(5).permutation(np.repeat([1, -1], [400, 600]))
     rest, _ = train_test_split(np.arange(1000), test_size=0.2, stratify=y, random_state=2)
@@ -49,36 +49,36 @@ def test_the_labelled_rows_of_pu_bench_are_those_of_its_repository() -> None:
     positive = np.where(y[train] == 1)[0]
     expected = train[np.random.default_rng(2).choice(positive, size=int(0.1 * len(positive)), replace=False)]
     rows = pu_bench(np.zeros((1000, 1)), y, 0.1, 2)
-    assert np.array_equal(rows.train[rows.labelled == 1], expected)
+    assert np.array_equal(rows.train[rows.labeled == 1], expected)
 
 
-@pytest.mark.parametrize(("labelling", "side"), [("sar-lbe-a", 1), ("sar-lbe-b", -1), ("sar-pusb", 1)])
-def test_pu_bench_labels_clear_or_doubtful_positives_first(labelling: str, side: int) -> None:
+@pytest.mark.parametrize(("labeling", "side"), [("sar-lbe-a", 1), ("sar-lbe-b", -1), ("sar-pusb", 1)])
+def test_pu_bench_labels_clear_or_doubtful_positives_first(labeling: str, side: int) -> None:
     rng = np.random.default_rng(3)
     y = np.repeat([1, -1], [800, 1200])
     X = rng.normal(size=(2000, 2)) + 0.8 * y[:, None]
-    rows = pu_bench(X, y, 0.1, 42, labelling)
-    labelled, positive = rows.train[rows.labelled == 1], rows.train[y[rows.train] == 1]
-    assert len(labelled) == 63 and (y[labelled] == 1).all()
-    assert side * (X[labelled].sum(axis=1).mean() - X[positive].sum(axis=1).mean()) > 0.2
+    rows = pu_bench(X, y, 0.1, 42, labeling)
+    labeled, positive = rows.train[rows.labeled == 1], rows.train[y[rows.train] == 1]
+    assert len(labeled) == 63 and (y[labeled] == 1).all()
+    assert side * (X[labeled].sum(axis=1).mean() - X[positive].sum(axis=1).mean()) > 0.2
 
 
 def test_a_fifth_of_the_unlabeled_rows_of_puicl_is_negative() -> None:
     y = np.repeat([1, -1], [3916, 4208])
     for seed in range(4):
         rows = puicl(y, 0.3333, np.random.default_rng(seed))
-        labelled, unlabeled = rows.train[rows.labelled == 1], rows.train[rows.labelled == 0]
-        assert (len(labelled), len(unlabeled)) == (200, 500)
-        assert (y[labelled] == rows.positive).all()
+        labeled, unlabeled = rows.train[rows.labeled == 1], rows.train[rows.labeled == 0]
+        assert (len(labeled), len(unlabeled)) == (200, 500)
+        assert (y[labeled] == rows.positive).all()
         assert np.mean(y[unlabeled] != rows.positive) == 0.2
-        assert np.array_equal(rows.test, unlabeled) and not set(labelled) & set(unlabeled)
+        assert np.array_equal(rows.test, unlabeled) and not set(labeled) & set(unlabeled)
 
 
 def test_puicl_draws_the_positive_class_and_takes_few_rows_of_small_sets() -> None:
     y = np.repeat([1, -1], [212, 357])
     drawn = {(rows := puicl(y, 0.3333, np.random.default_rng(seed))).positive: rows for seed in range(10)}
     assert set(drawn) == {1, -1}
-    assert [int((drawn[label].labelled == 1).sum()) for label in (1, -1)] == [71, 119]
+    assert [int((drawn[label].labeled == 1).sum()) for label in (1, -1)] == [71, 119]
     assert [len(drawn[label].test) for label in (1, -1)] == [141 + 35, 238 + 60]
 
 
@@ -132,18 +132,18 @@ def test_shares_of_the_rows_are_those_of_the_benchmarks(tmp_path) -> None:
 PU_BENCH = {"sampling": "pu-bench"}
 
 
-def test_repeats_of_pu_bench_have_the_seeds_of_the_list_and_each_labelling_is_a_setting(tmp_path) -> None:
-    options = {**PU_BENCH, "seeds": [2, 25], "labellings": {"scar": [0.3333], "sar-lbe-b": [0.3333]}}
+def test_repeats_of_pu_bench_have_the_seeds_of_the_list_and_each_labeling_is_a_setting(tmp_path) -> None:
+    options = {**PU_BENCH, "seeds": [2, 25], "labelings": {"scar": [0.3333], "sar-lbe-b": [0.3333]}}
     cells = plan(declared(tmp_path, options=options))
-    found = {(cell.setting["labelling"], cell.declared["split"]["seed"]) for cell in cells}
+    found = {(cell.setting["labeling"], cell.declared["split"]["seed"]) for cell in cells}
     assert found == {("scar", 2), ("scar", 25), ("sar-lbe-b", 2), ("sar-lbe-b", 25)}
     assert len({cell.key for cell in cells}) == len({cell.group for cell in cells}) == 4
     with pytest.raises(UsageError, match="seeds has 1"):
         plan(declared(tmp_path, options={**PU_BENCH, "seeds": [2]}))
     with pytest.raises(UsageError, match="sar-pusb"):
-        plan(declared(tmp_path, options={**PU_BENCH, "labellings": {"sar-pus": [0.3333]}}))
+        plan(declared(tmp_path, options={**PU_BENCH, "labelings": {"sar-pus": [0.3333]}}))
     with pytest.raises(UsageError, match=r"has 0\.1"):
-        plan(declared(tmp_path, options={**PU_BENCH, "labellings": {"scar": [0.1]}}))
+        plan(declared(tmp_path, options={**PU_BENCH, "labelings": {"scar": [0.1]}}))
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from pucli.runner import Context, load_experiment, plan
 GRID = {"lam": [0.1, 10], "c_u": [0.5, 0.01]}
 DECLARED = {
     "title": "Ceiling",
-    "data": {"generate": "wang-two-gaussians", "parameters": {"mean_p2": 50}, "standardise": "none"},
+    "data": {"generate": "wang-two-gaussians", "parameters": {"mean_p2": 50}, "standardize": "none"},
     "split": {"scenario": "single-training-set", "label_frequencies": [0.25], "repeats": 1, "seed": 3},
     "tuning": {"folds": 3},
     "methods": {"gllc": {"method": "gllc", "grid": GRID}},
@@ -90,7 +90,7 @@ def test_its_metrics_are_shown_in_per_cent():
 def test_declared_ceilings_have_the_splits_of_their_tables(table):
     of_table, of_ceiling = load_experiment(f"table-{table}"), load_experiment(f"ceiling-{table}")
     assert of_ceiling.split == of_table.split
-    assert of_ceiling.data.standardise == of_table.data.standardise
+    assert of_ceiling.data.standardize == of_table.data.standardize
     assert of_ceiling.data.parameters == of_table.data.parameters
     groups = {cell.group for cell in plan(of_table)}
     assert {cell.group for cell in plan(of_ceiling)} <= groups

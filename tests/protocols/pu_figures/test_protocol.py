@@ -27,7 +27,7 @@ MAPS = {
     "tuning": {"folds": 2},
     "options": {
         "maps": {
-            "map": {"title": "classes", "panels": [PANEL], "labelled": False},
+            "map": {"title": "classes", "panels": [PANEL], "labeled": False},
             "maps": {"title": "classes and labels", "panels": [PANEL]},
         }
     },
@@ -37,7 +37,7 @@ MAPS = {
 FIELDS = {
     "title": "Small fields",
     "protocol": "pu_figures",
-    "data": {"generate": "wang-two-gaussians", "parameters": {"mean_p2": [50]}, "standardise": "none"},
+    "data": {"generate": "wang-two-gaussians", "parameters": {"mean_p2": [50]}, "standardize": "none"},
     "split": {"scenario": "single-training-set", "label_frequencies": [0.25], "repeats": 1, "seed": 3},
     "tuning": {"folds": 2},
     "options": {
@@ -118,8 +118,8 @@ def test_a_map_has_every_row_once_with_its_true_class(maps):
         y = np.array(details["classes"])
         assert len(details["points"]) == len(y) == len(data.y)
         assert np.sum(y == 1) == np.sum(data.y == 1)
-        assert np.all(y[details["labelled"]] == 1)  # a labelled row is positive
-        assert 0 <= details["same_class_neighbours"] <= 1 and details["kl_divergence"] > 0
+        assert np.all(y[details["labeled"]] == 1)  # a labeled row is positive
+        assert 0 <= details["same_class_neighbors"] <= 1 and details["kl_divergence"] > 0
         wrong = np.array(details["wrong"])
         tested = y[-len(wrong) :]
         tp, fp = np.sum((tested == 1) & (wrong == 0)), np.sum((tested == -1) & (wrong == 1))
@@ -138,7 +138,7 @@ def test_the_classes_on_the_map_belong_to_their_rows():
     train_y = rows.hidden_train.drawn()
     in_train, in_test = np.concatenate([train_y, rows.hidden.drawn()]), np.vstack([rows.X_train, rows.X_test])
     for label in (-1, 1):
-        # standardisation is one map of all rows: means of a class go to means of a class
+        # standardization is one map of all rows: means of a class go to means of a class
         scaled = (X[y == label].mean(axis=0) - X.mean(axis=0)) / X.std(axis=0)
         mapped = in_test[in_train == label].mean(axis=0) - in_test.mean(axis=0)
         assert np.corrcoef(scaled, mapped)[0, 1] > 0.99
@@ -188,7 +188,7 @@ def test_a_decision_field_is_the_sign_of_the_fitted_model():
             {"options": {"maps": {"m": {"title": "t", "panels": [PANEL, {**PANEL, "perplexity": 5}]}}}},
             "one perplexity",
         ),
-        ({"options": FIELDS["options"]}, "standardise"),
+        ({"options": FIELDS["options"]}, "standardize"),
     ],
 )
 def test_wrong_declarations(changes, message):
@@ -197,7 +197,7 @@ def test_wrong_declarations(changes, message):
 
 
 def test_a_field_needs_two_features():
-    made = declared(FIELDS, data={"names": ["wine"], "standardise": "none"})
+    made = declared(FIELDS, data={"names": ["wine"], "standardize": "none"})
     with pytest.raises(UsageError, match="13 features"):
         pu_figures.PROTOCOL.run_cell(plan(made)[0], Context())
 

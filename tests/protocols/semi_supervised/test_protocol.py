@@ -19,7 +19,7 @@ CURVES = {
     "protocol": "semi_supervised",
     "data": {"names": ["wine"]},
     "split": {"scenario": "learning-curve", "repeats": 3, "seed": 1},
-    "options": {"labelled": [12, 13], "unlabeled": [10, 40, 1000]},
+    "options": {"labeled": [12, 13], "unlabeled": [10, 40, 1000]},
     "methods": {
         "lda/supervised": {"method": "mcpl-lda", "ridge": 0.1},
         "lda/mcpl": {"method": "mcpl-lda", "ridge": 0.1},
@@ -51,7 +51,7 @@ def test_a_cell_is_a_method_and_a_repeat_and_groups_share_rows():
     cells = plan(experiment())
     assert len(cells) == 18 and len({cell.key for cell in cells}) == 18
     assert len({cell.group for cell in cells}) == 3
-    assert [cell.declared["split"]["labelled"] for cell in cells[:3]] == [12, 13, 12]
+    assert [cell.declared["split"]["labeled"] for cell in cells[:3]] == [12, 13, 12]
 
 
 def test_the_label_frequency_does_not_enter_a_cell():
@@ -82,7 +82,7 @@ def test_oracle_is_the_best_and_supervised_is_its_own_reference(stored):
         curve = rows[cell.key]["details"]["curve"]
         assert (
             curve["n_unlabeled"][:2] == [10, 40]
-            and curve["n_unlabeled"][2] == 178 - 53 - cell.declared["split"]["labelled"]
+            and curve["n_unlabeled"][2] == 178 - 53 - cell.declared["split"]["labeled"]
         )
         if cell.method.endswith("supervised"):
             assert curve["loss_gain"] == [0.0] * 3 and curve["worse_error"] == [0.0] * 3
@@ -101,7 +101,7 @@ def test_hidden_labels_are_not_seen(monkeypatch):
         context.cache[cell.group] = semi_supervised.PROTOCOL.prepare(cell, context)
         rows = context.cache[cell.group]
         if flip:
-            rows.true_classes[rows.n_labelled :] = 1 - rows.true_classes[rows.n_labelled :]
+            rows.true_classes[rows.n_labeled :] = 1 - rows.true_classes[rows.n_labeled :]
         original = semi_supervised._fit
         monkeypatch.setattr(semi_supervised, "_fit", lambda *args: seen.append(original(*args)) or seen[-1])
         semi_supervised.PROTOCOL.run_cell(cell, context)
@@ -124,7 +124,7 @@ def test_results_do_not_depend_on_the_order_of_cells(stored):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"options": {"unlabelled": [3]}}, "options.unlabelled"),
+        ({"options": {"unlabelled": [3]}}, "options.unlabeled"),
         ({"split": {**CURVES["split"], "scenario": "case-control"}}, "learning-curve"),
         ({"methods": {"lda/mcpl": {"method": "mcpl-lda"}}}, "lda/supervised"),
         ({"methods": {"lda": {"method": "mcpl-lda"}}}, "family/role"),
@@ -136,7 +136,7 @@ def test_wrong_declarations(changes, message):
 
 
 def test_a_data_set_without_room_for_unlabeled_rows():
-    made = experiment(options={"labelled": [170, 170]})
+    made = experiment(options={"labeled": [170, 170]})
     with pytest.raises(UsageError, match="none is left to be unlabeled"):
         semi_supervised.PROTOCOL.run_cell(plan(made)[0], Context())
 
@@ -187,7 +187,7 @@ def test_learning_curve_extras(stored):
     assert scope(experiment(), "full").repeats == 3
 
 
-def test_labelled_points():
+def test_labeled_points():
     drawn = load_dataset("bertazzi-points", rng=np.random.default_rng(0), parameters={"example": 3})
     assert drawn.X[:, 0].tolist() == [-2.0, 1.0, -0.5, 3.0] and drawn.y.tolist() == [0, 0, 1, 1]
     with pytest.raises(UsageError, match="unknown example"):
@@ -213,7 +213,7 @@ def test_harm_is_that_of_a_model_to_its_supervised_one_on_all_rows_and_on_test_r
         X_test=np.zeros((4, 1)),
         hidden=HiddenLabels(np.array([1, 1, 1, 0])),
         true_classes=np.array([0, 0, 0, 0, 1, 1]),
-        n_labelled=2,
+        n_labeled=2,
     )
     zero, one = Constant(0), Constant(1)
     found = semi_supervised._measure(one, zero, rows, 6)

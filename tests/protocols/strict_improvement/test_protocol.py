@@ -11,7 +11,7 @@ from pucli.runner import Context, load_experiment, parse_experiment, plan
 DECLARED = {
     "title": "A",
     "protocol": "strict_improvement",
-    "data": {"generate": "bertazzi-points", "parameters": {"example": [4]}, "standardise": "none"},
+    "data": {"generate": "bertazzi-points", "parameters": {"example": [4]}, "standardize": "none"},
     "split": {"scenario": "none", "repeats": 1, "seed": 0},
     "options": {"positions": [0.0, 0.3, 1.9, 2.1, 7.0, -0.2, -3.0]},
     "methods": {"cpls": {"method": "cpls", "fit_intercept": False}},

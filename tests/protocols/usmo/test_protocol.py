@@ -1,4 +1,4 @@
-"""The protocols of the USMO experiments: scoring, labelling, curves, and the declared files."""
+"""The protocols of the USMO experiments: scoring, labeling, curves, and the declared files."""
 
 import math
 
@@ -91,8 +91,8 @@ def test_curve_has_a_point_for_each_number_and_ends_with_the_pool(monkeypatch):
     monkeypatch.setattr(usmo_curves, "read_rows", lambda *_, **__: (X, y))
     cell = cell_of(
         {
-            "data": {"name": "toy", "standardise": "train", "positive": []},
-            "split": {"labelled": 50, "labelled_share": 1.0, "test_rows": 200, "seed": 1, "repeat": 0},
+            "data": {"name": "toy", "standardize": "train", "positive": []},
+            "split": {"labeled": 50, "labeled_share": 1.0, "test_rows": 200, "seed": 1, "repeat": 0},
             "unlabeled": [100, 200, 400, 800],
             "method": {"name": "usmo", "version": 1, "params": {"kernel": "linear"}},
         }
@@ -111,33 +111,33 @@ def test_curve_has_a_point_for_each_number_and_ends_with_the_pool(monkeypatch):
 def rows_of(monkeypatch, positives, n=4000, **split):
     y = np.where(np.arange(n) < positives, 1, -1)
     monkeypatch.setattr(usmo_curves, "read_rows", lambda *_, **__: (np.arange(n, dtype=float)[:, None], y))
-    data = {"name": "toy", "standardise": "none", "positive": []}
-    split = {"labelled": 100, "labelled_share": 1.0, "test_rows": 1000, "seed": 1, "repeat": 0} | split
+    data = {"name": "toy", "standardize": "none", "positive": []}
+    split = {"labeled": 100, "labeled_share": 1.0, "test_rows": 1000, "seed": 1, "repeat": 0} | split
     return usmo_curves.PROTOCOL.prepare(cell_of({"data": data, "split": split}), Context())
 
 
 def test_test_rows_have_the_share_of_positives_of_the_pool(monkeypatch):
     rows = rows_of(monkeypatch, positives=500)
-    left = 400 / 3900  # of those that are not labelled
+    left = 400 / 3900  # of those that are not labeled
     assert (rows.hidden.drawn() == 1).mean() == pytest.approx(left, abs=0.03)  # three standard errors
     assert rows.positive_in_pool.mean() == pytest.approx(left, abs=0.03)
     together = np.concatenate([rows.X_train, rows.X_test])
     assert np.array_equal(np.sort(together[:, 0]), np.arange(4000))
 
 
-def test_at_most_the_declared_share_of_a_rare_class_is_labelled(monkeypatch):
-    rows = rows_of(monkeypatch, positives=15, labelled_share=0.5)
+def test_at_most_the_declared_share_of_a_rare_class_is_labeled(monkeypatch):
+    rows = rows_of(monkeypatch, positives=15, labeled_share=0.5)
     assert rows.y_train.sum() == 8
     assert rows.positive_in_pool.sum() + (rows.hidden.drawn() == 1).sum() == 7
-    assert rows_of(monkeypatch, positives=500, labelled_share=0.5).y_train.sum() == 100
+    assert rows_of(monkeypatch, positives=500, labeled_share=0.5).y_train.sum() == 100
 
 
 def test_f_is_undefined_without_a_positive_test_row(monkeypatch):
     X, _ = toy(400)
     monkeypatch.setattr(usmo_curves, "read_rows", lambda *_, **__: (X, np.where(np.arange(400) < 10, 1, -1)))
     declared = {
-        "data": {"name": "toy", "standardise": "train", "positive": []},
-        "split": {"labelled": 10, "labelled_share": 1.0, "test_rows": 50, "seed": 1, "repeat": 0},
+        "data": {"name": "toy", "standardize": "train", "positive": []},
+        "split": {"labeled": 10, "labeled_share": 1.0, "test_rows": 50, "seed": 1, "repeat": 0},
         "unlabeled": [50, 100],
         "method": {"name": "usmo", "version": 1, "params": {"kernel": "linear"}},
     }
@@ -215,7 +215,7 @@ def test_report_of_fits_at_one_number_has_their_trace():
     assert list(found) == ["curves.csv", "figures/trace"]
     time, objective = found["figures/trace"].axes
     np.testing.assert_allclose(time.lines[0].get_ydata(), [0.1, 0.2])
-    np.testing.assert_allclose(objective.lines[0].get_ydata(), [3.0, 1.0, 0.9])  # minimised, as in the paper
+    np.testing.assert_allclose(objective.lines[0].get_ydata(), [3.0, 1.0, 0.9])  # minimized, as in the paper
     assert extras_of("usmo_curves")(experiment, cells, {}) == []
 
 

@@ -50,13 +50,13 @@ def test_one_data_set_has_a_line_for_each_method():
 
 
 def test_columns_of_one_experiment_have_different_strokes():
-    """Lines of one figure differ in colour, dashes or marker; other variants of a method have its colour."""
+    """Lines of one figure differ in color, dashes or marker; other variants of a method have its color."""
     for name in experiment_names():
         columns = list(load_experiment(name, check_methods=False).methods)[:8]  # markers
         strokes = look.strokes(columns)
         assert len({tuple(stroke.values()) for stroke in strokes.values()}) == len(columns), name
-    assert look.colour("glpual/thesis") == look.colour("glpual") != look.colour("gllc")
-    assert look.colour("usmo-0.001") == look.colour("usmo/linear") and look.colour("somebody") in look.PALETTE
+    assert look.color("glpual/thesis") == look.color("glpual") != look.color("gllc")
+    assert look.color("usmo-0.001") == look.color("usmo/linear") and look.color("somebody") in look.PALETTE
 
 
 def test_a_band_stays_within_the_repeats_and_labels_do_not_overlap():

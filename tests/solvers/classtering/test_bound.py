@@ -1,4 +1,4 @@
-"""The lower bound of Classtering and its updates: against a plain sum of expectations and numerical maximisers."""
+"""The lower bound of Classtering and its updates: against a plain sum of expectations and numerical maximizers."""
 
 from __future__ import annotations
 

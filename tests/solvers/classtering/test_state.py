@@ -1,4 +1,4 @@
-"""Predictions of a fitted Classtering, compared with its posterior and with (2.5) maximised numerically."""
+"""Predictions of a fitted Classtering, compared with its posterior and with (2.5) maximized numerically."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def plain_bound(z, hyper, q, R, x, variance) -> float:
 
 
 @pytest.mark.slow
-def test_thesis_form_predicts_the_labels_that_maximise_the_bound(monkeypatch):
+def test_thesis_form_predicts_the_labels_that_maximize_the_bound(monkeypatch):
     S, K = 2, 3
     hyper, q = posterior(2, S, d=2, k=1, K=K)
     X = np.random.default_rng(3).normal(size=(8, 2))

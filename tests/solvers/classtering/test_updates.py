@@ -15,10 +15,10 @@ from pucli.solvers.classtering.state import initial_hyper, rows
 from tests.helpers import examples
 
 
-def blobs(seed=0, n=120, centres=((0, 0), (6, 0), (0, 6)), spread=0.6):
+def blobs(seed=0, n=120, centers=((0, 0), (6, 0), (0, 6)), spread=0.6):
     rng = np.random.default_rng(seed)
-    truth = np.arange(n) % len(centres)
-    return np.array(centres, dtype=float)[truth] + spread * rng.normal(size=(n, len(centres[0]))), truth
+    truth = np.arange(n) % len(centers)
+    return np.array(centers, dtype=float)[truth] + spread * rng.normal(size=(n, len(centers[0]))), truth
 
 
 def hide(y, keep_per_class, seed=0):
@@ -63,7 +63,7 @@ def test_the_bound_never_decreases(seed, n, d, thesis):
 
 
 def test_two_classes_of_several_clusters_from_few_labels():
-    X, component = blobs(centres=((0, 0), (6, 6), (6, 0), (0, 6), (3, 3)), n=250)
+    X, component = blobs(centers=((0, 0), (6, 6), (6, 0), (0, 6), (3, 3)), n=250)
     truth = np.array([0, 0, 1, 1, 1])[component]
     y = hide(truth, 12)
     model = quick(starts=(6,)).fit(X, y)
@@ -128,7 +128,7 @@ def test_order_of_rows_units_and_origin_do_not_matter():
 
 
 def test_density_of_new_rows_integrates_to_at_most_one():
-    """(2.5) bounds a normalised predictive density from below."""
+    """(2.5) bounds a normalized predictive density from below."""
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(-3, 1, 40), rng.normal(2, 0.5, 60)])[:, None]
     grid = np.linspace(-40, 40, 40001)[:, None]
@@ -151,7 +151,7 @@ def test_without_labels_every_class_is_unknown():
     assert adjusted_rand_score(truth, model.predict_cluster(X)) == 1.0
 
 
-def test_a_class_that_is_never_labelled_is_a_component_of_its_own():
+def test_a_class_that_is_never_labeled_is_a_component_of_its_own():
     X, truth = blobs()
     y = hide(truth, 5)
     y[truth == 2] = -1
@@ -160,8 +160,8 @@ def test_a_class_that_is_never_labelled_is_a_component_of_its_own():
     assert adjusted_rand_score(truth, model.predict_cluster(X)) == 1.0
 
 
-def test_components_without_labelled_rows_have_uncertain_classes():
-    X, component = blobs(centres=((0, 0), (6, 0), (0, 6), (6, 6)))
+def test_components_without_labeled_rows_have_uncertain_classes():
+    X, component = blobs(centers=((0, 0), (6, 0), (0, 6), (6, 6)))
     y = np.full(len(X), -1)
     y[[0, 4, 8, 1]] = [0, 0, 0, 1]
     sure = Classtering(4, random_state=0).fit(X, y).predict_proba(X).max(axis=1)
@@ -220,7 +220,7 @@ def test_pairs_from_labels_are_right_and_balanced():
 @pytest.mark.slow
 def test_constrained_k_means_follows_pairs_against_the_distances():
     """Four corners, two classes on the diagonals: distances alone split along a side."""
-    X, corner = blobs(centres=((0, 0), (4, 4), (4, 0), (0, 4)), n=80)
+    X, corner = blobs(centers=((0, 0), (4, 4), (4, 0), (0, 4)), n=80)
     truth = np.array([0, 0, 1, 1])[corner]
     free = ConstrainedKMeans(2, random_state=0).fit(X)
     held = ConstrainedKMeans(2, weight=10.0, random_state=0).fit(X, truth)
@@ -262,9 +262,9 @@ def test_principal_axes_are_those_of_the_weighted_covariance():
     rng = np.random.default_rng(0)
     for n, d in ((40, 5), (4, 7)):
         X, weight = rng.normal(size=(n, d)) * np.arange(1, d + 1), rng.uniform(0.1, 2.0, size=n)
-        centre = np.average(X, axis=0, weights=weight)
+        center = np.average(X, axis=0, weights=weight)
         values, vectors = np.linalg.eigh(np.cov(X.T, aweights=weight, ddof=0))
-        axes, spread = solver.principal_axes(X, weight, centre, 2)
+        axes, spread = solver.principal_axes(X, weight, center, 2)
         np.testing.assert_allclose(spread**2, values[::-1][:2], rtol=1e-10)
         np.testing.assert_allclose(np.abs(axes.T @ vectors[:, ::-1][:, :2]), np.eye(2), atol=1e-7)
 

@@ -254,11 +254,11 @@ def test_a_number_of_generated_rows_below_one_is_an_error(wrong):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda found: found["optimisers"][0]["state"][0].update(exp_avg=torch.zeros(2, 2)),
-        lambda found: found["optimisers"][0]["state"][1].pop("exp_avg_sq"),
-        lambda found: found["optimisers"][0]["state"].pop(0),
-        lambda found: found["optimisers"][0]["state"][0]["exp_avg_sq"].fill_(-1.0),
-        lambda found: found["optimisers"][0]["state"][0].update(step=None),
+        lambda found: found["optimizers"][0]["state"][0].update(exp_avg=torch.zeros(2, 2)),
+        lambda found: found["optimizers"][0]["state"][1].pop("exp_avg_sq"),
+        lambda found: found["optimizers"][0]["state"].pop(0),
+        lambda found: found["optimizers"][0]["state"][0]["exp_avg_sq"].fill_(-1.0),
+        lambda found: found["optimizers"][0]["state"][0].update(step=None),
         lambda found: next(iter(found["modules"]["encoder"].values())).fill_(np.nan),
         lambda found: found["order"].fill_(10**9),
         lambda found: found.update(position=-1),
@@ -267,7 +267,7 @@ def test_a_number_of_generated_rows_below_one_is_an_error(wrong):
     ],
 )
 def test_a_changed_checkpoint_is_refused(change, tmp_path):
-    """Sizes of another model would let the step of the optimiser write beyond its arrays."""
+    """Sizes of another model would let the step of the optimizer write beyond its arrays."""
     file, X = tmp_path / "run.pt", rows()
     small(checkpoint=file, n_iterations=7).fit(X)
     content = torch.load(file, weights_only=True)

@@ -42,7 +42,7 @@ def test_the_first_step_moves_each_network_along_its_own_loss(name):
     X = torch.randn((16, 3), generator=torch.Generator().manual_seed(1))
     model = fresh(name)
     seen = {}
-    judge = model.optimisers[0]
+    judge = model.optimizers[0]
     step = judge.step
     judge.step = lambda: (seen.update({k: p.grad.clone() for k, p in enumerate(model.d.parameters())}), step())[1]
     value = model.step(lambda: X, draws(model))

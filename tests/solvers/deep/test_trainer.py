@@ -64,7 +64,7 @@ def test_a_checkpoint_of_another_precision_is_not_resumed(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["aae", "bigan"])
-def test_normalised_layers_in_bfloat16_have_float32_statistics(name):
+def test_normalized_layers_in_bfloat16_have_float32_statistics(name):
     model = small(DEEP_MODELS[name], precision="bfloat16", batch_norm=True).fit(rows())
     assert model.precision_ == "bfloat16"
     assert np.isfinite(model.transform(rows())).all()

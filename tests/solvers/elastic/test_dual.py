@@ -31,11 +31,11 @@ problem = partial(oracles.problem, m=4, shift=2.0, relevant=1)
 
 def optimum(X, y, lam1, lam2, c_p, c_u, sigma):
     """Solve (4.1) as written."""
-    _, labelled, (i, j, weight) = with_graph(X, y, sigma)
+    _, labeled, (i, j, weight) = with_graph(X, y, sigma)
     beta, intercept = cp.Variable(X.shape[1]), cp.Variable()
     f = X @ beta + intercept
-    goal = lam1 / 2 * cp.norm1(beta) + lam2 / 2 * cp.sum_squares(beta) + c_p * cp.sum(cp.pos(1 - f[labelled]))
-    goal += c_u * cp.sum_squares(1 + f[~labelled]) + cp.sum_squares(cp.multiply(np.sqrt(weight), f[i] - f[j]))
+    goal = lam1 / 2 * cp.norm1(beta) + lam2 / 2 * cp.sum_squares(beta) + c_p * cp.sum(cp.pos(1 - f[labeled]))
+    goal += c_u * cp.sum_squares(1 + f[~labeled]) + cp.sum_squares(cp.multiply(np.sqrt(weight), f[i] - f[j]))
     return clarabel(goal), beta.value
 
 
@@ -57,12 +57,12 @@ def test_objective_is_clarabels_and_the_gap_is_a_bound(seed, lam1, lam2, c_p, c_
 @given(seed=st.integers(0, 1000), stop=st.integers(1, 8), lam1=weights)
 @examples(20)
 def test_gap_bounds_the_error_even_when_stopped_early(seed, stop, lam1):
-    Z, labelled, edges = with_graph(*problem(seed, n=80, m=8, n_p=30))
-    early = solve_elastic(GlobalLocalProblem(Z, labelled, edges, 1e-3, 1.0, 0.05), lam1, tol=1e-12, max_iter=stop)
-    exact = solve_elastic(GlobalLocalProblem(Z, labelled, edges, 1e-3, 1.0, 0.05), lam1, tol=1e-10)
+    Z, labeled, edges = with_graph(*problem(seed, n=80, m=8, n_p=30))
+    early = solve_elastic(GlobalLocalProblem(Z, labeled, edges, 1e-3, 1.0, 0.05), lam1, tol=1e-12, max_iter=stop)
+    exact = solve_elastic(GlobalLocalProblem(Z, labeled, edges, 1e-3, 1.0, 0.05), lam1, tol=1e-10)
     assert exact.gap <= 1e-9 * exact.objective
     assert -1e-9 <= early.objective - exact.objective <= early.gap + 1e-9
-    value = elastic_objective(early.coef, GlobalLocalProblem(Z, labelled, edges, 1e-3, 1.0, 0.05), lam1)
+    value = elastic_objective(early.coef, GlobalLocalProblem(Z, labeled, edges, 1e-3, 1.0, 0.05), lam1)
     assert np.isclose(value, early.objective, rtol=1e-12)
 
 
@@ -92,12 +92,12 @@ def test_irrelevant_features_are_dropped_and_the_relevant_one_kept():
 @examples(20)
 def test_the_model_is_constant_from_twenty_times_the_default_of_lam1(seed, c_p, c_u):
     X, y = problem(seed)
-    Z, labelled, edges = with_graph(X, y)
-    edge = l1_of_features(ElasticGLPUAL(c_p=c_p, c_u=c_u), X, labelled) / L1_SHARE
-    above = solve_elastic(GlobalLocalProblem(Z, labelled, edges, 0.1, c_p, c_u), edge * 1.001, tol=1e-10)
+    Z, labeled, edges = with_graph(X, y)
+    edge = l1_of_features(ElasticGLPUAL(c_p=c_p, c_u=c_u), X, labeled) / L1_SHARE
+    above = solve_elastic(GlobalLocalProblem(Z, labeled, edges, 0.1, c_p, c_u), edge * 1.001, tol=1e-10)
     assert not above.coef[:-1].any()
-    if c_p * labelled.sum() < 4 * c_u * (~labelled).sum():  # off the kink the bound is sharp
-        below = solve_elastic(GlobalLocalProblem(Z, labelled, edges, 0.1, c_p, c_u), edge * 0.99, tol=1e-10)
+    if c_p * labeled.sum() < 4 * c_u * (~labeled).sum():  # off the kink the bound is sharp
+        below = solve_elastic(GlobalLocalProblem(Z, labeled, edges, 0.1, c_p, c_u), edge * 0.99, tol=1e-10)
         assert below.coef[:-1].any()
 
 
@@ -107,9 +107,9 @@ def test_similar_features_get_similar_coefficients(seed, distance, lam1, lam2, c
     """Inequality (4.57); its derivation needs coefficients of one sign."""
     X, y = problem(seed)
     X[:, 1] = X[:, 0] + distance * np.random.default_rng(seed).normal(size=len(X))
-    Z, labelled, (i, j, weight) = with_graph(X, y)
-    fit = solve_elastic(GlobalLocalProblem(Z, labelled, (i, j, weight), lam2, 1.0, c_u), lam1, tol=1e-12)
-    n_p, n_u = labelled.sum(), (~labelled).sum()
+    Z, labeled, (i, j, weight) = with_graph(X, y)
+    fit = solve_elastic(GlobalLocalProblem(Z, labeled, (i, j, weight), lam2, 1.0, c_u), lam1, tol=1e-12)
+    n_p, n_u = labeled.sum(), (~labeled).sum()
     difference = X[:, 0] - X[:, 1]
     graph_norm = np.sqrt(difference @ laplacian_product(i, j, weight, difference[:, None])[:, 0])
     bound = (2 * c_u * np.sqrt(n_p / c_u + n_u) + np.sqrt(n_p)) * np.linalg.norm(difference)
@@ -136,7 +136,7 @@ def test_printed_admm_reaches_the_same_objective(seed, mu, lam1):
 
 
 @given(d=st.floats(-5, 5), c=st.floats(0.01, 4))
-def test_soft_threshold_minimises_its_subproblem(d, c):
+def test_soft_threshold_minimizes_its_subproblem(d, c):
     t = float(soft_threshold(np.array(d), c))
     grid = np.linspace(-10, 10, 4001)
     assert c * abs(t) + 0.5 * (t - d) ** 2 <= np.min(c * np.abs(grid) + 0.5 * (grid - d) ** 2) + 1e-12

@@ -20,7 +20,7 @@ from tests.solvers.ensemble.helpers import two_clouds
 def test_estimates_are_near_the_known_prior(prior: float) -> None:
     errors = []
     for seed in range(3):
-        X, s, truth = two_clouds(400, prior=prior, labelled=80, apart=4.5, seed=seed)
+        X, s, truth = two_clouds(400, prior=prior, labeled=80, apart=4.5, seed=seed)
         report = estimate_priors(X, s, ENSEMBLE_METHODS, random_state=seed)
         errors.append([one.prior - truth[~s].mean() for one in report.estimates])
         assert all(one.low <= one.prior <= one.high for one in report.estimates)
@@ -29,7 +29,7 @@ def test_estimates_are_near_the_known_prior(prior: float) -> None:
 
 @pytest.mark.slow
 def test_the_estimate_called_auto_is_that_of_the_automatic_classifier() -> None:
-    X, s, _ = two_clouds(200, labelled=40)
+    X, s, _ = two_clouds(200, labeled=40)
     model = AutoPU(random_state=5).fit(X, s)
     found = estimate_priors(X, s, ("auto",), confidence=0.9, random_state=5).estimates[0]
     assert found.prior == pytest.approx(model.prior_, abs=1e-12)
@@ -40,7 +40,7 @@ def test_the_estimate_called_auto_is_that_of_the_automatic_classifier() -> None:
 
 @pytest.mark.slow
 def test_all_methods_are_in_the_wanted_order_and_independent_of_each_other() -> None:
-    X, s, _ = two_clouds(120, labelled=40)
+    X, s, _ = two_clouds(120, labeled=40)
     calls: list[tuple[int, int]] = []
     names = ("tice", "density-ratio", "bbe")
     report = estimate_priors(X, s, names, replicates=2, progress=lambda *done: calls.append(done))
@@ -51,15 +51,15 @@ def test_all_methods_are_in_the_wanted_order_and_independent_of_each_other() -> 
 
 
 def test_without_replicates_there_is_no_interval() -> None:
-    X, s, _ = two_clouds(60, labelled=20)
+    X, s, _ = two_clouds(60, labeled=20)
     for one in estimate_priors(X, s, ENSEMBLE_METHODS, replicates=0).estimates:
         assert one.low == one.prior == one.high and one.replicates == 0
 
 
-def test_with_one_labelled_row_the_default_is_the_estimate_of_best_bins_of_a_ridge() -> None:
-    X, s, _ = two_clouds(40, labelled=1)
+def test_with_one_labeled_row_the_default_is_the_estimate_of_best_bins_of_a_ridge() -> None:
+    X, s, _ = two_clouds(40, labeled=1)
     assert hidden_share_of(X, s, 3).method == "bbe"
-    with pytest.raises(ValueError, match="two labelled"):
+    with pytest.raises(ValueError, match="two labeled"):
         estimate_priors(X, s, ("auto",))
 
 
@@ -72,13 +72,13 @@ def test_rows_that_give_no_estimate_are_refused(X: np.ndarray, message: str) -> 
 
 @pytest.mark.parametrize(("names", "message"), [(("km1",), "unknown prior estimator"), (("auto",), "replicates")])
 def test_wrong_settings_are_refused(names: tuple[str, ...], message: str) -> None:
-    X, s, _ = two_clouds(40, labelled=20)
+    X, s, _ = two_clouds(40, labeled=20)
     with pytest.raises(ValueError, match=message):
         estimate_priors(X, s, names, replicates=-1 if message == "replicates" else 1)
 
 
 def test_many_rows_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, s, _ = two_clouds(200, labelled=50)
+    X, s, _ = two_clouds(200, labeled=50)
     sizes = []
     fit = shares.first_fit
     monkeypatch.setattr(shares, "MOST_ROWS", 30)
@@ -90,7 +90,7 @@ def test_many_rows_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_wide_tables_get_fewer_rows_and_very_wide_ones_another_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, s, _ = two_clouds(60, labelled=30, features=3)
+    X, s, _ = two_clouds(60, labeled=30, features=3)
     sizes = []
     fit = shares.first_fit
     monkeypatch.setattr(shares, "MOST_CELLS", 120)
@@ -106,7 +106,7 @@ def test_wide_tables_get_fewer_rows_and_very_wide_ones_another_default(monkeypat
 
 @pytest.mark.slow
 def test_a_method_whose_prior_is_not_given_takes_the_estimate_called_auto() -> None:
-    X, s, _ = two_clouds(80, labelled=30, apart=4.0)
+    X, s, _ = two_clouds(80, labeled=30, apart=4.0)
     with pytest.warns(EstimatedPriorWarning, match="of `pucli prior --estimator auto` \\("):
         model = UPU(loss="squared", random_state=1).fit(X, s)
     assert model.prior_ == hidden_share_of(X, s, 1).prior

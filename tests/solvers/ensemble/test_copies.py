@@ -1,4 +1,4 @@
-"""Copies of labelled rows are found, stay in one fold, and are told of."""
+"""Copies of labeled rows are found, stay in one fold, and are told of."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SHIFT = np.r_[np.full(5, 0.55), np.zeros(5)]
 def table(copies: int, jitter: float = 0.0, seed: int = 0) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(seed)
     positive = rng.random(600) < 0.3
-    labelled = np.repeat(rng.normal(size=(60, 10)) + SHIFT, copies, axis=0)
-    labelled = labelled + jitter * rng.normal(size=labelled.shape)
-    X = np.vstack([labelled, rng.normal(size=(600, 10)) + positive[:, None] * SHIFT])
-    return X, np.arange(len(X)) < len(labelled), positive
+    labeled = np.repeat(rng.normal(size=(60, 10)) + SHIFT, copies, axis=0)
+    labeled = labeled + jitter * rng.normal(size=labeled.shape)
+    X = np.vstack([labeled, rng.normal(size=(600, 10)) + positive[:, None] * SHIFT])
+    return X, np.arange(len(X)) < len(labeled), positive
 
 
 @pytest.mark.parametrize("jitter", [0.0, 0.01, 0.1])
@@ -37,7 +37,7 @@ def test_copies_are_grouped(jitter: float) -> None:
     assert np.bincount(fold[s]).tolist() == [60] * 5 and np.ptp(np.bincount(fold[~s])) <= 1
 
 
-def test_copies_among_unlabeled_rows_stay_with_the_labelled_one() -> None:
+def test_copies_among_unlabeled_rows_stay_with_the_labeled_one() -> None:
     X, s, _ = table(1)
     group = groups_of_copies(np.vstack([X, X[:60]]), np.append(s, np.zeros(60, dtype=bool)))
     assert group is not None and np.array_equal(group[:60], group[660:])
@@ -55,7 +55,7 @@ def test_rows_that_are_close_by_chance_are_no_copies(m: int) -> None:
 @pytest.mark.slow  # two fits of the automatic classifier
 def test_the_estimates_of_auto_are_not_those_of_copies() -> None:
     X, s, positive = table(5)
-    with pytest.warns(UserWarning, match=r"300 of 300 labelled rows are copies.*groups="):
+    with pytest.warns(UserWarning, match=r"300 of 300 labeled rows are copies.*groups="):
         model = AutoPU().fit(X, s)
     true = roc_auc_score(positive, model.score_rows(X[300:]))
     assert model.estimates_["auc"].value < true + 0.1

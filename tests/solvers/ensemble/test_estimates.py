@@ -1,4 +1,4 @@
-"""Intervals on one screen agree: labelled rows narrow the recall, and the likeliest rows bound prior and precision."""
+"""Intervals on one screen agree: labeled rows narrow the recall, and the likeliest rows bound prior and precision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pucli.solvers.ensemble.hidden_share import PriorWithDraws
 
 
 @pytest.mark.parametrize(("count", "widest"), [(50, 0.4), (100, 0.32), (1600, 0.1)])
-def test_the_recall_is_narrower_with_more_labelled_rows(count: int, widest: float) -> None:
+def test_the_recall_is_narrower_with_more_labeled_rows(count: int, widest: float) -> None:
     rng = np.random.default_rng(0)
     prior = PriorWithDraws(0.3, 0.3, 0.3, np.full(200, 0.3))
     recall = estimates(rng.normal(1, 1, count), rng.normal(0, 1, 5000), 0.5, prior, rng)["recall"]

@@ -25,7 +25,7 @@ def test_a_model_of_each_member_is_saved_and_loaded(member, categories, tmp_path
     model = AutoPU(members=[member], random_state=0).fit(X, y)
     model.members = None
     names = [f"x{k}" for k in range(m)]
-    save_model(tmp_path / "a.model", SavedModel(make_pipeline(model, standardise=False), "auto", names))
+    save_model(tmp_path / "a.model", SavedModel(make_pipeline(model, standardize=False), "auto", names))
     loaded = load_model(tmp_path / "a.model").pipeline
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 

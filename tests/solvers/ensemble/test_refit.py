@@ -12,7 +12,7 @@ from pucli.metrics.ranking import auc
 from pucli.solvers.ensemble.ensemble import Ensemble, fit_members
 from pucli.solvers.ensemble.first_fit import FirstFit
 from pucli.solvers.ensemble.members import MEMBERS, Member, TrainingRows, make_views
-from pucli.solvers.ensemble.refit import MOST_LABELLED, MOST_ROWS, quantile_map, refit
+from pucli.solvers.ensemble.refit import MOST_LABELED, MOST_ROWS, quantile_map, refit
 from pucli.solvers.folds import stratified_folds
 from tests.solvers.ensemble.helpers import two_clouds
 
@@ -35,17 +35,17 @@ def test_the_quantile_map_matches_the_distribution_and_keeps_the_order() -> None
 
 @pytest.mark.slow
 def test_a_refit_with_true_probabilities_ranks_nearly_as_well_as_with_true_labels() -> None:
-    X, s, truth = two_clouds(400, labelled=15, apart=1.5, features=12)
+    X, s, truth = two_clouds(400, labeled=15, apart=1.5, features=12)
     folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
     first = fitted(list(MEMBERS), X, s, folds)
     again = refit(MEMBERS, first, truth.astype(float), 0, 1)
-    new, _, classes = two_clouds(2000, labelled=2, apart=1.5, features=12, seed=9)
+    new, _, classes = two_clouds(2000, labeled=2, apart=1.5, features=12, seed=9)
     before, after = first.ensemble.score(new), again.score(new)
     assert auc(after[classes], after[~classes]) > auc(before[classes], before[~classes]) + 0.02
 
 
 def test_a_member_that_cannot_be_refitted_stays_as_it_is() -> None:
-    X, s, _ = two_clouds(60, labelled=20)
+    X, s, _ = two_clouds(60, labeled=20)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     members = [MEMBERS[0], Member("fixed", MEMBERS[1].view, MEMBERS[1].fit)]
     first = fitted(members, X, s, folds)
@@ -57,7 +57,7 @@ def test_a_member_that_cannot_be_refitted_stays_as_it_is() -> None:
 
 def test_refitted_members_keep_the_weights_that_the_threshold_rests_on() -> None:
     """If the refit changes nothing, neither does the scale of the first fit."""
-    X, s, _ = two_clouds(60, labelled=20)
+    X, s, _ = two_clouds(60, labeled=20)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
 
     def same(member: Member) -> Member:
@@ -75,7 +75,7 @@ def test_refitted_members_keep_the_weights_that_the_threshold_rests_on() -> None
 
 
 def test_without_refittable_members_the_first_fit_is_kept() -> None:
-    X, s, _ = two_clouds(60, labelled=20)
+    X, s, _ = two_clouds(60, labeled=20)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     members = [Member(member.name, member.view, member.fit) for member in MEMBERS[:1]]
     first = fitted(members, X, s, folds)
@@ -84,15 +84,15 @@ def test_without_refittable_members_the_first_fit_is_kept() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("rows", "labelled", "refitted"),
+    ("rows", "labeled", "refitted"),
     [
-        (MOST_ROWS, MOST_LABELLED + 1, True),
-        (MOST_ROWS + 1, MOST_LABELLED, True),
-        (MOST_ROWS + 1, MOST_LABELLED + 1, False),
+        (MOST_ROWS, MOST_LABELED + 1, True),
+        (MOST_ROWS + 1, MOST_LABELED, True),
+        (MOST_ROWS + 1, MOST_LABELED + 1, False),
     ],
 )
-def test_with_many_rows_and_many_labelled_ones_there_is_no_refit(rows: int, labelled: int, refitted: bool) -> None:
-    X, s, _ = two_clouds(rows - labelled, labelled=labelled)
+def test_with_many_rows_and_many_labeled_ones_there_is_no_refit(rows: int, labeled: int, refitted: bool) -> None:
+    X, s, _ = two_clouds(rows - labeled, labeled=labeled)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     members = [replace(MEMBERS[0], refit=lambda rows, targets, model, parameters, rng: (model, np.zeros(len(rows.X))))]
     first = fitted(members, X, s, folds)

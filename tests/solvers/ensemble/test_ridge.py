@@ -23,7 +23,7 @@ from tests.solvers.ensemble.helpers import two_clouds
 @pytest.mark.parametrize("n_folds", [2, 5, 20])
 @pytest.mark.parametrize("strength", [1e-2, 1.0, 100.0])
 def test_held_out_scores_equal_refitting_without_the_fold(n_folds: int, strength: float) -> None:
-    X, s, _ = two_clouds(60, labelled=25)
+    X, s, _ = two_clouds(60, labeled=25)
     rng = np.random.default_rng(0)
     Z = kernel_matrix("gaussian", 1.5, X, X[:30])
     weights, targets = balanced_weights(s), np.where(s, 1.0, -1.0)
@@ -38,7 +38,7 @@ def test_held_out_scores_equal_refitting_without_the_fold(n_folds: int, strength
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace"])
 def test_a_fit_in_chunks_equals_a_fit_at_once(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    X, s, _ = two_clouds(240, labelled=60)
+    X, s, _ = two_clouds(240, labeled=60)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     monkeypatch.setattr(ridge, "LANDMARKS", 40)
     monkeypatch.setattr(ridge, "MOST_LANDMARKS", 40)
@@ -55,7 +55,7 @@ def test_a_fit_in_chunks_equals_a_fit_at_once(kernel: str, monkeypatch: pytest.M
 def test_with_many_rows_the_ridge_is_chosen_again_by_the_held_out_pu_auc(
     kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    X, s, _ = two_clouds(300, labelled=80)
+    X, s, _ = two_clouds(300, labeled=80)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     monkeypatch.setattr(ridge, "CHOOSING_ROWS", 120)
     monkeypatch.setattr(ridge, "LANDMARKS", 40)
@@ -75,7 +75,7 @@ def test_with_many_rows_the_ridge_is_chosen_again_by_the_held_out_pu_auc(
 
 
 def test_new_rows_are_scored_like_training_rows() -> None:
-    X, s, _ = two_clouds(150, labelled=50)
+    X, s, _ = two_clouds(150, labeled=50)
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
     model, _, _ = fit_kernel_ridge(X, s, folds, "laplace", np.random.default_rng(1))
     scores = model.score(X)
@@ -102,8 +102,8 @@ def test_the_final_fit_to_many_rows_has_more_landmarks(monkeypatch: pytest.Monke
     monkeypatch.setattr(ridge, "CHOOSING_ROWS", 150)
     monkeypatch.setattr(ridge, "SAMPLE_LANDMARKS", 40)
     monkeypatch.setattr(ridge, "MOST_LANDMARKS", 90)
-    X, labelled, _ = two_clouds(400, labelled=60)
-    folds = stratified_folds(labelled, 5, np.random.default_rng(0))[None]
-    model, held_out, _ = fit_kernel_ridge(X, labelled, folds, "laplace", np.random.default_rng(0))
+    X, labeled, _ = two_clouds(400, labeled=60)
+    folds = stratified_folds(labeled, 5, np.random.default_rng(0))[None]
+    model, held_out, _ = fit_kernel_ridge(X, labeled, folds, "laplace", np.random.default_rng(0))
     assert len(model.landmarks) == 90
     assert np.corrcoef(held_out, model.score(X))[0, 1] > 0.9

@@ -1,4 +1,4 @@
-"""The model of labelling that is not random."""
+"""The model of labeling that is not random."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def biased_sample(seed: int, n: int = 1200) -> tuple[np.ndarray, np.ndarray, np.
     return X, truth & (rng.random(n) < e), truth, e
 
 
-def test_probability_and_propensity_have_the_product_of_random_labelling() -> None:
+def test_probability_and_propensity_have_the_product_of_random_labeling() -> None:
     p = np.linspace(0.0, 1.0, 11)
     for exponent in (0.0, 1.0, 2.0, 3.0):
         f = probabilities_if_biased(p, exponent)
@@ -62,16 +62,16 @@ def test_the_interval_of_the_prior_covers_the_other_exponents() -> None:
 
 @pytest.mark.slow
 def test_prior_and_propensities_are_recovered_where_the_model_holds(monkeypatch) -> None:
-    X, labelled, truth, e = biased_sample(0)
+    X, labeled, truth, e = biased_sample(0)
     few = MEMBERS[:1]
     biased, seen = (
-        AutoPU(scenario="single-training-set", labelling=how, members=few).fit(X, labelled) for how in ("sar", "scar")
+        AutoPU(scenario="single-training-set", labeling=how, members=few).fit(X, labeled) for how in ("sar", "scar")
     )
-    assert seen.labelling == "scar" and seen.labelling_ == "sar"  # the rows show it in a small table
+    assert seen.labeling == "scar" and seen.labeling_ == "sar"  # the rows show it in a small table
     assert abs(seen.prior_ - truth.mean()) < 0.06
     monkeypatch.setattr(sar, "MOST_ROWS", 0)
-    plain = AutoPU(scenario="single-training-set", members=few).fit(X, labelled)
-    assert plain.labelling_ == "scar"
+    plain = AutoPU(scenario="single-training-set", members=few).fit(X, labeled)
+    assert plain.labeling_ == "scar"
     assert abs(biased.prior_ - truth.mean()) < 0.06 < abs(plain.prior_ - truth.mean())
     assert biased.prior_interval_[0] <= truth.mean() <= biased.prior_interval_[1]
     assert np.abs(biased.propensity_ - e / 0.8)[truth].mean() < 0.12
@@ -85,28 +85,28 @@ def test_prior_and_propensities_are_recovered_where_the_model_holds(monkeypatch)
 
 def test_random_labels_of_small_tables_are_not_taken_for_biased_ones() -> None:
     for seed in range(3):
-        X, s, _ = two_clouds(100, labelled=30, seed=seed)
-        assert AutoPU(members=MEMBERS[:1]).fit(X, s).labelling_ == "scar"
+        X, s, _ = two_clouds(100, labeled=30, seed=seed)
+        assert AutoPU(members=MEMBERS[:1]).fit(X, s).labeling_ == "scar"
 
 
 @pytest.mark.parametrize(
-    ("labelled", "unlabeled", "shift", "doubtful", "first"),
+    ("labeled", "unlabeled", "shift", "doubtful", "first"),
     [
         (50, 450, 3.5, True, True),
-        (50, 450, 2.0, False, False),  # labelled as the hidden ones are
+        (50, 450, 2.0, False, False),  # labeled as the hidden ones are
         (50, 2000, 3.5, False, False),  # of a larger table, rare positives are likelier
-        (200, 450, 3.5, False, False),  # with so many labelled rows, few hidden ones are expected
+        (200, 450, 3.5, False, False),  # with so many labeled rows, few hidden ones are expected
         (50, 450, 9.0, False, False),  # no row lies between the kinds
         (12, 450, 3.5, True, False),  # if positives were rare, these would be few of them
     ],
 )
 def test_clear_ones_first_needs_a_small_table_and_few_rows_that_rank_high(
-    labelled, unlabeled, shift, doubtful, first
+    labeled, unlabeled, shift, doubtful, first
 ) -> None:
     rng = np.random.default_rng(1)
     hidden = unlabeled // 3
     rows = np.concatenate([rng.normal(2, 1, hidden), rng.normal(0, 1, unlabeled - hidden)])
-    positive = rng.normal(shift, 1, labelled)
+    positive = rng.normal(shift, 1, labeled)
     assert sar.rare_or_biased(binormal(np.sort(positive), np.sort(rows))) == doubtful
     assert sar.clear_ones_first(positive, rows) == first
 
@@ -116,7 +116,7 @@ def test_the_prior_of_a_small_table_in_doubt_is_not_that_of_rare_positives(monke
     X = np.concatenate([rng.normal(2.5, 1, 80), rng.normal(0, 1, 400)])[:, None]
     model = AutoPU(members=MEMBERS[:1]).fit(X, np.arange(len(X)) < 20)
     law = binormal(model._positive, model._population)
-    assert sar.rare_or_biased(law) and model.labelling_ == "scar"
+    assert sar.rare_or_biased(law) and model.labeling_ == "scar"
     truth = 60 / 460
     assert abs(model.prior_ - truth) < 0.03 < truth - law.mean and model.among_first([20]) == []
     monkeypatch.setattr(class_prior, "MEMBERS", MEMBERS[:1])
@@ -124,14 +124,14 @@ def test_the_prior_of_a_small_table_in_doubt_is_not_that_of_rare_positives(monke
 
 
 def test_the_interval_of_the_recall_allows_for_an_odds_ratio_of_four() -> None:
-    X, s, _ = two_clouds(100, labelled=30)
-    one = AutoPU(labelling="sar", members=MEMBERS[:1]).fit(X, s).estimates_["recall"]
+    X, s, _ = two_clouds(100, labeled=30)
+    one = AutoPU(labeling="sar", members=MEMBERS[:1]).fit(X, s).estimates_["recall"]
     assert one.low < one.value - 0.2 and one.low <= one.value <= one.high <= 1.0
 
 
 def test_the_model_moves_the_cut_without_training_again_too() -> None:
-    X, s, _ = two_clouds(100, labelled=30)
-    model = AutoPU(labelling="sar", members=MEMBERS[:1]).fit(X, s)
+    X, s, _ = two_clouds(100, labeled=30)
+    model = AutoPU(labeling="sar", members=MEMBERS[:1]).fit(X, s)
     low = model.with_threshold("recall", 0.95)
     assert low.threshold_ < model.threshold_
     np.testing.assert_array_equal(model.score_rows(X), low.score_rows(X))

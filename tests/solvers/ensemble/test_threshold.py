@@ -26,7 +26,7 @@ from pucli.solvers.prior.best_bin import best_bin
 
 
 def scores(prior: float, apart: float, seed: int, n: int = 2000, p: int = 600) -> tuple[np.ndarray, ...]:
-    """Return the scores of labelled rows and of the population, and which of the population are positive."""
+    """Return the scores of labeled rows and of the population, and which of the population are positive."""
     rng = np.random.default_rng(seed)
     truth = rng.random(n) < prior
     return rng.normal(apart, 1, p), rng.normal(np.where(truth, apart, 0.0), 1), truth
@@ -64,7 +64,7 @@ def test_two_groups_of_scores_have_their_share_and_are_apart_and_one_heap_is_not
     assert two_groups(np.array([1.0, 1.0, 1.0, 5.0])) == (0.25, 1.0)
 
 
-def test_groups_that_are_apart_make_the_prior_of_few_labelled_rows_more_precise() -> None:
+def test_groups_that_are_apart_make_the_prior_of_few_labeled_rows_more_precise() -> None:
     errors: dict[bool, list[float]] = {True: [], False: []}
     for seed in range(12):
         positive, population, truth = scores(0.5, 6.0, seed, n=400, p=12)
@@ -76,7 +76,7 @@ def test_groups_that_are_apart_make_the_prior_of_few_labelled_rows_more_precise(
     assert np.mean(errors[True]) < 0.03 < np.mean(errors[False])
 
 
-def test_with_many_labelled_rows_best_bins_outweigh_groups_of_another_size() -> None:
+def test_with_many_labeled_rows_best_bins_outweigh_groups_of_another_size() -> None:
     grouped = (np.arange(2000) < 200).astype(float)[None]
     few, many = (
         estimate_prior(*scores(0.4, 5.0, 0, p=p)[:2], np.random.default_rng(0), grouped).value for p in (60, 4000)
@@ -99,11 +99,11 @@ def test_what_overlapping_classes_add_to_the_prior_is_taken_off() -> None:
     assert abs(np.mean(errors[6.0])) < 0.002  # they do not: it stays
 
 
-def test_the_prior_less_the_overlap_is_not_below_the_labelled_share() -> None:
-    found = PriorWithDraws(0.5, 0.3, 0.7, np.linspace(0.3, 0.7, 40), labelled=0.45).less_overlap(0.6)
+def test_the_prior_less_the_overlap_is_not_below_the_labeled_share() -> None:
+    found = PriorWithDraws(0.5, 0.3, 0.7, np.linspace(0.3, 0.7, 40), labeled=0.45).less_overlap(0.6)
     assert found.value == 0.45
     assert found.draws.min() >= 0.45
-    apart = replace(found, value=0.5, labelled=0.0).less_overlap(0.75)  # every positive above every negative
+    apart = replace(found, value=0.5, labeled=0.0).less_overlap(0.75)  # every positive above every negative
     assert apart.value == 0.5
 
 
@@ -228,7 +228,7 @@ def test_a_wanted_share_and_number_of_rows_are_reached() -> None:
 
 
 def test_the_printed_precision_is_the_wanted_one() -> None:
-    """The labelled rows rank worse here than the smooth curve says, which alone would cut too low."""
+    """The labeled rows rank worse here than the smooth curve says, which alone would cut too low."""
     random = np.random.default_rng(0)
     population = np.concatenate([random.normal(size=1400), random.normal(size=600) + 2.5])
     positive = random.normal(size=60) + 2.2
@@ -238,8 +238,8 @@ def test_the_printed_precision_is_the_wanted_one() -> None:
     assert estimates(positive, population, cut.value, prior, random, curve)["precision"].value >= 0.75
 
 
-def test_a_few_labelled_rows_above_the_cut_hardly_move_the_recall() -> None:
-    """The share of the labelled rows above a high cut is 0 or 1/50 by chance; the expected recall is not."""
+def test_a_few_labeled_rows_above_the_cut_hardly_move_the_recall() -> None:
+    """The share of the labeled rows above a high cut is 0 or 1/50 by chance; the expected recall is not."""
     positive, population, truth = scores(0.3, 3.0, 1, n=4000, p=50)
     curve = expected_recall(positive, population, 0.3)
     prior = PriorWithDraws(0.3, 0.28, 0.32, np.full(40, 0.3))
@@ -255,7 +255,7 @@ def test_a_few_labelled_rows_above_the_cut_hardly_move_the_recall() -> None:
 
 
 @pytest.mark.parametrize("above", [0, 3])
-def test_three_labelled_rows_leave_the_recall_open(above: int) -> None:
+def test_three_labeled_rows_leave_the_recall_open(above: int) -> None:
     """Bootstrap samples of three rows on one side of the threshold are all alike."""
     population = np.linspace(-1.0, 1.0, 400)
     positive = np.array([0.2, 0.3, 0.4]) - (above == 0)
@@ -370,19 +370,19 @@ def test_classes_that_overlap_everywhere_bound_the_prior_from_above_only() -> No
 
 def test_the_lower_end_of_the_prior_is_lower_the_more_the_classes_overlap() -> None:
     draws = np.array([0.2, 0.25, 0.3, 0.35, 0.4])
-    prior = PriorWithDraws(0.3, 0.2, 0.4, draws, labelled=0.1)
+    prior = PriorWithDraws(0.3, 0.2, 0.4, draws, labeled=0.1)
     ends = [prior.with_overlap(0.7 * auc + 0.15).low for auc in (1.0, 0.97, 0.93)]
     assert 0.2 >= ends[0] > ends[1] > ends[2] > 0.1
     far = prior.with_overlap(0.5)
-    assert far.low == 0.1 and far.high == 0.4  # labelled rows are positive
+    assert far.low == 0.1 and far.high == 0.4  # labeled rows are positive
     assert (far.draws[2:] == draws[2:]).all() and (far.draws[:2] < draws[:2]).all() and far.draws.min() >= 0.1
 
 
-def test_the_prior_is_not_below_the_labelled_share() -> None:
+def test_the_prior_is_not_below_the_labeled_share() -> None:
     rng = np.random.default_rng(3)
     positive = rng.normal(0.5, 1, 60)
     population = np.append(positive, rng.normal(0.0, 1, 300))
-    prior = replace(estimate_prior(positive, population, np.random.default_rng(0)), labelled=60 / 360)
+    prior = replace(estimate_prior(positive, population, np.random.default_rng(0)), labeled=60 / 360)
     assert estimates(positive, population, 0.0, prior, rng)["prior"].low >= min(60 / 360, prior.value)
 
 
@@ -397,20 +397,20 @@ def test_an_estimate_is_known_if_its_ends_are_near_for_its_size(low, high, narro
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.6, 0.9])
-def test_the_upper_end_of_the_prior_holds_with_few_labelled_rows(share: float) -> None:
+def test_the_upper_end_of_the_prior_holds_with_few_labeled_rows(share: float) -> None:
     rng = np.random.default_rng(5)
     above = {20: [], 100: [], 2000: []}
     longer = []
     for _ in range(60):
         truth = rng.random(400) < share
         population = rng.normal(size=400) + 1.5 * truth
-        for labelled, missed in above.items():
-            positive = rng.normal(1.5, size=labelled)
+        for labeled, missed in above.items():
+            positive = rng.normal(1.5, size=labeled)
             plain = estimate_prior(positive, population, rng)
-            high = plain.with_few_labelled(positive, population).high
+            high = plain.with_few_labeled(positive, population).high
             missed.append(truth.mean() > high)
-            if labelled == 2000:
+            if labeled == 2000:
                 longer.append(high - plain.high)
     assert all(np.mean(missed) <= 0.1 for missed in above.values())
     if share == 0.6:
-        assert np.median(longer) < 0.05  # many labelled rows need little more
+        assert np.median(longer) < 0.05  # many labeled rows need little more

@@ -53,7 +53,7 @@ def test_random_trees_are_determined_by_the_seed() -> None:
 
 @pytest.mark.parametrize("kind", [ForestKind(trees=80), BoostingKind(rounds=30)])
 def test_held_out_scores_do_not_depend_on_the_labels_of_their_rows(kind: ForestKind | BoostingKind) -> None:
-    X, s, _ = two_clouds(120, labelled=40)
+    X, s, _ = two_clouds(120, labeled=40)
     bins = make_bins(X).of(X)
     fold = stratified_folds(s, 5, np.random.default_rng(0))
     fit = fit_forest if isinstance(kind, ForestKind) else fit_boosting
@@ -70,7 +70,7 @@ def test_held_out_scores_do_not_depend_on_the_labels_of_their_rows(kind: ForestK
 
 
 def test_forests_and_boosting_rank_two_clouds() -> None:
-    X, s, truth = two_clouds(400, labelled=100, apart=3.0)
+    X, s, truth = two_clouds(400, labeled=100, apart=3.0)
     bins = make_bins(X).of(X)
     folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
     for fit, kind in (

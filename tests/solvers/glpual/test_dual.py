@@ -101,10 +101,10 @@ def test_the_gap_of_refined_coefficients_is_a_bound(stop, monkeypatch):
 @pytest.mark.parametrize("squared", [False, True])
 def test_refinement_ends_at_the_minimum_and_its_bound_is_the_distance(squared, monkeypatch):
     X, y = problem(5)
-    labelled, rng = y == 1, np.random.default_rng(0)
-    rows = GlobalLocalProblem(with_intercept(X), labelled, mutual_knn(X, 5).edges(1.0), 0.5, 2.0, 0.3)
+    labeled, rng = y == 1, np.random.default_rng(0)
+    rows = GlobalLocalProblem(with_intercept(X), labeled, mutual_knn(X, 5).edges(1.0), 0.5, 2.0, 0.3)
     H, b = rows.quadratic_part()
-    a = None if squared else rng.uniform(0.0, 2.0, np.count_nonzero(labelled))
+    a = None if squared else rng.uniform(0.0, 2.0, np.count_nonzero(labeled))
     if squared:
         H, b = H + 4.0 * rows.Zp.T @ rows.Zp, b - 4.0 * rows.Zp.sum(axis=0)
     else:
@@ -142,17 +142,17 @@ def test_admm_and_dual_agree(seed, mu):
 
 
 @given(d=st.floats(-5, 5), c=st.floats(0.01, 4))
-def test_hinge_shrinkage_minimises_its_subproblem(d, c):
+def test_hinge_shrinkage_minimizes_its_subproblem(d, c):
     x = float(shrink_hinge(np.array(d), c))
     grid = np.linspace(-10, 10, 4001)
     value = c * max(x, 0) + 0.5 * (x - d) ** 2
     assert value <= np.min(c * np.maximum(grid, 0) + 0.5 * (grid - d) ** 2) + 1e-12
 
 
-def printed_updates(K, labelled, c_p, c_u, mu, n_iter, R):
+def printed_updates(K, labeled, c_p, c_u, mu, n_iter, R):
     """Equations (3.17) and (3.24)-(3.26) as printed, with every vector at full length."""
-    p, u_rows = np.flatnonzero(labelled), np.flatnonzero(~labelled)
-    n_p, n_u, n = len(p), len(u_rows), len(labelled)
+    p, u_rows = np.flatnonzero(labeled), np.flatnonzero(~labeled)
+    n_p, n_u, n = len(p), len(u_rows), len(labeled)
     order = np.r_[p, u_rows]
     Phi, R = K[np.ix_(order, order)], R[np.ix_(order, order)]
     Phi_p, Phi_u = Phi[:n_p], Phi[n_p:]
@@ -190,17 +190,17 @@ def test_thesis_form_is_the_printed_iteration_and_ignores_sigma(width, sigma):
 def test_thesis_form_of_gllc_satisfies_its_necessary_condition():
     """(3.15) for the squared loss: f = Phi Omega + beta_0 with Omega and beta_0 from the normal equations."""
     X, y = problem(8, n=30)
-    labelled = y == 1
+    labeled = y == 1
     K = rbf_from_distances(squared_distances(X), 1.0)
     c_p, c_u = 1.0, 0.2
-    result = solve_thesis(K, labelled, c_p, c_u, squared=True)
-    n_p, n_u = labelled.sum(), (~labelled).sum()
+    result = solve_thesis(K, labeled, c_p, c_u, squared=True)
+    n_p, n_u = labeled.sum(), (~labeled).sum()
     M22 = 2 * c_u * n_u + 2 * c_p * n_p
     m2 = -2 * c_u * n_u + 2 * c_p * n_p
-    Omega = np.where(labelled, 2 * c_p * (1 - m2 / M22), -2 * c_u * (1 + m2 / M22))
-    Q_b = (2 * c_u * ~labelled + 2 * c_p * labelled) @ K @ Omega
-    np.testing.assert_allclose(result.coef, Omega[labelled])
-    np.testing.assert_allclose(result.omega_u, Omega[~labelled][0])
+    Omega = np.where(labeled, 2 * c_p * (1 - m2 / M22), -2 * c_u * (1 + m2 / M22))
+    Q_b = (2 * c_u * ~labeled + 2 * c_p * labeled) @ K @ Omega
+    np.testing.assert_allclose(result.coef, Omega[labeled])
+    np.testing.assert_allclose(result.omega_u, Omega[~labeled][0])
     np.testing.assert_allclose(result.intercept, (m2 - Q_b) / M22)
 
 
@@ -260,7 +260,7 @@ def test_objective_function_is_the_definition():
     )
 
 
-def test_too_little_memory_is_told_before_neighbours_are_searched(monkeypatch):
+def test_too_little_memory_is_told_before_neighbors_are_searched(monkeypatch):
     searched = []
     monkeypatch.setattr("pucli.core.memory.available_bytes", lambda: 1000)
     monkeypatch.setattr("pucli.estimators.global_local.glpual.mutual_knn", lambda *given: searched.append(given))

@@ -13,12 +13,12 @@ from pucli.solvers.upu.squared import solve_squared_upu
 RNG = np.random.default_rng(0)
 LARGE = 1e6 * RNG.normal(size=200)
 NEARLY_EQUAL = np.column_stack([LARGE, LARGE + 1e-3 * RNG.normal(size=200), np.ones(200)])
-LABELLED = np.arange(200) < 50
+LABELED = np.arange(200) < 50
 
 
 def test_squared_risks_of_nearly_equal_large_columns_are_finite_and_near_those_of_one_column():
     one = np.column_stack([LARGE / 1e6, np.ones(200)])
-    found, plain = (solve_squared_upu(Z, LABELLED, 0.3, 1e-8) for Z in (NEARLY_EQUAL, one))
+    found, plain = (solve_squared_upu(Z, LABELED, 0.3, 1e-8) for Z in (NEARLY_EQUAL, one))
     assert np.isfinite(found.coef).all() and found.gap > 0.0 and not found.converged
     assert abs(found.objective - plain.objective) < 1e-4
 

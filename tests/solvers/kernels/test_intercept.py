@@ -1,4 +1,4 @@
-"""With an unpenalised intercept, a common offset of the rows changes nothing: neither the solution nor its proof."""
+"""With an unpenalized intercept, a common offset of the rows changes nothing: neither the solution nor its proof."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ MODELS = {
 @pytest.mark.parametrize("offset", [1e6, 1e8])
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("name", MODELS)
-def test_the_solution_is_that_of_centred_rows(name, wide, offset):
+def test_the_solution_is_that_of_centered_rows(name, wide, offset):
     X, y = problem(3, n=120, m=80 if wide else 4, n_p=30)
     X[:, -1] -= X[:, -1].mean()
     shift = np.full(X.shape[1], offset)
@@ -39,5 +39,5 @@ def test_the_solution_is_that_of_centred_rows(name, wide, offset):
 
 def test_rows_near_the_origin_are_not_copied():
     Z = with_intercept(np.random.default_rng(0).normal(size=(50, 3)) + 100.0)
-    kept, centre = without_offset(Z)
-    assert kept is Z and not centre.any()
+    kept, center = without_offset(Z)
+    assert kept is Z and not center.any()

@@ -72,8 +72,8 @@ def test_rows_seen_again_have_their_coordinates_and_new_ones_those_of_a_graph_wi
         steps = np.expm1(3.0 * np.sqrt(((X - row) ** 2).sum(axis=1)))
         k = _path_kernel((steps[:, None] + by_floyd_warshall(X, 3.0)).min(axis=0), 3.0, found.sigma)
         K = _path_kernel(by_floyd_warshall(X, 3.0), 3.0, found.sigma)
-        centred = k - K.mean(axis=0) - k.mean() + K.mean()
-        assert found.of(row[None])[0] == pytest.approx(centred @ found.projection, abs=1e-9)
+        centered = k - K.mean(axis=0) - k.mean() + K.mean()
+        assert found.of(row[None])[0] == pytest.approx(centered @ found.projection, abs=1e-9)
 
 
 def test_the_stretch_suits_the_rows_in_any_unit():

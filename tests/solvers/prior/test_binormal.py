@@ -8,14 +8,14 @@ from pucli.solvers.prior.binormal import binormal
 
 
 def scores(
-    prior: float, distance: float, labelled: int = 100, rows: int = 10_000, seed: int = 0
+    prior: float, distance: float, labeled: int = 100, rows: int = 10_000, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return sorted scores of labelled rows and of the population, and which of the latter are positive."""
+    """Return sorted scores of labeled rows and of the population, and which of the latter are positive."""
     rng = np.random.default_rng(seed)
     y = np.arange(rows) < round(prior * rows)
     population = rng.normal(distance * y, 1.0)
     order = np.argsort(population)
-    return np.sort(rng.normal(distance, 1.0, labelled)), population[order], y[order]
+    return np.sort(rng.normal(distance, 1.0, labeled)), population[order], y[order]
 
 
 def f1(y: np.ndarray, share: float) -> float:
@@ -72,6 +72,6 @@ def test_the_interval_of_the_first_rows_holds():
     assert kept >= 16
 
 
-def test_the_prior_is_not_below_the_share_that_is_labelled():
+def test_the_prior_is_not_below_the_share_that_is_labeled():
     positive, population, _ = scores(0.02, 2.0)
     assert binormal(positive, population, 0.05).quantiles(np.array([0.01]))[0] > 0.04

@@ -16,13 +16,13 @@ from tests.oracles import clarabel
 
 
 def mixture(seed, prior, n_u=400, n_p=100, distance=4.0, m=2):
-    """Unlabeled rows with a share `prior` of positives, and labelled positives; groups overlap little at distance 4."""
+    """Unlabeled rows with a share `prior` of positives, and labeled positives; groups overlap little at distance 4."""
     rng = np.random.default_rng(seed)
-    centre = np.zeros(m)
-    centre[:2] = distance / np.sqrt(2)
+    center = np.zeros(m)
+    center[:2] = distance / np.sqrt(2)
     positives = round(prior * n_u)
     X = rng.normal(size=(n_p + n_u, m))
-    X[: n_p + positives] += centre
+    X[: n_p + positives] += center
     return X, np.arange(n_p + n_u) < n_p
 
 
@@ -71,20 +71,20 @@ def test_intervals_of_best_bins_contain_large_priors(prior):
 @pytest.mark.parametrize("method", PRIOR_METHODS)
 @pytest.mark.slow
 def test_estimates_ignore_the_units_of_the_features(method):
-    X, labelled = mixture(0, 0.3)
-    plain = estimate_prior(X, labelled, method, random_state=0).prior
-    scaled = estimate_prior(X * [1e-3, 1e4] + 5, labelled, method, random_state=0).prior
+    X, labeled = mixture(0, 0.3)
+    plain = estimate_prior(X, labeled, method, random_state=0).prior
+    scaled = estimate_prior(X * [1e-3, 1e4] + 5, labeled, method, random_state=0).prior
     assert np.isclose(plain, scaled, atol=1e-6)
 
 
 def test_an_estimate_does_not_depend_on_the_methods_after_it():
-    X, labelled = mixture(5, 0.3, n_u=80, n_p=30)
-    report = estimate_priors(X, labelled, replicates=4, random_state=0)
+    X, labeled = mixture(5, 0.3, n_u=80, n_p=30)
+    report = estimate_priors(X, labeled, replicates=4, random_state=0)
     assert [estimate.method for estimate in report.estimates] == list(PRIOR_METHODS)
-    assert report.estimates[0] == estimate_prior(X, labelled, "bbe", replicates=4, random_state=0)
+    assert report.estimates[0] == estimate_prior(X, labeled, "bbe", replicates=4, random_state=0)
     values = [estimate.prior for estimate in report.estimates]
     assert report.disagreement == max(values) - min(values)
-    assert report == estimate_priors(X, labelled, replicates=4, random_state=0)
+    assert report == estimate_priors(X, labeled, replicates=4, random_state=0)
 
 
 @pytest.mark.slow
@@ -93,8 +93,8 @@ def test_an_estimate_does_not_depend_on_the_methods_after_it():
 def test_intervals_contain_the_prior_if_the_groups_overlap(prior, distance):
     found = []
     for seed in range(4):
-        X, labelled = mixture(seed, prior, n_u=500, n_p=60, distance=distance, m=5)
-        found += estimate_priors(X, labelled, replicates=8, random_state=0).estimates
+        X, labeled = mixture(seed, prior, n_u=500, n_p=60, distance=distance, m=5)
+        found += estimate_priors(X, labeled, replicates=8, random_state=0).estimates
     assert all(0 <= e.low <= e.prior <= e.high <= 1 for e in found)
     assert sum(e.low <= prior <= e.high for e in found) >= 11  # of 12
 
@@ -115,14 +115,14 @@ def test_held_out_scores_are_those_of_models_fitted_without_the_fold(monkeypatch
     """Against refitting: weighted kernel ridge regression on the other folds, by its definition."""
     monkeypatch.setattr(best_bin, "WIDTHS", (0.7,))
     monkeypatch.setattr(best_bin, "RIDGES", (ridge,))
-    X, labelled = mixture(1, 0.4, n_u=40, n_p=20, distance=2.0)
-    scores = best_bin.held_out_scores(X, labelled, np.random.default_rng(3), groups)
-    home = best_bin._folds(labelled, np.random.default_rng(3), groups)
+    X, labeled = mixture(1, 0.4, n_u=40, n_p=20, distance=2.0)
+    scores = best_bin.held_out_scores(X, labeled, np.random.default_rng(3), groups)
+    home = best_bin._folds(labeled, np.random.default_rng(3), groups)
     if groups is not None:
         assert (home[::2] == home[1::2]).all()
     D = ((X[:, None] - X) ** 2).sum(axis=2)
     K = np.exp(-D / (2 * 0.7**2 * np.median(D[D > 0])))
-    y, R = np.where(labelled, 1.0, -1.0), ridge * np.where(labelled, 20, 40) * 2.0 / 60
+    y, R = np.where(labeled, 1.0, -1.0), ridge * np.where(labeled, 20, 40) * 2.0 / 60
     assert set(home) == set(range(best_bin.FOLDS))
     for rows in (np.flatnonzero(home == fold) for fold in range(best_bin.FOLDS)):
         rest = np.setdiff1d(np.arange(60), rows)
@@ -181,10 +181,10 @@ def test_bootstrap_samples_of_both_kinds_are_drawn(monkeypatch):
 
 
 def test_large_samples_are_thinned():
-    X, labelled = mixture(2, 0.3, n_u=3000, n_p=1000)
-    kinds = _sample(X, labelled, np.random.default_rng(0))
+    X, labeled = mixture(2, 0.3, n_u=3000, n_p=1000)
+    kinds = _sample(X, labeled, np.random.default_rng(0))
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    for found, all_rows in zip(kinds[:2], (Z[labelled], Z[~labelled]), strict=True):
+    for found, all_rows in zip(kinds[:2], (Z[labeled], Z[~labeled]), strict=True):
         assert len(found) == LARGEST_SAMPLE
         assert len({tuple(row) for row in found.round(9)} & {tuple(row) for row in all_rows.round(9)}) == LARGEST_SAMPLE
     np.testing.assert_array_equal(np.vstack(kinds[:2]), Z[kinds[2]])
@@ -206,23 +206,23 @@ def test_nearest_point_in_the_hull_is_clarabels(seed, n):
 
 
 def test_slope_of_the_hull_distance_is_its_derivative():
-    X, labelled = mixture(3, 0.4, n_u=60, n_p=30)
-    order = np.argsort(labelled, kind="stable")
+    X, labeled = mixture(3, 0.4, n_u=60, n_p=30)
+    order = np.argsort(labeled, kind="stable")
     D = np.sum((X[order][:, None] - X[order]) ** 2, axis=2)
     K = np.exp(-D / 8)
     start = np.full(90, 1 / 90)
     at = [_hull_distance(K, 60, x, start, tol=1e-12) for x in (2.0, 2.0 + 1e-4, 2.0 - 1e-4)]
     assert np.isclose((at[1].distance - at[2].distance) / 2e-4, at[0].slope, rtol=1e-2)
-    # from 2 mean(unlabeled) - mean(labelled) to the nearest point of the hull
+    # from 2 mean(unlabeled) - mean(labeled) to the nearest point of the hull
     apart = at[0].weights - np.repeat([2 / 60, -1 / 30], [60, 30])
     assert at[0].distance == pytest.approx(np.sqrt(apart @ K @ apart))
 
 
 def test_a_given_prior_is_used_unchanged():
-    X, labelled = mixture(4, 0.3, n_u=50, n_p=20)
-    assert resolve_prior(0.123, X, labelled, 0, "bbe") == 0.123
+    X, labeled = mixture(4, 0.3, n_u=50, n_p=20)
+    assert resolve_prior(0.123, X, labeled, 0, "bbe") == 0.123
     for estimator in ("bbe", "km2"):
-        assert 0.01 <= resolve_prior(None, X, labelled, 0, estimator) <= 0.99
+        assert 0.01 <= resolve_prior(None, X, labeled, 0, estimator) <= 0.99
 
 
 @pytest.mark.parametrize(

@@ -46,12 +46,12 @@ def test_adapted_probabilities_are_those_of_the_new_population():
     assert adapted(np.array([0.3]), 0.3, 0.3) == pytest.approx(0.3)
 
 
-def test_an_uncertain_prior_and_few_labelled_rows_widen_the_interval():
+def test_an_uncertain_prior_and_few_labeled_rows_widen_the_interval():
     rng = np.random.default_rng(2)
     p = probability(population(500, 0.5, rng)[0][:, 0], 0.2)
     widths = []
-    for ends, labelled in (((0.2, 0.2), 5000), ((0.2, 0.2), 30), ((0.05, 0.4), 30)):
-        found = new_prior(p, 0.2, ends, labelled, np.random.default_rng(0))
+    for ends, labeled in (((0.2, 0.2), 5000), ((0.2, 0.2), 30), ((0.05, 0.4), 30)):
+        found = new_prior(p, 0.2, ends, labeled, np.random.default_rng(0))
         widths.append(found.high - found.low)
     assert widths[0] < widths[1] < widths[2]
 
@@ -62,7 +62,7 @@ def binned(X: np.ndarray, points: np.ndarray) -> FeatureShares:
 
 
 def rates(share: float, move: float, *, any_prior: bool, trials: int) -> float:
-    """The share of trials in which the test at 5 % finds a change: 40 labelled, 300 unlabeled, 250 new rows."""
+    """The share of trials in which the test at 5 % finds a change: 40 labeled, 300 unlabeled, 250 new rows."""
     rng = np.random.default_rng(3)
     called = 0
     for _ in range(trials):

@@ -33,10 +33,10 @@ def test_new_rows_correct_a_prior_of_training_that_is_not_sure() -> None:
     assert abs(unsure - 0.1) < 0.05 < abs(sure - 0.1)
 
 
-def test_few_labelled_rows_and_an_uncertain_prior_widen_the_interval() -> None:
+def test_few_labeled_rows_and_an_uncertain_prior_widen_the_interval() -> None:
     widths = []
-    for labelled, ends in ((300, (0.29, 0.31)), (20, (0.29, 0.31)), (20, (0.05, 0.55))):
-        samples = (mixture(labelled, 1.0), mixture(600, 0.3), mixture(400, 0.3))
+    for labeled, ends in ((300, (0.29, 0.31)), (20, (0.29, 0.31)), (20, (0.05, 0.55))):
+        samples = (mixture(labeled, 1.0), mixture(600, 0.3), mixture(400, 0.3))
         found = prior_of_three(samples, 0.3, ends, np.random.default_rng(0))
         widths.append(found.high - found.low)
     assert widths[0] < widths[1] < widths[2]

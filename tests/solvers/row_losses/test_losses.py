@@ -1,4 +1,4 @@
-"""The best intercept: the middle of the interval of minimisers."""
+"""The best intercept: the middle of the interval of minimizers."""
 
 import numpy as np
 import pytest

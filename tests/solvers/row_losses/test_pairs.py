@@ -1,4 +1,4 @@
-"""Pair steps of USMO against a numerical minimiser and against the four cases of Table I written out."""
+"""Pair steps of USMO against a numerical minimizer and against the four cases of Table I written out."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def table_one(s_i, s_j, g_i, g_j, K):
 
 @examples(200)
 @given(shares, shares, st.floats(-4, 4), st.floats(-4, 4), st.floats(0.05, 2.0), st.floats(-0.9, 0.9), st.booleans())
-def test_pair_step_is_the_minimiser_on_the_segment(u_i, u_j, g_i, g_j, scale, correlation, duplicate):
+def test_pair_step_is_the_minimizer_on_the_segment(u_i, u_j, g_i, g_j, scale, correlation, duplicate):
     s_i, s_j = u_i * C2, u_j * C2
     correlation = 1.0 if duplicate else correlation
     K = scale * np.array([[1.0, correlation], [correlation, 1.0]])

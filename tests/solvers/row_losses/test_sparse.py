@@ -30,8 +30,8 @@ KEPT = [
 @pytest.mark.parametrize("model", KEPT, ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize("container", [csr_array, csr_matrix])
 def test_methods_that_keep_rows_sparse_fit_the_model_of_dense_rows(model, container, monkeypatch) -> None:
-    X, labelled = wide()
-    y = labelled.astype(int)
+    X, labeled = wide()
+    y = labeled.astype(int)
     dense = model.fit(X.toarray(), y)
     scores, objective = dense.decision_function(X.toarray()), dense.objective_
     monkeypatch.setattr(csr_array, "toarray", None)  # nothing is made dense
@@ -43,8 +43,8 @@ def test_methods_that_keep_rows_sparse_fit_the_model_of_dense_rows(model, contai
 
 
 def test_the_certificate_of_conjugate_gradients_is_as_tight() -> None:
-    X, labelled = wide(400, 30)
-    losses = hinge_losses(np.where(labelled, 1.0, -1.0), np.where(labelled, 2.0, 0.5))
+    X, labeled = wide(400, 30)
+    losses = hinge_losses(np.where(labeled, 1.0, -1.0), np.where(labeled, 2.0, 0.5))
     dense = solve_linear(X.toarray(), losses, 0.0, np.zeros(30), tol=1e-9)
     sparse = solve_linear(X, losses, 0.0, np.zeros(30), tol=1e-9)
     assert sparse.converged and sparse.gap <= 1e-9 * abs(sparse.objective)
@@ -52,8 +52,8 @@ def test_the_certificate_of_conjugate_gradients_is_as_tight() -> None:
 
 
 def test_other_methods_make_rows_dense_unless_they_fill_the_memory(monkeypatch) -> None:
-    X, labelled = wide(60, 10)
-    y = labelled.astype(int)
+    X, labeled = wide(60, 10)
+    y = labeled.astype(int)
     for model, labels in ((GLPUAL(), y), (MCPLLDA(ridge=0.1), np.where(np.arange(60) < 40, y, -1))):
         dense = model.fit(X.toarray(), labels).predict(X.toarray())
         assert np.array_equal(model.fit(X, labels).predict(X), dense)
@@ -66,8 +66,8 @@ def test_other_methods_make_rows_dense_unless_they_fill_the_memory(monkeypatch) 
 @pytest.mark.filterwarnings("ignore:no class prior is given")
 @pytest.mark.slow
 def test_a_prior_is_estimated_from_sparse_rows_as_from_dense_ones(monkeypatch) -> None:
-    X, labelled = wide()
-    y, rows = labelled.astype(int), np.concatenate([np.flatnonzero(labelled), np.flatnonzero(~labelled)])
+    X, labeled = wide()
+    y, rows = labeled.astype(int), np.concatenate([np.flatnonzero(labeled), np.flatnonzero(~labeled)])
     model = USMO(kernel="linear", random_state=0)
     assert model.fit(X, y).prior_ == model.fit(X.toarray()[rows], y[rows]).prior_
     monkeypatch.setattr("pucli.core.memory.available_bytes", lambda: 1000)

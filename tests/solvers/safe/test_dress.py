@@ -126,7 +126,7 @@ def test_a_right_model_neither_gains_nor_loses():
         (
             DRESS(),
             [[0, 1], [1, 2], [2, 3], [3, 4], [5, 1]],
-            r"4 rows \(labelled\) of 2 features is singular: set ridge",
+            r"4 rows \(labeled\) of 2 features is singular: set ridge",
         ),
         (DRESS("unlabeled"), [[0, 1], [1, 0], [2, 3], [3, 4], [5, 1]], r"1 rows \(unlabeled\) .* is singular"),
     ],
@@ -137,10 +137,10 @@ def test_bad_input(estimator, X, message):
 
 
 def test_a_weight_that_overflows_names_the_remedy():
-    """A labelled row far from the others, where unlabeled rows lie: its weight is exp(N / 2)."""
+    """A labeled row far from the others, where unlabeled rows lie: its weight is exp(N / 2)."""
     X = np.concatenate([np.random.default_rng(0).normal(size=3000), [1e6, 1e6, -1e6, 0.0]])[:, None]
     y = np.append(np.arange(3001) % 2, [-1, -1, -1])
-    with pytest.raises(ValueError, match="overflows at a labelled row: set rho > 0"):
+    with pytest.raises(ValueError, match="overflows at a labeled row: set rho > 0"):
         DRESS("unlabeled", rho=0.0).fit(X, y)
     assert DRESS("unlabeled").fit(X, y).converged_
 

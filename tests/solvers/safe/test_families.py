@@ -42,9 +42,9 @@ def test_families_are_exponential_families(name):
         return
     covariance = family.covariance(mean)
     covariance = np.diag(covariance) if covariance.ndim == 1 else covariance
-    centred = X - mean[:3]
+    centered = X - mean[:3]
     jitter = np.zeros((3, 3)) if name == "fixed" else 0.1 * np.eye(3)
-    inside = np.einsum("ij,ij->i", centred @ np.linalg.inv(covariance), centred)
+    inside = np.einsum("ij,ij->i", centered @ np.linalg.inv(covariance), centered)
     expected = -0.5 * (inside + np.trace(np.linalg.solve(covariance, jitter)))
     np.testing.assert_allclose(log_density, expected - 0.5 * np.linalg.slogdet(2 * np.pi * covariance)[1], rtol=1e-9)
 

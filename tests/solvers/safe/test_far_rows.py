@@ -20,8 +20,8 @@ def exact_improvement(fit, supervised, X, y):
             for prior, mean, S in zip(model.priors_, model.means_, covariances, strict=True):
                 S = mpmath.matrix(S.tolist())
                 P, constant = S**-1, mpmath.log(mpmath.mpf(prior)) - mpmath.log(mpmath.det(S)) / 2
-                centred = [mpmath.matrix(x.tolist()) - mpmath.matrix(mean.tolist()) for x in X]
-                joint.append([constant - (d.T * P * d)[0] / 2 for d in centred])
+                centered = [mpmath.matrix(x.tolist()) - mpmath.matrix(mean.tolist()) for x in X]
+                joint.append([constant - (d.T * P * d)[0] / 2 for d in centered])
             gain.append(np.array(joint, dtype=object).T)
         gain = gain[0] - gain[1]
         return sum(gain[k, c] if (c := label) >= 0 else min(gain[k]) for k, label in enumerate(y))

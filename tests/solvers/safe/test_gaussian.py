@@ -44,7 +44,7 @@ def observed_log_likelihood(X, mean, covariance):
     )
 
 
-def expectation_maximisation(X, n_iter=3000):
+def expectation_maximization(X, n_iter=3000):
     """Little & Rubin's EM for a Gaussian with any pattern."""
     mean, covariance = np.nanmean(X, axis=0), np.diag(np.nanvar(X, axis=0))
     for _ in range(n_iter):
@@ -72,7 +72,7 @@ def test_maximum_likelihood_is_the_limit_of_em(seed, n_blocks):
     """(6.7)-(6.9) and (B.6)-(B.8)."""
     _, partial = monotone_data(seed, n_blocks)
     fit = GaussianMCPL(blocks="all").fit(partial)
-    mean, covariance = expectation_maximisation(partial)
+    mean, covariance = expectation_maximization(partial)
     np.testing.assert_allclose(fit.mean_, mean, rtol=1e-5, atol=1e-5 * np.abs(mean).max())
     np.testing.assert_allclose(fit.covariance_, covariance, atol=1e-4 * np.abs(covariance).max())
     assert fit.objective_ == pytest.approx(observed_log_likelihood(partial, fit.mean_, fit.covariance_), rel=1e-9)
@@ -109,7 +109,7 @@ def test_better_than_the_complete_rows_for_any_missing_entries(seed, n_blocks, b
 
 @pytest.mark.parametrize("ridge", [0.0, 0.2])
 def test_the_bound_of_maximum_likelihood_is_the_worst_case(ridge):
-    """For several blocks the bound is the minimum over hidden values, found here by a general minimiser."""
+    """For several blocks the bound is the minimum over hidden values, found here by a general minimizer."""
     found = 0
     for seed in range(20):
         _, partial = monotone_data(seed, 3)
@@ -180,15 +180,15 @@ def exact_log_likelihood(X, mean, covariance):
     """Up to the constant, with inverse and determinant in rational arithmetic."""
     D, total = len(mean), Fraction(0)
     rows = [[Fraction(v) for v in row] for row in covariance.tolist()]
-    centred = [[Fraction(a) - Fraction(b) for a, b in zip(x, mean.tolist(), strict=True)] for x in X.tolist()]
+    centered = [[Fraction(a) - Fraction(b) for a, b in zip(x, mean.tolist(), strict=True)] for x in X.tolist()]
     determinant = Fraction(1)
     for k in range(D):
         determinant *= rows[k][k]
-        total += sum(x[k] * x[k] for x in centred) / rows[k][k]
+        total += sum(x[k] * x[k] for x in centered) / rows[k][k]
         for i in range(k + 1, D):
             share = rows[i][k] / rows[k][k]
             rows[i] = [a - share * b for a, b in zip(rows[i], rows[k], strict=True)]
-            for x in centred:
+            for x in centered:
                 x[i] -= share * x[k]
     return -0.5 * float(total) - 0.5 * len(X) * math.log(determinant)
 

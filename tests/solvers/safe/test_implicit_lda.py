@@ -9,14 +9,14 @@ from scipy.special import softmax
 
 from pucli.estimators.safe.implicit_lda import ICLDA
 from pucli.estimators.safe.mcpl import MCPLLDA
-from pucli.solvers.safe.implicit_lda import _LabelledLikelihood, onto_simplex
+from pucli.solvers.safe.implicit_lda import _LabeledLikelihood, onto_simplex
 from pucli.solvers.safe.models import SharedGaussian
 from tests.helpers import examples
 from tests.solvers.safe.problems import problem
 
 
-def labelled_likelihood(X, y, U, Q, ridge=0.0):
-    """L(Psi(Q) | labelled rows) of LDA, by numpy alone; noise of variance `ridge` is averaged over."""
+def labeled_likelihood(X, y, U, Q, ridge=0.0):
+    """L(Psi(Q) | labeled rows) of LDA, by numpy alone; noise of variance `ridge` is averaged over."""
     one_hot = np.eye(Q.shape[1])[y]
     rows, weight = np.vstack([X, U]), np.vstack([one_hot, Q])
     counts = weight.sum(axis=0)
@@ -31,7 +31,7 @@ def labelled_likelihood(X, y, U, Q, ridge=0.0):
 
 
 def parts(seed, **sizes):
-    """Rows X with -1 in y, then the labelled rows, their labels, and the unlabeled rows."""
+    """Rows X with -1 in y, then the labeled rows, their labels, and the unlabeled rows."""
     X, y, _ = problem("lda", seed, **sizes)
     return X, y, X[y >= 0], y[y >= 0], X[y < 0]
 
@@ -43,11 +43,11 @@ def test_gradient_and_objective_against_differences(seed, ridge):
     K, d = y.max() + 1, X.shape[1]
     model = SharedGaussian(X.T @ X + ridge * len(X) * np.eye(d), ridge * np.eye(d))
     Q = np.random.default_rng(seed).dirichlet(np.ones(K), 4)
-    value, gradient, _ = _LabelledLikelihood(model, own, y, model.features(others)).at(Q)
-    assert value == pytest.approx(labelled_likelihood(own, y, others, Q, ridge))
+    value, gradient, _ = _LabeledLikelihood(model, own, y, model.features(others)).at(Q)
+    assert value == pytest.approx(labeled_likelihood(own, y, others, Q, ridge))
 
     def at(logits):
-        return labelled_likelihood(own, y, others, softmax(logits.reshape(Q.shape), axis=1), ridge)
+        return labeled_likelihood(own, y, others, softmax(logits.reshape(Q.shape), axis=1), ridge)
 
     by_logits = Q * (gradient - np.sum(Q * gradient, axis=1, keepdims=True))
     scale = 1.0 + np.abs(by_logits).max()
@@ -56,21 +56,21 @@ def test_gradient_and_objective_against_differences(seed, ridge):
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3]))
 @examples(20)
-def test_best_labelled_likelihood_in_the_constraint_set(seed, ridge):
-    """(4.25): at most the supervised likelihood, at least that of any labelling, and itself the fit to a labelling."""
+def test_best_labeled_likelihood_in_the_constraint_set(seed, ridge):
+    """(4.25): at most the supervised likelihood, at least that of any labeling, and itself the fit to a labeling."""
     X, y, own, codes, others = parts(seed)
     fit, supervised = ICLDA(ridge=ridge).fit(X, y), MCPLLDA(ridge=ridge).fit(own, codes)
     scale = 1e-8 * (1.0 + abs(fit.objective_))
     assert fit.converged_ and fit.residual_ <= 1e-6 * len(own)
     assert fit.objective_ == pytest.approx(fit.log_likelihood(own, codes), abs=scale)
     assert fit.objective_ == pytest.approx(
-        labelled_likelihood(own, codes, others, fit.soft_labels_, ridge), abs=1e2 * scale
+        labeled_likelihood(own, codes, others, fit.soft_labels_, ridge), abs=1e2 * scale
     )
     assert fit.objective_ <= supervised.log_likelihood(own, codes) + scale
     rng = np.random.default_rng(seed)
     for sharpness in (0.1, 1.0, 10.0):
         for Q in rng.dirichlet(np.full(len(fit.classes_), sharpness), (20, len(others))):
-            assert labelled_likelihood(own, codes, others, Q, ridge) <= fit.objective_ + 1e-6 * len(own)
+            assert labeled_likelihood(own, codes, others, Q, ridge) <= fit.objective_ + 1e-6 * len(own)
 
 
 def worst_gain(X, y, fit):
@@ -83,7 +83,7 @@ def worst_gain(X, y, fit):
 
 @given(st.integers(0, 10**6))
 @examples(20)
-def test_worst_labelling_attains_the_bound_and_mcpl_guarantees_at_least_as_much(seed):
+def test_worst_labeling_attains_the_bound_and_mcpl_guarantees_at_least_as_much(seed):
     X, y, *_ = parts(seed)
     fit, safe = ICLDA().fit(X, y), MCPLLDA().fit(X, y)
     assert fit.improvement_ == pytest.approx(worst_gain(X, y, fit), rel=1e-7, abs=1e-7)
@@ -91,7 +91,7 @@ def test_worst_labelling_attains_the_bound_and_mcpl_guarantees_at_least_as_much(
 
 
 def test_some_labels_make_it_worse_than_supervised():
-    """Unlabeled rows with a smaller spread: the best labelled likelihood is not the safe choice."""
+    """Unlabeled rows with a smaller spread: the best labeled likelihood is not the safe choice."""
     rng = np.random.default_rng(1)
     y = np.arange(30) % 2
     X = rng.standard_t(1.5, size=(30, 1)) + 2.0 * y[:, None]
@@ -110,7 +110,7 @@ def test_optimum_against_scipy(seed):
     starts = np.random.default_rng(seed).normal(size=(3, 15))
 
     def loss(logits):
-        return -labelled_likelihood(own, codes, others, softmax(logits.reshape(5, 3), axis=1))
+        return -labeled_likelihood(own, codes, others, softmax(logits.reshape(5, 3), axis=1))
 
     best = max(-minimize(loss, start, method="L-BFGS-B", options={"maxiter": 500}).fun for start in starts)
     assert ICLDA().fit(X, y).objective_ == pytest.approx(best, abs=1e-4)
@@ -118,7 +118,7 @@ def test_optimum_against_scipy(seed):
 
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
 def test_supervised_fit_in_the_constraint_set_is_found(ridge):
-    """Copies of the labelled rows, with their labels, lead to the supervised fit, whose likelihood is the largest."""
+    """Copies of the labeled rows, with their labels, lead to the supervised fit, whose likelihood is the largest."""
     _, _, own, codes, _ = parts(3, K=3)
     fit = ICLDA(ridge=ridge, tol=1e-10).fit(np.vstack([own, own, own]), np.append(codes, np.full(2 * len(own), -1)))
     supervised = MCPLLDA(ridge=ridge).fit(own, codes)

@@ -1,4 +1,4 @@
-"""Least squares classifiers: the printed programmes through cvxpy, the guarantee for every labelling, bad input."""
+"""Least squares classifiers: the printed programs through cvxpy, the guarantee for every labeling, bad input."""
 
 import tracemalloc
 from fractions import Fraction
@@ -25,10 +25,10 @@ from tests.oracles import clarabel
 seeds = st.integers(0, 10**6)
 
 
-def problem(seed, n_labelled=None, n_unlabeled=None, n_features=None):
-    """Labelled rows of both classes, unlabeled rows that may be elsewhere and on another scale."""
+def problem(seed, n_labeled=None, n_unlabeled=None, n_features=None):
+    """Labeled rows of both classes, unlabeled rows that may be elsewhere and on another scale."""
     rng = np.random.default_rng(seed)
-    N = n_labelled or int(rng.integers(4, 30))
+    N = n_labeled or int(rng.integers(4, 30))
     M = n_unlabeled or int(rng.integers(1, 60))
     D = n_features or int(rng.integers(1, 8))
     y = rng.integers(0, 2, N).astype(float)
@@ -43,14 +43,14 @@ def with_ones(X):
 
 
 def risks(rows, labelings, w):
-    """Risk of w for each labelling, a row of `labelings`."""
+    """Risk of w for each labeling, a row of `labelings`."""
     return np.sum((labelings - rows @ w) ** 2, axis=1)
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("lam", [0.0, 0.7])
-def test_cpls_is_the_projection_and_the_printed_quadratic_programme(seed, lam):
-    X, y, U = problem(seed, n_labelled=15, n_features=3)
+def test_cpls_is_the_projection_and_the_printed_quadratic_program(seed, lam):
+    X, y, U = problem(seed, n_labeled=15, n_features=3)
     fit = safe_least_squares(X, y, U, lam=lam, tol=1e-12)
     rows, D = with_ones(np.vstack([X, U])), X.shape[1]
     ridge = lam * np.diag([1.0] * D + [0.0])
@@ -74,9 +74,9 @@ def test_cpls_is_the_projection_and_the_printed_quadratic_programme(seed, lam):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("lam", [0.0, 0.7])
-def test_icls_minimises_the_labelled_risk_over_the_constraint_set(seed, lam):
-    X, y, U = problem(seed, n_labelled=15, n_features=3)
-    fit = safe_least_squares(X, y, U, metric="labelled", lam=lam, tol=1e-12)
+def test_icls_minimizes_the_labeled_risk_over_the_constraint_set(seed, lam):
+    X, y, U = problem(seed, n_labeled=15, n_features=3)
+    fit = safe_least_squares(X, y, U, metric="labeled", lam=lam, tol=1e-12)
     rows = with_ones(np.vstack([X, U]))
     ridge = lam * np.diag([1.0] * X.shape[1] + [0.0])
     v = cp.Variable(len(rows))
@@ -91,8 +91,8 @@ def test_icls_minimises_the_labelled_risk_over_the_constraint_set(seed, lam):
 
 @given(seeds, st.booleans(), st.sampled_from([0.0, 0.5]))
 @examples(60)
-def test_never_worse_than_supervised_for_any_labelling(seed, intercept, lam):
-    """Theorem 3.6, and the bound is the worst case: attained by the labels that favour the supervised fit."""
+def test_never_worse_than_supervised_for_any_labeling(seed, intercept, lam):
+    """Theorem 3.6, and the bound is the worst case: attained by the labels that favor the supervised fit."""
     X, y, U = problem(seed)
     fit = safe_least_squares(X, y, U, lam=lam, fit_intercept=intercept)
     rng = np.random.default_rng(seed)
@@ -112,7 +112,7 @@ def test_never_worse_than_supervised_for_any_labelling(seed, intercept, lam):
 @given(seeds)
 @examples(80)
 def test_strict_improvement_in_one_dimension(seed):
-    """Theorem 3.8: without intercept the supervised slope stays if and only if some labelling retrieves it."""
+    """Theorem 3.8: without intercept the supervised slope stays if and only if some labeling retrieves it."""
     X, y, U = problem(seed, n_features=1)
     fit = safe_least_squares(X, y, U, fit_intercept=False, tol=1e-14)
     slope, u = fit.coef_supervised[0], U[:, 0]
@@ -177,7 +177,7 @@ def test_box_least_squares_against_an_active_set_method(seed):
 
 @given(seeds, st.sampled_from([0.0, 2.0]))
 @examples(30)
-def test_supervised_fit_minimises_its_risk(seed, lam):
+def test_supervised_fit_minimizes_its_risk(seed, lam):
     X, y, _ = problem(seed)
     w = least_squares(X, y, lam=lam)
     gradient = with_ones(X).T @ (with_ones(X) @ w - y) + lam * np.append(w[:-1], 0.0)
@@ -187,17 +187,17 @@ def test_supervised_fit_minimises_its_risk(seed, lam):
 @given(seeds)
 @examples(20)
 def test_the_fit_does_not_depend_on_affine_maps_of_the_features(seed):
-    X, y, U = problem(seed, n_labelled=20, n_features=3)
+    X, y, U = problem(seed, n_labeled=20, n_features=3)
     rng = np.random.default_rng(seed)
     A, b = rng.normal(size=(3, 3)) + 3 * np.eye(3), 100 * rng.normal(size=3)
     first, second = safe_least_squares(X, y, U), safe_least_squares(X @ A + b, y, U @ A + b)
     assert second.improvement == pytest.approx(first.improvement, abs=1e-5 * (1 + first.improvement))
 
 
-@given(seeds, st.floats(-30, 30), st.booleans(), st.sampled_from(["all", "labelled"]))
+@given(seeds, st.floats(-30, 30), st.booleans(), st.sampled_from(["all", "labeled"]))
 @examples(40)
 def test_units_of_the_features_do_not_matter(seed, exponent, intercept, metric):
-    X, y, U = problem(seed, n_labelled=20, n_features=3)
+    X, y, U = problem(seed, n_labeled=20, n_features=3)
     unit = 10.0**exponent
     first = safe_least_squares(X, y, U, fit_intercept=intercept, metric=metric)
     second = safe_least_squares(unit * X, y, unit * U, fit_intercept=intercept, metric=metric)
@@ -209,8 +209,8 @@ def test_units_of_the_features_do_not_matter(seed, exponent, intercept, metric):
 
 
 @pytest.mark.parametrize("constant", [0.0, 1e9, 1e-20, "rounding"])
-def test_constant_columns_are_recognised_in_any_unit(constant):
-    X, y, U = problem(6, n_labelled=20, n_unlabeled=40, n_features=2)
+def test_constant_columns_are_recognized_in_any_unit(constant):
+    X, y, U = problem(6, n_labeled=20, n_unlabeled=40, n_features=2)
     reference = safe_least_squares(X, y, U)
     column = np.where(np.arange(60) % 3, 0.1 + 0.2, 0.3) if constant == "rounding" else np.full(60, constant)
     fit = safe_least_squares(np.column_stack([X, column[:20]]), y, np.column_stack([U, column[20:]]))
@@ -219,14 +219,14 @@ def test_constant_columns_are_recognised_in_any_unit(constant):
 
 
 def test_more_features_than_rows():
-    X, y, U = problem(3, n_labelled=5, n_unlabeled=6, n_features=30)
+    X, y, U = problem(3, n_labeled=5, n_unlabeled=6, n_features=30)
     fit = safe_least_squares(X, y, U)
     assert fit.improvement >= 0 and np.isfinite(fit.coef).all()
     np.testing.assert_allclose(with_ones(X) @ fit.coef_supervised, y, atol=1e-8)
 
 
 def test_improvement_bound_needs_no_convergence():
-    X, y, U = problem(5, n_labelled=40, n_unlabeled=400, n_features=20)
+    X, y, U = problem(5, n_labeled=40, n_unlabeled=400, n_features=20)
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         early = CPLS(tol=1e-12, max_iter=1).fit(np.vstack([X, U]), np.append(y, -np.ones(400)))
     w = np.append(early.coef_, early.intercept_)
@@ -238,7 +238,7 @@ def test_improvement_bound_needs_no_convergence():
 def test_a_fall_back_describes_the_supervised_fit():
     found = 0
     for seed in range(60):
-        X, y, U = problem(seed, n_labelled=30, n_unlabeled=40, n_features=6)
+        X, y, U = problem(seed, n_labeled=30, n_unlabeled=40, n_features=6)
         early, fit = safe_least_squares(X, y, U, max_iter=0), safe_least_squares(X, y, U, tol=1e-12)
         assert early.objective - early.gap <= fit.objective + fit.gap + 1e-12
         assert early.objective + early.gap >= fit.objective - 1e-12
@@ -248,7 +248,7 @@ def test_a_fall_back_describes_the_supervised_fit():
             assert early.objective == 0.0
     assert found
     labels = np.append(y, -np.ones(len(U)))
-    X, y, U = problem(0, n_labelled=30, n_unlabeled=40, n_features=6)
+    X, y, U = problem(0, n_labeled=30, n_unlabeled=40, n_features=6)
     estimator = CPLS().fit(np.vstack([X, U]), labels)
     estimator.improvement_, estimator.converged_ = 0.0, False
     assert "this is the supervised fit" in estimator.guarantee_
@@ -257,7 +257,7 @@ def test_a_fall_back_describes_the_supervised_fit():
 
 
 def exact_improvement(X, y, U, w, w_sup):
-    """The least gain over all labellings in rational arithmetic, for the floating point coefficients."""
+    """The least gain over all labelings in rational arithmetic, for the floating point coefficients."""
 
     def gains(row, label):
         f, f_sup = (
@@ -270,22 +270,22 @@ def exact_improvement(X, y, U, w, w_sup):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e8, 1e12])
-@pytest.mark.parametrize("metric", ["all", "labelled"])
+@pytest.mark.parametrize("metric", ["all", "labeled"])
 def test_improvement_is_a_bound_in_exact_arithmetic(offset, metric):
     for seed in range(4):
-        X, y, U = problem(seed, n_labelled=12, n_unlabeled=20, n_features=3)
+        X, y, U = problem(seed, n_labeled=12, n_unlabeled=20, n_features=3)
         fit = safe_least_squares(X + offset, y, U + offset, metric=metric)
         exact = exact_improvement(X + offset, y, U + offset, fit.coef.tolist(), fit.coef_supervised.tolist())
         # A CPLS without gain is the supervised fit; of ICLS 0 says that rounding hides gain and loss.
-        assert exact >= fit.improvement - (1e-13 if metric == "labelled" and fit.improvement == 0.0 else 0.0)
+        assert exact >= fit.improvement - (1e-13 if metric == "labeled" and fit.improvement == 0.0 else 0.0)
         assert float(exact) == pytest.approx(fit.improvement, abs=1e-11 * max(1.0, offset) * (1 + float(abs(exact))))
 
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_rounding_is_not_reported_as_gain_or_loss(intercept):
     for seed in range(20):
-        X, y, _ = problem(seed, n_labelled=20, n_features=3)
-        for metric in ("all", "labelled"):
+        X, y, _ = problem(seed, n_labeled=20, n_features=3)
+        for metric in ("all", "labeled"):
             fit = safe_least_squares(X, y, X, fit_intercept=intercept, metric=metric)
             exact = exact_improvement(X, y, X, fit.coef.tolist(), fit.coef_supervised.tolist())
             assert fit.improvement <= exact or fit.improvement == 0.0
@@ -296,7 +296,7 @@ def test_rounding_is_not_reported_as_gain_or_loss(intercept):
 
 
 def test_memory_is_linear_in_the_unlabeled_rows():
-    X, y, U = problem(0, n_labelled=50, n_unlabeled=20_000, n_features=10)
+    X, y, U = problem(0, n_labeled=50, n_unlabeled=20_000, n_features=10)
     safe_least_squares(X, y, U[:100])
     tracemalloc.start()
     fit = safe_least_squares(X, y, U)
@@ -308,7 +308,7 @@ def test_memory_is_linear_in_the_unlabeled_rows():
 
 @pytest.mark.parametrize("estimator", [LeastSquares(), CPLS(), ICLS(), CPLS(lam=1.0)])
 def test_scikit_learn_conventions(estimator):
-    X, y, _ = problem(1, n_labelled=30)
+    X, y, _ = problem(1, n_labeled=30)
     check_classifiers_predictions(X, np.take(["one", "two"], y.astype(int)), "name", estimator)
 
 
@@ -321,7 +321,7 @@ def test_without_unlabeled_rows_it_is_the_supervised_fit(Estimator):
 
 
 def test_string_labels_and_the_words_of_the_guarantee():
-    X, y, U = problem(4, n_labelled=20, n_unlabeled=40, n_features=2)
+    X, y, U = problem(4, n_labeled=20, n_unlabeled=40, n_features=2)
     names = np.concatenate([np.where(y == 1, "yes", "no"), np.full(40, "-1")])
     fit = CPLS().fit(np.vstack([X, 5 * U]), names)
     mixed = CPLS().fit(np.vstack([X, 5 * U]), np.array([*names[:20].tolist(), *[-1] * 40], dtype=object))

@@ -27,22 +27,22 @@ LOSSES = {
 DECREASING = ["logistic", "exponential", "squared hinge", "hinge"]
 
 
-def rows(seed, n_labelled=12, n_unlabeled=6):
-    """Labelled rows X, their labels -1 and 1, and unlabeled rows U."""
+def rows(seed, n_labeled=12, n_unlabeled=6):
+    """Labeled rows X, their labels -1 and 1, and unlabeled rows U."""
     rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n_labelled) % 2 == 0, 1.0, -1.0)
-    return rng.normal(size=(n_labelled, 2)) + 0.7 * y[:, None], y, 1.5 * rng.normal(size=(n_unlabeled, 2))
+    y = np.where(np.arange(n_labeled) % 2 == 0, 1.0, -1.0)
+    return rng.normal(size=(n_labeled, 2)) + 0.7 * y[:, None], y, 1.5 * rng.normal(size=(n_unlabeled, 2))
 
 
 def supervised(name, X, y):
-    """The minimiser of sum_i phi(y_i x_i w) + |w|^2 / 2."""
+    """The minimizer of sum_i phi(y_i x_i w) + |w|^2 / 2."""
     w = cp.Variable(X.shape[1])
     clarabel(cp.sum(LOSSES[name][2](cp.multiply(y, X @ w))) + 0.5 * cp.sum_squares(w[:2]))
     return w.value
 
 
 def minimax(name, X, y, U):
-    """The minimiser of (2.5) and its value, by Clarabel: max over q_j is the larger of two differences, per row."""
+    """The minimizer of (2.5) and its value, by Clarabel: max over q_j is the larger of two differences, per row."""
     at = LOSSES[name][2]
     w_sup, w = supervised(name, X, y), cp.Variable(X.shape[1])
     loss = LOSSES[name][0]
@@ -56,7 +56,7 @@ def minimax(name, X, y, U):
 @pytest.mark.parametrize("name", DECREASING)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_printed_labels_lead_to_the_supervised_classifier(name, seed):
-    """q_i = phi'(-u_i w) / (phi'(u_i w) + phi'(-u_i w)) is in [0, 1], and the semi-supervised minimiser is w_sup."""
+    """q_i = phi'(-u_i w) / (phi'(u_i w) + phi'(-u_i w)) is in [0, 1], and the semi-supervised minimizer is w_sup."""
     X, y, U = rows(seed)
     slope, at = LOSSES[name][1:]
     w_sup = supervised(name, X, y)

@@ -1,4 +1,4 @@
-"""MCPL: the saddle point against grids, cvxpy and a scipy minimiser; and the guarantee for every labelling."""
+"""MCPL: the saddle point against grids, cvxpy and a scipy minimizer; and the guarantee for every labeling."""
 
 import warnings
 
@@ -43,13 +43,13 @@ def log_gains(fit, supervised, X):
 @pytest.mark.slow
 @given(st.sampled_from(sorted(ESTIMATORS)), seeds)
 @examples(60)
-def test_never_worse_than_supervised_for_any_labelling(name, seed):
+def test_never_worse_than_supervised_for_any_labeling(name, seed):
     """Theorem 4.5: 1000 random labelings and the worst one, which attains the bound."""
     X, y, _ = problem(name, seed)
-    estimator, labelled = ESTIMATORS[name], y >= 0
-    fit, supervised = clone(estimator).fit(X, y), clone(estimator).fit(X[labelled], y[labelled])
-    gains = log_gains(fit, supervised, X[~labelled])
-    own = fit.log_likelihood(X[labelled], y[labelled]) - supervised.log_likelihood(X[labelled], y[labelled])
+    estimator, labeled = ESTIMATORS[name], y >= 0
+    fit, supervised = clone(estimator).fit(X, y), clone(estimator).fit(X[labeled], y[labeled])
+    gains = log_gains(fit, supervised, X[~labeled])
+    own = fit.log_likelihood(X[labeled], y[labeled]) - supervised.log_likelihood(X[labeled], y[labeled])
     labelings = np.random.default_rng(seed).integers(0, len(fit.classes_), (1000, len(gains)))
     labelings[0] = gains.argmin(axis=1)
     totals = own + gains[np.arange(len(gains)), labelings].sum(axis=1)
@@ -91,7 +91,7 @@ def test_parameters_are_the_maximum_for_the_soft_labels(name):
 
 
 def scipy_saddle_value(fit_at, n_unlabeled, K, seed=0):
-    """Minimise CL(Psi(Q), Q) over the logits of Q, by differences: no code shared with the solver but the maximum."""
+    """Minimize CL(Psi(Q), Q) over the logits of Q, by differences: no code shared with the solver but the maximum."""
 
     def value(logits):
         return fit_at(softmax(logits.reshape(n_unlabeled, K), axis=1))
@@ -127,13 +127,13 @@ def gaussian_contrast(X, y, U, Q, shared):
 @pytest.mark.slow
 @pytest.mark.parametrize("Estimator", [MCPLLDA, MCPLQDA])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_saddle_value_against_a_scipy_minimiser(Estimator, seed):
+def test_saddle_value_against_a_scipy_minimizer(Estimator, seed):
     X, y, _ = problem("lda", seed, K=3, M=5, D=2)
-    labelled = y >= 0
+    labeled = y >= 0
     fit = Estimator().fit(X, y)
 
     def contrast(Q):
-        return gaussian_contrast(X[labelled], y[labelled], X[~labelled], Q, Estimator is MCPLLDA)
+        return gaussian_contrast(X[labeled], y[labeled], X[~labeled], Q, Estimator is MCPLLDA)
 
     assert contrast(fit.soft_labels_) == pytest.approx(fit.objective_, abs=1e-8)
     assert scipy_saddle_value(contrast, 5, 3) == pytest.approx(fit.objective_, abs=1e-4)
@@ -143,8 +143,8 @@ def test_saddle_value_against_a_scipy_minimiser(Estimator, seed):
 def test_saddle_value_against_the_dual_in_cvxpy():
     """max over Psi of the least contrastive likelihood, concave in natural parameters, for LDA with three classes."""
     X, y, _ = problem("lda", 7, K=3, M=12, D=2)
-    labelled = y >= 0
-    fit, supervised = MCPLLDA().fit(X, y), MCPLLDA().fit(X[labelled], y[labelled])
+    labeled = y >= 0
+    fit, supervised = MCPLLDA().fit(X, y), MCPLLDA().fit(X[labeled], y[labeled])
     d = X.shape[1]
     P, eta, log_prior = cp.Variable((d, d), PSD=True), cp.Variable((3, d)), cp.Variable(3)
 
@@ -156,10 +156,10 @@ def test_saddle_value_against_the_dual_in_cvxpy():
         )  # fmt: skip
 
     reference = supervised.log_joint(X)
-    own = sum(log_joint(x, k) - r[k] for x, k, r in zip(X[labelled], y[labelled], reference[labelled], strict=True))
+    own = sum(log_joint(x, k) - r[k] for x, k, r in zip(X[labeled], y[labeled], reference[labeled], strict=True))
     least = [
         cp.min(cp.hstack([log_joint(x, k) - r[k] for k in range(3)]))
-        for x, r in zip(X[~labelled], reference[~labelled], strict=True)
+        for x, r in zip(X[~labeled], reference[~labeled], strict=True)
     ]
     best = -clarabel(-own - sum(least), [cp.sum(cp.exp(log_prior)) <= 1], accuracy=None)
     assert best == pytest.approx(fit.objective_, abs=1e-5)
@@ -180,9 +180,9 @@ def example(values_0, values_1, u, **parameters):
 def univariate_contrast(values_0, values_1, u, q, fixed):
     """CL(Psi(q), q) for weights q (..., M) of class 0, by (4.32), (4.33), (4.36), (4.37); `fixed` variances or None."""
     q = np.asarray(q, dtype=float)
-    weights, labelled = (q, 1.0 - q), (np.asarray(values_0), np.asarray(values_1))
+    weights, labeled = (q, 1.0 - q), (np.asarray(values_0), np.asarray(values_1))
     N, total = len(values_0) + len(values_1), 0.0
-    for k, (own, w) in enumerate(zip(labelled, weights, strict=True)):
+    for k, (own, w) in enumerate(zip(labeled, weights, strict=True)):
         n = len(own) + w.sum(axis=-1)
         mean = (own.sum() + w @ u) / n
         square = np.sum((own - mean[..., None]) ** 2, axis=-1) + np.sum(w * (u - mean[..., None]) ** 2, axis=-1)
@@ -340,9 +340,9 @@ def test_the_error_for_a_far_unlabeled_row_names_that_row(Estimator, ridge):
     if Estimator is SelfTrainingLDA:
         return
     X[-1] = 1e10
-    with pytest.raises(ValueError, match=f"row {len(X) - 1} is unlabeled and .* away from the labelled rows"):
+    with pytest.raises(ValueError, match=f"row {len(X) - 1} is unlabeled and .* away from the labeled rows"):
         Estimator(ridge=ridge).fit(X, y)
-    X[:, 0] = 1.0  # now the labelled rows are singular, far row or not
+    X[:, 0] = 1.0  # now the labeled rows are singular, far row or not
     if ridge == 0.0:
         X[-1, 1:] = 0.0
         with pytest.raises(ValueError, match="is singular on"):

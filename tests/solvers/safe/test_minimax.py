@@ -1,4 +1,4 @@
-"""The minimax problem (6.19): against cvxpy and a numerical minimiser, its guarantee, bounds and invariance."""
+"""The minimax problem (6.19): against cvxpy and a numerical minimizer, its guarantee, bounds and invariance."""
 
 import numpy as np
 import pytest
@@ -28,11 +28,11 @@ def largest_guaranteed_gain(partial, ridge):
     cp = pytest.importorskip("cvxpy", reason="cvxpy is not installed")
     Y, complete = ordered(partial)
     n, D = Y.shape
-    centre, noise = complete.mean(axis=0), ridge * np.eye(D)
+    center, noise = complete.mean(axis=0), ridge * np.eye(D)
     old = np.linalg.inv(np.cov(complete.T, bias=True) + noise)
     P, eta = cp.Variable((D, D), symmetric=True), cp.Variable(D)
     gains = n / 2 * (cp.log_det(P) - np.linalg.slogdet(old)[1] - cp.matrix_frac(eta, P) + cp.trace(noise @ (old - P)))
-    for row in Y - centre:
+    for row in Y - center:
         k = int((~np.isnan(row)).sum())
         gains += cp.sum(cp.multiply((old - P)[:k, :k], np.outer(row[:k], row[:k]))) / 2 + eta[:k] @ row[:k]
         if k < D:
@@ -110,8 +110,8 @@ def test_the_gain_is_guaranteed_and_at_least_that_of_the_closed_forms(seed, ridg
         assert found >= fit.improvement_ - rounding
         # the gain of maximum likelihood on completed rows bounds what any estimate guarantees
         best = np.linalg.slogdet(fit.complete_covariance_)[1] - np.linalg.slogdet(np.cov(completed.T, bias=True))[1]
-        centred = completed - fit.complete_mean_
-        squares = np.sum(centred @ np.linalg.inv(fit.complete_covariance_) * centred)
+        centered = completed - fit.complete_mean_
+        squares = np.sum(centered @ np.linalg.inv(fit.complete_covariance_) * centered)
         assert fit.improvement_ <= 0.5 * (len(X) * (best - X.shape[1]) + squares) * (1 + 1e-9)
 
 

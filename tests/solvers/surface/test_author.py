@@ -20,9 +20,9 @@ from tests.oracles import clarabel
 def drawn(seed=0, n=40, m=2):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, m))
-    labelled = np.zeros(n, dtype=bool)
-    labelled[np.argsort((X**2).sum(axis=1))[: n // 4]] = True
-    return X, labelled
+    labeled = np.zeros(n, dtype=bool)
+    labeled[np.argsort((X**2).sum(axis=1))[: n // 4]] = True
+    return X, labeled
 
 
 @examples(40)
@@ -45,27 +45,27 @@ def test_the_graph_joins_all_pairs_and_is_not_divided():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_with_hardly_a_group_penalty_they_reach_the_minimum_on_the_full_graph(seed):
-    X, labelled = drawn(seed)
+    X, labeled = drawn(seed)
     Z, G, R = with_intercept(surface_features(X)), surface_ridge(X), full_laplacian(X, 2.0)
-    rows = GlobalLocalProblem(Z, labelled, NO_EDGES, 1.0, 1.0, 0.2)
+    rows = GlobalLocalProblem(Z, labeled, NO_EDGES, 1.0, 1.0, 0.2)
     found = solve_surface_author(rows, G, R, 1e-9, mu=1.0, n_iter=4000).coef
     w = cp.Variable(Z.shape[1])
     f = Z @ w
-    goal = 0.5 * cp.quad_form(w[:-1], cp.psd_wrap(G)) + cp.sum(cp.pos(1 - f[labelled]))
-    goal += 0.2 * cp.sum_squares(1 + f[~labelled]) + cp.quad_form(f, cp.psd_wrap(R))
+    goal = 0.5 * cp.quad_form(w[:-1], cp.psd_wrap(G)) + cp.sum(cp.pos(1 - f[labeled]))
+    goal += 0.2 * cp.sum_squares(1 + f[~labeled]) + cp.quad_form(f, cp.psd_wrap(R))
     best = clarabel(goal, accuracy=1e-9)
     f = Z @ found
-    value = 0.5 * found[:-1] @ G @ found[:-1] + np.maximum(1 - f[labelled], 0).sum()
-    value += 0.2 * ((1 + f[~labelled]) ** 2).sum() + f @ R @ f
+    value = 0.5 * found[:-1] @ G @ found[:-1] + np.maximum(1 - f[labeled], 0).sum()
+    value += 0.2 * ((1 + f[~labeled]) ** 2).sum() + f @ R @ f
     assert value == pytest.approx(best, rel=1e-4)
 
 
 def test_the_estimator_drops_features_and_says_that_nothing_is_proven():
-    X, labelled = drawn(n=60, m=4)
+    X, labeled = drawn(n=60, m=4)
     X[:, 0] *= 2
-    labelled[:] = np.argsort(np.argsort(X[:, 0] ** 2)) < 15
+    labeled[:] = np.argsort(np.argsort(X[:, 0] ** 2)) < 15
     model = EKFGLPUAL(solver="author", sigma=2.0, mu=0.01, lam1=0.8, lam2=0.1, c_u=0.2, max_iter=300)
-    model.fit(X, labelled.astype(int))
+    model.fit(X, labeled.astype(int))
     assert model.n_iter_ == 300 and np.isnan(model.objective_) and np.isnan(model.dual_gap_)
     dropped = ~model.selected_
     assert dropped.any() and not dropped.all()

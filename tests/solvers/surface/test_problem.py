@@ -238,7 +238,7 @@ def test_printed_admm_reaches_the_same_objective(lam1):
 
 @given(seed=st.integers(0, 100), c=st.floats(0.1, 3))
 @examples(15)
-def test_group_shrinkage_minimises_its_subproblem(seed, c):
+def test_group_shrinkage_minimizes_its_subproblem(seed, c):
     rng = np.random.default_rng(seed)
     d = rng.normal(size=(1, 3))
     t = shrink_groups(d, c)

@@ -26,11 +26,11 @@ def sides(seed, share, lam2, c_p, c_u):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 3))
     X[:, 1] = X[:, 0] + 0.1 * rng.normal(size=40)
-    labelled = np.arange(40) < 10
-    X[labelled] += [0.8, 0.8, 0.0]
+    labeled = np.arange(40) < 10
+    X[labeled] += [0.8, 0.8, 0.0]
     edges, S, G = mutual_knn(X, 5).edges(1.0), surface_features(X), surface_ridge(X)
-    problem = surface_problem(GlobalLocalProblem(with_intercept(S), labelled, edges, lam2, c_p, c_u), G)
-    lam1 = share * l1_of_groups(EKFGLPUAL(c_p=c_p, c_u=c_u), X, labelled) / L1_SHARE
+    problem = surface_problem(GlobalLocalProblem(with_intercept(S), labeled, edges, lam2, c_p, c_u), G)
+    lam1 = share * l1_of_groups(EKFGLPUAL(c_p=c_p, c_u=c_u), X, labeled) / L1_SHARE
     fit = solve_surface(problem, lam1, tol=1e-10)
     assert fit.converged
     alpha, groups = fit.coef[:-1], surface_groups(3)

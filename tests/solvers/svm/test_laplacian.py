@@ -37,8 +37,8 @@ def test_agrees_with_clarabel(seed):
     values, vectors = np.linalg.eigh(L)
     edges = (vectors * np.sqrt(np.maximum(values, 0.0))).T
     f = root @ beta
-    labelled = y != 0
-    loss = cp.sum_squares(cp.pos(1 - cp.multiply(y[labelled], f[labelled] + b))) / labelled.sum()
+    labeled = y != 0
+    loss = cp.sum_squares(cp.pos(1 - cp.multiply(y[labeled], f[labeled] + b))) / labeled.sum()
     objective = loss + gamma_a * cp.sum_squares(beta) + gamma_i / n**2 * cp.sum_squares(edges @ f)
     best = clarabel(objective, accuracy=None)
     found = solve_laplacian_svms(graph_kernel(K, L, gamma_i / gamma_a), [y], gamma_a, 1e-12, 100)[0]

@@ -11,16 +11,16 @@ from pucli.solvers.svm.transductive import STAGES, solve_transductive, transduct
 from tests.oracles import clarabel
 
 
-def problem(seed, n=20, p=3, labelled=8):
+def problem(seed, n=20, p=3, labeled=8):
     rng = np.random.default_rng(seed)
     y = np.zeros(n, dtype=int)
-    y[:labelled] = np.where(np.arange(labelled) % 3 == 0, 1, -1)
+    y[:labeled] = np.where(np.arange(labeled) % 3 == 0, 1, -1)
     return rng.normal(size=(n, p)) + 0.5 * y[:, None], y
 
 
 @pytest.mark.parametrize("extra", [0, 1])
 def test_the_gradient_is_that_of_the_loss(extra):
-    Z, y = problem(0, labelled=20 if extra else 8)
+    Z, y = problem(0, labeled=20 if extra else 8)
     point = np.random.default_rng(1).normal(size=3 + extra)
 
     def part(k):
@@ -31,7 +31,7 @@ def test_the_gradient_is_that_of_the_loss(extra):
 
 def test_without_unlabeled_rows_it_is_the_svm_of_clarabel():
     cp = pytest.importorskip("cvxpy", reason="cvxpy is not installed")
-    Z, y = problem(2, labelled=20)
+    Z, y = problem(2, labeled=20)
     w, b = cp.Variable(3), cp.Variable()
     loss = 0.5 * cp.sum_squares(w) + 3.0 * cp.sum_squares(cp.pos(1 - cp.multiply(y, Z @ w + b)))
     found = solve_transductive(Z, y, 3.0, 1e-9, 1000)
@@ -41,7 +41,7 @@ def test_without_unlabeled_rows_it_is_the_svm_of_clarabel():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_each_stage_is_minimised_from_the_one_before(seed):
+def test_each_stage_is_minimized_from_the_one_before(seed):
     Z, y = problem(seed)
     found = solve_transductive(Z, y, 1.0, 1e-8, 1000)
     assert found.converged

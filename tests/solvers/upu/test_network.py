@@ -36,15 +36,15 @@ def perturbed(network, part, place, step):
 @examples(20)
 def test_the_gradient_is_that_of_the_objective_of_a_step(seed, prior, non_negative):
     X, y = problem(seed, n=20, n_p=6)
-    labelled = y == 1
+    labeled = y == 1
     rng = np.random.default_rng(seed)
     network = initial_network(3, 7, rng)
     network = Network(network.W, rng.normal(size=7), 3 * network.v, rng.normal(size=1))
-    gradient = network_gradient(network, X, labelled, Risk(prior, non_negative, gamma=0.7))
-    negative = Risk(prior, False).partial(network_score(network, X), labelled).negative
+    gradient = network_gradient(network, X, labeled, Risk(prior, non_negative, gamma=0.7))
+    negative = Risk(prior, False).partial(network_score(network, X), labeled).negative
 
     def descended_on(net):
-        risks = Risk(prior, False).partial(network_score(net, X), labelled)
+        risks = Risk(prior, False).partial(network_score(net, X), labeled)
         return -0.7 * risks.negative if non_negative and negative < 0 else risks.objective
 
     for part in range(4):
@@ -57,31 +57,31 @@ def test_the_gradient_is_that_of_the_objective_of_a_step(seed, prior, non_negati
 @pytest.mark.parametrize("non_negative", [True, False])
 def test_blocks_of_rows_give_the_same_scores_and_gradient(monkeypatch, non_negative):
     rng = np.random.default_rng(3)
-    X, labelled = rng.normal(size=(101, 3)), rng.random(101) < 0.4
+    X, labeled = rng.normal(size=(101, 3)), rng.random(101) < 0.4
     net = initial_network(3, 7, rng)
     scores = network_score(net, X)
-    whole = network_gradient(net, X, labelled, Risk(0.3, non_negative))
+    whole = network_gradient(net, X, labeled, Risk(0.3, non_negative))
     monkeypatch.setattr("pucli.solvers.upu.network.MANY_ROWS", 25)
     np.testing.assert_allclose(network_score(net, X), scores, rtol=1e-12)
-    for part, expected in zip(network_gradient(net, X, labelled, Risk(0.3, non_negative)), whole, strict=True):
+    for part, expected in zip(network_gradient(net, X, labeled, Risk(0.3, non_negative)), whole, strict=True):
         np.testing.assert_allclose(part, expected, rtol=1e-9, atol=1e-14)
 
 
 def test_sign_rule():
     """Below -beta nnPU steps on -gamma R_n alone, and such a step raises R_n; else on the whole risk, as uPU does."""
-    labelled = np.r_[np.ones(5, bool), np.zeros(15, bool)]
-    f = np.where(labelled, 3.0, -3.0)  # labelled rows far above all unlabeled ones: R_n < 0
-    negative = Risk(0.5, False).partial(f, labelled).negative
+    labeled = np.r_[np.ones(5, bool), np.zeros(15, bool)]
+    f = np.where(labeled, 3.0, -3.0)  # labeled rows far above all unlabeled ones: R_n < 0
+    negative = Risk(0.5, False).partial(f, labeled).negative
     assert negative < 0
     slope = expit(f) * expit(-f)
-    by_negative = np.where(labelled, -0.5 / 5, 1 / 15) * slope
-    by_positive = np.where(labelled, -0.5 / 5, 0.0) * slope
-    np.testing.assert_allclose(Risk(0.5, True, gamma=0.6).slopes(f, labelled), -0.6 * by_negative)
-    np.testing.assert_allclose(Risk(0.5, False).slopes(f, labelled), by_positive + by_negative)
-    np.testing.assert_allclose(Risk(0.5, True, beta=-negative + 1e-9).slopes(f, labelled), by_positive + by_negative)
-    stepped = f - 0.1 * Risk(0.5, True).slopes(f, labelled)
-    assert Risk(0.5, False).partial(stepped, labelled).negative > negative
-    assert Risk(0.5, True).partial(f, labelled).objective == Risk(0.5, True).partial(f, labelled).positive
+    by_negative = np.where(labeled, -0.5 / 5, 1 / 15) * slope
+    by_positive = np.where(labeled, -0.5 / 5, 0.0) * slope
+    np.testing.assert_allclose(Risk(0.5, True, gamma=0.6).slopes(f, labeled), -0.6 * by_negative)
+    np.testing.assert_allclose(Risk(0.5, False).slopes(f, labeled), by_positive + by_negative)
+    np.testing.assert_allclose(Risk(0.5, True, beta=-negative + 1e-9).slopes(f, labeled), by_positive + by_negative)
+    stepped = f - 0.1 * Risk(0.5, True).slopes(f, labeled)
+    assert Risk(0.5, False).partial(stepped, labeled).negative > negative
+    assert Risk(0.5, True).partial(f, labeled).objective == Risk(0.5, True).partial(f, labeled).positive
 
 
 def test_risks_are_those_of_the_definition():

@@ -38,7 +38,7 @@ def exact(Z, kinds, lam, w):
 
 
 def problem(seed=3, close=1.0, size=1.0, offset=0.0):
-    """Return rows of which two columns differ by the share `close`, and which are labelled."""
+    """Return rows of which two columns differ by the share `close`, and which are labeled."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(16, 3))
     X[:, 1] = X[:, 0] + close * X[:, 1]

@@ -22,11 +22,11 @@ KERNELS = {"linear": Kernel("linear"), "rbf": Kernel("rbf", 1.5), "polynomial": 
 def make(seed, n=60, p=12, m=3, prior=0.4, lam=0.05, kernel="rbf"):
     """Two Gaussians; some unlabeled rows occur twice."""
     rng = np.random.default_rng(seed)
-    centre = np.ones(m) / np.sqrt(m)
+    center = np.ones(m) / np.sqrt(m)
     signs = np.where(rng.random(n) < prior, 1.0, -1.0)
-    X_u = rng.normal(size=(n, m)) + signs[:, None] * centre
+    X_u = rng.normal(size=(n, m)) + signs[:, None] * center
     X_u[: n // 10] = X_u[n // 10 : n // 10 + n // 10]
-    X = np.concatenate([rng.normal(size=(p, m)) + centre, X_u])
+    X = np.concatenate([rng.normal(size=(p, m)) + center, X_u])
     return double_hinge_problem(X, np.arange(p + n) < p, KERNELS[kernel], prior, lam)
 
 
@@ -224,7 +224,7 @@ def test_all_rows_equal():
         assert solution.objective == pytest.approx(cvxpy_value(problem), rel=1e-6)
 
 
-def test_one_labelled_row_and_few_unlabeled_ones():
+def test_one_labeled_row_and_few_unlabeled_ones():
     rng = np.random.default_rng(0)
     for n in (1, 2, 3):
         X = rng.normal(size=(n + 1, 2))
@@ -250,7 +250,7 @@ def test_the_trace_ends_at_the_solution_and_the_dual_never_decreases():
 
 @examples(50)
 @given(st.integers(0, 10_000), st.integers(1, 30), st.floats(0.01, 0.99))
-def test_best_intercept_minimises_the_primal_over_it(seed, n, prior):
+def test_best_intercept_minimizes_the_primal_over_it(seed, n, prior):
     g = np.random.default_rng(seed).normal(size=n) * 3
     losses, total = double_hinge_losses(n, 1.0 / n), prior
 

@@ -10,15 +10,15 @@ from pucli.estimators.unbiased.ramp import RampPU
 from pucli.estimators.unbiased.usmo import USMO
 from pucli.solvers.kernels.functions import Kernel, rbf
 
-LABELLED, UNLABELED, PRIOR = 20, 300, 0.4
+LABELED, UNLABELED, PRIOR = 20, 300, 0.4
 
 
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(0)
     signs = np.where(rng.random(UNLABELED) < PRIOR, 1.0, -1.0)
-    X = rng.normal(size=(LABELLED + UNLABELED, 4)) + 0.5 * np.concatenate([np.ones(LABELLED), signs])[:, None]
-    return X, (np.arange(LABELLED + UNLABELED) < LABELLED).astype(int)
+    X = rng.normal(size=(LABELED + UNLABELED, 4)) + 0.5 * np.concatenate([np.ones(LABELED), signs])[:, None]
+    return X, (np.arange(LABELED + UNLABELED) < LABELED).astype(int)
 
 
 def fit(model, X, y):
@@ -86,8 +86,8 @@ def wide():
     """More features than half the rows, so that the linear kernel is solved by pairs."""
     rng = np.random.default_rng(1)
     signs = np.where(rng.random(UNLABELED) < PRIOR, 1.0, -1.0)
-    X = rng.normal(size=(LABELLED + UNLABELED, 200)) + 0.2 * np.concatenate([np.ones(LABELLED), signs])[:, None]
-    return X, (np.arange(LABELLED + UNLABELED) < LABELLED).astype(int)
+    X = rng.normal(size=(LABELED + UNLABELED, 200)) + 0.2 * np.concatenate([np.ones(LABELED), signs])[:, None]
+    return X, (np.arange(LABELED + UNLABELED) < LABELED).astype(int)
 
 
 @pytest.mark.parametrize("offset", [1e4, 1e6, 1e8])
@@ -118,7 +118,7 @@ def test_linear_path_solves_a_time_stamp_and_one_wrong_value(data):
     X, y = data
     stamped, wrong = X.copy(), X.copy()
     stamped[:, 0] = 1.5e9 + 3e7 * np.random.default_rng(1).random(len(X))
-    wrong[LABELLED + 5, 0] = 1e6
+    wrong[LABELED + 5, 0] = 1e6
     for Z in (stamped, wrong):
         model = fit(USMO(lam=0.01, prior=PRIOR, kernel="linear"), Z, y)
         assert model.converged_
@@ -128,7 +128,7 @@ def test_linear_path_solves_a_time_stamp_and_one_wrong_value(data):
 def test_the_linear_path_does_not_claim_convergence_below_rounding(data):
     X, y = data
     wrong = X.copy()
-    wrong[LABELLED + 5, 0] = 1e20
+    wrong[LABELED + 5, 0] = 1e20
     with pytest.warns(ConvergenceWarning, match="more would not help"):
         model = USMO(lam=0.01, prior=PRIOR, kernel="linear").fit(wrong, y)
     assert not model.converged_
@@ -174,7 +174,7 @@ def test_the_advice_for_a_peer_above_the_tolerance_is_not_more_iterations(data, 
 def changed(X, change):
     Z = X.copy()
     if change == "wrong value":
-        Z[LABELLED + 5, 0] = 1e7
+        Z[LABELED + 5, 0] = 1e7
     elif change == "time stamp":
         Z[:, 0] = 1.5e9 + 3e7 * np.random.default_rng(1).random(len(X))
     else:
@@ -205,7 +205,7 @@ def test_polynomial_certificate_holds_or_is_not_claimed(data, degree, offset, mo
 
 @pytest.mark.parametrize("kernel", [Kernel("rbf", 1.0), Kernel("polynomial", 1.0, 3)])
 @pytest.mark.parametrize("lam", [0.01, 1e-4])
-def test_rounding_is_negligible_on_standardised_features(data, kernel, lam):
+def test_rounding_is_negligible_on_standardized_features(data, kernel, lam):
     X, y = data
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     model = fit(USMO(prior=PRIOR, lam=lam, kernel=kernel.name, width=kernel.width, degree=kernel.degree), Z, y)
@@ -230,7 +230,7 @@ def test_the_rbf_kernel_is_exact_for_close_rows_far_from_the_rest():
 def test_a_fit_without_progress_reports_its_true_objective(data):
     X, y = data
     Z = X.copy()
-    Z[LABELLED + 280] = 1e7
+    Z[LABELED + 280] = 1e7
     model = fit(USMO(lam=0.01, prior=PRIOR, kernel="polynomial"), Z, y)
     assert not model.converged_
     assert true_objective(model, Z, y) == pytest.approx(model.objective_, rel=1e-8)

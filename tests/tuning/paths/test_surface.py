@@ -1,4 +1,4 @@
-"""The route of EKF-GLPUAL: solutions taken from neighbours are solutions, and columns share the outcomes of folds."""
+"""The route of EKF-GLPUAL: solutions taken from neighbors are solutions, and columns share the outcomes of folds."""
 
 import itertools
 
@@ -84,8 +84,8 @@ def test_most_points_of_a_large_grid_need_no_fit(monkeypatch):
     assert numbers[1] < numbers[0] < len(points) / 2
 
 
-def test_neighbours_are_those_with_the_same_graph_and_weights():
-    """Bounds hold along sigma, lam2, c_u and lam1 only: other numbers of neighbours start anew."""
+def test_neighbors_are_those_with_the_same_graph_and_weights():
+    """Bounds hold along sigma, lam2, c_u and lam1 only: other numbers of neighbors start anew."""
     X, s = rows_inside(2)
     points = points_of([0.1, 3.0], [0.01], [1.0, 5.0], [0.1])
     points = [{**p, "n_neighbors": k, "c_p": c} for p in points for k in (2, 9) for c in (0.1, 2.0)]

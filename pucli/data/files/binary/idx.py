@@ -58,10 +58,10 @@ def beside(tables: list[pd.DataFrame], paths: list[str]) -> pd.DataFrame:
     sizes = " and ".join(f"{path} has {len(table)}" for path, table in zip(paths, tables, strict=True))
     if len({len(table) for table in tables}) > 1:
         raise RunError(f"images and labels differ in number: {sizes} rows")
-    labelled = sum(list(table.columns) == [LABEL] for table in tables)
-    if len(tables) != 2 or labelled != 1:
+    labeled = sum(list(table.columns) == [LABEL] for table in tables)
+    if len(tables) != 2 or labeled != 1:
         raise RunError(
             f"{' and '.join(paths)}: an idx data set is one file of images and one of labels; "
-            f"{labelled} of {len(tables)} have labels"
+            f"{labeled} of {len(tables)} have labels"
         )
     return pd.concat(tables, axis=1)

@@ -16,7 +16,7 @@ import numpy as np
 
 from pucli.data.columns.cells import EMPTY, is_number
 from pucli.data.columns.doubts import na_among_codes, padded_cell
-from pucli.data.files.disguises import recognised
+from pucli.data.files.disguises import recognized
 from pucli.data.files.readers import NA, read_csv
 from pucli.data.files.table import ReadRequest, Table
 from pucli.data.files.table_size import MOST_COLUMNS, cells_of_text, check_fits
@@ -83,7 +83,7 @@ def read_clean(path: Path, wanted: ReadRequest) -> Table | None:
             return None
         if any(map(is_number, [*names, *known])) or (known and names and not set(known) & set(names)):
             return None
-        if recognised(head[:4096]) is not None:
+        if recognized(head[:4096]) is not None:
             return None
         check_fits(path, cells_of_text(path, "\n".join(lines), ","))
         rows = [line.split(",") for line in lines[1:]]

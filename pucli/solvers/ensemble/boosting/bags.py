@@ -1,7 +1,7 @@
-"""Bags of boosted trees with many leaves, grown best first, for tables with enough labelled rows.
+"""Bags of boosted trees with many leaves, grown best first, for tables with enough labeled rows.
 
-Each model learns from all labelled rows outside of a fold and a few times as many unlabeled ones, drawn anew for each
-model (bagging of Mordelet and Vert 2014, with all labelled rows in each bag). Many models of few trees rank better than
+Each model learns from all labeled rows outside of a fold and a few times as many unlabeled ones, drawn anew for each
+model (bagging of Mordelet and Vert 2014, with all labeled rows in each bag). Many models of few trees rank better than
 few models of many, in the same time.
 """
 
@@ -44,12 +44,12 @@ class BagKind:
     least: int = 10  # fewest rows of a leaf
     ridge: float = 1.0  # added to the sum of weights in the value of a leaf
     features: float = 0.7  # share of the features tried in a tree
-    unlabeled: float = 4.0  # number of unlabeled rows in a bag for each labelled row
+    unlabeled: float = 4.0  # number of unlabeled rows in a bag for each labeled row
 
 
 def fit_bags(
     bins: AnyArray,
-    labelled: Bools,
+    labeled: Bools,
     folds: AnyArray,
     kind: BagKind,
     rng: np.random.Generator,
@@ -66,10 +66,10 @@ def fit_bags(
         models = []
         for b in range(n_folds):
             kept = fold != b
-            rows = _bag(np.flatnonzero(kept & labelled), np.flatnonzero(kept & ~labelled), kind, rng)
-            models.append(Boosted(columns[rows], labelled[rows], coded, kind, rng.spawn(1)[0]))
+            rows = _bag(np.flatnonzero(kept & labeled), np.flatnonzero(kept & ~labeled), kind, rng)
+            models.append(Boosted(columns[rows], labeled[rows], coded, kind, rng.spawn(1)[0]))
         if bag == 0:
-            rounds = _rounds(models, columns, labelled, fold)
+            rounds = _rounds(models, columns, labeled, fold)
         for b, boosted in enumerate(models):
             boosted.grow(rounds - len(boosted.trees))
             grown, out = boosted.trees[:rounds], fold == b
@@ -81,11 +81,11 @@ def fit_bags(
     return model, held_out / kind.bags, rounds
 
 
-def _rounds(models: list[Boosted], columns: AnyArray, labelled: Bools, fold: AnyArray) -> int:
+def _rounds(models: list[Boosted], columns: AnyArray, labeled: Bools, fold: AnyArray) -> int:
     """Grow trees until held-out rows, each left out by the model of its fold, are ranked no better; return how many."""
     kind = models[0].kind
-    watched = np.concatenate([_spread(np.flatnonzero(labelled == side)) for side in (False, True)])
-    columns, labelled, fold = columns[watched], labelled[watched], fold[watched]
+    watched = np.concatenate([_spread(np.flatnonzero(labeled == side)) for side in (False, True)])
+    columns, labeled, fold = columns[watched], labeled[watched], fold[watched]
     scores, highest, rounds, grown = np.zeros(len(watched)), -1.0, 0, 0
     while grown < kind.rounds:
         count = min(kind.stage, kind.rounds - grown)
@@ -93,7 +93,7 @@ def _rounds(models: list[Boosted], columns: AnyArray, labelled: Bools, fold: Any
             out = fold == b
             scores[out] += sum_of_trees(columns[out], *_joined(model.grow(count)))
         grown += count
-        found = pu_auc(scores, labelled)
+        found = pu_auc(scores, labeled)
         if found <= highest + LEAST_RISE:
             break
         highest, rounds = found, grown
@@ -112,7 +112,7 @@ def _joined(trees: list[Grown]) -> tuple[Forest, Ints]:
 
 
 def _bag(marked: Ints, rest: Ints, kind: BagKind, rng: np.random.Generator) -> Ints:
-    """Return the rows of a bag: all labelled ones, unless there are too many, and some unlabeled ones."""
+    """Return the rows of a bag: all labeled ones, unless there are too many, and some unlabeled ones."""
     n_marked = min(len(marked), int(BAG_ROWS / (1.0 + kind.unlabeled)))
     n_rest = min(len(rest), max(round(kind.unlabeled * n_marked), 1))
     parts = (marked, n_marked), (rest, n_rest)
@@ -126,8 +126,8 @@ class Boosted:
     ----------
     bins : ndarray of uint8 of shape (n, m)
         Rows, given by the bins of their features.
-    labelled : ndarray of bool of shape (n,)
-        True for labelled positives.
+    labeled : ndarray of bool of shape (n,)
+        True for labeled positives.
     coded : ndarray of bool of shape (m,)
         Features that are categories.
     kind : BagKind
@@ -143,11 +143,11 @@ class Boosted:
         The trees so far.
     """
 
-    def __init__(self, bins: AnyArray, labelled: Bools, coded: Bools, kind: BagKind, rng: np.random.Generator) -> None:
+    def __init__(self, bins: AnyArray, labeled: Bools, coded: Bools, kind: BagKind, rng: np.random.Generator) -> None:
         self.trees: list[Grown] = []
         self._columns = feature_columns(bins, coded)
         self.kind, self._rng = kind, rng
-        self._weights, self._targets = balanced_weights(labelled), labelled.astype(np.float64)
+        self._weights, self._targets = balanced_weights(labeled), labeled.astype(np.float64)
         self._scores, self._gains = np.zeros(len(bins)), np.zeros(bins.shape[1])
 
     def grow(self, count: int) -> list[Grown]:

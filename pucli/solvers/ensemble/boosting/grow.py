@@ -1,7 +1,7 @@
 """Growth of one regression tree on binned features, as compiled code.
 
 The value of a leaf is G / (H + ridge), where G and H are the sums of the gradients and weights of its rows. Each split
-maximises the increase of the sum of G^2 / (H + ridge). With gradients w y and weights w, the value is the weighted
+maximizes the increase of the sum of G^2 / (H + ridge). With gradients w y and weights w, the value is the weighted
 mean of y and the split that of CART. With the derivatives of a loss, the tree is a step of Newton boosting (Chen and
 Guestrin 2016, eq. 7). With random thresholds it is an extra tree (Geurts, Ernst, Wehenkel 2006).
 

@@ -40,16 +40,16 @@ class Linear:
 
 
 def fit_linear(
-    X: Floats, labelled: Bools, fold: np.ndarray, rng: np.random.Generator
+    X: Floats, labeled: Bools, fold: np.ndarray, rng: np.random.Generator
 ) -> tuple[Linear, Floats, dict[str, float]]:
     """Fit linear least squares with the ridge that has the largest PU-AUC of held-out scores."""
-    directions = _directions(X[pick_landmarks(labelled, LANDMARKS, rng)])
+    directions = _directions(X[pick_landmarks(labeled, LANDMARKS, rng)])
     Z = np.column_stack([X @ directions, np.ones(len(X))])
     size = float(np.sqrt(np.mean(np.sum(Z[:, :-1] ** 2, axis=1)))) or 1.0
     Z[:, :-1] /= size
-    problem = WeightedLeastSquares(Z, np.where(labelled, 1.0, -1.0), balanced_weights(labelled))
+    problem = WeightedLeastSquares(Z, np.where(labeled, 1.0, -1.0), balanced_weights(labeled))
     found = [problem.held_out(ridge, fold) for ridge in RIDGES]
-    best = int(np.argmax([pu_auc(scores, labelled) for scores in found]))
+    best = int(np.argmax([pu_auc(scores, labeled) for scores in found]))
     coefficients = problem.coefficients(RIDGES[best])
     model = Linear(directions @ coefficients[:-1] / size, float(coefficients[-1]))
     return model, found[best], {"ridge": float(RIDGES[best])}

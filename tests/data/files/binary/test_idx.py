@@ -27,7 +27,7 @@ def idx_bytes(values: np.ndarray, *, kind: int = 8) -> bytes:
 def declare(folder: Path, files: dict[str, bytes]) -> Path:
     """Write files as .gz in a mirror folder, and a catalogue that declares them in this order."""
     (folder / "mirror").mkdir()
-    lines = ["toy:", "  title: Toy", "  licence: none", "  reader: {kind: idx}", "  files:"]
+    lines = ["toy:", "  title: Toy", "  license: none", "  reader: {kind: idx}", "  files:"]
     for name, content in files.items():
         (folder / "mirror" / f"{name}.gz").write_bytes(gzip.compress(content))
         lines.append(f"    - {{name: {name}, sha256: {hashlib.sha256(content).hexdigest()}}}")

@@ -253,7 +253,7 @@ def test_rows_that_look_like_comments_are_said(tmp_path):
 
 
 def test_rows_that_begin_with_a_sign_are_rows(tmp_path):
-    frame, texts = told(tmp_path, "\n".join(["colour,age,y", *(f"#{row}" for row in ROWS), "#C98", ""]))
+    frame, texts = told(tmp_path, "\n".join(["color,age,y", *(f"#{row}" for row in ROWS), "#C98", ""]))
     assert len(frame) == 61
     assert "comment" not in texts and "1 field for 3 columns" in texts
 

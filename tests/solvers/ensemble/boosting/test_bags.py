@@ -108,7 +108,7 @@ def test_of_many_features_few_are_tried_and_soon_those_that_matter() -> None:
 
 @pytest.mark.slow
 def test_held_out_scores_do_not_depend_on_the_labels_of_their_rows() -> None:
-    X, s, _ = two_clouds(120, labelled=40)
+    X, s, _ = two_clouds(120, labeled=40)
     bins, fold = make_bins(X).of(X), stratified_folds(s, 5, np.random.default_rng(0))
     _, before, _ = fit_bags(bins, s, fold[None], KIND, np.random.default_rng(1))
     rows = [np.flatnonzero((fold == 0) & (s == side))[0] for side in (True, False)]
@@ -120,10 +120,10 @@ def test_held_out_scores_do_not_depend_on_the_labels_of_their_rows() -> None:
 
 
 @pytest.mark.slow
-def test_labelled_and_hidden_positives_have_the_same_held_out_scores() -> None:
+def test_labeled_and_hidden_positives_have_the_same_held_out_scores() -> None:
     differences = []
     for seed in range(6):
-        X, s, truth = two_clouds(500, labelled=170, apart=1.5, seed=seed)
+        X, s, truth = two_clouds(500, labeled=170, apart=1.5, seed=seed)
         folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
         _, held_out, _ = fit_bags(make_bins(X).of(X), s, folds, BagKind(rounds=20), np.random.default_rng(seed))
         differences.append((held_out[s].mean() - held_out[truth & ~s].mean()) / held_out.std())
@@ -145,7 +145,7 @@ def test_bags_learn_an_interaction_and_are_determined_by_the_seed() -> None:
 
 
 def test_growing_in_stages_gives_the_same_trees() -> None:
-    X, s, _ = two_clouds(200, labelled=60)
+    X, s, _ = two_clouds(200, labeled=60)
     whole, parts = (
         Boosted(make_bins(X).of(X), s, np.zeros(X.shape[1], bool), KIND, np.random.default_rng(0)) for _ in "ab"
     )
@@ -174,7 +174,7 @@ def test_bags_end_where_held_out_rows_are_ranked_best() -> None:
 
 
 def test_few_watched_rows_end_a_model_and_all_rows_have_held_out_scores(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, s, _ = two_clouds(300, labelled=90)
+    X, s, _ = two_clouds(300, labeled=90)
     bins, folds = make_bins(X).of(X), stratified_folds(s, 5, np.random.default_rng(0))[None]
     monkeypatch.setattr(bags, "WATCHED_ROWS", 40)
     kind = BagKind(bags=2, rounds=40, stage=10)
@@ -184,7 +184,7 @@ def test_few_watched_rows_end_a_model_and_all_rows_have_held_out_scores(monkeypa
 
 
 def test_a_damaged_forest_is_refused_before_it_is_walked() -> None:
-    X, s, _ = two_clouds(200, labelled=60)
+    X, s, _ = two_clouds(200, labeled=60)
     bins = make_bins(X).of(X)
     model, _, _ = fit_bags(bins, s, np.tile(np.arange(len(s)) % 5, (1, 1)), KIND, np.random.default_rng(0))
     check_state(model, "model", {"m": X.shape[1]})
@@ -272,7 +272,7 @@ def test_bags_learn_a_rule_of_a_category_and_are_refused_when_damaged() -> None:
 
 
 def test_the_number_of_rounds_is_that_of_the_least_loss_on_rows_left_out() -> None:
-    X, s, _ = two_clouds(400, labelled=120, apart=0.3)
+    X, s, _ = two_clouds(400, labeled=120, apart=0.3)
     folds = np.stack([stratified_folds(s, 5, np.random.default_rng(k)) for k in range(2)])
     kind = BagKind(bags=2, stage=5, rounds=60)
     model, _, rounds = fit_bags(make_bins(X).of(X), s, folds, kind, np.random.default_rng(0))

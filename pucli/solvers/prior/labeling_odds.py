@@ -1,13 +1,13 @@
-"""Bounds on recall and class prior if some positives were labelled more readily than others (after Rosenbaum 2002).
+"""Bounds on recall and class prior if some positives were labeled more readily than others (after Rosenbaum 2002).
 
-Labelled rows are a random sample of the positives if all positives have the same odds of being labelled. Let the odds
-of any two differ by a factor of at most G, the odds ratio of labelling. A labelled row i then stands for w_i positives,
+Labeled rows are a random sample of the positives if all positives have the same odds of being labeled. Let the odds
+of any two differ by a factor of at most G, the odds ratio of labeling. A labeled row i then stands for w_i positives,
 where w_i is the inverse of its odds, up to a factor in [1 / sqrt(G), sqrt(G)], and the recall is
 
-    sum of w_i over labelled rows above the threshold / sum of w_i over all labelled rows.
+    sum of w_i over labeled rows above the threshold / sum of w_i over all labeled rows.
 
 It is monotone in each weight, so it is greatest with the weight sqrt(G) above the threshold and 1 / sqrt(G) below, and
-least the other way round. These weights are monotone in the score: clear positives were labelled less readily, or more.
+least the other way round. These weights are monotone in the score: clear positives were labeled less readily, or more.
 So labels that depend on the score have the same bounds as any others: the odds of the recall times or divided by G.
 
 The odds are those of a hidden positive, so that the bounds hold exactly for the recall of the unlabeled positives; the
@@ -37,10 +37,10 @@ def with_odds(share: Share, ratio: float) -> Share:
     return ratio * share / (ratio * share + (1.0 - share))
 
 
-def not_excluded(labelled: int) -> float:
-    """Return the largest odds ratio of labelling that a test on `labelled` labelled rows cannot exclude.
+def not_excluded(labeled: int) -> float:
+    """Return the largest odds ratio of labeling that a test on `labeled` labeled rows cannot exclude.
 
-    Half of the positives have the greater odds. Among p labelled rows, the log of the ratio of both kinds then has the
+    Half of the positives have the greater odds. Among p labeled rows, the log of the ratio of both kinds then has the
     standard error 2 / sqrt(p); the result is the end of its 90 % interval if they are as many.
 
     Examples
@@ -48,13 +48,13 @@ def not_excluded(labelled: int) -> float:
     >>> [round(not_excluded(p), 2) for p in (25, 100, 2500)]
     [1.93, 1.39, 1.07]
     """
-    return float(np.exp(NORMAL_90 * 2.0 / np.sqrt(labelled)))
+    return float(np.exp(NORMAL_90 * 2.0 / np.sqrt(labeled)))
 
 
 def odds_between(share: float, other: float) -> float | None:
-    """Return the ratio of the odds of two shares, at least 1: at this odds ratio of labelling `share` may be `other`.
+    """Return the ratio of the odds of two shares, at least 1: at this odds ratio of labeling `share` may be `other`.
 
-    `share` holds under random labelling, such as the lower end of the recall, and at `other`, which is smaller, a
+    `share` holds under random labeling, such as the lower end of the recall, and at `other`, which is smaller, a
     conclusion changes. The ratio is 1 if `share` is not above `other`, and None if none is large enough.
 
     Examples
@@ -72,7 +72,7 @@ def odds_between(share: float, other: float) -> float | None:
 def ahead_of(probabilities: Floats, threshold: float, ratio: float) -> np.ndarray:
     """Return which rows stay ahead of all rows below a threshold, (n,).
 
-    Scores rank rows by the chance to be positive and labelled. Two rows can change places only if their probabilities
-    of being positive differ by a factor of at most the odds ratio of labelling.
+    Scores rank rows by the chance to be positive and labeled. Two rows can change places only if their probabilities
+    of being positive differ by a factor of at most the odds ratio of labeling.
     """
     return np.asarray(probabilities) > ratio * threshold

@@ -1,4 +1,4 @@
-"""`python -m benchmarks labelling`, `tuning` and `prior` on one small task."""
+"""`python -m benchmarks labeling`, `tuning` and `prior` on one small task."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import labelling, prior, tuning
+from benchmarks import labeling, prior, tuning
 from pucli.core.errors import UsageError
 from pucli.solvers.ensemble.class_prior import ALL_METHODS
 
@@ -21,13 +21,13 @@ def wine(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_models_of_biased_labels_run_beside_the_baselines(wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(labelling, "OF_LABELLING", ("SAR-EM",))
-    monkeypatch.setattr(labelling, "BASELINES", ("SVC, unlabeled as negative",))
-    monkeypatch.setattr(labelling, "RIVAL", "")
-    found = labelling.run(folder=wine, half="design", frequencies=(0.25,))
+    monkeypatch.setattr(labeling, "OF_LABELING", ("SAR-EM",))
+    monkeypatch.setattr(labeling, "BASELINES", ("SVC, unlabeled as negative",))
+    monkeypatch.setattr(labeling, "RIVAL", "")
+    found = labeling.run(folder=wine, half="design", frequencies=(0.25,))
     lines = [line for line in found["rows"] if line["tasks"] == "all"]
-    assert {line["labelling"] for line in lines} == {"single-training-set", "case-control", *labelling.BIASED}
-    assert {line["labelled"] for line in lines} == {0.25}
+    assert {line["labeling"] for line in lines} == {"single-training-set", "case-control", *labeling.BIASED}
+    assert {line["labeled"] for line in lines} == {0.25}
     assert all(0.5 < line["AUC"] <= 1 for line in lines if line["method"] == "SAR-EM")
 
 
@@ -46,7 +46,7 @@ def test_a_win_is_a_task_on_which_the_rule_is_better() -> None:
         return {
             "task": task,
             "method": "m",
-            "labelled": 0.5,
+            "labeled": 0.5,
             "tasks": "design",
             "rule": rule,
             "F1": f1,
@@ -70,11 +70,11 @@ def test_estimators_of_the_prior_are_compared_on_the_same_splits(wine: Path) -> 
         ALL_METHODS
     )
     cells = pd.DataFrame(found["cells"])
-    assert (cells.groupby(["labelled", "repeat"]).truth.nunique() == 1).all()
+    assert (cells.groupby(["labeled", "repeat"]).truth.nunique() == 1).all()
     for line in found["rows"]:
-        of = cells[(cells.labelled == line["labelled"]) & (cells.estimator == line["estimator"])]
+        of = cells[(cells.labeled == line["labeled"]) & (cells.estimator == line["estimator"])]
         if line["estimator"] == prior.RECOMMENDED:
-            of = cells[(cells.labelled == line["labelled"]) & (cells.estimator == "auto") & cells.recommended]
+            of = cells[(cells.labeled == line["labeled"]) & (cells.estimator == "auto") & cells.recommended]
         assert line["cells"] == len(of)
         assert line["error"] == pytest.approx(np.mean(np.abs(of.prior - of.truth)))
         assert line["bias"] == pytest.approx(np.mean(of.prior - of.truth))

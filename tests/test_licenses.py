@@ -1,4 +1,4 @@
-"""Licences of every package that pucli or one of its extras brings: none that spreads to programs that import it."""
+"""Licenses of every package that pucli or one of its extras brings: none that spreads to programs that import it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ PERMISSIVE = re.compile(
     r"\b(0?BSD|MIT|Apache|ISC|PSF|Python Software Foundation|Zlib|CC0|BSL|Unlicense|HPND|CNRI|MPL|Mozilla|ZPL)\b",
     re.IGNORECASE,
 )
-# Packages of which a part that is not imported has another licence, or that name a choice without the word OR.
-PARTLY = {"docutils": "its mode for Emacs is under the GPL", "odfpy": "the Apache licence may be chosen"}
+# Packages of which a part that is not imported has another license, or that name a choice without the word OR.
+PARTLY = {"docutils": "its mode for Emacs is under the GPL", "odfpy": "the Apache license may be chosen"}
 SPREADS = re.compile(r"\b(A?GPL|GNU (Affero )?General Public)", re.IGNORECASE)
 
 
-def licence(name: str) -> str:
-    """Return what the metadata of an installed package say of its licence."""
+def license(name: str) -> str:
+    """Return what the metadata of an installed package say of its license."""
     about = metadata.metadata(name)
     classifiers = [line for line in about.get_all("Classifier") or [] if line.startswith("License")]
     said = [about.get("License-Expression"), *classifiers, (about.get("License") or "")[:300]]
@@ -46,11 +46,11 @@ def brought() -> list[str]:
     return sorted(found)
 
 
-def test_no_licence_of_a_package_spreads():
+def test_no_license_of_a_package_spreads():
     found = brought()
     assert len(found) > 15
     for name in found:
-        said = licence(name)
-        assert PERMISSIVE.search(said), f"{name}: {said or 'no licence is stated'}"
-        # a choice between licences is ours
+        said = license(name)
+        assert PERMISSIVE.search(said), f"{name}: {said or 'no license is stated'}"
+        # a choice between licenses is ours
         assert not SPREADS.search(said) or " OR " in said or name in PARTLY, f"{name}: {said}"

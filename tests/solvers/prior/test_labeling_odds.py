@@ -1,4 +1,4 @@
-"""Bounds if some positives were labelled more readily than others, against every choice of weights."""
+"""Bounds if some positives were labeled more readily than others, against every choice of weights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from pucli.solvers.ensemble.estimates import estimates, if_odds
 from pucli.solvers.ensemble.hidden_share import PriorWithDraws
 from pucli.solvers.prior.best_bin import prior_factors, shares_above
-from pucli.solvers.prior.labelling_odds import ahead_of, odds_between, with_odds
+from pucli.solvers.prior.labeling_odds import ahead_of, odds_between, with_odds
 
 
 @pytest.mark.parametrize("ratio", [1.0, 2.0, 5.0])
@@ -66,12 +66,12 @@ def test_bounds_hold_where_the_odds_truly_differ_and_plain_intervals_do_not() ->
         rng = np.random.default_rng(seed)
         positive, negative = rng.normal(1.5, 1.0, 600), rng.normal(0.0, 1.0, 1400)
         labels = np.where(positive > 1.0, 0.5, 1.0 / 3.0)  # odds 1 and 1/2
-        labelled = rng.random(600) < labels
-        scores = np.sort(positive[labelled]), np.sort(np.r_[positive[~labelled], negative])
-        share = float(np.mean(~labelled) * 600 / (2000 - labelled.sum()))
+        labeled = rng.random(600) < labels
+        scores = np.sort(positive[labeled]), np.sort(np.r_[positive[~labeled], negative])
+        share = float(np.mean(~labeled) * 600 / (2000 - labeled.sum()))
         prior = PriorWithDraws(share, share, share, np.full(40, share))
         found = estimates(*scores, 1.0, prior, rng, known_prior=True)
-        truth = float(np.mean(positive[~labelled] > 1.0))
+        truth = float(np.mean(positive[~labeled] > 1.0))
         held["plain"] += found["recall"].low <= truth <= found["recall"].high
         bounds = if_odds(found, 2.0).recall
         held["bounds"] += bounds.low <= truth <= bounds.high

@@ -1,10 +1,10 @@
-"""Test whether the labelled rows are a random sample of the positives (random labelling).
+"""Test whether the labeled rows are a random sample of the positives (random labeling).
 
-If they are, labelled rows and positives have the same density, and the mean of every feature over the labelled rows
+If they are, labeled rows and positives have the same density, and the mean of every feature over the labeled rows
 equals its mean over the unlabeled rows weighted by their probability of being positive. The statistic is the largest
-difference of the two means, in standard errors. Its distribution under random labelling is simulated: positives are
-drawn with their probabilities, as many of them labelled at random as in the data, and the statistic is computed again
-(the idea of Teisseyre et al. 2024, arXiv 2404.00145). If labelling depends on a feature that separates the classes, no
+difference of the two means, in standard errors. Its distribution under random labeling is simulated: positives are
+drawn with their probabilities, as many of them labeled at random as in the data, and the statistic is computed again
+(the idea of Teisseyre et al. 2024, arXiv 2404.00145). If labeling depends on a feature that separates the classes, no
 test on these rows can detect it.
 """
 
@@ -32,36 +32,36 @@ REPLICATES = 199
 LEVEL = 0.01
 # With a smaller one there may be bias.
 CLEAR = 0.1
-# With fewer labelled or unlabeled rows there is no test.
+# With fewer labeled or unlabeled rows there is no test.
 FEWEST = 5
 RIDGE = 1.0
 HOW_CHOSEN = "how were these rows chosen?"
-SAR_PARAMETER = 'labelling="sar"'
+SAR_PARAMETER = 'labeling="sar"'
 
 
 @dataclass
-class RandomLabelling:
+class RandomLabeling:
     """Result of the test."""
 
-    p_value: float  # p-value of random labelling
+    p_value: float  # p-value of random labeling
     feature: int  # column of the feature with the largest difference
     difference: float  # this difference of means, in standard errors
 
     @property
     def random(self) -> bool:
-        """Whether the test does not reject random labelling; biased labelling may still go unnoticed."""
+        """Whether the test does not reject random labeling; biased labeling may still go unnoticed."""
         return not self.p_value <= LEVEL
 
     @property
     def doubt(self) -> str:
         """Warning for those who apply the model, or "" if there is none."""
-        return "" if self.random else f"random labelling is {self.verdict}"
+        return "" if self.random else f"random labeling is {self.verdict}"
 
     @property
     def verdict(self) -> str:
         """The result in words."""
         if np.isnan(self.p_value):
-            few = f"fewer than {FEWEST} groups have a labelled row, or have none"
+            few = f"fewer than {FEWEST} groups have a labeled row, or have none"
             return f"bias cannot be tested for, as {few}: {HOW_CHOSEN}"
         if self.random:
             found = "no bias" if self.p_value >= CLEAR else "a weak sign of bias"
@@ -69,15 +69,15 @@ class RandomLabelling:
             return f"the test found {found} (p = {self.p_value:.2g}), {but} it misses most kinds: {HOW_CHOSEN}"
         return (
             f"unlikely (p = {self.p_value:.3g}, the limit is {LEVEL:g}): all estimates but the share may be wrong; if "
-            f"clear positives were labelled first, train again with {by_interface(SAR_PARAMETER, '--labelling sar')}"
+            f"clear positives were labeled first, train again with {by_interface(SAR_PARAMETER, '--labeling sar')}"
         )
 
 
-def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.random.Generator) -> RandomLabelling:
-    """Test whether labelled rows are a random sample of the positives."""
-    order = row_order(X, labelled)
-    chosen = order[pick_landmarks(labelled[order], LANDMARKS, rng)]
-    X, s = X[chosen], labelled[chosen]
+def random_labeling(X: np.ndarray, labeled: np.ndarray, prior: float, rng: np.random.Generator) -> RandomLabeling:
+    """Test whether labeled rows are a random sample of the positives."""
+    order = row_order(X, labeled)
+    chosen = order[pick_landmarks(labeled[order], LANDMARKS, rng)]
+    X, s = X[chosen], labeled[chosen]
     rows, columns = canonical_order(X, s, feature_signs(X, s))
     X, s = X[np.ix_(rows, columns)], s[rows]
     X = make_gaussian_ranks(X).of(X)
@@ -94,24 +94,24 @@ def random_labelling(X: np.ndarray, labelled: np.ndarray, prior: float, rng: np.
         p = _probabilities(smoother @ again.astype(float), again, prior)
         above += float(np.abs(_differences(X, again, p)).max()) >= largest
     worst = int(np.argmax(np.abs(observed)))
-    return RandomLabelling((1 + above) / (1 + REPLICATES), int(columns[worst]), float(observed[worst]))
+    return RandomLabeling((1 + above) / (1 + REPLICATES), int(columns[worst]), float(observed[worst]))
 
 
-def labelling_of(
-    model: AutoPU, X: np.ndarray, labelled: np.ndarray, seed: int, groups: np.ndarray | None = None
-) -> RandomLabelling:
-    """Test the labelling of the training rows of a fitted model, with its estimate of the class prior."""
+def labeling_of(
+    model: AutoPU, X: np.ndarray, labeled: np.ndarray, seed: int, groups: np.ndarray | None = None
+) -> RandomLabeling:
+    """Test the labeling of the training rows of a fitted model, with its estimate of the class prior."""
     columns = varying_columns(X)
     X = X[:, columns]
     if groups is not None:
-        order = row_order(X, labelled)
-        rows = order[one_of_each(groups[order], labelled[order])]
-        X, labelled = X[rows], labelled[rows]
-        if min(labelled.sum(), (~labelled).sum()) < FEWEST:
-            return RandomLabelling(float("nan"), 0, float("nan"))
-    share = hidden_share(model.prior_, labelled, model.scenario)
+        order = row_order(X, labeled)
+        rows = order[one_of_each(groups[order], labeled[order])]
+        X, labeled = X[rows], labeled[rows]
+        if min(labeled.sum(), (~labeled).sum()) < FEWEST:
+            return RandomLabeling(float("nan"), 0, float("nan"))
+    share = hidden_share(model.prior_, labeled, model.scenario)
     with threadpool_limits(1):
-        test = random_labelling(X, labelled, share, stream(seed, "random labelling"))
+        test = random_labeling(X, labeled, share, stream(seed, "random labelling"))
     return replace(test, feature=int(columns[test.feature]))
 
 
@@ -131,20 +131,20 @@ def _held_out_smoother(X: np.ndarray, fold: np.ndarray) -> np.ndarray:
     return smoother
 
 
-def _probabilities(scores: np.ndarray, labelled: np.ndarray, prior: float) -> np.ndarray:
-    """Return the probability (n,) of a positive; zero for labelled rows."""
+def _probabilities(scores: np.ndarray, labeled: np.ndarray, prior: float) -> np.ndarray:
+    """Return the probability (n,) of a positive; zero for labeled rows."""
     found = np.zeros(len(scores))
-    ratio = isotonic_ratio(scores[labelled], scores[~labelled], scores[~labelled])
-    found[~labelled] = np.minimum(1.0, prior * ratio)
+    ratio = isotonic_ratio(scores[labeled], scores[~labeled], scores[~labeled])
+    found[~labeled] = np.minimum(1.0, prior * ratio)
     return found
 
 
-def _differences(X: np.ndarray, labelled: np.ndarray, chance: np.ndarray) -> np.ndarray:
+def _differences(X: np.ndarray, labeled: np.ndarray, chance: np.ndarray) -> np.ndarray:
     """Return the differences (m,) of the features' means, in standard errors."""
     total = max(chance.sum(), 1e-12)
     weighted = (chance @ X) / total
-    mean = X[labelled].mean(axis=0)
-    size = 1.0 / labelled.sum() + (chance**2).sum() / total**2
-    deviation = np.sqrt(np.maximum(X[labelled].var(axis=0), 0.05) * size)
+    mean = X[labeled].mean(axis=0)
+    size = 1.0 / labeled.sum() + (chance**2).sum() / total**2
+    deviation = np.sqrt(np.maximum(X[labeled].var(axis=0), 0.05) * size)
     result: np.ndarray = (mean - weighted) / deviation
     return result

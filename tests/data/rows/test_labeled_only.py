@@ -1,4 +1,4 @@
-"""Values that only labelled rows have, although unlabeled positives should have them too."""
+"""Values that only labeled rows have, although unlabeled positives should have them too."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from pucli.data.columns.kinds import column_kinds
 from pucli.data.columns.leakage import leaks
 
-N, LABELLED = 800, 100
+N, LABELED = 800, 100
 
 
 def table(share: float, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return rows of which a share of the labelled ones has a value, a number, a day and a word of their own."""
+    """Return rows of which a share of the labeled ones has a value, a number, a day and a word of their own."""
     rng = np.random.default_rng(seed)
-    labelled = np.arange(N) < LABELLED
-    own = labelled & (np.arange(N) < share * LABELLED)
+    labeled = np.arange(N) < LABELED
+    own = labeled & (np.arange(N) < share * LABELED)
     day = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, N) + 400 * own, unit="D")
     texts = [" ".join(rng.choice(["good", "poor", "old", "new", "red"], 6)) + " called" * int(mark) for mark in own]
     frame = pd.DataFrame(
@@ -28,26 +28,26 @@ def table(share: float, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
             "age": rng.integers(20, 80, N),
         }
     )
-    return frame, labelled
+    return frame, labeled
 
 
 @pytest.mark.parametrize("share", [0.25, 0.5])
-def test_what_only_labelled_rows_have_is_named(share):
-    frame, labelled = table(share)
+def test_what_only_labeled_rows_have_is_named(share):
+    frame, labeled = table(share)
     kinds = column_kinds(frame)
-    assert leaks(frame, labelled, kinds) == {}
-    found = leaks(frame, labelled, kinds, hidden=True)
+    assert leaks(frame, labeled, kinds) == {}
+    found = leaks(frame, labeled, kinds, hidden=True)
     assert set(found) == {"channel", "contacts", "day", "letter"}
-    assert f"is 'survey' in {100 * share:.0f} % of the labelled and in none of the 700 other rows" in found["channel"]
+    assert f"is 'survey' in {100 * share:.0f} % of the labeled and in none of the 700 other rows" in found["channel"]
 
 
 def test_what_some_unlabeled_rows_have_too_is_not():
-    frame, labelled = table(0.5)
-    frame.iloc[LABELLED : LABELLED + 20] = frame.iloc[:20].to_numpy()
-    assert leaks(frame, labelled, column_kinds(frame), hidden=True) == {}
+    frame, labeled = table(0.5)
+    frame.iloc[LABELED : LABELED + 20] = frame.iloc[:20].to_numpy()
+    assert leaks(frame, labeled, column_kinds(frame), hidden=True) == {}
 
 
 def test_few_other_rows_are_no_reason():
-    frame, labelled = table(0.25)
-    few = np.arange(N) < LABELLED + 80
-    assert leaks(frame[few], labelled[few], column_kinds(frame[few]), hidden=True) == {}
+    frame, labeled = table(0.25)
+    few = np.arange(N) < LABELED + 80
+    assert leaks(frame[few], labeled[few], column_kinds(frame[few]), hidden=True) == {}

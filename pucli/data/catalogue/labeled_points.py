@@ -1,4 +1,4 @@
-"""The labelled points of the worked examples in Bertazzi 2018, Example 3.7 and section 4.3."""
+"""The labeled points of the worked examples in Bertazzi 2018, Example 3.7 and section 4.3."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pucli.core.errors import unknown
 EXAMPLES = {1: [[-1.0], [1.0]], 2: [[-1.0], [1.0], [3.0]], 3: [[-2.0, 1.0], [-0.5, 3.0]], 4: [[0.0], [2.0]]}
 
 
-def labelled_points(rng: np.random.Generator, *, example: int = 1) -> tuple[Floats, Ints]:
+def labeled_points(rng: np.random.Generator, *, example: int = 1) -> tuple[Floats, Ints]:
     """Return the points of an example."""
     if example not in EXAMPLES:
         raise unknown("example", str(example), map(str, EXAMPLES))
