@@ -53,7 +53,7 @@ def _trained(folder: Path, numbers: Sequence[int], workers: int, kill_after: flo
 
     from distributed import Client, LocalCluster
 
-    from pucli.distributed.blocks import Columns, find_blocks
+    from pucli.distributed.blocks import ColumnNames, find_blocks
     from pucli.distributed.dask_runner import DaskRunner
     from pucli.distributed.training import train_on_blocks
 
@@ -64,7 +64,7 @@ def _trained(folder: Path, numbers: Sequence[int], workers: int, kill_after: flo
         runner = DaskRunner(client)
         runner.each(partial(make_block, folder=str(folder)), list(numbers))
         blocks = find_blocks(str(folder / "*.parquet"))
-        columns = Columns(tuple(f"x{k}" for k in range(COLUMNS)), "label", "1")
+        columns = ColumnNames(tuple(f"x{k}" for k in range(COLUMNS)), "label", "1")
         killer = threading.Timer(kill_after or 0.0, _kill, [cluster])
         started = time.perf_counter()
         if kill_after is not None:

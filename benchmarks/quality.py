@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
-from benchmarks.common.quality_labeling import LABELINGS, labeled_split, told
+from benchmarks.common.quality_labeling import LABELINGS, labeled_split, scenario_of
 from benchmarks.common.quality_methods import CASE_CONTROL_ONLY, OF_LABELING, Prediction, Problem, installed, predict
 from benchmarks.common.quality_table import COLUMNS, Cell, table
 from benchmarks.common.quality_tasks import Rows, each_task, f1, of_tasks, tasks, times
@@ -72,7 +72,7 @@ def _cells(
     rng = split_stream(seed, task, labeling, frequency, repeat)
     split = labeled_split(labeling, rows.X, rows.y, frequency, rng)
     labeled, y, y_test = split.s == 1, rows.y[split.train], rows.y[split.test]
-    scenario = told(labeling)
+    scenario = scenario_of(labeling)
     population = y[~labeled] if scenario == "case-control" else y
     problem = Problem(rows.X[split.train], labeled, rows.X[split.test], y, float(population.mean()), scenario, repeat)
     found = []

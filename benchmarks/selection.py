@@ -30,7 +30,7 @@ from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand
 from pucli.tuning.inputs import estimator_of_prior, share_of_positives
 from pucli.tuning.routes import FoldedRows, make_route
-from pucli.tuning.scorers import RANKING, Rule, Scores, choose, score_counts
+from pucli.tuning.scorers import RANKING, PointScores, Rule, choose, score_counts
 
 FOLDS, REPEATS = 4, 2
 COLUMNS = ("tasks", "method", "criterion", "threshold", "F1", "regret", "regret to all", "worst task")
@@ -112,7 +112,7 @@ class Candidates:
         result: np.ndarray = rankdata(self.held_out, axis=2).mean(axis=0)
         return result
 
-    def scores(self, criterion: str, seen: Evidence, s: np.ndarray, reference: np.ndarray) -> Scores:
+    def scores(self, criterion: str, seen: Evidence, s: np.ndarray, reference: np.ndarray) -> PointScores:
         """Return the scores of the points by a criterion."""
         found = score_counts(seen.counts, self.rule._replace(name=criterion if criterion == "puf" else "f1"))
         if criterion in ("puf", "f1"):
@@ -128,7 +128,7 @@ class Candidates:
                 for of in self.held_out
             ]
             value = np.mean(aucs, axis=1)
-        return Scores(np.nan_to_num(value, nan=-1.0), np.zeros(len(value)), found.constant)
+        return PointScores(np.nan_to_num(value, nan=-1.0), np.zeros(len(value)), found.constant)
 
 
 def _cells(task: str, rows: Rows, frequency: float, methods: Sequence[str]) -> list[dict[str, Any]]:

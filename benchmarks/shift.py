@@ -22,7 +22,7 @@ from sklearn.isotonic import IsotonicRegression
 from benchmarks.common.quality_tasks import Rows, each_task, of_tasks, times
 from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
-from pucli.data.columns.drift import Tally, Usual
+from pucli.data.columns.drift import DriftCounter, ReferenceShares
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.models.shift import binned, old_shares
 from pucli.solvers.prior.shift import LEVEL, FeatureShares, changed_features, new_prior
@@ -64,7 +64,7 @@ def _cells(rows: Rows, task: str, repeat: int) -> list[dict[str, Any]]:
     s = np.arange(len(X)) < len(labeled)
     with warnings.catch_warnings(action="ignore"):
         model = AutoPU(scenario="case-control", random_state=repeat).fit(X, s)
-    usual = Usual.of(X, ~s)
+    usual = ReferenceShares.of(X, ~s)
     old = old_shares(usual, (len(labeled), len(unlabeled)), single=False)
     Z, y = rows.X[rest], rows.y[rest]
     score = model.score_rows(Z)
@@ -111,8 +111,10 @@ def draw(y: np.ndarray, share: float, rng: np.random.Generator, *, exact: bool) 
     return np.concatenate([kinds[0][:positive], kinds[1][: n - positive]])
 
 
-def _called(old: tuple[FeatureShares, FeatureShares], Z: np.ndarray, usual: Usual, *, any_prior: bool) -> bool:
-    tally = Tally()
+def _called(
+    old: tuple[FeatureShares, FeatureShares], Z: np.ndarray, usual: ReferenceShares, *, any_prior: bool
+) -> bool:
+    tally = DriftCounter()
     tally.add_usual([(str(k), str(k)) for k in range(Z.shape[1])], Z, usual)
     seen = tally.compared()
     assert seen is not None

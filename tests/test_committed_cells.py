@@ -25,7 +25,7 @@ import pytest
 from pucli.data import dataset_entry
 from pucli.methods import constructor_defaults, get_method
 from pucli.protocols.deep import protocol as deep
-from pucli.protocols.deep.training import Training, place_of
+from pucli.protocols.deep.training import TrainingState, position_of
 from pucli.protocols.pu_figures import protocol as pu_figures
 from pucli.protocols.semi_supervised.report import curves_of, harm_rows
 from pucli.report.cells_csv import HEAD, METRIC, SECONDS, SEPARATOR, WAY, read_cells_csv
@@ -180,8 +180,8 @@ def check_first_look(cell: Cell, context: Context, name: str) -> None:
     method, options = cell.declared["method"], cell.declared["options"]
     drawn = deep.PROTOCOL.prepare(cell, context)
     seed, iterations = deep.fit_seed(cell), min(options["looks"])
-    with place_of(cell, context) as folder:
-        model = Training.of(folder).stage(method, drawn.X_train, seed, iterations, block=1000)
+    with position_of(cell, context) as folder:
+        model = TrainingState.of(folder).stage(method, drawn.X_train, seed, iterations, block=1000)
     generated = model.sample(options["generated"], random_state=seed)
     (expected,) = (
         float(line["log_likelihood"])

@@ -25,6 +25,6 @@ def labeled_split(labeling: str, X: np.ndarray, y: np.ndarray, frequency: float,
     return make_split(scenario, y, frequency, rng=rng, tilt=labeling_tilt(mechanism, X, y, rng))
 
 
-def told(labeling: str) -> str:
+def scenario_of(labeling: str) -> str:
     """Return the scenario, which is all that a method is told about a labeling."""
     return LABELINGS[labeling][0]

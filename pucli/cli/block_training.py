@@ -23,7 +23,7 @@ from pucli.core.processes import dask_client
 
 if TYPE_CHECKING:
     from pucli.distributed.auto import BlockAuto
-    from pucli.distributed.blocks import Block, Columns
+    from pucli.distributed.blocks import Block, ColumnNames
     from pucli.distributed.dask_runner import DaskRunner
     from pucli.distributed.training import BlockModel
     from pucli.methods import Method
@@ -35,7 +35,7 @@ Engine = Annotated[
     typer.Option(
         "--backend",
         help="local, or dask for many Parquet files ('folder/*.parquet').",
-        autocompletion=completion.words(*BACKENDS),
+        autocompletion=completion.completer(*BACKENDS),
     ),
 ]
 Scheduler = Annotated[
@@ -89,9 +89,9 @@ class Backend:
             raise UsageError("--predictions needs --backend dask; use `pucli predict` for a single file.")
         return False
 
-    def blocks(self, where: FileRows) -> tuple[list[Block], Columns]:
+    def blocks(self, where: FileRows) -> tuple[list[Block], ColumnNames]:
         """Return the blocks and the columns of --data, after checking the options that blocks do not support."""
-        from pucli.distributed.blocks import Columns, find_blocks, numeric_columns
+        from pucli.distributed.blocks import ColumnNames, find_blocks, numeric_columns
 
         if where.file is None or where.label is None:
             raise UsageError("--backend dask needs --data 'folder/*.parquet' and --label COLUMN.")
@@ -121,7 +121,7 @@ class Backend:
                 raise UsageError(f"--predictions {self.predictions} is the folder of the data; give another one.")
             output_folder("--predictions", self.predictions)
             self.predictions.mkdir(parents=True, exist_ok=True)
-        return found, Columns(names, where.label, where.positive or "")
+        return found, ColumnNames(names, where.label, where.positive or "")
 
     def predict(self, out: Output, runner: DaskRunner, blocks: list[Block], model: BlockModel | BlockAuto) -> list[str]:
         """Write one file of predictions per data file, on the workers, and return their paths.
@@ -129,7 +129,7 @@ class Backend:
         Without `--predictions`, nothing is written.
         """
         from pucli.distributed.blocks import write_predictions
-        from pucli.distributed.training import words_of
+        from pucli.distributed.training import class_names_of
 
         if self.predictions is None:
             return []
@@ -139,7 +139,7 @@ class Backend:
         of_file: dict[str, list[Block]] = {}
         for block in blocks:
             of_file.setdefault(block.path, []).append(block)
-        words = words_of(model.labels, model.columns)
+        words = class_names_of(model.labels, model.columns)
         folder = str(self.predictions.resolve())
         write = partial(write_predictions, model=model, columns=model.columns, folder=folder, words=words)
         try:
@@ -194,12 +194,12 @@ def train_in_blocks(
 def _say_of_columns(out: Output, where: FileRows, fitted: BlockModel | BlockAuto) -> None:
     """Warn about suspicious columns; say which class was taken for the labeled positives if none is named."""
     from pucli.cli.text.columns import say_which_class
-    from pucli.distributed.training import words_of
+    from pucli.distributed.training import class_names_of
 
     for line in fitted.checked.warnings:
         out.warn(line)
     if where.positive is None:
-        rest, marked = words_of(fitted.labels, fitted.columns)
+        rest, marked = class_names_of(fitted.labels, fitted.columns)
         say_which_class(out, marked, rest, fitted.columns.label, fitted.labels[marked])
 
 

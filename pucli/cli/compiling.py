@@ -14,7 +14,7 @@ NOT_KEPT = "Compiling solvers, 8 s at each start; to keep them, set NUMBA_CACHE_
 LEAST_SECONDS = 0.5
 
 
-def tell_of_compiling(out: Output) -> None:
+def announce_compiling(out: Output) -> None:
     """Write the remark, once, when compilations of this process have taken a while.
 
     Nothing is written if Numba was not imported.

@@ -57,7 +57,7 @@ def parameters(ctx: typer.Context) -> list[str]:
     return [f"{key}=" for key in estimator_of(name)._get_param_names()] if name else []
 
 
-def words(*choices: str) -> Callable[[], list[str]]:
+def completer(*choices: str) -> Callable[[], list[str]]:
     """Return a completer of fixed words."""
     return lambda: list(choices)
 

@@ -27,10 +27,10 @@ from typer.core import TyperGroup
 import pucli.cli.commands
 from pucli.cli.help import HelpfulCommand, examples_text, groups, plain_metavar
 from pucli.cli.interrupts import interrupts, noticed
-from pucli.cli.output import Failed, Failure, Kind, Output, Stopped
+from pucli.cli.output import CommandFailure, Failed, Kind, Output, Stopped
 from pucli.cli.row_options import TABLE, take_first_argument, with_first_argument
 from pucli.cli.schema import version_of
-from pucli.cli.terminal import inert_text, tell
+from pucli.cli.terminal import inert_text, print_error
 from pucli.core.errors import FULL_DISK, PucliError, nearest, unknown
 from pucli.core.json_values import json_values
 
@@ -230,13 +230,13 @@ def _report(error: Exception, *, as_json: bool) -> int:
         message = f"{message[: LONGEST - END]} [...] {message[-END:]}"
     if as_json:
         found = error.document if isinstance(error, Stopped) else {}
-        document = {**found, **json_values(Failed(Failure(kind, message, code)))}
+        document = {**found, **json_values(Failed(CommandFailure(kind, message, code)))}
         try:
             Output(as_json=True, quiet=True).write(json.dumps(document, indent=2, ensure_ascii=False))
         except OSError:  # the disk that is full may be that of stdout
-            tell(f"pucli: {message}")
+            print_error(f"pucli: {message}")
     else:
-        tell(message if kind == "help" else f"pucli: {message}")
+        print_error(message if kind == "help" else f"pucli: {message}")
     return code
 
 

@@ -137,7 +137,7 @@ Scenario = Annotated[
         "--scenario",
         help="case-control: the unlabeled rows are a sample of their own; class prior and counts are of them. "
         "single-training-set: some positives of one sample are labeled; class prior and counts are of all its rows.",
-        autocompletion=completion.words("case-control", "single-training-set"),
+        autocompletion=completion.completer("case-control", "single-training-set"),
         callback=_known_scenario,
     ),
 ]

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 from pucli.cli.interrupts import interrupts
 from pucli.cli.progress import Bar, Lines, Progress
-from pucli.cli.terminal import filled, inert_text, number, on_terminal, tell, width_of, wrapped
+from pucli.cli.terminal import filled, inert_text, number, on_terminal, print_error, width_of, wrapped
 from pucli.core.errors import PucliError, RunError, UsageError, naming_options
 from pucli.core.json_values import json_values
 
@@ -40,7 +40,7 @@ Kind: TypeAlias = Literal["usage", "run", "interrupted", "defect", "help"]
 
 
 @dataclass(frozen=True)
-class Failure:
+class CommandFailure:
     """An error."""
 
     kind: Kind
@@ -52,7 +52,7 @@ class Failure:
 class Failed:
     """What any command prints with --json if it fails; further keys are results known before Ctrl-C."""
 
-    error: Failure
+    error: CommandFailure
 
 
 class Output:
@@ -91,10 +91,10 @@ class Output:
         """Write the message for Ctrl-C from another thread."""
         message = f"interrupted. {self.if_interrupted}"
         if self.as_json:
-            failed = Failed(Failure("interrupted", message, Stopped.exit_code))
+            failed = Failed(CommandFailure("interrupted", message, Stopped.exit_code))
             self.write(json.dumps(json_values(failed), indent=2, ensure_ascii=False))
         else:
-            tell(f"pucli: {message}")
+            print_error(f"pucli: {message}")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -102,7 +102,7 @@ class Output:
         self._entered.__exit__(kind, error, trace)
         if error is not None:
             for text in self.held or ():
-                tell(f"warning: {text}")
+                print_error(f"warning: {text}")
         if isinstance(error, Stopped):
             error.document = json_values(self._document)
         elif isinstance(error, KeyboardInterrupt) or (isinstance(error, Exception) and interrupts.seen):
@@ -178,7 +178,7 @@ class Output:
     def remark(self, text: str, *, now: bool = False) -> None:
         """Write a remark, which is not part of the result, to stderr; not after `hold`, unless `now`."""
         if not self.quiet and (now or self.held is None):
-            tell(text if on_terminal(sys.stderr) else " ".join(text.splitlines()))
+            print_error(text if on_terminal(sys.stderr) else " ".join(text.splitlines()))
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr, once and also with --quiet; "" is none."""
@@ -188,7 +188,7 @@ class Output:
             if self.held is not None:
                 self.held.append(text)
                 return
-            tell(f"warning: {text}")
+            print_error(f"warning: {text}")
 
     def warn_together(self, texts: Sequence[str], joined: str) -> None:
         """Write several warnings as one line, `joined`; the JSON document has each of them."""
@@ -201,7 +201,7 @@ class Output:
         if self.held is not None:
             self.held.append(joined)
         else:
-            tell(f"warning: {joined}")
+            print_error(f"warning: {joined}")
 
     def fits(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
         """Return whether a table fits on the screen; True if stdout is not a screen."""

@@ -8,7 +8,7 @@ import time
 from contextlib import AbstractContextManager
 
 from pucli.cli.interrupts import interrupts
-from pucli.cli.terminal import duration, inert_text, tell
+from pucli.cli.terminal import duration, inert_text, print_error
 
 
 class Progress(AbstractContextManager["Progress"]):
@@ -115,7 +115,7 @@ class Lines(Progress):
 
     def _write(self, line: str) -> None:
         self._last, self._shown = time.monotonic(), True
-        tell(line)
+        print_error(line)
 
     def show(self, done: int, total: int | None, text: str, seconds_left: float | None) -> None:
         """Write a line, if the previous one is old enough or all steps are done."""

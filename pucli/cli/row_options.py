@@ -186,7 +186,7 @@ class FileRows(ReadingOptions):
 
 
 @dataclass(frozen=True)
-class Rows(FileRows):
+class RowOptions(FileRows):
     """Options that name training rows in files of the user, or in a declared data set whose labels are hidden."""
 
     dataset: opt.DatasetName = None
@@ -194,21 +194,21 @@ class Rows(FileRows):
 
 
 @dataclass(frozen=True)
-class SplitRows(Rows):
+class SplitRowOptions(RowOptions):
     """Options that name training rows; those of a declared data set may come from a file of splits."""
 
     split: opt.SplitFile = None
     repeat: opt.Repeat = 0
 
-    def or_example(self, out: Output, own: str = OWN_TABLE) -> SplitRows:
+    def or_example(self, out: Output, own: str = OWN_TABLE) -> SplitRowOptions:
         """Return the options, which name the example if they name no rows and no column; a remark says so first."""
         if any((self.dataset, self.data, self.label, self.positive, self.unlabeled, self.negative, self.split)):
             return self
-        tell_of_example(out, own)
+        announce_example(out, own)
         return replace(self, dataset=EXAMPLE)
 
 
-def tell_of_example(out: Output, own: str) -> None:
+def announce_example(out: Output, own: str) -> None:
     """Say which rows a command takes that was given none, and which options name the user's own."""
     out.remark(
         f"No rows were given: this is the data set {EXAMPLE}, which comes with scikit-learn. For your own: {own}"

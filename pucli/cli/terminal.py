@@ -90,7 +90,7 @@ def width_of(stream: TextIO) -> int | None:
     return min(shutil.get_terminal_size().columns, WIDEST) if on_terminal(stream) else None
 
 
-def tell(text: str) -> None:
+def print_error(text: str) -> None:
     """Write a line to stderr, which may be closed; on a terminal warnings are yellow and errors red."""
     text = inert_text(text.replace("\r", "\\r"))
     if len(text) > LONGEST:  # names in a file may have any length

@@ -41,7 +41,7 @@ def option_of(goal: str) -> str:
 
 
 @dataclass(frozen=True)
-class MovedCut:
+class MovedThreshold:
     """Options that move the threshold, of which at most one may be given; without any, the threshold is kept."""
 
     goal: Goal = ""
@@ -81,16 +81,16 @@ class MovedCut:
         return replace(saved, pipeline=Pipeline(steps))
 
 
-def unkept_recall(cut: MovedCut, model: Any) -> str:
+def unkept_recall(cut: MovedThreshold, model: Any) -> str:
     """Return why the requested recall cannot be guaranteed and which can, or "" if it can or none is requested."""
     if cut.recall is None:
         return ""
     import numpy as np
 
-    from pucli.solvers.ensemble.threshold import CONFIDENCE, recall_cut
+    from pucli.solvers.ensemble.threshold import CONFIDENCE, threshold_for_recall
 
     count = len(model._positive)
-    if math.isfinite(recall_cut(np.arange(count), cut.recall)):
+    if math.isfinite(threshold_for_recall(np.arange(count), cut.recall)):
         return ""
     # the least of the held-out scores of p labeled rows keeps a recall r with confidence 1 - r**p
     most = math.floor(1000 * (1 - CONFIDENCE) ** (1 / count)) / 1000
@@ -104,13 +104,13 @@ def unkept_recall(cut: MovedCut, model: Any) -> str:
 
 
 @dataclass(frozen=True)
-class CutOptions(MovedCut):
+class ThresholdOptions(MovedThreshold):
     """Options that move the threshold, including a number of rows."""
 
     top: Top = None
 
 
-def warn_of_doubts(out: Output, saved: SavedModel) -> None:
+def warn_of_findings(out: Output, saved: SavedModel) -> None:
     """Warn about the findings of training: a column that may leak the label, or results that may be chance."""
     if saved.metadata.get("doubt"):
         out.warn(f"found in training: {saved.metadata['doubt']}.")

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from pucli.core.errors import UsageError
-from pucli.core.plug_ins import Offer, modules
+from pucli.core.plug_ins import PlugIn, modules
 
 CATALOGUE = "datasets.yaml"
 VARIABLE = "PUCLI_DATASETS"
@@ -28,7 +28,7 @@ def declared_path(relative: str) -> Path:
     return _PACKAGE / "_declared" / relative
 
 
-def offered_folders() -> list[tuple[Path, Offer]]:
+def offered_folders() -> list[tuple[Path, PlugIn]]:
     """Return the folders of installed packages that declare data sets or experiments."""
     usable = modules("pucli.catalogues").values()
     return [(Path(offer.found.__file__).parent, offer) for offer in usable if getattr(offer.found, "__file__", None)]

@@ -37,7 +37,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
-class Offer:
+class PlugIn:
     """A loaded entry point."""
 
     name: str  # of the entry point
@@ -57,25 +57,25 @@ def warn(text: str) -> None:
 
 
 @functools.cache
-def offers(group: str) -> tuple[Offer, ...]:
+def plug_ins(group: str) -> tuple[PlugIn, ...]:
     """Return the entry points of installed packages in `group`, sorted by name."""
     found = []
     for point in sorted(importlib.metadata.entry_points(group=group), key=lambda point: (point.name, point.value)):
         package = point.dist.name if point.dist is not None else point.value.partition(".")[0]
         version = point.dist.version if point.dist is not None else "of unknown version"
-        offer = Offer(point.name, package, version, None)
+        offer = PlugIn(point.name, package, version, None)
         try:
-            found.append(Offer(point.name, package, version, point.load()))
+            found.append(PlugIn(point.name, package, version, point.load()))
         except Exception as error:  # importing another package may raise any error
             offer.refuse(f"{point.value} cannot be loaded ({_short(error)})")
     return tuple(found)
 
 
 @functools.cache
-def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Offer, Kind], ...]:
+def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[PlugIn, Kind], ...]:
     """Return the objects of type `kind` offered in `group` under free, valid names, each with its offer."""
-    found: dict[str, tuple[Offer, Kind]] = {}
-    for offer in offers(group):
+    found: dict[str, tuple[PlugIn, Kind]] = {}
+    for offer in plug_ins(group):
         given = offer.found if isinstance(offer.found, (list, tuple)) else [offer.found]
         for thing in given:
             name = getattr(thing, "name", None)
@@ -91,10 +91,10 @@ def named(group: str, kind: type[Kind], taken: frozenset[str]) -> tuple[tuple[Of
 
 
 @functools.cache
-def modules(group: str, needs: tuple[str, ...] = (), taken: frozenset[str] = frozenset()) -> dict[str, Offer]:
+def modules(group: str, needs: tuple[str, ...] = (), taken: frozenset[str] = frozenset()) -> dict[str, PlugIn]:
     """Return the offers of modules in `group` that have the attributes `needs`, by name."""
-    found: dict[str, Offer] = {}
-    for offer in offers(group):
+    found: dict[str, PlugIn] = {}
+    for offer in plug_ins(group):
         missing = [name for name in needs if not hasattr(offer.found, name)]
         if not isinstance(offer.found, types.ModuleType):
             offer.refuse(f"it offers a {type(offer.found).__name__} where {group} takes a module")
@@ -109,7 +109,7 @@ def modules(group: str, needs: tuple[str, ...] = (), taken: frozenset[str] = fro
 
 def forget() -> None:
     """Clear the cache, after a package was installed in this process."""
-    for function in (offers, named, modules):
+    for function in (plug_ins, named, modules):
         function.cache_clear()
 
 

@@ -107,7 +107,7 @@ def _start_trackers() -> None:
 
 
 @contextlib.contextmanager
-def told_of_lost_workers(work: str, way_out: str, kept: str = "") -> Iterator[None]:
+def explained_lost_workers(work: str, way_out: str, kept: str = "") -> Iterator[None]:
     """Replace Dask's messages about workers and a scheduler that are gone."""
     from distributed import KilledWorker
     from distributed.comm import CommClosedError

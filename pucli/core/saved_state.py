@@ -92,7 +92,7 @@ class Flag(Kind):
             raise StateError(f"{where} is not {'True or False' if self.value is None else self.value}")
 
 
-class Word(Kind):
+class TextValue(Kind):
     """A text; one of `words` if there are any."""
 
     def _check(self, value: Any, where: str, sizes: Sizes) -> None:
@@ -198,7 +198,7 @@ class Each(Kind):
             self.item.check(item, f"{where}[{key!r}]", sizes)
 
 
-class Record(Kind):
+class Entries(Kind):
     """A dict with these entries."""
 
     def __init__(self, **entries: Any) -> None:
@@ -219,7 +219,7 @@ class Layers(Kind):
     outputs: str
 
     def _check(self, value: Any, where: str, sizes: Sizes) -> None:
-        parts = Each(Plain(), 1), Each(Plain(), 1), Word("relu", "elu"), Word("linear", "tanh", "sigmoid")
+        parts = Each(Plain(), 1), Each(Plain(), 1), TextValue("relu", "elu"), TextValue("linear", "tanh", "sigmoid")
         Parts(*parts).check(value, where, sizes)
         weights, offsets = value[:2]
         if len(weights) != len(offsets):
@@ -230,7 +230,7 @@ class Layers(Kind):
             Array(names[k + 1]).check(offset, f"{where} offsets {k}", sizes)
 
 
-class Held(Kind):
+class Nested(Kind):
     """An object of one of these classes, by name, which has a declaration of its own.
 
     With `features`, it has that number of features, a size of the object that holds it, instead of "m".
@@ -243,7 +243,7 @@ class Held(Kind):
     def _check(self, value: Any, where: str, sizes: Sizes) -> None:
         if self.features != "m":
             inner = {"m": sizes[self.features]} if self.features in sizes else {}
-            Held(*self.items).check(value, where, inner)
+            Nested(*self.items).check(value, where, inner)
             _match((inner.get("m", -1),), (self.features,), where, sizes)
             return
         if self.items and type(value).__name__ not in self.items:
@@ -291,7 +291,7 @@ ABOVE_ZERO = Scalar(1.0 / LARGEST)
 COMMON = {
     "n_features_in_": Whole(1, size="m"),
     "feature_names_in_": Names("m"),
-    "_sklearn_version": Word(),
+    "_sklearn_version": TextValue(),
     "_sklearn_output_config": Plain(),
 }
 # The classes of scikit-learn that a model file may hold.
@@ -303,7 +303,7 @@ _OF_SKLEARN: Mapping[str, State] = {
         "n_samples_seen_": Plain(),
     },
     "sklearn.svm._classes.SVC": {
-        "kernel": Word("linear", "rbf"),
+        "kernel": TextValue("linear", "rbf"),
         "_sparse": Flag(False),
         "_effective_probability": Flag(False),
         "class_weight_": Array(2, low=0.0),
@@ -326,7 +326,7 @@ _OF_SKLEARN: Mapping[str, State] = {
         "shape_fit_": Parts(Whole(1), Whole(1, size="m")),
     },
     "sklearn.mixture._gaussian_mixture.GaussianMixture": {
-        "covariance_type": Word("full", "tied", "diag", "spherical"),
+        "covariance_type": TextValue("full", "tied", "diag", "spherical"),
         "converged_": Flag(),
         "weights_": Array("S", low=0.0, high=1.0 + 1e-9),
         "means_": Array("S", "m"),

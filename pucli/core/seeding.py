@@ -16,10 +16,10 @@ def stream(seed: int, *keys: object) -> np.random.Generator:
     The stream depends only on `seed` and `keys` (any JSON values), so every cell of an experiment is independent of all
     other cells and of the number of workers.
     """
-    return np.random.default_rng(np.random.SeedSequence(seed_words(seed, *keys)))
+    return np.random.default_rng(np.random.SeedSequence(seed_sequence(seed, *keys)))
 
 
-def seed_words(seed: int, *keys: object) -> list[int]:
+def seed_sequence(seed: int, *keys: object) -> list[int]:
     """Return eight 32-bit words that identify (`seed`, `keys`)."""
     text = json.dumps([seed, *keys], sort_keys=True, default=str)
     digest = hashlib.sha256(text.encode()).digest()

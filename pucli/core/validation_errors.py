@@ -25,7 +25,7 @@ def explain(
     """Return one line for each place in a declaration that is wrong, at most `MOST_LINES`."""
     found: dict[tuple[Any, ...], Any] = {}
     for item in error.errors():
-        found.setdefault(tuple(_place(item, content)), item)
+        found.setdefault(tuple(_location(item, content)), item)
     # where a branch of a union has an error further in, those of the other branches are noise
     outer = {place[:end] for place in found for end in range(len(place))}
     items = {place: item for place, item in found.items() if place not in outer or item["type"] == "value_error"}
@@ -50,7 +50,7 @@ def _line(item: Any, place: tuple[Any, ...], model: type[BaseModel], prefix: Seq
     return f"{where}{message[0].lower()}{message[1:]}; found {shown}."
 
 
-def _place(item: Any, content: Any) -> Iterator[Any]:
+def _location(item: Any, content: Any) -> Iterator[Any]:
     """Yield the keys of the place of an error in the content, without the names of branches of unions."""
     loc = item["loc"]
     for number, part in enumerate(loc):

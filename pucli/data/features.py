@@ -108,21 +108,21 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         return tags
 
 
-class Shape(NamedTuple):
+class RedundantFeatures(NamedTuple):
     """Features and rows without information of their own."""
 
     constant_features: list[str]  # names of the constant features
     duplicate_rows: int  # number of rows that repeat an earlier one
 
 
-def shape(X: Floats, feature_names: Iterable[str]) -> Shape:
+def shape(X: Floats, feature_names: Iterable[str]) -> RedundantFeatures:
     """Return the constant features and the number of duplicate rows; both are allowed."""
     import pandas as pd
     from scipy.sparse import issparse
 
     if issparse(X):  # not checked for many columns
-        return Shape([], 0)
-    return Shape(constant_features(X, feature_names), int(pd.DataFrame(X).duplicated().sum()))
+        return RedundantFeatures([], 0)
+    return RedundantFeatures(constant_features(X, feature_names), int(pd.DataFrame(X).duplicated().sum()))
 
 
 def constant_features(X: Floats, feature_names: Iterable[str]) -> list[str]:

@@ -100,7 +100,7 @@ class Sort(_Declared):
     ignore_case: bool = Field(default=False, description="whether A and a are the same")
 
 
-class Rows(_Declared):
+class RowSelection(_Declared):
     """Selection of rows, applied in the order of the fields."""
 
     drop_first: int = Field(default=0, description="number of rows to leave out at the top")
@@ -135,7 +135,7 @@ class Features(_Declared):
     )
 
 
-class Published(_Declared):
+class PublishedCounts(_Declared):
     """Counts stated by the publication, after the selection of rows, classes and columns."""
 
     positive: int | None = Field(default=None, description="number of positives")
@@ -167,7 +167,7 @@ class Entry(_Declared):
     )
     reader: DeclaredFormat = Field(default=DeclaredFormat(), description="format of the files")
     target: Target = Field(default=Target(), description="label column and classes")
-    rows: Rows = Field(default=Rows(), description="rows to take")
+    rows: RowSelection = Field(default=RowSelection(), description="rows to take")
     features: Features = Field(default=Features(), description="columns to take, and their encoding")
     groups: Column | list[Column] | None = Field(
         default=None,
@@ -180,8 +180,8 @@ class Entry(_Declared):
     )
     note: str = Field(default="", description="remark, such as the reason for a guessed selection")
     content_sha256: Sha256 | None = Field(default=None, description="SHA-256 of the rows after reading")
-    published: Published = Field(
-        default=Published(), description="counts that the publication states, after the selection"
+    published: PublishedCounts = Field(
+        default=PublishedCounts(), description="counts that the publication states, after the selection"
     )
 
     @model_validator(mode="after")

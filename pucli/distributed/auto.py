@@ -19,16 +19,16 @@ import numpy as np
 from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
-from pucli.distributed.blocks import Block, Columns, Moments, Total, read_rows
+from pucli.distributed.blocks import Block, ColumnNames, Moments, Total, read_rows
 from pucli.distributed.boosting import boosted_on_blocks, held_out_scores, held_out_sums, mean_of
-from pucli.distributed.sample import Checked, Sample, Shares, checked, sample, sample_shares, uniform
-from pucli.distributed.training import Runner, checked_columns, saved, words_of
+from pucli.distributed.sample import Checked, RowSample, Shares, checked, sample, sample_shares, uniform
+from pucli.distributed.training import Runner, checked_columns, class_names_of, saved
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.estimators.auto.leaderboard import warn_of_chance
 from pucli.estimators.auto.random_labeling import RandomLabeling, random_labeling
 from pucli.metrics.ranking import auc, chance_limit, true_auc
 from pucli.models.saved import SavedModel, make_pipeline
-from pucli.solvers.ensemble.class_prior import HeldOut
+from pucli.solvers.ensemble.class_prior import OutOfFoldScores
 from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember
 from pucli.solvers.ensemble.estimates import f1_of
 from pucli.solvers.ensemble.forests import BoostingKind, TreeSum
@@ -58,7 +58,7 @@ class BlockAuto:
     """An `AutoPU` that was trained on blocks."""
 
     estimator: AutoPU
-    columns: Columns
+    columns: ColumnNames
     labels: dict[str, int]  # number of rows with each label
     # number of unlabeled rows whose held-out score is above the threshold, up to the width of a bin
     called_positive: int
@@ -75,13 +75,13 @@ class BlockAuto:
     def to_save(self, data: str) -> SavedModel:
         """Return the model as a model file holds it."""
         pipeline = make_pipeline(self.estimator, standardize=False)
-        found = saved("auto", pipeline, self.columns, words_of(self.labels, self.columns), data, self.checked)
+        found = saved("auto", pipeline, self.columns, class_names_of(self.labels, self.columns), data, self.checked)
         found.metadata["doubt"] = self.random_labeling.doubt
         return found
 
 
 def auto_on_blocks(
-    runner: Runner, blocks: Sequence[Block], columns: Columns, params: dict[str, Any], client: Any = None
+    runner: Runner, blocks: Sequence[Block], columns: ColumnNames, params: dict[str, Any], client: Any = None
 ) -> BlockAuto:
     """Train `AutoPU` with kernel ridge regressions, and boosted trees if wanted, on blocks of rows."""
     model, seed = AutoPU(**params), int(params["random_state"])
@@ -114,7 +114,7 @@ def auto_on_blocks(
     model.ensemble_ = ensemble
     share = n_p / known.n if whole else 0.0
     population = scores_of(unlabeled + positive if whole else unlabeled)
-    model._conclude(HeldOut(scores_of(positive), population, share, seed))
+    model._conclude(OutOfFoldScores(scores_of(positive), population, share, seed))
     hidden = float(np.clip((model.prior_ * known.n - n_p) / (known.n - n_p), 0.0, 1.0)) if whole else model.prior_
     model.leaderboard_ = _leaderboard(model, fitted, counts, hidden, whole)
     ranking = auc(scores_of(positive), scores_of(unlabeled))
@@ -125,7 +125,9 @@ def auto_on_blocks(
     return BlockAuto(model, all_columns, known.labels, above, test, about)
 
 
-def _of_columns(kept: Ints, some: Sample, known: Moments, columns: Columns) -> tuple[Sample, Moments, Columns]:
+def _of_columns(
+    kept: Ints, some: RowSample, known: Moments, columns: ColumnNames
+) -> tuple[RowSample, Moments, ColumnNames]:
     """Return the sample, the moments and the names of the columns `kept` alone."""
     names = tuple(columns.features[k] for k in kept)
     of_kept = {name: getattr(known, name)[kept] for name in ("mean", "squares", "low", "high")}
@@ -137,7 +139,7 @@ def fold_of(block: Block, seed: int) -> Ints:
     return (uniform(block, seed + 1) * FOLDS).astype(np.int64)
 
 
-def _fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[FittedMember], seed: int) -> Total:
+def _fold_sums(block: Block, columns: ColumnNames, views: Views, members: Sequence[FittedMember], seed: int) -> Total:
     """Return the sums of kernel products of one block, (members, FOLDS, 2, r, r): of labeled and of unlabeled rows.
 
     Members are kernel ridge regressions with r - 1 landmarks each.
@@ -157,7 +159,9 @@ def _fold_sums(block: Block, columns: Columns, views: Views, members: Sequence[F
     return Total(found)
 
 
-def _score_histograms(block: Block, columns: Columns, ensemble: Ensemble, by_fold: Sequence[Any], seed: int) -> Total:
+def _score_histograms(
+    block: Block, columns: ColumnNames, ensemble: Ensemble, by_fold: Sequence[Any], seed: int
+) -> Total:
     """Return counts (members + 1, 2, BINS) of held-out scores of one block; the last are of the mean over members.
 
     by_fold : for each member the coefficients (r, FOLDS) fitted without each fold or, for trees, the models.
@@ -204,7 +208,7 @@ def _kernel(model: KernelRidge, X: Floats) -> Floats:
     return with_intercept(model.values(X))
 
 
-def _views(some: Sample, shares: Shares, known: Moments) -> Views:
+def _views(some: RowSample, shares: Shares, known: Moments) -> Views:
     """Return the views: scales of all rows, ranks of a sample in which both kinds have their share."""
     thin = min(1.0, shares.unlabeled / shares.labeled)
     labeled = some.X[some.labeled]
@@ -217,7 +221,7 @@ def _views(some: Sample, shares: Shares, known: Moments) -> Views:
     return replace(views, raw=Standardize(signs * known.mean, scale))
 
 
-def _choose(some: Sample, views: Views, seed: int) -> list[FittedMember]:
+def _choose(some: RowSample, views: Views, seed: int) -> list[FittedMember]:
     """Return members whose widths, ridges and landmarks are chosen on the sample."""
     rows = pick_landmarks(some.labeled, CHOOSING_ROWS, stream(seed, "auto", "rows"))
     X, labeled = some.X[rows], some.labeled[rows]
@@ -268,7 +272,7 @@ def _boosted(
     runner: Runner,
     client: Any,
     blocks: Sequence[Block],
-    columns: Columns,
+    columns: ColumnNames,
     views: Views,
     weights: tuple[float, float],
     whole: bool,

@@ -34,7 +34,7 @@ class Block(NamedTuple):
     rows: int
 
 
-class Columns(NamedTuple):
+class ColumnNames(NamedTuple):
     """The columns of features, the label column, and the label of positives as text; "" takes the greater number."""
 
     features: tuple[str, ...]
@@ -91,13 +91,13 @@ def _is_numeric(kind: Any) -> bool:
     return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind))
 
 
-def read_rows(block: Block, columns: Columns) -> tuple[Floats, Bools]:
+def read_rows(block: Block, columns: ColumnNames) -> tuple[Floats, Bools]:
     """Return features (n, m) and the labeling indicator (n,) of a block."""
     X, labels = read_with_labels(block, columns)
     return X, labels == columns.positive
 
 
-def read_with_labels(block: Block, columns: Columns) -> tuple[Floats, AnyArray]:
+def read_with_labels(block: Block, columns: ColumnNames) -> tuple[Floats, AnyArray]:
     """Return features (n, m) and labels (n,) as text; raise UsageError if the file is no longer what was found."""
     table = _table(block, [*columns.features, columns.label])
     X = np.empty((table.num_rows, len(columns.features)))
@@ -162,7 +162,7 @@ class Moments(NamedTuple):
         )
 
 
-def moments(block: Block, columns: Columns) -> Moments:
+def moments(block: Block, columns: ColumnNames) -> Moments:
     """Return the moments of a block."""
     X, labels = read_with_labels(block, columns)
     words, counts = np.unique(labels.astype(str), return_counts=True)
@@ -197,26 +197,26 @@ class RowMap(NamedTuple):
         return with_intercept(rows)
 
 
-class Rows(NamedTuple):
+class BlockRows(NamedTuple):
     """Some rows, with their numbers among all rows."""
 
     numbers: Ints
     X: Floats
 
-    def plus(self, other: Rows) -> Rows:
+    def plus(self, other: BlockRows) -> BlockRows:
         """Return both."""
-        return Rows(np.concatenate([self.numbers, other.numbers]), np.concatenate([self.X, other.X]))
+        return BlockRows(np.concatenate([self.numbers, other.numbers]), np.concatenate([self.X, other.X]))
 
 
-def rows_at(block: Block, columns: Columns, numbers: Ints) -> Rows:
+def rows_at(block: Block, columns: ColumnNames, numbers: Ints) -> BlockRows:
     """Return the rows of a block that are among given row numbers."""
     here = numbers[(numbers >= block.first) & (numbers < block.first + block.rows)]
     if not len(here):
-        return Rows(here, np.empty((0, len(columns.features))))
-    return Rows(here, read_rows(block, columns)[0][here - block.first])
+        return BlockRows(here, np.empty((0, len(columns.features))))
+    return BlockRows(here, read_rows(block, columns)[0][here - block.first])
 
 
-def row_sums(block: Block, columns: Columns, features: RowMap) -> RowSums:
+def row_sums(block: Block, columns: ColumnNames, features: RowMap) -> RowSums:
     """Return the sums of one block from which the model is fitted."""
     X, labeled = read_rows(block, columns)
     return RowSums.of(features(X), labeled)
@@ -232,7 +232,7 @@ class Total(NamedTuple):
         return Total(self.values + other.values)
 
 
-def score_histogram(block: Block, columns: Columns, features: RowMap, coef: Floats) -> Total:
+def score_histogram(block: Block, columns: ColumnNames, features: RowMap, coef: Floats) -> Total:
     """Return the histograms of the scores of one block."""
     X, labeled = read_rows(block, columns)
     bins = np.clip((features(X) @ coef.T - LOWEST_SCORE) // BIN_WIDTH, 0, SCORE_BINS - 1).astype(np.int64)
@@ -251,7 +251,7 @@ class OfRows(Protocol):
 
 
 def write_predictions(
-    item: tuple[str, list[Block]], model: OfRows, columns: Columns, folder: str, words: list[str]
+    item: tuple[str, list[Block]], model: OfRows, columns: ColumnNames, folder: str, words: list[str]
 ) -> str:
     """Write the predictions for one data file to a Parquet file of the same name; return its path."""
     import pandas as pd

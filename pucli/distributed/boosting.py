@@ -18,7 +18,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import UsageError
-from pucli.distributed.blocks import Block, Columns, read_rows
+from pucli.distributed.blocks import Block, ColumnNames, read_rows
 from pucli.solvers.ensemble.boosting.grow import Tree
 from pucli.solvers.ensemble.forests import BoostingKind, TreeSum
 from pucli.solvers.ensemble.members import Views
@@ -33,7 +33,7 @@ FoldOf: TypeAlias = Callable[[Block], Ints]
 def boosted_on_blocks(
     client: Any,
     blocks: Sequence[Block],
-    columns: Columns,
+    columns: ColumnNames,
     views: Views,
     fold_of: FoldOf,
     n_folds: int,
@@ -102,7 +102,7 @@ def _on_workers(blocks: Sequence[Block], rows_of: Callable[..., Any], m: int) ->
 
 
 def _rows_of(
-    block: Block, columns: Columns, views: Views, fold_of: FoldOf, fold: int, weights: tuple[float, float]
+    block: Block, columns: ColumnNames, views: Views, fold_of: FoldOf, fold: int, weights: tuple[float, float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the bins, the targets and the weights of the rows of a block outside of a fold."""
     _quiet()
@@ -157,7 +157,7 @@ class ScoreSums(NamedTuple):
 
 
 def held_out_sums(
-    block: Block, columns: Columns, views: Views, models: Sequence[TreeSum], fold_of: FoldOf, whole: bool
+    block: Block, columns: ColumnNames, views: Views, models: Sequence[TreeSum], fold_of: FoldOf, whole: bool
 ) -> ScoreSums:
     """Return the sums of the held-out scores of one block."""
     X, labeled = read_rows(block, columns)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, TypeVar
 
-from pucli.core.processes import told_of_lost_workers
+from pucli.core.processes import explained_lost_workers
 from pucli.distributed.blocks import Block
 from pucli.distributed.training import Mergeable
 
@@ -28,7 +28,7 @@ class DaskRunner:
 
     def total(self, function: Callable[[Block], M], blocks: Sequence[Block]) -> M:
         """Return the sum of the results."""
-        with told_of_lost_workers(*OF_BLOCKS):
+        with explained_lost_workers(*OF_BLOCKS):
             level = self.client.map(function, list(blocks), pure=False, retries=RETRIES)
             while len(level) > 1:
                 groups = [level[a : a + GROUP] for a in range(0, len(level), GROUP)]
@@ -38,7 +38,7 @@ class DaskRunner:
 
     def each(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Return the result for each item."""
-        with told_of_lost_workers(*OF_BLOCKS):
+        with explained_lost_workers(*OF_BLOCKS):
             found: list[Any] = self.client.gather(self.client.map(function, list(items), pure=False, retries=RETRIES))
             return found
 

@@ -17,8 +17,8 @@ from pucli.core.errors import shell_word
 from pucli.data.columns.encoder import TableEncoder
 from pucli.data.columns.encoders import Number
 from pucli.data.columns.kinds import column_kinds
-from pucli.data.rows.row_hashes import MOST_HASHES, row_hashes, row_marks
-from pucli.distributed.blocks import Block, Columns, Moments, read_rows
+from pucli.data.rows.row_hashes import MOST_HASHES, row_fingerprints, row_hashes
+from pucli.distributed.blocks import Block, ColumnNames, Moments, read_rows
 from pucli.solvers.ensemble.rows import mixed
 
 # Expected number of rows of each kind in the sample.
@@ -26,17 +26,19 @@ SAMPLE_LABELED, SAMPLE_UNLABELED = 4000, 20_000
 _MASK = np.uint64(0x9E3779B97F4A7C15)
 
 
-class Sample(NamedTuple):
+class RowSample(NamedTuple):
     """Rows X (n, m), which of them are labeled (n,), and the least hashes of all rows, sorted."""
 
     X: Floats
     labeled: Bools
     hashes: AnyArray
 
-    def plus(self, other: Sample) -> Sample:
+    def plus(self, other: RowSample) -> RowSample:
         """Return both."""
         hashes = np.concatenate([self.hashes, other.hashes])
-        return Sample(np.concatenate([self.X, other.X]), np.concatenate([self.labeled, other.labeled]), _least(hashes))
+        return RowSample(
+            np.concatenate([self.X, other.X]), np.concatenate([self.labeled, other.labeled]), _least(hashes)
+        )
 
 
 class Shares(NamedTuple):
@@ -54,12 +56,12 @@ def sample_shares(n_p: int, n_u: int) -> Shares:
     )
 
 
-def sample(block: Block, columns: Columns, shares: Shares, seed: int) -> Sample:
+def sample(block: Block, columns: ColumnNames, shares: Shares, seed: int) -> RowSample:
     """Return a random sample of the rows of one block."""
     X, labeled = read_rows(block, columns)
     kept = uniform(block, seed) < np.where(labeled, shares.labeled, shares.unlabeled)
     hashes = row_hashes(X, labeled)
-    return Sample(X[kept], labeled[kept], _least(hashes[hashes <= shares.hashes * 2.0**32]))
+    return RowSample(X[kept], labeled[kept], _least(hashes[hashes <= shares.hashes * 2.0**32]))
 
 
 def uniform(block: Block, seed: int) -> Floats:
@@ -79,13 +81,13 @@ class Checked:
 
     warnings: tuple[str, ...]  # warnings for the user, each about one column
     leaks: tuple[str, ...]  # those of the warnings that name a column which probably leaks the label
-    # hashes that recognize training rows, see `pucli.data.rows.row_hashes.row_marks`
+    # hashes that recognize training rows, see `pucli.data.rows.row_hashes.row_fingerprints`
     marks: dict[str, Any] = field(repr=False)
     # (m,), ends of the columns
     low: Floats
     high: Floats
     n: int  # number of rows
-    some: Sample = field(repr=False)
+    some: RowSample = field(repr=False)
 
     def encoder(self, names: Sequence[str]) -> TableEncoder:
         """Return the encoder of these numeric columns, which knows their ranges."""
@@ -96,7 +98,7 @@ class Checked:
         return found
 
 
-def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
+def checked(some: RowSample, known: Moments, columns: ColumnNames) -> Checked:
     """Return the findings about the columns from the sample and the moments."""
     from pucli.data.columns.leakage import leaks
 
@@ -111,5 +113,5 @@ def checked(some: Sample, known: Moments, columns: Columns) -> Checked:
     others = [f"column {one.name!r} {one.warning}" for one in kinds if one.warning and one.kind != "identifier"]
     used = [replace(one, kind="number") if one.kind == "identifier" else one for one in kinds]
     telling = tuple(f"column {name!r} {text}" for name, text in leaks(frame, some.labeled, used, hidden=True).items())
-    marks = row_marks(some.hashes, complete=known.n <= MOST_HASHES)
+    marks = row_fingerprints(some.hashes, complete=known.n <= MOST_HASHES)
     return Checked((*identifiers, *others, *telling), telling, marks, known.low, known.high, known.n, some)

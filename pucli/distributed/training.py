@@ -25,7 +25,7 @@ from pucli.distributed.blocks import (
     LOWEST_SCORE,
     SCORE_BINS,
     Block,
-    Columns,
+    ColumnNames,
     Moments,
     RowMap,
     moments,
@@ -45,7 +45,7 @@ from pucli.solvers.glpual.sums import RowSums, solve_squares_from_sums
 from pucli.solvers.kernels.low_rank import LANDMARK_ROWS, landmarks_of
 from pucli.solvers.prior.best_bin import MOST_SCORES, smallest_bound
 from pucli.tuning.grids import expand
-from pucli.tuning.scorers import RANKING, Rule, Scores, choose
+from pucli.tuning.scorers import RANKING, PointScores, Rule, choose
 
 METHOD = "blssvm"
 
@@ -75,7 +75,7 @@ class BlockModel:
 
     estimator: BLSSVM  # fitted
     features: RowMap  # map from raw rows to the columns of the model
-    columns: Columns
+    columns: ColumnNames
     labels: dict[str, int]  # number of rows with each label
     standardized: bool
     # share of positives among the unlabeled rows by the best bin of the training scores, and the score above which that
@@ -102,13 +102,13 @@ class BlockModel:
             scaler = pipeline[0]
             scaler.mean_, scaler.scale_, scaler.constant_ = self.features[:3]
             scaler.n_features_in_ = len(self.columns.features)
-        found = saved(METHOD, pipeline, self.columns, words_of(self.labels, self.columns), data, self.checked)
+        found = saved(METHOD, pipeline, self.columns, class_names_of(self.labels, self.columns), data, self.checked)
         if self.curve is not None:
             found.metadata["probability"] = self.curve.record()
         return found
 
 
-def words_of(labels: Mapping[str, int], columns: Columns) -> list[str]:
+def class_names_of(labels: Mapping[str, int], columns: ColumnNames) -> list[str]:
     """Return the labels of unlabeled rows and of positives in the files."""
     others = [label for label in labels if label != columns.positive]
     rest = others[0] if len(others) == 1 and others[0] else f"not {columns.positive}"
@@ -116,7 +116,7 @@ def words_of(labels: Mapping[str, int], columns: Columns) -> list[str]:
 
 
 def saved(
-    method: str, pipeline: Pipeline, columns: Columns, words: Sequence[str], data: str, checked: Checked
+    method: str, pipeline: Pipeline, columns: ColumnNames, words: Sequence[str], data: str, checked: Checked
 ) -> SavedModel:
     """Return a model of numeric columns in the form in which it is saved."""
     names = list(columns.features)
@@ -133,7 +133,7 @@ def saved(
     return SavedModel(pipeline, method, names, metadata, encoder=checked.encoder(names))
 
 
-def checked_columns(runner: Runner, blocks: Sequence[Block], columns: Columns) -> tuple[Moments, Columns, int]:
+def checked_columns(runner: Runner, blocks: Sequence[Block], columns: ColumnNames) -> tuple[Moments, ColumnNames, int]:
     """Count the labels and return them with the moments of all rows."""
     known = runner.total(partial(moments, columns=columns), blocks)
     columns = columns._replace(positive=columns.positive or _greater(known.labels))
@@ -149,7 +149,7 @@ def checked_columns(runner: Runner, blocks: Sequence[Block], columns: Columns) -
 def train_on_blocks(
     runner: Runner,
     blocks: Sequence[Block],
-    columns: Columns,
+    columns: ColumnNames,
     params: Mapping[str, Any],
     *,
     standardize: bool = True,
@@ -179,7 +179,7 @@ def train_on_blocks(
         features = features._replace(mean=np.zeros(len(features.mean)))
     about = checked(some, known, columns)
     unfinished = BlockModel(model, features, columns, known.labels, standardize, np.nan, np.nan, about)
-    return _with_cut(runner, blocks, unfinished)
+    return _with_threshold(runner, blocks, unfinished)
 
 
 def _greater(labels: Mapping[str, int]) -> str:
@@ -191,7 +191,7 @@ def _greater(labels: Mapping[str, int]) -> str:
 
 
 def _row_map(
-    runner: Runner, blocks: Sequence[Block], columns: Columns, known: Moments, model: BLSSVM, standardize: bool
+    runner: Runner, blocks: Sequence[Block], columns: ColumnNames, known: Moments, model: BLSSVM, standardize: bool
 ) -> RowMap:
     """Return the map to the columns of the model; sets its width and landmarks."""
     m = len(columns.features)
@@ -234,7 +234,7 @@ def _set_ridge(model: BLSSVM, sums: RowSums) -> None:
 def _choose(
     runner: Runner,
     blocks: Sequence[Block],
-    columns: Columns,
+    columns: ColumnNames,
     features: RowMap,
     model: BLSSVM,
     grid: Mapping[str, Any],
@@ -263,21 +263,23 @@ def _choose(
     below = np.cumsum(unlabeled, axis=1) - 0.5 * unlabeled
     areas = (labeled * below).sum(axis=1) / (labeled.sum(axis=1) * unlabeled.sum(axis=1))
     entry, none = get_method(METHOD), np.zeros(len(points))
-    best = choose(points, Scores(areas, none, none > 0), Rule(RANKING, "unlabeled", entry.regularization, entry.ridge))
+    best = choose(
+        points, PointScores(areas, none, none > 0), Rule(RANKING, "unlabeled", entry.regularization, entry.ridge)
+    )
     if model.cut is not None:
         return points[best]
-    return {**points[best], "cut": _best_cut(labeled[best], unlabeled[best])}
+    return {**points[best], "cut": _best_threshold(labeled[best], unlabeled[best])}
 
 
-def _best_cut(labeled: Ints, unlabeled: Ints) -> float:
+def _best_threshold(labeled: Ints, unlabeled: Ints) -> float:
     """Return the lower end of the bin for which the estimated F1 of the rows above is greatest."""
-    prior, _ = prior_and_cut(labeled, unlabeled)
+    prior, _ = prior_and_threshold(labeled, unlabeled)
     recall, share = (np.cumsum(n[::-1]) / n.sum() for n in (labeled, unlabeled))
     place = int(np.argmax(2.0 * prior * recall / (share + prior)))
     return HIGHEST_SCORE - BIN_WIDTH * (place + 1)
 
 
-def _with_cut(runner: Runner, blocks: Sequence[Block], model: BlockModel) -> BlockModel:
+def _with_threshold(runner: Runner, blocks: Sequence[Block], model: BlockModel) -> BlockModel:
     """Return the model with the prior, the threshold and the shares of positives that its histogram of scores gives."""
     score = partial(score_histogram, columns=model.columns, features=model.features, coef=model.coef)
     labeled, unlabeled = runner.total(score, blocks).values
@@ -287,7 +289,7 @@ def _with_cut(runner: Runner, blocks: Sequence[Block], model: BlockModel) -> Blo
     useless = degeneracy(model.estimator.positive_share_, model.estimator.labeled_recall_)
     if useless:
         warnings.warn(f"{METHOD} {useless}", DegenerateModelWarning, stacklevel=3)
-    prior, cut = prior_and_cut(labeled, unlabeled)
+    prior, cut = prior_and_threshold(labeled, unlabeled)
     positive, population = _drawn(labeled), _drawn(unlabeled)
     curve = curve_of(positive, population, prior_of(positive, population, prior))
     return replace(model, prior=prior, cut=cut, curve=curve)
@@ -300,7 +302,7 @@ def _drawn(counts: Ints) -> Floats:
     return np.asarray(LOWEST_SCORE + BIN_WIDTH * (bins + 0.5), dtype=np.float64)
 
 
-def prior_and_cut(labeled: Ints, unlabeled: Ints) -> tuple[float, float]:
+def prior_and_threshold(labeled: Ints, unlabeled: Ints) -> tuple[float, float]:
     """Return the best bin estimate of the prior (`pucli.solvers.prior.best_bin`) and the threshold at it.
 
     Thresholds are the lower ends of the bins. Scores of training rows serve for held-out ones: with thousands of rows

@@ -24,7 +24,7 @@ def without_effect(method: str, given: Collection[str], params: Mapping[str, Any
     for name in given:
         conditions = entry.needs.get(name, ())
         if conditions and not any(all(_meets(one, other, values) for other in one) for one in conditions):
-            needed = " or ".join(_words(condition, values) for condition in conditions)
+            needed = " or ".join(_text(condition, values) for condition in conditions)
             others = dict.fromkeys(
                 other for condition in conditions for other in condition if not _meets(condition, other, values)
             )
@@ -43,7 +43,7 @@ def _meets(condition: Mapping[str, tuple[Any, ...]], other: str, values: Mapping
     return any(one in condition[other] for one in (value if isinstance(value, list) else [value]))
 
 
-def _words(condition: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> str:
+def _text(condition: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> str:
     parts = []
     for other, allowed in condition.items():
         if other in values:

@@ -3,8 +3,8 @@
 from pucli.metrics.clustering import in_group_proportion
 from pucli.metrics.comparison import (
     FriedmanNemenyi,
+    MethodRanking,
     PairedTest,
-    Ranking,
     adjust_p_values,
     corrected_resampled_t,
     friedman_nemenyi,
@@ -19,10 +19,10 @@ from pucli.metrics.scorers import PUScorer, pu_auc_scorer, puf_score, puf_scorer
 __all__ = [
     "METRICS",
     "FriedmanNemenyi",
+    "MethodRanking",
     "Metric",
     "PUScorer",
     "PairedTest",
-    "Ranking",
     "adjust_p_values",
     "all_metrics",
     "classification_scores",

@@ -24,7 +24,7 @@ ENUMERATED = 13
 
 
 @dataclass(frozen=True)
-class Ranking:
+class MethodRanking:
     """Friedman test and Nemenyi ranks of mean values over blocks (data sets, or settings of one data set).
 
     For two methods, `p` is that of the Wilcoxon test.
@@ -45,7 +45,7 @@ class Ranking:
     pairwise_p: list[list[OrNaN]]
 
     @classmethod
-    def of(cls, matrix: Floats, columns: list[str], metric: str, *, blocks: str, setting: str = "") -> Ranking:
+    def of(cls, matrix: Floats, columns: list[str], metric: str, *, blocks: str, setting: str = "") -> MethodRanking:
         """Return the ranking of methods by Friedman's test and Nemenyi's critical difference.
 
         Parameters

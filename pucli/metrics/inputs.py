@@ -83,7 +83,7 @@ def labels(values: ArrayLike, name: str) -> AnyArray:
     return array
 
 
-def marks(labeled: ArrayLike) -> Bools:
+def labeled_mask(labeled: ArrayLike) -> Bools:
     """Return which rows are labeled positives, (n,), given as True and False or 1 and 0; else raise ValueError."""
     array = labels(labeled, "labeled")
     if array.dtype.kind != "b":
@@ -98,7 +98,7 @@ def marks(labeled: ArrayLike) -> Bools:
 
 def marked_scores(labeled: ArrayLike, decision: ArrayLike) -> tuple[Bools, Floats]:
     """Return which rows are labeled positives, and their scores, (n,) each; raise ValueError if the lengths differ."""
-    marked, scores = marks(labeled), numbers(decision, "decision")
+    marked, scores = labeled_mask(labeled), numbers(decision, "decision")
     same_length(marked, scores, ("labeled", "decision"), least=0)
     return marked, scores
 
@@ -115,7 +115,7 @@ def classes(truth: ArrayLike, predictions: ArrayLike, names: tuple[str, str]) ->
     """Return true and predicted classes, (n,) each; raise ValueError unless they have one length and kind."""
     y, y_hat = labels(truth, names[0]), labels(predictions, names[1])
     same_length(y, y_hat, names)
-    if _words(y) != _words(y_hat):
+    if _texts(y) != _texts(y_hat):
         raise ValueError(f"{names[0]} has labels such as {_shown(y[0])}, but {names[1]} such as {_shown(y_hat[0])}.")
     return y, y_hat
 
@@ -124,7 +124,7 @@ def refuse_other_kind(positive: object, y: AnyArray) -> None:
     """Raise ValueError if the positive class is a word and the labels (n,) are none, or the other way round."""
     if np.ndim(np.asarray(positive)) or positive is None or positive != positive:  # NaN differs from itself
         raise ValueError(f"positive takes one label; got {_shown(positive)}.")
-    if isinstance(positive, str) != _words(y):
+    if isinstance(positive, str) != _texts(y):
         found = ", ".join(_shown(label) for label in distinct(y)[:FEW])
         raise ValueError(f"positive is {_shown(positive)}, which is no label: the labels are {found}.")
 
@@ -148,7 +148,7 @@ def distinct(values: AnyArray) -> list[Any]:
     return sorted(set(values.tolist()), key=lambda label: (isinstance(label, str), label))
 
 
-def _words(values: AnyArray) -> bool:
+def _texts(values: AnyArray) -> bool:
     return values.dtype.kind in "UT" or (values.dtype.kind == "O" and isinstance(values[0], str))
 
 

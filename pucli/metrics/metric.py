@@ -12,7 +12,7 @@ from pucli.core.errors import UsageError
 _PLACE = re.compile(r"[1-9]\d*|(100|\d{1,2}(\.\d+)?)%")
 
 
-def is_place(place: str) -> bool:
+def is_position(place: str) -> bool:
     """Return whether a text is a number of rows above zero, or a share of them above 0 % and up to 100 %."""
     return _PLACE.fullmatch(place) is not None and float(place.rstrip("%")) > 0.0
 
@@ -98,7 +98,7 @@ class Metric:
     def at(self, place: str) -> Metric:
         """Return the metric with another part behind "@"; raise UsageError if it is not of the same kind."""
         shares = self.place.endswith("%")
-        if shares and not is_place(place):
+        if shares and not is_position(place):
             raise UsageError(
                 f"metric {self.stem}@{place}: give a number of rows or a share of them, e.g. {self.stem}@100 or "
                 f"{self.stem}@2.5%"

@@ -43,7 +43,7 @@ def pu_counts(labeled: ArrayLike, predictions: ArrayLike, positive: object) -> I
         If `labeled` has other values than true and false, a prediction is missing, the lengths differ, or `positive`
         is a word and the predictions are none.
     """
-    mask, predicted = inputs.marks(labeled), inputs.labels(predictions, "predictions")
+    mask, predicted = inputs.labeled_mask(labeled), inputs.labels(predictions, "predictions")
     inputs.same_length(mask, predicted, ("labeled", "predictions"), least=0)
     if len(predicted):
         inputs.refuse_other_kind(positive, predicted)

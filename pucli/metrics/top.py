@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Bools, Floats
 from pucli.metrics import inputs
-from pucli.metrics.metric import is_place
+from pucli.metrics.metric import is_position
 
 WINDOWS = 101
 # Width of a window of Boyce's index, as a share of the range of the scores (Hirzel et al. 2006).
@@ -32,7 +32,7 @@ def rows_at(place: str, n: int) -> float:
     (100, 25, 1, nan)
     """
     place = str(place)
-    if not is_place(place):
+    if not is_position(place):
         raise ValueError(f"a place is a number of rows such as '100', or a share of them such as '1%'; got {place!r}.")
     if place.endswith("%"):
         return max(1, math.ceil(float(place[:-1]) / 100.0 * n - ROUNDING))

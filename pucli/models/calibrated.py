@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.seeding import seed_of
-from pucli.estimators.base.certificate import whole_fit
+from pucli.estimators.base.certificate import all_or_nothing
 from pucli.estimators.base.parameters import PROPORTION, Constraints, RandomState, number_given
 
 
@@ -68,7 +68,7 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.prior = prior
         self.random_state = random_state
 
-    @whole_fit
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Fit the classifier, and four copies for held-out scores.
 

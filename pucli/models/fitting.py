@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 from pucli.core.arrays import Bools, Ints
 from pucli.core.errors import RunError, UsageError
 from pucli.core.memory import check_memory
-from pucli.data.rows.row_hashes import row_hashes, row_marks
+from pucli.data.rows.row_hashes import row_fingerprints, row_hashes
 from pucli.methods import METHODS, estimator_class, get_method
 from pucli.models.saved import SavedModel, make_pipeline, model_bytes, save_model
 
@@ -85,7 +85,7 @@ class Fitted:
             "kind": get_method(self.method).kind,
             "label_column": rows.label_column,
             "words": rows.words,
-            "data": {**rows.about, **row_marks(row_hashes(rows.X, rows.labeled))},
+            "data": {**rows.about, **row_fingerprints(row_hashes(rows.X, rows.labeled))},
             "id_columns": list(rows.id_columns),
             "found_ids": list(rows.found_ids),
             "leaks": list(rows.leaks),

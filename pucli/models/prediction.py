@@ -18,7 +18,7 @@ import pandas as pd
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.errors import UsageError
 from pucli.data.columns.cells import TableError
-from pucli.data.columns.drift import Tally
+from pucli.data.columns.drift import DriftCounter
 from pucli.data.columns.encoder import TableEncoder
 from pucli.data.files.table import Table
 from pucli.data.files.tables import files_of, title_of
@@ -28,7 +28,7 @@ from pucli.data.rows.row_hashes import RowCounter, row_hashes
 from pucli.data.rows.tables import MissingColumn
 from pucli.data.rows.user_file import OWN_COLUMNS, fitted_width, only_wide
 from pucli.estimators.base.pu import has_own_probabilities
-from pucli.models.reasons import reasons, usual_of
+from pucli.models.reasons import reasons, reference_of
 from pucli.models.scores import checked_scores, clusters, decision_values
 
 if TYPE_CHECKING:
@@ -42,16 +42,16 @@ def predicted_blocks(
     how: Reading | None = None,
     ids: Sequence[str] = (),
     optional: Collection[str] = (),
-    tally: Tally | None = None,
+    tally: DriftCounter | None = None,
     trained: RowCounter | None = None,
-    why: Why | None = None,
+    why: Explainer | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Predict the labels of the rows of a file."""
     check_ids(ids, OWN_COLUMNS if why is None else (*OWN_COLUMNS, "why"))
     how = saved.reading if how is None else how
     encoder = saved.table_encoder.written_with(how.decimal)
     how = replace(how, formed=encoder.formed)
-    counted = Tally() if tally is None else tally
+    counted = DriftCounter() if tally is None else tally
     if encoder.sparse_:
         yield from _sparse_blocks(saved, files_of(path), how, ids, trained)
         return
@@ -93,7 +93,7 @@ def _naming_model(blocks: Iterable[Table], encoder: TableEncoder) -> Iterator[Ta
         raise MissingColumn(f"{error}{encoder.origin}", error.path, error.column) from error
 
 
-class Why:
+class Explainer:
     """Reasons for the scores of a saved model: of the rows that it predicts positive, or of the `most` likeliest.
 
     Raises
@@ -104,7 +104,7 @@ class Why:
 
     def __init__(self, saved: SavedModel, most: int | None = None) -> None:
         self.pipeline, self.encoder, self.most = saved.pipeline, saved.table_encoder, most
-        self.usual = usual_of(self.encoder)
+        self.usual = reference_of(self.encoder)
 
     def of(self, X: Floats, found: Mapping[str, AnyArray]) -> AnyArray:
         """Return the reasons of n encoded rows, "" where none are asked for, shape (n,)."""
@@ -127,7 +127,7 @@ def _no_predictions(saved: SavedModel, ids: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(found | _predicted(saved, row, 0)).iloc[:0]
 
 
-def cut_at_share(
+def with_threshold_at_share(
     saved: SavedModel, path: Path | Sequence[Path], share: float, how: Reading | None = None
 ) -> SavedModel:
     """Return a model of `pucli auto` that predicts a share of the rows of a file positive; reads the file once."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.core.errors import UsageError
-from pucli.data.columns.drift import Usual
+from pucli.data.columns.drift import ReferenceShares
 from pucli.data.columns.encoder import TableEncoder, said, spans, typical
 
 NAMED = 3
@@ -23,7 +23,7 @@ EXPLAINED, BUDGET = 100, 60_000
 ROWS = 5000
 
 
-def reasons(score: Callable[[Floats], Floats], encoder: TableEncoder, usual: Usual, X: Floats) -> list[str]:
+def reasons(score: Callable[[Floats], Floats], encoder: TableEncoder, usual: ReferenceShares, X: Floats) -> list[str]:
     """Return the `NAMED` columns that raise the score of each row most, with their cells."""
     if not len(X):
         return []
@@ -52,17 +52,17 @@ def reasons(score: Callable[[Floats], Floats], encoder: TableEncoder, usual: Usu
     ]
 
 
-def explainable(encoder: TableEncoder, usual: Usual) -> int:
+def explainable(encoder: TableEncoder, usual: ReferenceShares) -> int:
     """Return the number of rows that can be explained in a few seconds, at most `EXPLAINED`."""
     scores = sum(len(typical(column, place, usual)[1]) for column, place in spans(encoder))
     return int(np.clip(BUDGET // max(scores, 1), 10, EXPLAINED))
 
 
-def usual_of(encoder: TableEncoder) -> Usual:
+def reference_of(encoder: TableEncoder) -> ReferenceShares:
     """Return the distribution of the features that a saved encoder holds."""
     if encoder.sparse_:
         raise UsageError("--why needs a table with columns; the model was trained on sparse rows.")
     found = getattr(encoder, "usual_", None)
     if found is None:
         raise UsageError("--why needs a model that holds what is usual in its columns; train it again.")
-    return Usual(*found)
+    return ReferenceShares(*found)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from pucli.core.arrays import AnyArray
 
 
-class InWords(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RelabeledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that predicts words instead of its labels, and is otherwise unchanged.
 
     Parameters
@@ -26,7 +26,7 @@ class InWords(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     --------
     >>> from sklearn.dummy import DummyClassifier
     >>> model = DummyClassifier(strategy="constant", constant=1).fit([[0.0], [1.0]], [0, 1])
-    >>> InWords(model, {"0": "no", "1": "yes"}).predict([[5.0]]).tolist()
+    >>> RelabeledClassifier(model, {"0": "no", "1": "yes"}).predict([[5.0]]).tolist()
     ['yes']
     """
 

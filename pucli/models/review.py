@@ -14,7 +14,7 @@ from pucli.core.arrays import Bools
 from pucli.core.errors import UsageError, warn_user
 from pucli.core.seeding import stream
 from pucli.data.columns.cells import to_numbers
-from pucli.data.columns.drift import Tally
+from pucli.data.columns.drift import DriftCounter
 from pucli.data.files.table import Table
 from pucli.data.files.tables import open_table
 from pucli.data.labels import NO, YES
@@ -69,7 +69,7 @@ def draw(
     check_ids(carried, (*OWN, WHOLE))
     label = saved.metadata.get("label_column")
     marks = [label] if label and label not in carried else []
-    trained, tally = RowCounter(saved.metadata.get("data", {})), Tally()
+    trained, tally = RowCounter(saved.metadata.get("data", {})), DriftCounter()
     named = [*carried, *marks]
     optional = [*found, *marks]
     blocks = list(predicted_blocks(saved, path, how=how, ids=named, optional=optional, tally=tally, trained=trained))

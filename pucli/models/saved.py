@@ -35,7 +35,7 @@ from pucli.data.features import Standardizer
 from pucli.data.reading import Reading
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import all_methods, estimator_class
-from pucli.models.relabeling import InWords
+from pucli.models.relabeling import RelabeledClassifier
 from pucli.models.stored_values import ValueReader, ValueWriter, not_a_model
 
 FORMAT, FORMAT_VERSION = "pucli model, version ", 1
@@ -82,7 +82,9 @@ class SavedModel:
         """Return a pipeline for tables like the training file; it predicts the words of the label column."""
         *steps, (name, model) = self.pipeline.steps
         words = self.metadata.get("words")
-        return Pipeline([("encode", self.table_encoder), *steps, (name, InWords(model, words) if words else model)])
+        return Pipeline(
+            [("encode", self.table_encoder), *steps, (name, RelabeledClassifier(model, words) if words else model)]
+        )
 
 
 def make_pipeline(estimator: Any, *, standardize: bool) -> Pipeline:

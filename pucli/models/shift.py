@@ -19,7 +19,7 @@ import pandas as pd
 from pucli.core.arrays import Floats
 from pucli.core.errors import UsageError
 from pucli.core.seeding import stream
-from pucli.data.columns.drift import Tally, Usual
+from pucli.data.columns.drift import DriftCounter, ReferenceShares
 from pucli.data.reading import Reading
 from pucli.data.rows.row_hashes import RowCounter
 from pucli.models.prediction import predicted_blocks
@@ -76,7 +76,7 @@ class ShiftAnswer(Shift):
 def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None = None) -> Shift:
     """Compare the rows of a file with those of training; the file is read once."""
     trained = _trained_prior(saved)
-    tally, scores, parts = Tally(), [], []
+    tally, scores, parts = DriftCounter(), [], []
     trained_rows = RowCounter(saved.metadata.get("data", {}))
     for block in predicted_blocks(saved, path, how=how, tally=tally, trained=trained_rows):
         scores.append(block["score"].to_numpy())
@@ -87,7 +87,7 @@ def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None
     counts = _numbers_of_rows(saved)
     known = counts[0] if counts else 0
     prior = _new_prior(saved, score, p, trained, known)
-    cut = _cut(score, adapted(p, trained.value, prior.value))
+    cut = _threshold(score, adapted(p, trained.value, prior.value))
     alike, other, columns = _tested(saved, tally, counts) if counts else (None, None, ())
     verdict: Literal["same", "prior", "more", "untested"] = "untested"
     if alike is not None and other is not None:
@@ -130,7 +130,7 @@ def _numbers_of_rows(saved: SavedModel) -> tuple[int, int] | None:
 
 
 def _tested(
-    saved: SavedModel, tally: Tally, counts: tuple[int, int]
+    saved: SavedModel, tally: DriftCounter, counts: tuple[int, int]
 ) -> tuple[float | None, float | None, tuple[str, ...]]:
     """Return the p-values of no change and of another share of positives alone, and the columns that contradict it."""
     found = tally.compared()
@@ -145,7 +145,7 @@ def _tested(
     return alike, other, tuple(dict.fromkeys(names[k] for k in order))
 
 
-def old_shares(usual: Usual, counts: tuple[int, int], *, single: bool) -> tuple[FeatureShares, FeatureShares]:
+def old_shares(usual: ReferenceShares, counts: tuple[int, int], *, single: bool) -> tuple[FeatureShares, FeatureShares]:
     """Return the shares of labeled rows and of the population: of the unlabeled rows, or of all in a single sample."""
     n_labeled, n_unlabeled = counts
     total = n_labeled + n_unlabeled
@@ -161,7 +161,7 @@ def binned(up_to: Floats) -> Floats:
     return np.diff(up_to, axis=1, prepend=0.0, append=1.0)
 
 
-def _cut(scores: Floats, p: Floats) -> float:
+def _threshold(scores: Floats, p: Floats) -> float:
     order = np.argsort(-scores, kind="stable")
     ordered, found = scores[order], np.cumsum(p[order])
     last = np.append(np.diff(ordered) != 0.0, True)

@@ -13,7 +13,7 @@ from pucli.data.features import shape
 from pucli.models.columns import UsedColumn, column_records
 from pucli.models.fitting import Fitted
 from pucli.models.scores import log_density, true_label_scores, whole_counts
-from pucli.models.validation import HeldOut
+from pucli.models.validation import HeldOutResults
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Trained:
     test: dict[str, OrNaN] | None  # scores on the held-out rows of a declared data set, and their number
     model: Path | None
     notes: list[str]
-    held_out: HeldOut | None
+    held_out: HeldOutResults | None
     probability: dict[str, float] | None  # class prior on which probabilities rest, and its interval
 
 
-def trained(fitted: Fitted, model: Path | None, notes: list[str], held_out: HeldOut | None) -> Trained:
+def trained(fitted: Fitted, model: Path | None, notes: list[str], held_out: HeldOutResults | None) -> Trained:
     """Return everything known about a fit."""
     rows = fitted.rows
     known = 0 if rows.negative is None else int(rows.negative.sum())

@@ -37,7 +37,7 @@ WEIGHTS = ("lam", "lam1", "lam2", "c_p", "c_u", "C", "gamma_a", "gamma_i")
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutResults:
     """Results on held-out rows."""
 
     # share of the labeled and of the unlabeled rows that are predicted positive
@@ -87,7 +87,7 @@ class HeldOutScores(NamedTuple):
     grouped: bool = False  # whether the folds keep given groups together
 
 
-def held_out(pipeline: Any, X: Floats, labeled: Bools, seed: int, groups: Ints | None = None) -> HeldOut | None:
+def held_out(pipeline: Any, X: Floats, labeled: Bools, seed: int, groups: Ints | None = None) -> HeldOutResults | None:
     """Cross-validate a fitted PU pipeline with the parameters it has."""
     found = held_out_scores(pipeline, X, labeled, seed, groups)
     return None if found is None else judged(found)
@@ -190,7 +190,7 @@ def _scores(pipeline: Any, kept: dict[str, float], X: Any, y: Ints, test: Any) -
         return None
 
 
-def judged(found: HeldOutScores) -> HeldOut:
+def judged(found: HeldOutScores) -> HeldOutResults:
     """Return recall, share and PU-AUC of held-out scores: means over the folds and their standard deviations."""
     results = []
     for k in range(FOLDS):
@@ -202,7 +202,7 @@ def judged(found: HeldOutScores) -> HeldOut:
     recall, share, area = folds.mean(axis=0).tolist()
     recall_sd, share_sd, area_sd = folds.std(axis=0, ddof=1).tolist()
     n_unlabeled = len(found.labeled) - n_labeled
-    return HeldOut(recall, share, area, n_labeled, n_unlabeled, recall_sd, share_sd, area_sd, found.prior)
+    return HeldOutResults(recall, share, area, n_labeled, n_unlabeled, recall_sd, share_sd, area_sd, found.prior)
 
 
 def _prior(estimator: Any) -> float | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.errors import UsageError
-from pucli.core.seeding import seed_words
+from pucli.core.seeding import seed_sequence
 from pucli.runner.cells import Cell, Context, canonical_json
 from pucli.runner.experiment import Experiment
 from pucli.runner.profiles import Scope
@@ -133,7 +133,7 @@ def seed_of(cell: Cell, purpose: str) -> int:
     split = cell.declared["split"]
     # committed cells were seeded when this condition was spelled so; another spelling draws other numbers
     setting = {"labelling" if name == "labeling" else name: value for name, value in cell.setting.items()}
-    return int(seed_words(split["seed"], purpose, cell.dataset, setting, cell.repeat)[0])
+    return int(seed_sequence(split["seed"], purpose, cell.dataset, setting, cell.repeat)[0])
 
 
 def read_dataset(name: str, context: Context, *, multiclass: bool = False) -> Dataset:

@@ -148,7 +148,7 @@ def _apart(row: Mapping[str, str], verdict: str, *, scored: bool, represents: bo
 
 
 @dataclass(frozen=True)
-class Tally:
+class VerdictCounts:
     """The verdicts of a table: of published figures that it stands for, and of its other rows by the reason."""
 
     counted: dict[str, int]
@@ -170,14 +170,14 @@ class Tally:
         return sum(number for verdict, number in self.counted.items() if verdict not in (NOT_JUDGED, NOT_RUN))
 
 
-def tallies(rows: Sequence[Judged]) -> dict[str, Tally]:
+def verdict_counts(rows: Sequence[Judged]) -> dict[str, VerdictCounts]:
     """Return the verdicts of each table; those of published figures add up to the counts of the publication."""
     found = {}
     for name in dict.fromkeys(row.experiment for row in rows):
         own = [row for row in rows if row.experiment == name]
         reasons = dict.fromkeys(row.apart for row in own if not row.primary)
         apart = {reason: counted(row.verdict for row in own if row.apart == reason) for reason in reasons}
-        found[name] = Tally(counted(row.verdict for row in own if row.primary), apart)
+        found[name] = VerdictCounts(counted(row.verdict for row in own if row.primary), apart)
     return found
 
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from pucli.metrics import get_metric
-from pucli.models.compare.run import Scores
-from pucli.models.compare.verdict import Judgment, p_text
+from pucli.models.compare.run import ComparisonScores
+from pucli.models.compare.verdict import ComparisonVerdict, p_text
 from pucli.report.formats.latex import escape
 from pucli.report.site.render import render
 
 
-def lines_of(scores: Scores) -> list[tuple[str, list[tuple[float, float]]]]:
+def lines_of(scores: ComparisonScores) -> list[tuple[str, list[tuple[float, float]]]]:
     """Return name and (mean, standard deviation) of each method, for each task."""
     found = []
     for task, values in zip(scores.tasks, scores.values, strict=True):
@@ -34,7 +34,7 @@ def _text(mean: float, sd: float, sign: str = "±") -> str:
     return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} {sign} {sd:.2f}"
 
 
-def comparison_page(scores: Scores, judgment: Judgment, made: Sequence[str]) -> str:
+def comparison_page(scores: ComparisonScores, judgment: ComparisonVerdict, made: Sequence[str]) -> str:
     """Return the page; it needs no network and no other file."""
     names = " and ".join(scores.methods) if len(scores.methods) < 4 else f"{len(scores.methods)} methods"
     return render(
@@ -53,7 +53,7 @@ def comparison_page(scores: Scores, judgment: Judgment, made: Sequence[str]) -> 
     )
 
 
-def comparison_latex(scores: Scores, judgment: Judgment, made: Sequence[str]) -> str:
+def comparison_latex(scores: ComparisonScores, judgment: ComparisonVerdict, made: Sequence[str]) -> str:
     r"""Return the table for \input; it needs the package booktabs. The best mean of a line is bold."""
     better = get_metric(scores.metric).better
     rows = []

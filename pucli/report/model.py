@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pucli.metrics import Ranking
+from pucli.metrics import MethodRanking
 from pucli.report.tables.comparisons import Comparison
 from pucli.report.tables.summary import SummaryLine
 from pucli.report.tables.table import TableRow
@@ -68,7 +68,7 @@ class Report:
     rows: list[TableRow]
     summary: list[SummaryLine]
     comparisons: list[Comparison]
-    rankings: list[Ranking]
+    rankings: list[MethodRanking]
     folder: Path
     figures: list[tuple[str, str]] = field(default_factory=list)
     texts: list[tuple[str, str]] = field(default_factory=list)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pucli.core.declared_files import add_catalogue
 from pucli.core.errors import unknown
-from pucli.core.plug_ins import Offer, add_module_folder, modules
+from pucli.core.plug_ins import PlugIn, add_module_folder, modules
 
 # Increase it when the meaning of a stored result changes; every cell is then computed again.
 RESULT_FORMAT = 1
@@ -223,5 +223,5 @@ def _own_protocols() -> list[str]:
     return [module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg]
 
 
-def _offered_protocols(own: list[str]) -> dict[str, Offer]:
+def _offered_protocols(own: list[str]) -> dict[str, PlugIn]:
     return modules(PROTOCOLS, ("PROTOCOL",), frozenset(own))

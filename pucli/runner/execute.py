@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pucli.core.errors import PucliError, UsageError, naming_options, unknown
-from pucli.core.processes import dask_client, in_workers, told_of_lost_workers
+from pucli.core.processes import dask_client, explained_lost_workers, in_workers
 from pucli.runner.cells import Cell, CellResult, Context, protocol_steps
 from pucli.runner.store import encode_trials
 
@@ -58,7 +58,7 @@ def _on_dask(
         # pure=False: equal cells of two runs are separate tasks; the group of a dead worker is tried elsewhere
         futures = [client.submit(run_group, group, context, pure=False) for group in groups]
         try:
-            with told_of_lost_workers(*OF_CELLS):
+            with explained_lost_workers(*OF_CELLS):
                 for future in as_completed(futures):
                     yield from future.result()
                     future.release()

@@ -63,7 +63,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class Source(Strict):
+class Publication(Strict):
     """Publication of the experiment."""
 
     document: str = Field(description="publication")
@@ -192,7 +192,7 @@ class MethodEntry(Strict):
         return dict(self.model_extra or {})
 
 
-class Published(Strict):
+class PublishedFigures(Strict):
     """A file of published figures and the meaning of its columns."""
 
     file: str = Field(description="under experiments/published, or a path relative to the experiment file")
@@ -269,7 +269,7 @@ class Experiment(Strict):
     """A declared experiment, which is a file in `experiments/`."""
 
     title: str = Field(description="title of the table, in one line")
-    source: Source | None = Field(default=None, description="publication")
+    source: Publication | None = Field(default=None, description="publication")
     protocol: str = Field(default="pu", description="a name of `pucli list protocols`")
     data: Data = Field(description="data sets")
     split: SplitPlan = Field(description="splitting of the rows")
@@ -282,7 +282,7 @@ class Experiment(Strict):
         default={}, description="name -> column of the variant that represents it; by default the first"
     )
     metrics: Names = Field(default=["f1"], min_length=1, description="metrics of the table")
-    published: list[Published] = Field(default=[], description="published figures, or the names of their files")
+    published: list[PublishedFigures] = Field(default=[], description="published figures, or the names of their files")
     comparisons: list[list[str]] | None = Field(default=None, description="pairs of columns to test; by default all")
     notes: list[KnownNote] = Field(default=[], description="known explanations")
     figures: list[FigureSpec] = Field(default=[], description="figures")

@@ -13,7 +13,7 @@ from typing import Any
 
 from pucli.core.declared_files import CATALOGUE, offered_folders
 from pucli.core.errors import UsageError
-from pucli.core.plug_ins import offers
+from pucli.core.plug_ins import plug_ins
 from pucli.core.version import __version__
 from pucli.metrics import METRICS
 from pucli.runner.cells import PROTOCOLS, canonical_json
@@ -64,11 +64,11 @@ def foreign(experiment: Experiment) -> dict[str, str]:
             found[method.name] = method.origin
         elif method.package:
             found[method.package] = method.package_version
-    for offer in offers(PROTOCOLS):
+    for offer in plug_ins(PROTOCOLS):
         if offer.name == experiment.protocol:
             found[offer.package] = offer.version
     if not set(experiment.metrics) <= set(METRICS):
-        found |= {offer.package: offer.version for offer in offers("pucli.metrics")}
+        found |= {offer.package: offer.version for offer in plug_ins("pucli.metrics")}
     for folder, offer in offered_folders():
         file = folder / CATALOGUE
         of_it = experiment.path is not None and experiment.path.is_relative_to(folder)

@@ -17,7 +17,7 @@ import numpy as np
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.tuning.folds import Fold
 from pucli.tuning.routes import Outcomes, Route
-from pucli.tuning.scorers import RANKING, Rule, Scores, score_counts
+from pucli.tuning.scorers import RANKING, PointScores, Rule, score_counts
 
 
 class Evidence(NamedTuple):
@@ -29,10 +29,10 @@ class Evidence(NamedTuple):
     ranking_error: Floats
     cut: Floats  # (n_points,), score above which rows are predicted positive; zero without scores
 
-    def scores(self, rule: Rule) -> Scores:
+    def scores(self, rule: Rule) -> PointScores:
         """Return the scores of the points by a rule."""
         found = score_counts(self.counts, rule)
-        return Scores(self.ranking, self.ranking_error, found.constant) if rule.name == RANKING else found
+        return PointScores(self.ranking, self.ranking_error, found.constant) if rule.name == RANKING else found
 
     def of(self, points: Sequence[int]) -> Evidence:
         """Return the evidence of some of the points."""
@@ -61,7 +61,7 @@ def evidence(route: Route, outcomes: Outcomes, rule: Rule, there: Bools | None =
     for p, scores in enumerate(outcomes):
         ranking[p] = np.mean([ranked(scores[r, upper], scores[r, lower]) for r, upper, lower in parts], axis=0)
         if rule.moves_cut:
-            cut[p] = _best_cut(scores[marked], scores[others], rule)
+            cut[p] = _best_threshold(scores[marked], scores[others], rule)
         for column, rows in ((0, marked), (2, others)):
             counts[p, :, column] = np.bincount(home[rows & (scores > cut[p])], minlength=counts.shape[1])
     return Evidence(counts.reshape(len(outcomes), *shape, 4), ranking[:, 0], ranking[:, 1], cut)
@@ -92,7 +92,7 @@ def ranked(upper: Floats, lower: Floats) -> tuple[float, float]:
     return float(shares[0].mean()), float(np.sqrt(variance))
 
 
-def _best_cut(upper: Floats, lower: Floats, rule: Rule) -> float:
+def _best_threshold(upper: Floats, lower: Floats, rule: Rule) -> float:
     """Return the threshold, between two scores, with the greatest estimated F1 and, of equal ones, the most recall."""
     upper, lower = np.sort(upper), np.sort(lower)
     below = np.searchsorted(upper, upper, side="left"), np.searchsorted(lower, upper, side="left")

@@ -36,7 +36,7 @@ RULES: dict[str, str] = {
 DEFAULT_REPEATS, REPEATED_ROWS = 2, 20_000
 
 
-class Scores(NamedTuple):
+class PointScores(NamedTuple):
     """Scores, standard errors, and whether only one class is predicted; each of shape (n_points,)."""
 
     score: Floats
@@ -71,7 +71,7 @@ def check_rule(rule: str, denominator: str) -> Denominator:
     raise unknown("denominator", denominator, get_args(Denominator))
 
 
-def score_counts(counts: Ints, rule: Rule) -> Scores:
+def score_counts(counts: Ints, rule: Rule) -> PointScores:
     """Score points from `counts` of shape (n_points, repeats, folds, 4).
 
     The standard error is that of the mean of the per-fold scores, over all folds of all repeats.
@@ -87,7 +87,7 @@ def score_counts(counts: Ints, rule: Rule) -> Scores:
     score = per_fold.mean(axis=1) if rule.name == "puf" else value(pooled)
     positive = pooled[:, 0] + pooled[:, 2]
     constant = (positive == 0) | (positive == pooled[:, 1] + pooled[:, 3])
-    return Scores(score, error, constant)
+    return PointScores(score, error, constant)
 
 
 def estimated_f1(counts: Ints, rule: Rule) -> Floats:
@@ -106,7 +106,7 @@ def most_f1(counts: Ints) -> Floats:
     return 2.0 * found / np.maximum(found + labeled, 1.0)
 
 
-def choose(points: Sequence[Mapping[str, Any]], scores: Scores, rule: Rule) -> int:
+def choose(points: Sequence[Mapping[str, Any]], scores: PointScores, rule: Rule) -> int:
     """Return the index of the chosen point; ties go to the more regularized one, never to the first."""
 
     def order(point: int) -> tuple[Any, ...]:

@@ -82,7 +82,7 @@ def _is_rbf(method: Method, params: Point) -> bool:
     return method.on_features and known.get("kernel") == "rbf" and plain
 
 
-class Sample(NamedTuple):
+class SampledRows(NamedTuple):
     """A sample of rows: their sorted numbers, and the sampled share of each kind of row."""
 
     rows: Ints
@@ -112,22 +112,22 @@ class StagedPoints:
         found: dict[str, Any] = estimator_class(self.method)().get_params()
         return found
 
-    def sample(self, size: int) -> Sample:
+    def sample(self, size: int) -> SampledRows:
         """Return a sample of `size` rows; samples are nested, and one of n or more has all rows.
 
         Labeled rows are sampled in proportion, but at least `LABELED_ROWS` of them if available.
         """
         n = len(self.s)
         if size >= n:
-            return Sample(np.arange(n), {"labeled": 1.0, "unlabeled": 1.0, "all": 1.0})
+            return SampledRows(np.arange(n), {"labeled": 1.0, "unlabeled": 1.0, "all": 1.0})
         order = stream(self.seed, "stages").permutation(n)
         labeled, unlabeled = order[self.s[order] == 1], order[self.s[order] != 1]
         n_l = min(len(labeled), max(round(size * len(labeled) / n), LABELED_ROWS))
         n_u = min(len(unlabeled), size - n_l)
         shares = {"labeled": n_l / len(labeled), "unlabeled": n_u / len(unlabeled), "all": (n_l + n_u) / n}
-        return Sample(np.sort(np.concatenate([labeled[:n_l], unlabeled[:n_u]])), shares)
+        return SampledRows(np.sort(np.concatenate([labeled[:n_l], unlabeled[:n_u]])), shares)
 
-    def route(self, stage: Stage, sample: Sample) -> Route:
+    def route(self, stage: Stage, sample: SampledRows) -> Route:
         """Return the route of a stage; for a sample, points must be `weighed`."""
         X, s = (self.X, self.s) if len(sample.rows) == len(self.s) else (self.X[sample.rows], self.s[sample.rows])
         groups = None if self.groups is None else self.groups[sample.rows]
@@ -138,7 +138,7 @@ class StagedPoints:
             return LandmarkRoute(self.method, X, s, folds, params, stage.rank, self.n_jobs, scores)
         return make_route("auto", self.method, FoldedRows(X, s, folds), fixed, None, self.n_jobs, scores)
 
-    def weighed(self, point: Point, sample: Sample, defaults: Point | None = None) -> dict[str, Any]:
+    def weighed(self, point: Point, sample: SampledRows, defaults: Point | None = None) -> dict[str, Any]:
         """Return a point with row weights that make the sample represent all rows."""
         found = dict(point)
         for name, kind in ROW_WEIGHTS.items():

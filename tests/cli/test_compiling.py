@@ -27,7 +27,7 @@ def listeners():
 def test_a_long_compilation_is_told_once_on_stderr(listeners, monkeypatch, capsys, quiet, written):
     now = iter([0.0, 0.1, 2.0, 3.0])
     monkeypatch.setattr(compiling, "time", SimpleNamespace(monotonic=lambda: next(now)))
-    compiling.tell_of_compiling(Output(as_json=True, quiet=quiet))
+    compiling.announce_compiling(Output(as_json=True, quiet=quiet))
     lines = []
     for _ in range(4):
         event.start_event(KIND)

@@ -157,16 +157,16 @@ def test_every_help_page_fits_a_terminal(screen, name):
 
 
 def test_colors_of_warnings_and_errors(screen, monkeypatch, capsys):
-    terminal.tell("warning: doubtful")
-    terminal.tell("pucli: wrong")
-    terminal.tell("a remark")
+    terminal.print_error("warning: doubtful")
+    terminal.print_error("pucli: wrong")
+    terminal.print_error("a remark")
     assert capsys.readouterr().err.splitlines() == [
         "\x1b[33mwarning: doubtful\x1b[0m",
         "\x1b[31mpucli: wrong\x1b[0m",
         "a remark",
     ]
     monkeypatch.setenv("NO_COLOR", "1")
-    terminal.tell("warning: doubtful")
+    terminal.print_error("warning: doubtful")
     assert capsys.readouterr().err == "warning: doubtful\n"
 
 

@@ -10,7 +10,7 @@ from pucli.cli.main import main
 from pucli.core.errors import UsageError
 from pucli.distributed import auto
 from pucli.distributed.auto import auto_on_blocks, fold_of, scores_of, uniform
-from pucli.distributed.blocks import Block, Columns, find_blocks, read_rows
+from pucli.distributed.blocks import Block, ColumnNames, find_blocks, read_rows
 from pucli.metrics.ranking import auc
 from pucli.models.saved import load_model, save_model
 from pucli.solvers.ensemble.members import MEMBERS
@@ -18,7 +18,7 @@ from tests.distributed.helpers import HereRunner
 
 pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
 
-COLUMNS = Columns(("a", "b", "c"), "bought", "1")
+COLUMNS = ColumnNames(("a", "b", "c"), "bought", "1")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pucli.core.errors import RunError, UsageError
 from pucli.core.processes import dask_client
 from pucli.data.features import Standardizer
 from pucli.distributed.blocks import (
-    Columns,
+    ColumnNames,
     RowMap,
     find_blocks,
     moments,
@@ -22,7 +22,7 @@ from pucli.distributed.blocks import (
     write_predictions,
 )
 from pucli.distributed.sample import Shares, sample
-from pucli.distributed.training import _best_cut, _drawn, prior_and_cut, train_on_blocks
+from pucli.distributed.training import _best_threshold, _drawn, prior_and_threshold, train_on_blocks
 from pucli.estimators import BLSSVM
 from pucli.estimators.global_local import feature_model
 from pucli.models.saved import load_model, save_model
@@ -55,7 +55,7 @@ def test_fitting_in_blocks_gives_the_model_of_one_machine(folder, params, standa
     true = BLSSVM(**params).fit(rows, y)
     blocks = find_blocks(str(path / "*.parquet"))
     assert len(blocks) == 7 and [block.first for block in blocks] == [0, 180, 300, 350, 500, 600, 750]
-    columns = Columns(numeric_columns(blocks[0], "bought", (), ()), "bought", "")
+    columns = ColumnNames(numeric_columns(blocks[0], "bought", (), ()), "bought", "")
     found = train_on_blocks(HereRunner(), blocks, columns, params, standardize=standardize)
     expected = true.decision_function(rows)
     # without standardization the column at 1e6 costs digits of the scores
@@ -73,7 +73,7 @@ def test_fitting_in_blocks_gives_the_model_of_one_machine(folder, params, standa
 def test_moments_add_up(folder):
     path, frame = folder
     blocks = find_blocks(str(path / "*.parquet"))
-    columns = Columns(("a", "c"), "bought", "1")
+    columns = ColumnNames(("a", "c"), "bought", "1")
     found = HereRunner().total(functools.partial(moments, columns=columns), blocks)
     np.testing.assert_allclose(found.mean, frame[["a", "c"]].mean())
     np.testing.assert_allclose(np.sqrt(found.squares / found.n), frame[["a", "c"]].std(ddof=0), rtol=1e-9)
@@ -83,7 +83,7 @@ def test_moments_add_up(folder):
 def test_the_grid_point_is_chosen_on_held_out_blocks(folder):
     path, frame = folder
     blocks = find_blocks(str(path / "*.parquet"))
-    columns = Columns(numeric_columns(blocks[0], "bought", (), ()), "bought", "1")
+    columns = ColumnNames(numeric_columns(blocks[0], "bought", (), ()), "bought", "1")
     grid = {"lam": [0.1, 1e6], "c_u": [0.5, 1e-4]}
     found = train_on_blocks(HereRunner(), blocks, columns, {}, grid=grid, folds=3)
     scores = {}
@@ -100,7 +100,7 @@ def test_the_grid_point_is_chosen_on_held_out_blocks(folder):
     best = max(scores, key=lambda point: scores[point][0])
     assert (found.estimator.lam, found.estimator.c_u) == best
     f, step = scores[best][1], 8.0 / 8000
-    prior, _ = prior_and_cut(*(np.histogram(f[y == k], np.arange(-4.0, 4.0005, step))[0] for k in (1, 0)))
+    prior, _ = prior_and_threshold(*(np.histogram(f[y == k], np.arange(-4.0, 4.0005, step))[0] for k in (1, 0)))
     f1 = {cut: 2 * prior * np.mean(f[y == 1] > cut) / (np.mean(f[y == 0] > cut) + prior) for cut in f - 1e-9}
     cut = found.estimator.cut
     assert 2 * prior * np.mean(f[y == 1] > cut) / (np.mean(f[y == 0] > cut) + prior) > 0.99 * max(f1.values())
@@ -117,7 +117,7 @@ def test_predictions_number_the_rows_of_each_file(folder, tmp_path):
     assert len(blocks) == 2
     model = SimpleNamespace(of_rows=lambda X: {"score": X[:, 0]})
     (tmp_path / "out").mkdir()
-    columns = Columns(("a", "b"), "bought", "1")
+    columns = ColumnNames(("a", "b"), "bought", "1")
     out = write_predictions((blocks[0].path, blocks), model, columns, str(tmp_path / "out"), ["no", "yes"])
     found = pd.read_parquet(out)
     assert found["row"].tolist() == list(range(1, 301))
@@ -127,7 +127,7 @@ def test_predictions_number_the_rows_of_each_file(folder, tmp_path):
 
 def test_a_sample_has_the_share_of_each_kind_of_row(folder):
     path, frame = folder
-    blocks, columns = find_blocks(str(path / "*.parquet")), Columns(("a", "b"), "bought", "1")
+    blocks, columns = find_blocks(str(path / "*.parquet")), ColumnNames(("a", "b"), "bought", "1")
     shares = Shares(1.0, 0.2, 1.0)
     found = HereRunner().total(functools.partial(sample, columns=columns, shares=shares, seed=0), blocks)
     assert found.labeled.sum() == frame["bought"].sum()
@@ -140,12 +140,12 @@ def test_scores_are_drawn_from_the_middle_of_their_bins_and_the_cut_is_a_lower_e
     np.testing.assert_allclose(_drawn(counts), [0.0005, 0.0005, 0.0005, 3.9995])
     unlabeled = counts.copy()
     unlabeled[:4000] = 1
-    assert _best_cut(1000 * counts, unlabeled) == pytest.approx(0.0, abs=1e-12)
+    assert _best_threshold(1000 * counts, unlabeled) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_rows_are_found_by_their_numbers_and_constants_of_training_count_for_nothing(folder):
     path, frame = folder
-    columns, numbers = Columns(("a", "e"), "bought", "1"), np.array([0, 179, 180, 310, 899])
+    columns, numbers = ColumnNames(("a", "e"), "bought", "1"), np.array([0, 179, 180, 310, 899])
     found = HereRunner().total(
         functools.partial(rows_at, columns=columns, numbers=numbers), find_blocks(str(path / "*.parquet"))
     )
@@ -161,7 +161,7 @@ def test_prior_and_cut_come_from_the_histogram():
     positive = rng.normal(1.0, 0.2, n)
     mixed = np.where(rng.random(n) < prior, rng.normal(1.0, 0.2, n), rng.normal(-1.0, 0.2, n))
     edges = np.linspace(-4.0, 4.0, 8001)
-    found, cut = prior_and_cut(np.histogram(positive, edges)[0], np.histogram(mixed, edges)[0])
+    found, cut = prior_and_threshold(np.histogram(positive, edges)[0], np.histogram(mixed, edges)[0])
     assert found == pytest.approx(prior, abs=0.01)
     assert np.mean(mixed >= cut) == pytest.approx(found, abs=0.002)
 
@@ -197,11 +197,11 @@ def test_errors_name_what_blocks_do_not_support(folder, tmp_path):
     frame.assign(a=np.where(frame["a"] > 2, np.nan, frame["a"])).to_parquet(tmp_path / "gap.parquet")
     (gap,) = find_blocks(str(tmp_path / "gap.parquet"))
     with pytest.raises(UsageError, match="column 'a' has empty or infinite cells"):
-        read_rows(gap, Columns(("a", "b"), "bought", "1"))
+        read_rows(gap, ColumnNames(("a", "b"), "bought", "1"))
     with pytest.raises(UsageError, match="no file matches"):
         find_blocks(str(tmp_path / "none*.parquet"))
     with pytest.raises(UsageError, match="0 of 900 rows have the label 'yes'"):
-        train_on_blocks(HereRunner(), blocks, Columns(("a", "b"), "bought", "yes"), {})
+        train_on_blocks(HereRunner(), blocks, ColumnNames(("a", "b"), "bought", "yes"), {})
 
 
 @pytest.mark.slow
@@ -209,7 +209,7 @@ def test_workers_give_the_same_model_and_a_killed_worker_loses_only_its_blocks(f
     path, frame = folder
     out = tmp_path / "predictions"
     blocks = find_blocks(str(path / "part*.parquet"))
-    here = train_on_blocks(HereRunner(), blocks, Columns(tuple("abcde"), "bought", "1"), {})
+    here = train_on_blocks(HereRunner(), blocks, ColumnNames(tuple("abcde"), "bought", "1"), {})
     words = ["train", "--method", "blssvm", "--data", str(path / "part*.parquet"), "--label", "bought", "--json"]
     words += ["--backend", "dask", "--scheduler", cluster.scheduler_address, "--predictions", str(out)]
     assert main(words) == 0
@@ -233,12 +233,12 @@ def _dying(block, flag):
     import os
     from pathlib import Path
 
-    from pucli.distributed.blocks import Columns, moments
+    from pucli.distributed.blocks import ColumnNames, moments
 
     if block.path.endswith("part3.parquet") and not Path(flag).exists():
         Path(flag).touch()
         os._exit(1)
-    return moments(block, Columns(("a", "b"), "bought", "1"))
+    return moments(block, ColumnNames(("a", "b"), "bought", "1"))
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def _dying(block, flag):
 )
 def test_a_file_that_changes_during_the_training_is_named(folder, change, said):
     path, frame = folder
-    columns, blocks = Columns(("a", "b"), "bought", "1"), find_blocks(str(path / "part*.parquet"))
+    columns, blocks = ColumnNames(("a", "b"), "bought", "1"), find_blocks(str(path / "part*.parquet"))
     assert blocks[1].group == 1
     assert read_rows(blocks[1], columns)[0].shape == (120, 2)
     change(path / "part0.parquet", frame[:300])
@@ -329,7 +329,7 @@ def test_partial_predictions_of_killed_workers_are_removed(folder, tmp_path):
             (out / "own.parquet").write_bytes(b"PAR1")
             raise RunError("4 workers died")
 
-    model = SimpleNamespace(labels=np.array(["0", "1"]), columns=Columns(("a", "b"), "bought", "1"))
+    model = SimpleNamespace(labels=np.array(["0", "1"]), columns=ColumnNames(("a", "b"), "bought", "1"))
     with pytest.raises(RunError):
         Backend("dask", None, out).predict(Killed(), find_blocks(str(path / "part*.parquet")), model)
     assert sorted(file.name for file in out.iterdir()) == [".part0.parquet.crc", "own.parquet"]

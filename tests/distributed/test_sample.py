@@ -10,14 +10,14 @@ from pucli.cli.main import main
 from pucli.core.errors import DegenerateModelWarning
 from pucli.data.rows.row_hashes import MOST_HASHES
 from pucli.distributed.auto import auto_on_blocks
-from pucli.distributed.blocks import Columns, find_blocks
+from pucli.distributed.blocks import ColumnNames, find_blocks
 from pucli.distributed.training import train_on_blocks
 from pucli.models.saved import save_model
 from tests.distributed.helpers import HereRunner
 
 pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
 
-COLUMNS = Columns(("a", "b", "sold", "customer"), "bought", "1")
+COLUMNS = ColumnNames(("a", "b", "sold", "customer"), "bought", "1")
 
 
 def write(path, n=1200, seed=0):
@@ -63,7 +63,7 @@ def test_rows_of_many_blocks_are_known_by_a_sample(tmp_path, capsys):
     table["a"] += 3 * table["bought"]
     table.to_parquet(tmp_path / "all.parquet", row_group_size=7000)
     found = train_on_blocks(
-        HereRunner(), find_blocks(str(tmp_path / "*.parquet")), Columns(("a", "b"), "bought", "1"), {}
+        HereRunner(), find_blocks(str(tmp_path / "*.parquet")), ColumnNames(("a", "b"), "bought", "1"), {}
     )
     assert not found.checked.warnings and len(found.labels) == 2
     save_model(tmp_path / "m.model", found.to_save("some"))

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from pucli.core.errors import UsageError
-from pucli.data.columns.drift import Usual
+from pucli.data.columns.drift import ReferenceShares
 from pucli.data.columns.encoder import TableEncoder
 from pucli.data.rows.label_column import labeled_positives
 from pucli.data.rows.training_rows import RowSource, TrainingRows, training_rows
@@ -48,7 +48,7 @@ def test_known_negatives_are_counted_with_unlabeled_rows_only_in_a_single_traini
     saved = fit("auto", {}, rows, standardize=True).to_save()
     kept = np.arange(60) < 20 + counted
     assert saved.metadata["unlabeled"] == counted
-    for found, expected in zip(encoder.usual_, Usual.of(X[kept], s[kept] == 0), strict=True):
+    for found, expected in zip(encoder.usual_, ReferenceShares.of(X[kept], s[kept] == 0), strict=True):
         np.testing.assert_array_equal(found, expected)
 
 

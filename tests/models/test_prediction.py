@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline
 
 from pucli.core.errors import UsageError
-from pucli.data.columns.drift import Tally
+from pucli.data.columns.drift import DriftCounter
 from pucli.data.rows.blocks import STDIN
 from pucli.data.rows.training_rows import RowSource, training_rows
 from pucli.data.rows.user_file import ColumnChoice
@@ -98,7 +98,7 @@ def test_cells_unlike_training_are_counted_over_all_blocks_with_their_line(saved
     frame.loc[[100, 300], "job"] = "sailor"
     frame.loc[250, "age"] = "old"
     frame.to_csv(path, index=False)
-    tally = Tally()
+    tally = DriftCounter()
     monkeypatch.setattr(prediction, "BLOCK", 64)
     list(predicted_blocks(saved, path, tally=tally))
     assert "column 'job': 2 cells with a value not seen in training (first in line 102: 'sailor')" in tally.lines()
@@ -170,7 +170,7 @@ def test_a_share_of_the_rows_lies_above_the_moved_threshold(monkeypatch, share, 
     raw, threshold = np.array([1.0, 9.0, 4.0, 2.0]), 7.0
     monkeypatch.setattr(prediction, "predicted_blocks", lambda *_, **__: blocks_of(raw - threshold))
     model = SimpleNamespace(threshold_=threshold)
-    moved = prediction.cut_at_share(Saved(Pipeline([("model", model)]), {}), "rows.csv", share)
+    moved = prediction.with_threshold_at_share(Saved(Pipeline([("model", model)]), {}), "rows.csv", share)
     new = moved.pipeline[-1].threshold_
     assert (raw > new).tolist() == above and model.threshold_ == threshold
     if share == 0.5:
@@ -185,7 +185,7 @@ def test_no_rounding_leaves_a_row_on_the_wrong_side_of_no_row_or_all(monkeypatch
         blocks = blocks_of(raw - threshold)
         monkeypatch.setattr(prediction, "predicted_blocks", lambda *_, blocks=blocks, **__: blocks)
         saved = Saved(Pipeline([("model", SimpleNamespace(threshold_=threshold))]), {})
-        new = prediction.cut_at_share(saved, "rows.csv", share).pipeline[-1].threshold_
+        new = prediction.with_threshold_at_share(saved, "rows.csv", share).pipeline[-1].threshold_
         assert np.all((raw - new > 0.0) == (share == 1.0)), seed
 
 

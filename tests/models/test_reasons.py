@@ -8,9 +8,9 @@ import pytest
 
 from pucli.core.errors import UsageError
 from pucli.data import TableEncoder
-from pucli.data.columns.drift import Usual
+from pucli.data.columns.drift import ReferenceShares
 from pucli.data.columns.encoder import cell, said, spans, typical
-from pucli.models.reasons import NAMED, reasons, usual_of
+from pucli.models.reasons import NAMED, reasons, reference_of
 
 N = 200
 
@@ -50,7 +50,7 @@ def test_decoding_inverts_the_encoding(table: pd.DataFrame, encoder: TableEncode
 
 def test_typical_cells_are_cells_with_the_shares_of_the_rows(table: pd.DataFrame, encoder: TableEncoder) -> None:
     Z = encoder.transform(table)
-    usual = Usual.of(Z, np.ones(N, dtype=bool))
+    usual = ReferenceShares.of(Z, np.ones(N, dtype=bool))
     for column, place in spans(encoder):
         cells, weights = typical(column, place, usual)
         assert weights.sum() == pytest.approx(1.0) and cells.shape == (len(weights), len(column.features))
@@ -65,7 +65,7 @@ def test_the_columns_of_a_sum_are_named_by_what_they_add(table: pd.DataFrame, en
     names = encoder.get_feature_names_out().tolist()
     weights = np.zeros(len(names))
     weights[names.index("visits")], weights[names.index("channel=web")] = 1.0, 50.0
-    found = reasons(lambda rows: rows @ weights, encoder, Usual.of(Z, np.ones(N, dtype=bool)), Z)
+    found = reasons(lambda rows: rows @ weights, encoder, ReferenceShares.of(Z, np.ones(N, dtype=bool)), Z)
     for text, row in zip(found, table.itertuples(index=False), strict=True):
         expected = ["channel = web"] * (row.channel == "web") + [f"visits = {row.visits}"] * (row.visits > 12)
         assert text.split("; ")[: len(expected)] == expected or not expected
@@ -75,6 +75,6 @@ def test_the_columns_of_a_sum_are_named_by_what_they_add(table: pd.DataFrame, en
 
 def test_a_model_without_what_is_usual_says_so() -> None:
     with pytest.raises(UsageError, match="train it again"):
-        usual_of(TableEncoder.of_numbers(["a"]))
+        reference_of(TableEncoder.of_numbers(["a"]))
     with pytest.raises(UsageError, match="sparse"):
-        usual_of(TableEncoder.of_sparse(["a"]))
+        reference_of(TableEncoder.of_sparse(["a"]))

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from pucli.core import saved_state
 from pucli.core.errors import RunError, UsageError
-from pucli.core.saved_state import Held
+from pucli.core.saved_state import Nested
 from pucli.methods import METHODS, make_estimator
 from pucli.models.saved import ABOUT, SavedModel, load_model, make_pipeline, save_model
 
@@ -306,7 +306,7 @@ def test_an_estimator_may_declare_what_it_holds(tmp_path, monkeypatch):
     with pytest.raises(TypeError, match="helper_ is not declared"):
         model.estimator.helper_ = LogisticRegression(C=3.0)
         save_model(tmp_path / "model.model", model)
-    monkeypatch.setattr(type(model.estimator), "saved_state", {"helper_": Held("LogisticRegression")}, raising=False)
+    monkeypatch.setattr(type(model.estimator), "saved_state", {"helper_": Nested("LogisticRegression")}, raising=False)
     monkeypatch.setitem(saved_state._OF_SKLEARN, "sklearn.linear_model._logistic.LogisticRegression", {})
     assert load_model(save_model(tmp_path / "model.model", model)).estimator.helper_.C == 3.0
 

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from pucli.core.errors import UsageError
-from pucli.data.columns.drift import Usual
+from pucli.data.columns.drift import ReferenceShares
 from pucli.models import shift
-from pucli.models.shift import Shift, _cut, _new_prior, _tested, _trained_prior, old_shares
+from pucli.models.shift import Shift, _new_prior, _tested, _threshold, _trained_prior, old_shares
 from pucli.solvers.ensemble.estimates import Estimate
 from pucli.solvers.prior.shift import NewPrior, adapted, new_prior
 from pucli.solvers.prior.three_samples import prior_of_three
@@ -21,7 +21,7 @@ def test_the_threshold_has_the_largest_expected_f1():
     rng = np.random.default_rng(0)
     scores = np.round(rng.normal(size=60), 1)
     p = np.clip(1.0 / (1.0 + np.exp(-3.0 * scores)) + 0.1 * rng.normal(size=60), 0.0, 1.0)
-    found = _cut(scores, p)
+    found = _threshold(scores, p)
     levels = np.unique(scores)
 
     def expected_f1(cut):
@@ -30,8 +30,8 @@ def test_the_threshold_has_the_largest_expected_f1():
     best = max(expected_f1(cut) for cut in [levels[0] - 1.0, *levels])
     assert expected_f1(found) == pytest.approx(best)
     assert found not in levels and np.min(np.abs(levels - found)) == pytest.approx(0.05)
-    assert _cut(np.array([2.0, 1.0]), np.ones(2)) < 1.0  # all rows
-    assert _cut(np.zeros(4), np.linspace(0.4, 0.1, 4)) < 0.0
+    assert _threshold(np.array([2.0, 1.0]), np.ones(2)) < 1.0  # all rows
+    assert _threshold(np.zeros(4), np.linspace(0.4, 0.1, 4)) < 0.0
 
 
 def test_predictions_are_those_of_the_new_prior():
@@ -53,7 +53,7 @@ def test_shares_of_labeled_rows_follow_from_those_of_all_and_of_the_unlabeled(si
     Z, labeled = rng.normal(size=(400, 2)), rng.random(400) < 0.2
     Z[labeled] += 1.0
     counts = int(labeled.sum()), int((~labeled).sum())
-    usual = Usual.of(Z, ~labeled)
+    usual = ReferenceShares.of(Z, ~labeled)
     of_labeled, population = old_shares(usual, counts, single=single)
     for found, rows in ((of_labeled, Z[labeled]), (population, Z if single else Z[~labeled])):
         assert found.rows == len(rows)

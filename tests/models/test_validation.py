@@ -14,7 +14,7 @@ from pucli.models.validation import (
     FOLDS,
     MOST_LABELED,
     MOST_UNLABELED,
-    HeldOut,
+    HeldOutResults,
     HeldOutScores,
     _kept,
     held_out,
@@ -82,8 +82,8 @@ def test_the_ridge_of_an_average_is_that_of_the_model() -> None:
 
 
 def test_a_cut_that_finds_no_more_than_it_takes_is_noticed() -> None:
-    assert "threshold" in HeldOut(recall=0.56, share=0.48, pu_auc=0.8, labeled=100, unlabeled=400).warning
-    assert HeldOut(recall=0.7, share=0.48, pu_auc=0.8, labeled=100, unlabeled=400).warning == ""
+    assert "threshold" in HeldOutResults(recall=0.56, share=0.48, pu_auc=0.8, labeled=100, unlabeled=400).warning
+    assert HeldOutResults(recall=0.7, share=0.48, pu_auc=0.8, labeled=100, unlabeled=400).warning == ""
 
 
 @pytest.mark.slow

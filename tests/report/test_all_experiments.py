@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from pucli.core.declared_files import declared_path
-from pucli.report.all_experiments import Judged, judged_rows, one_for_each_figure, tallies, verdict_table
+from pucli.report.all_experiments import Judged, judged_rows, one_for_each_figure, verdict_counts, verdict_table
 from pucli.report.provenance import as_declared
 from pucli.report.tables.causes import REDUCED
 from pucli.report.tables.verdict import COMPARED, INCONCLUSIVE, NOT_RUN, REPRODUCED, WORSE, Judgment, beside
@@ -85,7 +85,7 @@ def test_a_figure_of_another_method_is_neither_reproduced_nor_counted():
 
 def test_the_tables_add_up_to_the_published_figures():
     rows = judged_rows(ROOT / "results")
-    found = tallies(rows)
+    found = verdict_counts(rows)
     assert sum(sum(tally.counted.values()) for tally in found.values()) == sum(one.primary for one in rows)
     apart = found["table-3.3"].apart
     assert set(apart) == {"form rkhs"} and sum(apart["form rkhs"].values()) == 64

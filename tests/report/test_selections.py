@@ -10,7 +10,7 @@ import pytest
 
 from pucli.data.catalogue.entries import load_catalogue
 from pucli.report.tables.causes import SELECTION
-from pucli.report.tables.verdict import Sample, judge
+from pucli.report.tables.verdict import MeanAndSd, judge
 from tests.helpers import ROOT
 
 RESULTS = ROOT / "results"
@@ -57,12 +57,14 @@ def agreeing(table):
     for row in read(table):
         if row["verdict"] not in ("better", "worse") or CATALOGUE[row["dataset"]].selection == "known":
             continue
-        published = Sample(number(row["published_mean"]), number(row["published_sd"]), 10)
+        published = MeanAndSd(number(row["published_mean"]), number(row["published_sd"]), 10)
         of, agree = [], []
         for name, renamed in OTHERS[table].items():
             wanted = renamed.get(column(row), column(row))
             for other, one_class in tried[name, row["dataset"], row["setting"], row["metric"], wanted]:
-                obtained = Sample(number(other["obtained_mean"]), number(other["obtained_sd"]), int(other["repeats"]))
+                obtained = MeanAndSd(
+                    number(other["obtained_mean"]), number(other["obtained_sd"]), int(other["repeats"])
+                )
                 judged = judge(obtained, published, row["metric"].partition(" ")[0], one_class=one_class)
                 of.append((name, other["dataset"]))
                 if judged.verdict == "reproduced":

@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 
-from pucli.report.tables.verdict import Sample, judge
+from pucli.report.tables.verdict import MeanAndSd, judge
 from tests.report.page_numbers import cells, table
 
 
@@ -41,8 +41,8 @@ def judged(name, variant, *, reading=""):
         there = rows.loc[place]
         repeats = int(str(row.repeats).split("/")[0])
         verdict = judge(
-            Sample(row.obtained_mean, row.obtained_sd, repeats),
-            Sample(there["published_mean"], there["published_sd"], repeats),
+            MeanAndSd(row.obtained_mean, row.obtained_sd, repeats),
+            MeanAndSd(there["published_mean"], there["published_sd"], repeats),
             "f1",
             rounding=0.005,
             one_class=int(one[row.dataset, row.setting, row.column]),
@@ -62,8 +62,8 @@ def other_starts(number):
     one = one_class_of(f"usmo-starts-{number}")
     for row in table(f"usmo-starts-{number}", "f_published").itertuples():
         there = shown.loc[(row.dataset, row.method)]
-        own = Sample(row.obtained_mean, row.obtained_sd, int(row.repeats))
-        published = Sample(there["published_mean"], float("nan"), 1)
+        own = MeanAndSd(row.obtained_mean, row.obtained_sd, int(row.repeats))
+        published = MeanAndSd(there["published_mean"], float("nan"), 1)
         constant = int(one[row.dataset, row.setting, row.column])
         verdict = judge(own, published, "f_published", rounding=0.05, one_class=constant).verdict
         found.append(

@@ -16,7 +16,7 @@ from pucli.estimators.unbiased.naive_svc import NaiveSVC
 from pucli.methods import estimator_class, get_method, make_estimator
 from pucli.metrics.scorers import puf_scorer
 from pucli.tuning import tune
-from pucli.tuning.evidence import _best_cut, evidence, ranked
+from pucli.tuning.evidence import _best_threshold, evidence, ranked
 from pucli.tuning.folds import pu_folds
 from pucli.tuning.grids import expand
 from pucli.tuning.inputs import share_of_positives
@@ -131,11 +131,11 @@ def test_the_cut_and_the_ranking_are_those_of_brute_force_and_follow_the_scores(
     def f1(cut):
         return 2 * prior * np.mean(upper > cut) / (np.mean(population > cut) + prior)
 
-    cut = _best_cut(upper, lower, rule)
+    cut = _best_threshold(upper, lower, rule)
     assert f1(cut) == pytest.approx(max(f1(at) for at in [-9.0, *upper, *lower]))
     values = np.concatenate([upper, lower])
     assert cut not in values or cut == values.min()
-    stretched = _best_cut(7.0 * upper - 3.0, 7.0 * lower - 3.0, rule)
+    stretched = _best_threshold(7.0 * upper - 3.0, 7.0 * lower - 3.0, rule)
     np.testing.assert_array_equal(values > cut, 7.0 * values - 3.0 > stretched)
     area, error = ranked(upper, lower)
     pairs = (upper[:, None] > lower) + 0.5 * (upper[:, None] == lower)

@@ -16,7 +16,7 @@ from pucli.tuning.grids import SERIES, expand, regularization_key
 from pucli.tuning.inputs import in_population, share_of_positives
 from pucli.tuning.notes import degenerate
 from pucli.tuning.paths import glpual as path_module
-from pucli.tuning.scorers import Rule, Scores, choose, estimated_f1, most_f1, score_counts
+from pucli.tuning.scorers import PointScores, Rule, choose, estimated_f1, most_f1, score_counts
 from tests.helpers import examples
 
 ORDER = get_method("glpual").regularization
@@ -158,14 +158,14 @@ def test_a_model_that_finds_no_unlabeled_positive_scores_zero(name):
 def test_ties_go_to_the_more_regularized_point_in_any_order(order):
     points = [{"lam": lam, "c_u": c_u} for lam in (0.1, 1.0, 10.0) for c_u in (0.5, 0.01)]
     points = [points[i] for i in order]
-    flat = Scores(np.ones(6), np.zeros(6), np.zeros(6, bool))
+    flat = PointScores(np.ones(6), np.zeros(6), np.zeros(6, bool))
     assert points[choose(points, flat, rule())] == {"lam": 10.0, "c_u": 0.01}
     assert regularization_key({"width": 3.0}, ORDER) < regularization_key({"width": 1.0}, ORDER)
 
 
 def test_the_lower_bound_rule_takes_the_strongest_ridge_within_the_error():
     points = [{"lam": v} for v in (0.1, 1.0, 10.0, 100.0, 1000.0)]
-    scores = Scores(
+    scores = PointScores(
         score=np.array([2.0, 1.9, 1.85, 1.99, 9.0]),
         standard_error=np.array([0.1, 0.1, 0.1, 0.1, 8.5]),
         constant=np.array([False, False, False, True, False]),

@@ -13,7 +13,7 @@ from pucli.tuning.grids import expand
 from pucli.tuning.paths.glpual import _labeled_last
 from pucli.tuning.paths.hinges import BSVMPath
 from pucli.tuning.routes import GenericRoute
-from pucli.tuning.scorers import Scores
+from pucli.tuning.scorers import PointScores
 
 
 def rows(n, m=3, seed=0, share=0.3):
@@ -139,7 +139,7 @@ def test_the_points_that_go_on_are_those_with_the_highest_scores_and_the_choice_
     """The rule chooses the largest ridge within one standard error of the best bound; its score is the lowest."""
     points = [{"lam": lam} for lam in (1.0, 2.0, 3.0, 4.0)]
     score, error = np.array([1.0, 0.99, 0.98, 0.97]), np.array([0.05, 0.3, 0.05, 0.05])
-    scores = Scores(score, error, np.zeros(4, dtype=bool))
+    scores = PointScores(score, error, np.zeros(4, dtype=bool))
     found = SimpleNamespace(scores=lambda rule: scores)
 
     def leading(name, keep):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pucli.core.plug_ins import offers
+from pucli.core.plug_ins import plug_ins
 from pucli.methods import get_method, make_estimator
 
-installed = any(offer.package == "pucli-example" for offer in offers("pucli.methods"))
+installed = any(offer.package == "pucli-example" for offer in plug_ins("pucli.methods"))
 pytestmark = pytest.mark.skipif(not installed, reason="the package is not installed: pip install ./examples/plugin")
 
 

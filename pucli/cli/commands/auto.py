@@ -12,7 +12,7 @@ from pucli.cli import options as opt
 from pucli.cli.block_training import Backend, auto_in_blocks
 from pucli.cli.output import Output, output_files
 from pucli.cli.row_options import FileRows
-from pucli.cli.threshold_options import CutOptions, unkept_recall, warn_of_unknown_prior
+from pucli.cli.threshold_options import ThresholdOptions, unkept_recall, warn_of_unknown_prior
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ pucli auto customers.csv --label bought --positive yes --recall 0.9
 def command(  # noqa: PLR0913
     out: Output,
     where: FileRows,
-    cut: CutOptions,
+    cut: ThresholdOptions,
     backend: Backend,
     labeling: Annotated[
         str,
@@ -39,7 +39,7 @@ def command(  # noqa: PLR0913
             "--labeling",
             help="scar: labels are random; auto warns and takes sar if a small table contradicts this. sar: clear "
             "positives were labeled first.",
-            autocompletion=completion.words(*LABELINGS),
+            autocompletion=completion.completer(*LABELINGS),
         ),
     ] = "scar",
     negatives_are: Annotated[
@@ -47,7 +47,7 @@ def command(  # noqa: PLR0913
         typer.Option(
             "--negatives-are",
             help="With --negative: biased (only train) or random (also give the class prior).",
-            autocompletion=completion.words("biased", "random"),
+            autocompletion=completion.completer("biased", "random"),
         ),
     ] = "biased",
     expected: Annotated[
@@ -150,7 +150,7 @@ def command(  # noqa: PLR0913
 
 def _ranking(out: Output, where: FileRows, options: Options, model: Path | None) -> Ranking:
     """Rank the rows of the files, and save the model."""
-    from pucli.cli.compiling import tell_of_compiling
+    from pucli.cli.compiling import announce_compiling
     from pucli.cli.text.columns import rows_to_learn_from
     from pucli.data.rows.training_rows import with_found_ids
     from pucli.methods import get_method
@@ -159,7 +159,7 @@ def _ranking(out: Output, where: FileRows, options: Options, model: Path | None)
 
     rows = rows_to_learn_from(out, "pu", where.source, without_negatives=get_method("auto").without_negatives)
     rows = with_found_ids(rows, where.files)
-    tell_of_compiling(out)
+    announce_compiling(out)
     try:
         with out.progress("auto", "members") as show:
             ranking = rank(rows, options, lambda name, done, total: show(done, total, text=name))

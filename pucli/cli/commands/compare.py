@@ -15,7 +15,7 @@ from pucli.cli.terminal import plus_minus
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from pucli.models.compare import Judgment, Scores, Task
+    from pucli.models.compare import ComparisonScores, ComparisonVerdict, Task
 
 EXAMPLES = """
 pucli compare customers.csv glpual svc-naive --label bought --positive yes
@@ -47,7 +47,7 @@ def command(  # noqa: PLR0913
         typer.Option(
             "--labels",
             help="With --data: pu (some positives are marked) or true (all are; some labels are then hidden).",
-            autocompletion=completion.words("pu", "true"),
+            autocompletion=completion.completer("pu", "true"),
         ),
     ] = "pu",
     metric: Annotated[
@@ -142,7 +142,7 @@ def _remark(out: Output, tasks: list[Task]) -> None:
             out.remark(f"note: {note}" if note.startswith(task.name) else f"note: {task.name}: {note}")
 
 
-def _splits(tasks: list[Task], scores: Scores, label_frequency: float, seed: int) -> str:
+def _splits(tasks: list[Task], scores: ComparisonScores, label_frequency: float, seed: int) -> str:
     repeats = scores.values.shape[2]
     together = "" if tasks[0].groups is None else ", no group on both sides"
     if tasks[0].times is not None:
@@ -154,7 +154,7 @@ def _splits(tasks: list[Task], scores: Scores, label_frequency: float, seed: int
     return f"{repeats} splits of the labeled and of the unlabeled rows, 70 % for training, seed {seed}{together}"
 
 
-def _print(out: Output, scores: Scores, judgment: Judgment, made: list[str]) -> None:
+def _print(out: Output, scores: ComparisonScores, judgment: ComparisonVerdict, made: list[str]) -> None:
     from pucli.metrics import get_metric
     from pucli.models.compare.verdict import CompareAnswer, Values, p_text
     from pucli.report.comparison_page import lines_of
@@ -190,7 +190,12 @@ def _print(out: Output, scores: Scores, judgment: Judgment, made: list[str]) -> 
 
 
 def _write(
-    out: Output, scores: Scores, judgment: Judgment, made: list[str], page: Path | None, tex: Path | None
+    out: Output,
+    scores: ComparisonScores,
+    judgment: ComparisonVerdict,
+    made: list[str],
+    page: Path | None,
+    tex: Path | None,
 ) -> None:
     from pucli.core.atomic_files import replacing
     from pucli.report.comparison_page import comparison_latex, comparison_page

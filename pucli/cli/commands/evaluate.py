@@ -15,7 +15,7 @@ from pucli.cli import options as opt
 from pucli.cli.output import Output
 from pucli.cli.row_options import OWN_TABLE, ModelFile, ReadingOptions
 from pucli.cli.terminal import many
-from pucli.cli.threshold_options import warn_of_doubts
+from pucli.cli.threshold_options import warn_of_findings
 from pucli.core.errors import UsageError
 from pucli.core.json_values import OrNaN
 
@@ -76,7 +76,7 @@ def command(  # noqa: PLR0913
             "--labels",
             help="What the label column holds: true (classes; rows that are not --positive are negative) "
             "or pu (labeled positives only; others are unlabeled).",
-            autocompletion=completion.words("true", "pu"),
+            autocompletion=completion.completer("true", "pu"),
         ),
     ] = "true",
     dataset: opt.DatasetName = None,
@@ -129,7 +129,7 @@ def command(  # noqa: PLR0913
     for line in rows.warnings:
         out.warn(line)
     if labels == "pu":
-        warn_of_doubts(out, saved)
+        warn_of_findings(out, saved)
     scores, needs = _scores(saved, rows, labels, metrics or ())
     answer = Evaluation(
         model=model,

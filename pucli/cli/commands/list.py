@@ -32,14 +32,14 @@ class Titled:
 
 
 @dataclass(frozen=True)
-class Dataset(Titled):
+class ListedDataset(Titled):
     """A declared data set."""
 
     license: str | None
 
 
 @dataclass(frozen=True)
-class Method:
+class ListedMethod:
     """A method: what it learns from, how far it scales, its rank in committed tables, and when to use it."""
 
     name: str
@@ -52,7 +52,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Metric:
+class ListedMetric:
     """A metric; `better` is "" where neither side is better."""
 
     name: str
@@ -73,14 +73,14 @@ class Protocol:
 class Datasets:
     """`pucli list datasets`."""
 
-    datasets: list[Dataset]
+    datasets: list[ListedDataset]
 
 
 @dataclass(frozen=True)
 class Methods:
     """`pucli list methods`."""
 
-    methods: list[Method]
+    methods: list[ListedMethod]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Experiments:
 class Metrics:
     """`pucli list metrics`."""
 
-    metrics: list[Metric]
+    metrics: list[ListedMetric]
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def command(
         typer.Argument(
             metavar="datasets|methods|experiments|metrics|protocols",
             help="What to list.",
-            autocompletion=completion.words("datasets", "methods", "experiments", "metrics", "protocols"),
+            autocompletion=completion.completer("datasets", "methods", "experiments", "metrics", "protocols"),
         ),
     ],
 ) -> None:
@@ -165,7 +165,7 @@ def _methods() -> Methods:
         scale = f"{own.rows:,} in {own.seconds:g} s" if own.rows else method.tried or "not measured"
         place = f"{own.place:.2f} ({own.rankings})" if own.rankings else "not ranked"
         rows.append(
-            Method(
+            ListedMethod(
                 method.name, method.kind, "; ".join(_needs(method)), scale, place, method.when or "", _source(method)
             )
         )
@@ -197,14 +197,16 @@ def _needs(method: Declared) -> Iterator[str]:
 def _metrics() -> Metrics:
     from pucli.metrics import all_metrics
 
-    return Metrics([Metric(one.name, one.unit, one.better or "", one.description) for one in all_metrics().values()])
+    return Metrics(
+        [ListedMetric(one.name, one.unit, one.better or "", one.description) for one in all_metrics().values()]
+    )
 
 
 def _datasets() -> Datasets:
     from pucli.data import dataset_entry, dataset_names
 
     entries = {name: dataset_entry(name) for name in dataset_names()}
-    return Datasets([Dataset(name, entry.title, entry.license) for name, entry in entries.items()])
+    return Datasets([ListedDataset(name, entry.title, entry.license) for name, entry in entries.items()])
 
 
 def _experiments() -> Experiments:

@@ -28,7 +28,7 @@ def command(  # noqa: PLR0913
         typer.Argument(
             metavar="data|method|dataset|experiment",
             help="Kind of files to write.",
-            autocompletion=completion.words(*KINDS),
+            autocompletion=completion.completer(*KINDS),
         ),
     ],
     name: Annotated[

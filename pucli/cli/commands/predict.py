@@ -13,11 +13,11 @@ from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
 from pucli.cli.terminal import many, percent, percents
 from pucli.cli.threshold_options import (
-    MovedCut,
+    MovedThreshold,
     option_of,
     unkept_recall,
     unknown_prior,
-    warn_of_doubts,
+    warn_of_findings,
     warn_of_unknown_prior,
 )
 from pucli.core.errors import UsageError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pucli.data.reading import Reading
     from pucli.data.rows.row_hashes import KnownRows
     from pucli.models.predicted import Predictions
-    from pucli.models.prediction import Why
+    from pucli.models.prediction import Explainer
     from pucli.models.saved import SavedModel
     from pucli.models.shift import Shift
 
@@ -49,7 +49,7 @@ _NO_ID = (
 )
 
 
-class Written(NamedTuple):
+class OutputOptions(NamedTuple):
     """Output options: the file, the columns to copy, the number of likeliest rows, and the format."""
 
     destination: Path | None
@@ -63,7 +63,7 @@ def command(  # noqa: PLR0913
     model: ModelFile,
     data: NewFiles,
     reading: ReadingOptions,
-    cut: MovedCut,
+    cut: MovedThreshold,
     destination: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write to this .csv or .parquet file instead of stdout.")
     ] = None,
@@ -116,7 +116,7 @@ def command(  # noqa: PLR0913
     from pucli.data.files.spool import is_stream
     from pucli.data.files.writers import check_writable_format
     from pucli.models.predicted import Predictions
-    from pucli.models.prediction import Why, cut_at_share
+    from pucli.models.prediction import Explainer, with_threshold_at_share
     from pucli.models.saved import load_model
 
     if destination is not None and (destination == Path("-") or is_stdout(destination)):
@@ -128,7 +128,7 @@ def command(  # noqa: PLR0913
     how = saved.reading.over(reading.reading(data))
     _warn_of_unknown_goal(out, cut, saved.pipeline[-1])
     if cut.share is not None and not any(is_stream(path) for path in data):
-        saved = cut_at_share(saved, data, cut.share, how)
+        saved = with_threshold_at_share(saved, data, cut.share, how)
     elif cut.share is not None:
         out.warn("stdin is read only once, so --share sets the threshold by the training rows, not by these rows.")
     given: dict[str, Any] = {"model": model, "data": data[0] if len(data) == 1 else data, "file": destination}
@@ -144,13 +144,13 @@ def command(  # noqa: PLR0913
     else:
         wanted = bool(unkept_recall(cut, saved.estimator))
         shift = _shift(out, saved, (data, how), cut) if adapt else None
-        reasons = Why(saved, top) if why else None
-        written = Written(destination, ids, top, safe)
+        reasons = Explainer(saved, top) if why else None
+        written = OutputOptions(destination, ids, top, safe)
         answer = _labels(out, saved, (data, how), written, reasons, given=given, all_wanted=wanted, shift=shift)
         out.document(answer)
 
 
-def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], cut: MovedCut) -> Shift:
+def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], cut: MovedThreshold) -> Shift:
     """Return the answer of `pucli shift` for the file, and say it."""
     from pucli.data.files.spool import is_stream
     from pucli.models.shift import shift_of
@@ -170,8 +170,8 @@ def _labels(
     out: Output,
     saved: SavedModel,
     source: tuple[list[Path], Reading],
-    to: Written,
-    why: Why | None,
+    to: OutputOptions,
+    why: Explainer | None,
     *,
     given: dict[str, Any],
     all_wanted: bool,
@@ -180,7 +180,7 @@ def _labels(
     """Write the predictions of a model that predicts labels, and return the answer."""
     from collections import Counter
 
-    from pucli.data.columns.drift import Tally
+    from pucli.data.columns.drift import DriftCounter
     from pucli.data.rows.row_hashes import RowCounter
     from pucli.data.rows.tables import MissingColumn
     from pucli.models.predicted import Predictions
@@ -188,7 +188,7 @@ def _labels(
 
     (data, how), (destination, ids, top, safe) = source, to
     words = saved.metadata.get("words", {})
-    tally, counts, top_counts = Tally(), Counter[str](), Counter[str]()
+    tally, counts, top_counts = DriftCounter(), Counter[str](), Counter[str]()
     trained = RowCounter(saved.metadata.get("data", {}))
     found = saved.metadata.get("found_ids", ()) if ids is None else ()
     carried = [*saved.metadata.get("id_columns", ()), *found] if ids is None else [normal(name) for name in ids if name]
@@ -224,7 +224,7 @@ def _labels(
     if saved.metadata.get("kind") == "pu":
         if not all_wanted:
             _warn_of_one_class(out, saved, counts)
-        warn_of_doubts(out, saved)
+        warn_of_findings(out, saved)
         _warn_of_training_rows(out, trained.found(), saved.metadata.get("denominator") == "all")
     _warn_of_probability(out, saved, adapted=shift is not None)
     if lacking and counts:
@@ -244,7 +244,7 @@ def _predicted(counts: Counter[str], positive: str | None) -> str:
     return ", ".join(f"{many(counts[label], 'row')} predicted {label}" for label in sorted(counts)) or "no rows"
 
 
-def _warn_of_unknown_goal(out: Output, cut: MovedCut, model: Any) -> None:
+def _warn_of_unknown_goal(out: Output, cut: MovedThreshold, model: Any) -> None:
     """Warn if the training rows cannot tell the precision or the recall that the user asked for."""
     if unkept := unkept_recall(cut, model):
         out.warn(unkept)

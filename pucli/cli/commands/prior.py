@@ -10,7 +10,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
-from pucli.cli.row_options import Rows
+from pucli.cli.row_options import RowOptions
 from pucli.cli.terminal import many, number, percent, percents
 from pucli.core.errors import UsageError
 
@@ -36,7 +36,7 @@ pucli prior wifi --estimator all --replicates 200 --json
 
 def command(
     out: Output,
-    where: Rows,
+    where: RowOptions,
     estimator: Annotated[
         str | None,
         typer.Option(
@@ -44,7 +44,7 @@ def command(
             "-e",
             help="auto, best-bin, density-ratio, bbe, km2, tice, or all of them. By default auto; bbe with a single "
             "labeled or unlabeled row, or more than 1,000 features.",
-            autocompletion=completion.words("auto", "best-bin", "density-ratio", "bbe", "km2", "tice", "all"),
+            autocompletion=completion.completer("auto", "best-bin", "density-ratio", "bbe", "km2", "tice", "all"),
         ),
     ] = None,
     replicates: Annotated[

@@ -53,7 +53,7 @@ def command(  # noqa: PLR0913
             "--backend",
             help="loky (this machine) or dask (a cluster).",
             envvar="PUCLI_BACKEND",
-            autocompletion=completion.words("loky", "dask"),
+            autocompletion=completion.completer("loky", "dask"),
         ),
     ] = "loky",
     only_collect: Annotated[
@@ -90,7 +90,7 @@ def command(  # noqa: PLR0913
             "--fail-on",
             metavar="VERDICT",
             help="Exit with code 1 if a figure has this verdict, e.g. worse; may be repeated.",
-            autocompletion=completion.words("worse", "degenerate", "not reproduced", "inconclusive", "not judged"),
+            autocompletion=completion.completer("worse", "degenerate", "not reproduced", "inconclusive", "not judged"),
         ),
     ] = None,
     allow_changes: opt.AllowChanges = False,

@@ -77,7 +77,7 @@ def command(  # noqa: PLR0913
             "--for",
             help="positives: the rows with the highest scores. precision: a random sample of the rows called positive. "
             "prior: half of those, half of the others.",
-            autocompletion=completion.words(*GOALS),
+            autocompletion=completion.completer(*GOALS),
         ),
     ] = GOALS[0],
     ids: Annotated[

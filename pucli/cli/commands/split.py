@@ -11,7 +11,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli.options import DatasetName, Scenario, Seed, TrueLabelFrequency
 from pucli.cli.output import Output, output_file
-from pucli.cli.row_options import EXAMPLE, tell_of_example
+from pucli.cli.row_options import EXAMPLE, announce_example
 from pucli.core.errors import UsageError, shell_word
 
 EXAMPLES = """
@@ -65,7 +65,9 @@ def command(  # noqa: PLR0913
             "--labeling",
             help="Which positives are labeled: scar (at random), sar-feature, sar-score, or sar-lbe-a, sar-lbe-b or "
             "sar-pusb of PU-Bench.",
-            autocompletion=completion.words("scar", "sar-feature", "sar-score", "sar-lbe-a", "sar-lbe-b", "sar-pusb"),
+            autocompletion=completion.completer(
+                "scar", "sar-feature", "sar-score", "sar-lbe-a", "sar-lbe-b", "sar-pusb"
+            ),
         ),
     ] = "scar",
     repeats: Annotated[int, typer.Option("--repeats", help="Number of splits.", min=1)] = 10,
@@ -89,7 +91,7 @@ def command(  # noqa: PLR0913
         raise UsageError(f"{name} and --dataset {dataset_name} both name a data set; keep one.")
     name = name or dataset_name
     if name is None:
-        tell_of_example(out, "pucli split NAME (`pucli list datasets`)")
+        announce_example(out, "pucli split NAME (`pucli list datasets`)")
         name = EXAMPLE
     path = destination or Path(f"{dataset_key(name)}-splits.json")
     output_file("--out", path)

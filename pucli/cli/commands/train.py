@@ -12,7 +12,7 @@ from pucli.cli import options as opt
 from pucli.cli.assignments import method_parameters
 from pucli.cli.block_training import Backend, train_in_blocks
 from pucli.cli.output import Output, output_files
-from pucli.cli.row_options import OWN_TABLE, SplitRows
+from pucli.cli.row_options import OWN_TABLE, SplitRowOptions
 from pucli.cli.tuning import choose, far_prior_warning, how_chosen
 from pucli.core.errors import UsageError, shell_word
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pucli.data.rows.training_rows import TrainingRows
     from pucli.methods import Method
     from pucli.models.fitting import Fitted
-    from pucli.models.validation import HeldOut
+    from pucli.models.validation import HeldOutResults
 
 # Folds of --tune unless --cv is given.
 FOLDS = 4
@@ -40,7 +40,7 @@ pucli train --method blssvm --data 'folder/*.parquet' --label bought --backend d
 def command(  # noqa: PLR0913
     out: Output,
     method: opt.MethodName,
-    where: SplitRows,
+    where: SplitRowOptions,
     backend: Backend,
     param: opt.Parameters = None,
     model: opt.ModelOut = None,
@@ -59,7 +59,7 @@ def command(  # noqa: PLR0913
     labels. With --dataset, labels of a declared data set are hidden at random (see `pucli split`), and held-out rows
     are scored with their true labels. Without either, the data set is breast-cancer, which needs no download.
     """
-    from pucli.cli.compiling import tell_of_compiling
+    from pucli.cli.compiling import announce_compiling
     from pucli.cli.text.columns import show_columns
     from pucli.methods import get_method
     from pucli.methods.effects import without_effect
@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913
     where = where if backend.in_blocks else where.or_example(out, OWN_ROWS.get(entry.kind, CLASSES))
     number = folds or FOLDS
     given = method_parameters(method, param)
-    if where.files and where.scenario != SplitRows.scenario:
+    if where.files and where.scenario != SplitRowOptions.scenario:
         out.warn(
             f"--scenario {where.scenario} does not change how {method} is trained, only the estimated class prior, the "
             "probabilities, and the scores by which `pucli tune` chooses."
@@ -96,7 +96,7 @@ def command(  # noqa: PLR0913
     notes = list(rows.notes)
     _warn_of_poor_rows(out, rows)
     own_prior = "prior" not in params
-    tell_of_compiling(out)
+    announce_compiling(out)
     if tune:
         params, remarks = _tuned(out, entry, rows, params, number, where.seed, standardize)
         notes += remarks
@@ -132,7 +132,7 @@ def _check_kind(entry: Method, tune: bool) -> None:
         )
 
 
-def _rows(out: Output, entry: Method, where: SplitRows, *, sparse: bool) -> TrainingRows:
+def _rows(out: Output, entry: Method, where: SplitRowOptions, *, sparse: bool) -> TrainingRows:
     from pucli.cli.text.columns import rows_to_learn_from
     from pucli.data.rows.training_rows import density_rows
     from pucli.models.fitting import takes_missing
@@ -200,7 +200,7 @@ def _fit(out: Output, method: str, params: dict[str, Any], rows: TrainingRows, s
         return fit(method, params, rows, standardize=standardize, report=report)
 
 
-def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) -> tuple[Fitted, HeldOut | None]:
+def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) -> tuple[Fitted, HeldOutResults | None]:
     """Cross-validate a model without probabilities on some of the rows, to judge and to calibrate it."""
     from pucli.estimators.base.parameters import number_given
     from pucli.estimators.base.pu import has_own_probabilities
@@ -225,7 +225,7 @@ def _judged(entry: Method, fitted: Fitted, seed: int, *, prior_estimated: bool) 
     return replace(fitted, doubt=rows.repeated or checked.warning, probability=known), checked
 
 
-def _say_not_judged(out: Output, entry: Method, checked: HeldOut | None) -> None:
+def _say_not_judged(out: Output, entry: Method, checked: HeldOutResults | None) -> None:
     if checked is None and entry.kind == "pu" and entry.name != "auto":
         out.remark(
             "The model was not judged on held-out rows, and `pucli predict` gives no probability: there are too few "
@@ -233,7 +233,7 @@ def _say_not_judged(out: Output, entry: Method, checked: HeldOut | None) -> None
         )
 
 
-def _say_what_next(out: Output, entry: Method, where: SplitRows, options: list[str], model: Path | None) -> None:
+def _say_what_next(out: Output, entry: Method, where: SplitRowOptions, options: list[str], model: Path | None) -> None:
     """Name the command that saves the model, or the one that scores it on held-out rows."""
     if model is None:
         words = " ".join(filter(None, [where.words, *options, f"--model {entry.name}.model"]))
@@ -244,7 +244,7 @@ def _say_what_next(out: Output, entry: Method, where: SplitRows, options: list[s
 
 
 def _report(
-    out: Output, fitted: Fitted, notes: list[str], model: Path | None, checked: HeldOut | None, *, verbose: bool
+    out: Output, fitted: Fitted, notes: list[str], model: Path | None, checked: HeldOutResults | None, *, verbose: bool
 ) -> None:
     from pucli.cli.text.train import print_model
     from pucli.models.trained import trained

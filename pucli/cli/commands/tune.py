@@ -13,7 +13,7 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.assignments import method_grid, method_parameters
 from pucli.cli.output import Output, Stopped, output_file
-from pucli.cli.row_options import SplitRows
+from pucli.cli.row_options import SplitRowOptions
 from pucli.cli.terminal import duration, many, number, percent
 from pucli.cli.tuning import choose, far_prior_warning, how_chosen
 from pucli.core.errors import UsageError
@@ -61,7 +61,7 @@ class Tuned:
 def command(  # noqa: PLR0913
     out: Output,
     method: opt.MethodName,
-    where: SplitRows,
+    where: SplitRowOptions,
     param: opt.Parameters = None,
     grid: Annotated[
         list[str] | None,
@@ -98,7 +98,7 @@ def command(  # noqa: PLR0913
     GLPUAL thesis: PUF is the squared recall divided by the share predicted positive. Benchmark `tuning` compares all
     three.
     """
-    from pucli.cli.compiling import tell_of_compiling
+    from pucli.cli.compiling import announce_compiling
     from pucli.cli.text.columns import rows_to_learn_from, show_columns
     from pucli.methods import get_method
     from pucli.methods.effects import without_effect
@@ -122,7 +122,7 @@ def command(  # noqa: PLR0913
     rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)
     out.warn(prior_warning(method, {**params, **chosen_grid}))
     out.warn(far_prior_warning(fixed, rows, where.seed))
-    tell_of_compiling(out)
+    announce_compiling(out)
     how = {"folds": folds, "cv_repeats": cv_repeats, "rule": score, "n_jobs": n_jobs}
     interrupted = False
     try:

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import filled, number, percent, percents, tell
+from pucli.cli.terminal import filled, number, percent, percents, print_error
 from pucli.cli.text.items import INDENT, WIDTH, item
 from pucli.cli.text.next_steps import next_steps, written_files
 from pucli.cli.threshold_options import unknown_prior
@@ -64,7 +64,7 @@ def print_short(
         out.text(line)
     if not out.as_json:
         for text in warned:
-            tell(text)
+            print_error(text)
     following: list[str] = []
     for text in next_steps(answer, verbose):
         one = item("" if following else "next", text)
@@ -214,7 +214,7 @@ def _likeliest(rows: pd.DataFrame | None, found: Findings, most: int) -> list[st
     first = rows[rows["labeled"] == 0].head(most).to_dict("records")
     chances = [_chance(row) for row in first]
     if not known or len({*chances}) == 1 < len(first):  # each has nearly the same range
-        named = "; ".join(_marks(row, shown) for row in first)
+        named = "; ".join(_identifiers(row, shown) for row in first)
         if len(shown) == 1:
             named = f"{shown[0]} {', '.join(_mark(row[shown[0]]) for row in first)}"
         if known:
@@ -222,12 +222,12 @@ def _likeliest(rows: pd.DataFrame | None, found: Findings, most: int) -> list[st
         return item("likeliest", f"{named} (probabilities cannot be told, the order can)" if ranks else named)
     lines: list[str] = []
     for row, chance in zip(first, chances, strict=True):
-        marks = _cut_to(_marks(row, shown), WIDTH - INDENT - len(chance) - 2)
+        marks = _cut_to(_identifiers(row, shown), WIDTH - INDENT - len(chance) - 2)
         lines.append(f"{'' if lines else 'likeliest':<{INDENT}}{marks}: {chance}")
     return lines
 
 
-def _marks(row: Mapping[Hashable, Any], shown: Sequence[str]) -> str:
+def _identifiers(row: Mapping[Hashable, Any], shown: Sequence[str]) -> str:
     """Return the identifiers of a row, or its number."""
     return ", ".join(f"{name} {_mark(row[name])}" for name in shown)
 

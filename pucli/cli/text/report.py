@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def print_report(out: Output, report: Report) -> None:
     """Print `report`: published beside obtained, difference in its standard errors, verdict."""
     from pucli.report.tables.summary import flags_in_words
-    from pucli.report.tables.verdict import LOOKS
+    from pucli.report.tables.verdict import STYLES
 
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in report.verdicts.items())
     counts = report.cells
@@ -48,14 +48,14 @@ def print_report(out: Output, report: Report) -> None:
             plus_minus(row.puf_mean, row.puf_sd),
             f"{row.repeats}/{row.expected_repeats}" if row.expected_repeats and len(repeats) > 1 else "",
             _signed(row.difference_in_errors),
-            (row.verdict + _marks(row)).strip(),
+            (row.verdict + _signs(row)).strip(),
         ]
         for row in report.rows
     ]
     kept = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     _print_rows(out, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
     if report.verdicts:
-        said = {verdict: LOOKS[verdict].meaning for verdict in report.verdicts if LOOKS[verdict].meaning}
+        said = {verdict: STYLES[verdict].meaning for verdict in report.verdicts if STYLES[verdict].meaning}
         out.fields([("diff/se", "obtained minus published, in standard errors"), *said.items()])
         out.text()
     files = ", ".join(str(path.relative_to(report.folder)) for path in report.files)
@@ -75,9 +75,9 @@ def print_report(out: Output, report: Report) -> None:
 
 def _print_rows(out: Output, columns: list[str], rows: list[list[str]]) -> None:
     """Print the rows; on a narrow screen, in blocks headed by the values that their rows share."""
-    from pucli.report.tables.verdict import LOOKS
+    from pucli.report.tables.verdict import STYLES
 
-    styles = {verdict: look.style for verdict, look in LOOKS.items()}
+    styles = {verdict: look.style for verdict, look in STYLES.items()}
     if out.fits(columns, rows):
         out.table(columns, rows, styles=styles, whole="method")
         out.text()
@@ -98,6 +98,6 @@ def _signed(difference: float) -> str:
     return f"{round(difference, 1) + 0.0:+.{0 if abs(difference) >= 100 else 1}f}"  # + 0.0: no "-0.0"
 
 
-def _marks(row: TableRow) -> str:
+def _signs(row: TableRow) -> str:
     marks = [f"{row.failed} failed"] * bool(row.failed) + [f"{row.flagged} flagged"] * bool(row.flagged)
     return f" [{', '.join(marks)}]" if marks else ""

@@ -12,7 +12,7 @@ from pucli.cli.terminal import duration, many, number, percent, percents
 if TYPE_CHECKING:
     from pucli.models.fitting import Fitted
     from pucli.models.trained import Trained
-    from pucli.models.validation import HeldOut
+    from pucli.models.validation import HeldOutResults
 
 # Number of constant features that are named.
 NAMED = 10
@@ -92,7 +92,7 @@ def _called_positive(answer: Trained) -> str | None:
     return f"{number(100 * share)} % of the unlabeled rows, {number(100 * recall)} % of the labeled ones"
 
 
-def _held_out(checked: HeldOut | None) -> str | None:
+def _held_out(checked: HeldOutResults | None) -> str | None:
     if checked is None:
         return None
     share, recall, share_sd, recall_sd = (
@@ -104,13 +104,15 @@ def _held_out(checked: HeldOut | None) -> str | None:
     )
 
 
-def _ranking(checked: HeldOut | None) -> str | None:
+def _ranking(checked: HeldOutResults | None) -> str | None:
     if checked is None:
         return None
     return f"PU-AUC {checked.pu_auc:.2f} ± {checked.pu_auc_sd:.2f} on held-out rows; 0.50 is chance"
 
 
-def _probability(priors: dict[str, float] | None, checked: HeldOut | None, curve: Mapping[str, Any]) -> str | None:
+def _probability(
+    priors: dict[str, float] | None, checked: HeldOutResults | None, curve: Mapping[str, Any]
+) -> str | None:
     if priors is None:
         return None
     if checked is None:

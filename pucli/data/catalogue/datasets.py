@@ -20,7 +20,7 @@ import numpy as np
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.atomic_files import replacing
 from pucli.core.errors import PucliError, RunError, UsageError
-from pucli.data.catalogue.download import Source, make_source, obtain
+from pucli.data.catalogue.download import DownloadSource, make_source, obtain
 from pucli.data.catalogue.entries import dataset_key, load_catalogue
 from pucli.data.schema import Entry
 
@@ -185,7 +185,7 @@ def _generated(
     return _dataset(key, entry, X, y, y, names, [f"{name} = {value:g}" for name, value in values.items()])
 
 
-def _parse(key: str, entry: Entry, source: Source) -> Dataset:
+def _parse(key: str, entry: Entry, source: DownloadSource) -> Dataset:
     import pandas as pd
 
     from pucli.data.catalogue.selection import columns_needed, select

@@ -46,7 +46,7 @@ def cache_folder(cache: str | Path | None = None) -> Path:
 
 
 @dataclass(frozen=True)
-class Source:
+class DownloadSource:
     """Places from which files are obtained."""
 
     cache: Path  # the cache folder
@@ -60,7 +60,7 @@ def make_source(
     mirror: str | Path | None = None,
     offline: bool | None = None,
     progress: Progress | None = None,
-) -> Source:
+) -> DownloadSource:
     """Return the places where data files are looked for."""
     named = str(mirror) if mirror is not None else os.environ.get("PUCLI_MIRROR") or None
     if offline is None:
@@ -70,7 +70,7 @@ def make_source(
             named = url2pathname(unquote(urlsplit(named).path))
         if not _is_url(named) and not Path(named).expanduser().is_dir():
             raise UsageError(f"the mirror {named!r} is neither a folder nor an address (--mirror, PUCLI_MIRROR)")
-    return Source(cache_folder(cache), named, offline, progress)
+    return DownloadSource(cache_folder(cache), named, offline, progress)
 
 
 def fetch(
@@ -152,7 +152,7 @@ def to_fetch(names: Iterable[str]) -> list[ToFetch]:
     return found
 
 
-def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Path]:
+def obtain(key: str, entry: Entry, file: File, source: DownloadSource) -> tuple[File, Path]:
     """Return a declared file from the cache; download it first if it is missing or has the wrong content."""
     if (cached := _cached(key, file, source)) is not None:
         return cached
@@ -162,7 +162,7 @@ def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Pa
         folder.mkdir(parents=True, exist_ok=True)
         _sweep(folder)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-") as scratch:
-            for packaging, address in _places(key, entry, file, source):
+            for packaging, address in _locations(key, entry, file, source):
                 arrived = Path(scratch) / "content"
                 problem = _get(address, packaging, arrived, source)
                 if problem is None:
@@ -172,7 +172,7 @@ def obtain(key: str, entry: Entry, file: File, source: Source) -> tuple[File, Pa
     raise RunError(_not_found(key, file, source, failures))
 
 
-def _cached(key: str, file: File, source: Source) -> tuple[File, Path] | None:
+def _cached(key: str, file: File, source: DownloadSource) -> tuple[File, Path] | None:
     """Return the packaging of a file that is in the cache with the declared content, and its path."""
     places = ((packaging, source.cache / key / packaging.name) for packaging in file.packagings())
     return next((found for found in places if found[1].is_file() and _wrong_content(found[1], found[0]) is None), None)
@@ -186,7 +186,7 @@ def _sweep(folder: Path) -> None:
                 shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _places(key: str, entry: Entry, file: File, source: Source) -> Iterator[tuple[File, Mirror]]:
+def _locations(key: str, entry: Entry, file: File, source: DownloadSource) -> Iterator[tuple[File, Mirror]]:
     """Yield (packaging, address) in the order of trial: the mirror of the user, then the declared addresses.
 
     In a mirror, a file may be in the `folder` of the entry (default ``uci/<key>``), in the tail of that path or at the
@@ -226,7 +226,7 @@ def _is_url(place: str) -> bool:
     return "://" in place and not place.startswith("file:")
 
 
-def _get(address: Mirror, packaging: File, target: Path, source: Source) -> str | None:
+def _get(address: Mirror, packaging: File, target: Path, source: DownloadSource) -> str | None:
     """Write the verified content of an address to `target`; return the problem, or None."""
     raw = target.with_name("raw")
     if _is_url(address.url):
@@ -284,7 +284,7 @@ def _cache_errors(cache: Path) -> Iterator[None]:
         raise UsageError(f"cannot write to the cache {cache}: {error.strerror or error}{where}; {advice}") from error
 
 
-def _not_found(key: str, file: File, source: Source, failures: list[str]) -> str:
+def _not_found(key: str, file: File, source: DownloadSource, failures: list[str]) -> str:
     names = " or ".join(repr(packaging.name) for packaging in file.packagings())
     place = source.cache / key / file.name
     advice = f"give `pucli fetch {key} --mirror` a folder or address that has it, or put it at {place}"

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from pucli.core.declared_files import CATALOGUE, declared_path, named_catalogues, offered_folders
 from pucli.core.errors import CatalogueError, UsageError, unknown
-from pucli.core.plug_ins import Offer
+from pucli.core.plug_ins import PlugIn
 from pucli.core.validation_errors import explain
 from pucli.core.yaml_files import read_yaml
 from pucli.data.schema import Entry, File, Mirror
@@ -56,7 +56,7 @@ def load_catalogue(path: str | Path | None = None) -> dict[str, Entry]:
 
 
 @functools.cache
-def _offered(file: Path, offer: Offer, taken: frozenset[str]) -> dict[str, Entry]:
+def _offered(file: Path, offer: PlugIn, taken: frozenset[str]) -> dict[str, Entry]:
     """Return what an installed package declares, without names that are taken; warn about a faulty file."""
     try:
         entries = _stamped(file)

@@ -10,7 +10,7 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import RunError
 from pucli.data.columns.cells import cell_text, texts_of, to_numbers, trimmed
 from pucli.data.labels import LABEL
-from pucli.data.schema import Column, Entry, Features, Rows, Sort, Target
+from pucli.data.schema import Column, Entry, Features, RowSelection, Sort, Target
 from pucli.data.splits.groups import row_groups
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def select(frame: pd.DataFrame, entry: Entry) -> Selected:
     return Selected(np.ascontiguousarray(X), y, classes, [str(name) for name in features.columns], notes, groups)
 
 
-def _keep_rows(frame: pd.DataFrame, rows: Rows) -> pd.DataFrame:
+def _keep_rows(frame: pd.DataFrame, rows: RowSelection) -> pd.DataFrame:
     frame = frame.iloc[rows.drop_first :]
     if rows.without:
         frame = frame[~frame.isin(rows.without).any(axis=1)]

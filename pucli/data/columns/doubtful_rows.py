@@ -221,7 +221,7 @@ def doubtful_rows(frame: pd.DataFrame, place: Callable[[int], str]) -> list[str]
     return [text for text in found if text]
 
 
-class Part(NamedTuple):
+class ColumnBlock(NamedTuple):
     """Columns that stand side by side without an empty one between them.
 
     names : sequence of str
@@ -235,13 +235,15 @@ class Part(NamedTuple):
     last: str
 
 
-def parts_of(names: Sequence[str], places: Sequence[int], shown: Sequence[str]) -> list[Part]:
+def parts_of(names: Sequence[str], places: Sequence[int], shown: Sequence[str]) -> list[ColumnBlock]:
     """Return the parts into which wholly empty columns divide a table."""
     cuts = [0, *(np.flatnonzero(np.diff(places) > 1) + 1).tolist(), len(names)]
-    return [Part(names[start:stop], shown[start], shown[stop - 1]) for start, stop in pairwise(cuts) if start < stop]
+    return [
+        ColumnBlock(names[start:stop], shown[start], shown[stop - 1]) for start, stop in pairwise(cuts) if start < stop
+    ]
 
 
-def side_by_side(where: str, frame: pd.DataFrame, parts: Sequence[Part]) -> str:
+def side_by_side(where: str, frame: pd.DataFrame, parts: Sequence[ColumnBlock]) -> str:
     """Return a note if empty columns divide a table, else ""; refuse two tables, of which one ends before the other."""
     if len(parts) < 2:
         return ""
@@ -263,7 +265,7 @@ def side_by_side(where: str, frame: pd.DataFrame, parts: Sequence[Part]) -> str:
     )
 
 
-def _filled_rows(frame: pd.DataFrame, part: Part) -> int:
+def _filled_rows(frame: pd.DataFrame, part: ColumnBlock) -> int:
     """Return the number of rows down to which some cell of each row is filled, 0 if there are filled rows below."""
     filled = np.zeros(len(frame), dtype=bool)
     for name in part.names:

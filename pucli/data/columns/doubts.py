@@ -550,7 +550,7 @@ OTHER_FORMS = (unread_date, coded_number, decorated, odd_form, of_one_unit, pair
 """Forms of dates and numbers that are not read, in the order in which they are looked for."""
 
 
-class WordColumn(NamedTuple):
+class TextColumn(NamedTuple):
     """A column of words, for rules.
 
     cells : Cells
@@ -565,7 +565,7 @@ class WordColumn(NamedTuple):
     as_number: np.ndarray | None = None
 
 
-def numbers_and_words(words: WordColumn) -> str:
+def numbers_and_words(words: TextColumn) -> str:
     """Warn that most of the texts are numbers, unless the others are codes such as B254 beside 1E23."""
     texts, counts, as_number = words.cells.texts, words.cells.counts, words.as_number
     if as_number is None:
@@ -581,7 +581,7 @@ def numbers_and_words(words: WordColumn) -> str:
     return f"holds numbers in {100.0 * share:.0f} % of the cells, words such as {other!r} in others; {way_out}"
 
 
-def dates_and_words(words: WordColumn) -> str:
+def dates_and_words(words: TextColumn) -> str:
     """Warn that most of the texts are dates of one form."""
     texts, counts = words.cells.texts, words.cells.counts
     written = _likely_format(texts)
@@ -593,7 +593,7 @@ def dates_and_words(words: WordColumn) -> str:
     return f"holds dates in {100.0 * share:.0f} % of the cells, words such as {other!r} in others; {way_out}"
 
 
-def of_other_form(words: WordColumn) -> str:
+def of_other_form(words: TextColumn) -> str:
     """Warn that the texts are dates or numbers of a form that is not read."""
     texts = words.cells.texts[:: 1 + len(words.cells.texts) // MOST_LOOKED_AT]
     use = "not used" if words.kind == "identifier" else "used as words"
@@ -601,13 +601,13 @@ def of_other_form(words: WordColumn) -> str:
     return f"holds {form.what}, e.g. {form.example!r}, and is {use}; {form.way_out}" if form and form.what else ""
 
 
-def na_beside_codes(words: WordColumn) -> str:
+def na_beside_codes(words: TextColumn) -> str:
     """Warn that "NA", which is read as empty, may be a code as the others."""
     cells = words.cells
     return padded("NA") if cells.n_empty and na_among_codes(cells.texts) and cells.series.isin(["NA"]).any() else ""
 
 
-def in_other_letters(words: WordColumn) -> str:
+def in_other_letters(words: TextColumn) -> str:
     """Warn of two values that differ in capital letters or blanks alone."""
     seen: dict[str, str] = {}
     for text in words.cells.texts if words.kind == "category" else ():
@@ -618,7 +618,7 @@ def in_other_letters(words: WordColumn) -> str:
     return ""
 
 
-def several_values(words: WordColumn) -> str:
+def several_values(words: TextColumn) -> str:
     """Warn of many texts that are lists of the same few values, such as Action|Drama."""
     sample = words.cells.texts[:1000] if words.kind == "category" else []
     for separator in "|;,":
@@ -632,7 +632,7 @@ def several_values(words: WordColumn) -> str:
     return ""
 
 
-def changed_name(words: WordColumn) -> str:
+def changed_name(words: TextColumn) -> str:
     """Warn of a text that a spreadsheet may have made of a name (SEP2) or a range (10-12)."""
     texts = words.cells.texts if words.kind == "category" else []
     if changed := next((text for text in texts if _OF_NAME.fullmatch(text)), ""):
@@ -640,7 +640,7 @@ def changed_name(words: WordColumn) -> str:
     return ""
 
 
-def heads_of_groups(words: WordColumn) -> str:
+def heads_of_groups(words: TextColumn) -> str:
     """Warn of a category whose values stand once each above empty cells."""
     codes, n_distinct, n_empty = words.cells.codes, len(words.cells.texts), words.cells.n_empty
     if words.kind != "category" or codes[0] < 0 or not 3 <= len(codes) - n_empty == n_distinct <= n_empty:
@@ -651,7 +651,7 @@ def heads_of_groups(words: WordColumn) -> str:
     )
 
 
-TEXT_RULES: tuple[Callable[[WordColumn], str], ...] = (
+TEXT_RULES: tuple[Callable[[TextColumn], str], ...] = (
     numbers_and_words, dates_and_words, of_other_form, na_beside_codes, in_other_letters, several_values, changed_name,
     heads_of_groups,
 )  # fmt: skip
@@ -666,7 +666,7 @@ _SUSPICIOUS = re.compile(f"[{_LEADS}]{_FOLLOWS}")
 _SURE = re.compile(f"[\u00c2\u00c3]{_FOLLOWS}|\u00e2[\u20ac\u201a\u0080\u0082]|([{_LEADS}]{_FOLLOWS}){{2}}")
 LOST = "\ufffd"  # what a program writes for bytes that it cannot read
 _ENTITY = re.compile(r"&(#\d+|#x[0-9A-Fa-f]+|[A-Za-z]+\d*);")
-WAY_OUT = "export the file again, or undo it with `iconv -f UTF-8 -t CP1252 OLD > NEW`"
+HINT = "export the file again, or undo it with `iconv -f UTF-8 -t CP1252 OLD > NEW`"
 
 
 def twice_encoded(texts: Sequence[str]) -> tuple[str, str] | None:
@@ -699,9 +699,7 @@ def garbled(column: pd.Series, texts: Sequence[str], place: Callable[[int], str]
     """Return a warning if texts were encoded twice, are written for HTML, or have lost characters, else ""."""
     if example := twice_encoded(texts):
         where = place(_row_of(column, example[0]))
-        return (
-            f"has text that was encoded as UTF-8 twice: {example[0]!r} ({where}) is probably {example[1]!r}; {WAY_OUT}"
-        )
+        return f"has text that was encoded as UTF-8 twice: {example[0]!r} ({where}) is probably {example[1]!r}; {HINT}"
     lost = next((text for text in texts if LOST in text), "")
     if lost:
         where = place(_row_of(column, lost))

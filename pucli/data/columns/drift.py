@@ -47,7 +47,7 @@ class Range(NamedTuple):
         )
 
 
-class Usual(NamedTuple):
+class ReferenceShares(NamedTuple):
     """Some values of each of k features and the shares of the training rows up to them, all (k, 5).
 
     New rows may be like the unlabeled rows of training, or like all of them, of which many may be labeled.
@@ -62,7 +62,7 @@ class Usual(NamedTuple):
     shares_of_all: np.ndarray
 
     @classmethod
-    def of(cls, Z: np.ndarray, unlabeled: np.ndarray) -> Usual:
+    def of(cls, Z: np.ndarray, unlabeled: np.ndarray) -> ReferenceShares:
         """Return this of encoded rows Z (n, k), of which an evenly spaced part is looked at; unlabeled : (n,) bool."""
         every = _every(Z, 10 * COMPARED)
         some, alike = Z[::every], unlabeled[::every]
@@ -82,7 +82,7 @@ def _counts_up_to(Z: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.stack([(column >= Z).sum(axis=0) for column in points.T], axis=1)
 
 
-class Tally:
+class DriftCounter:
     """Counter of cells in new rows that did not occur in training, over any number of blocks of rows.
 
     Parameters
@@ -99,7 +99,7 @@ class Tally:
         self._lost: dict[tuple[str, str], tuple[int, int]] = {}
         self._up_to: np.ndarray | float = 0.0
         self._compared = 0
-        self._usual: tuple[list[tuple[str, str]], Usual] | None = None
+        self._usual: tuple[list[tuple[str, str]], ReferenceShares] | None = None
 
     def add(self, name: str, what: str, cells: np.ndarray, example: str = "") -> None:
         """Count unusual cells of a column."""
@@ -123,14 +123,14 @@ class Tally:
         count, n = self._lost.get((name, what), (0, 0))
         self._lost[name, what] = (count + int(cells.sum()), n + len(cells))
 
-    def add_usual(self, names: list[tuple[str, str]], Z: np.ndarray, usual: Usual) -> None:
+    def add_usual(self, names: list[tuple[str, str]], Z: np.ndarray, usual: ReferenceShares) -> None:
         """Compare the distribution of encoded rows with that of the training rows."""
         some = Z[:: _every(Z, COMPARED)]
         self._up_to = self._up_to + _counts_up_to(some, usual.points)
         self._compared += len(some)
         self._usual = (names, usual)
 
-    def compared(self) -> tuple[list[str], Usual, np.ndarray, int] | None:
+    def compared(self) -> tuple[list[str], ReferenceShares, np.ndarray, int] | None:
         """Return what was seen of the distribution of each feature; None without training rows."""
         if self._usual is None or not self._compared:
             return None

@@ -20,9 +20,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import Floats
-from pucli.core.saved_state import Array, Each, Flag, Held, Optional, Parts, State, StateError, Unsaved
+from pucli.core.saved_state import Array, Each, Flag, Nested, Optional, Parts, State, StateError, Unsaved
 from pucli.data.columns.cells import ColumnCells, TableColumns, TableError, as_frame, missing_columns, shortest
-from pucli.data.columns.drift import Tally, Usual
+from pucli.data.columns.drift import DriftCounter, ReferenceShares
 from pucli.data.columns.encoders import (
     EMPTY,
     OTHER,
@@ -89,7 +89,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """
 
     saved_state: ClassVar[State] = {
-        "encoders_": Each(Held()),
+        "encoders_": Each(Nested()),
         "sparse_": Flag(),
         "usual_": Optional(Parts(*[Array("features", "points", finite=False)] * 3)),
         "columns_": Unsaved(),
@@ -179,14 +179,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
         return self
 
-    def transform(self, X: Any, tally: Tally | None = None) -> Any:
+    def transform(self, X: Any, tally: DriftCounter | None = None) -> Any:
         """Encode rows.
 
         Parameters
         ----------
         X : table (n, m), as for `fit`
             TableColumns are found by name, or by position in an array. TableColumns unknown to `fit` are ignored.
-        tally : Tally, optional
+        tally : DriftCounter, optional
             Counter of cells not seen in training; without it, they are reported in a warning.
 
         Returns
@@ -203,7 +203,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return self._same_sparse(X)
         columns = self._found(X)
         frame = columns.frame
-        counted = Tally() if tally is None else tally
+        counted = DriftCounter() if tally is None else tally
         Z = np.empty((len(frame), sum(len(encoder.features) for encoder in self.encoders_)))
         start = 0
         for encoder in self.encoders_:
@@ -214,7 +214,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         usual = getattr(self, "usual_", None)
         if usual is not None:
             named = [(encoder.name, feature) for encoder in self.encoders_ for feature in encoder.features]
-            counted.add_usual(named, Z, Usual(*usual))
+            counted.add_usual(named, Z, ReferenceShares(*usual))
         if tally is None and (lines := counted.lines()):
             warnings.warn("; ".join(lines), stacklevel=2)
         return Z
@@ -229,7 +229,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         unlabeled : array of bool, shape (n,)
             Those that are not labeled positives.
         """
-        self.usual_: tuple[np.ndarray, ...] | None = None if self.sparse_ else tuple(Usual.of(Z, unlabeled))
+        self.usual_: tuple[np.ndarray, ...] | None = None if self.sparse_ else tuple(ReferenceShares.of(Z, unlabeled))
 
     def _same_sparse(self, X: Any) -> Any:
         if not (self.sparse_ and scipy.sparse.issparse(X)):
@@ -400,7 +400,7 @@ def said(column: ColumnEncoder, features: Floats) -> str:
     return f"{column.name}{': ' if isinstance(column, Text) else ' = '}{cell(column, features)}"
 
 
-def typical(column: ColumnEncoder, place: slice, usual: Usual) -> tuple[Floats, Floats]:
+def typical(column: ColumnEncoder, place: slice, usual: ReferenceShares) -> tuple[Floats, Floats]:
     """Return features of typical cells of a column, (n, k), and the share of rows for which each stands, (n,)."""
     width, shares = len(column.features), _shares(place, usual)
     match column:
@@ -429,7 +429,7 @@ def features_of_days(column: Date, days: Floats) -> Floats:
     import pandas as pd
 
     out = np.zeros((len(days), len(column.features)))
-    column.encode(ColumnCells(pd.Series(pd.to_datetime(np.round(days * 86_400), unit="s"))), out, Tally())
+    column.encode(ColumnCells(pd.Series(pd.to_datetime(np.round(days * 86_400), unit="s"))), out, DriftCounter())
     return out
 
 
@@ -448,7 +448,7 @@ def day(days: float, form: str = "") -> str:
     return when.strftime(form or ("%Y-%m-%d" if (when.hour, when.minute) == (0, 0) else "%Y-%m-%d %H:%M"))
 
 
-def _shares(place: slice, usual: Usual) -> Floats:
+def _shares(place: slice, usual: ReferenceShares) -> Floats:
     """Return the share of the unlabeled training rows in which each 0/1 feature is 1."""
     zero = usual.points[place] < 0.5
     ones: Floats = 1.0 - np.where(zero, usual.shares[place], 0.0).max(axis=1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from pucli.core.saved_state import AT_LEAST_ZERO, STATEMENT, Each, Flag, Names, Scalar, State, Whole, Word
+from pucli.core.saved_state import AT_LEAST_ZERO, STATEMENT, Each, Flag, Names, Scalar, State, TextValue, Whole
 from pucli.data.columns.cells import (
     DATE_FORMATS,
     MONTH_ALONE,
@@ -24,7 +24,7 @@ from pucli.data.columns.cells import (
     zoned_texts,
 )
 from pucli.data.columns.doubts import date_format
-from pucli.data.columns.drift import Range, Tally
+from pucli.data.columns.drift import DriftCounter, Range
 from pucli.data.columns.kinds import Column, yes_value
 from pucli.data.columns.number_forms import number_form, text_numbers
 from pucli.data.labels import NO, YES
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 IS_EMPTY = "is empty"
 
 
-def write_filled(name: str, values: np.ndarray, fill: float, indicator: bool, out: np.ndarray, tally: Tally) -> None:
+def write_filled(
+    name: str, values: np.ndarray, fill: float, indicator: bool, out: np.ndarray, tally: DriftCounter
+) -> None:
     """Write numbers into the first column of `out`, and the indicator of empty cells into the last."""
     missing = np.isnan(values)
     out[:, 0] = np.where(missing, fill, values) if missing.any() else values
@@ -73,10 +75,10 @@ class Date:
     serials: bool = False  # whether day numbers of a spreadsheet are dates
     reads_text: ClassVar[bool] = True
     saved_state: ClassVar[State] = {
-        "name": Word(),
-        "kind": Word(),
-        "written": Word(),
-        "parts": Each(Word(*PARTS)),
+        "name": TextValue(),
+        "kind": TextValue(),
+        "written": TextValue(),
+        "parts": Each(TextValue(*PARTS)),
         "fill": Scalar(finite=False),
         "indicator": Flag(),
         "low": STATEMENT,
@@ -97,7 +99,7 @@ class Date:
         written = "" if self.written == "ISO8601" else f" (format {self.written})"
         return ", ".join(["days since 1970", *self.parts]) + written + filled_words(None, self.indicator)
 
-    def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: DriftCounter) -> None:
         """Write the features of n cells into `out`."""
         days, wrong = cells.days(self.written, self.serials)
         if wrong.any():
@@ -124,7 +126,7 @@ class Date:
         days = np.array([self.low, self.high]).astype("datetime64[D]")
         return not self.rows or bool((days == days.astype("datetime64[M]")).all())
 
-    def _count_forms(self, cells: ColumnCells, there: np.ndarray, tally: Tally) -> None:
+    def _count_forms(self, cells: ColumnCells, there: np.ndarray, tally: DriftCounter) -> None:
         """Count years alone, dates with a time zone if none had one in training, and those without if all had one."""
         if cells.type == "M":
             has = cells.zoned
@@ -174,8 +176,8 @@ class Text:
     indicator: bool  # whether training had empty cells, so that there is a feature "NAME is empty"
     reads_text: ClassVar[bool] = True
     saved_state: ClassVar[State] = {
-        "name": Word(),
-        "kind": Word(),
+        "name": TextValue(),
+        "kind": TextValue(),
         "words": Names("words"),
         "weights": Each(AT_LEAST_ZERO),
         "indicator": Flag(),
@@ -190,7 +192,7 @@ class Text:
         """Describe the encoding."""
         return f"{len(self.words)} frequent words, rare ones weigh more{filled_words(None, self.indicator)}"
 
-    def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: DriftCounter) -> None:
         """Write the features of n cells into `out`."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -232,15 +234,15 @@ class Number:
     unit: str = ""
     reads_text: ClassVar[bool] = False
     saved_state: ClassVar[State] = {
-        "name": Word(),
-        "kind": Word(),
+        "name": TextValue(),
+        "kind": TextValue(),
         "fill": Scalar(finite=False),
         "indicator": Flag(),
         "low": STATEMENT,
         "high": STATEMENT,
         "rows": Whole(),
-        "decimal": Word("", ".", ","),
-        "unit": Word(),
+        "decimal": TextValue("", ".", ","),
+        "unit": TextValue(),
     }
 
     def __post_init__(self) -> None:
@@ -258,7 +260,7 @@ class Number:
         written = f" ({sign}{f', in {self.unit}' if self.unit else ''})" if sign else ""
         return f"unchanged{written}{filled_words(self.fill, self.indicator)}"
 
-    def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: DriftCounter) -> None:
         """Write the features of n cells into `out`."""
         values, wrong = formed(cells, self.decimal, self.unit)
         if self.kind == "yes/no" and wrong.any():
@@ -282,7 +284,7 @@ class Number:
         write_filled(self.name, values, self.fill, self.indicator, out, tally)
 
     def _with_words(
-        self, cells: ColumnCells, values: np.ndarray, wrong: np.ndarray, tally: Tally
+        self, cells: ColumnCells, values: np.ndarray, wrong: np.ndarray, tally: DriftCounter
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers (n,) of 0 and 1 with words for yes and no, and which cells (n,) are still wrong."""
         codes, texts = cells.coded
@@ -292,7 +294,7 @@ class Number:
             tally.add(self.name, OTHER_WORDS, read, texts[codes[int(read.argmax())]])
         return np.where(read, meant, values), wrong & ~read
 
-    def _refuse_large(self, cells: ColumnCells, values: np.ndarray, tally: Tally) -> None:
+    def _refuse_large(self, cells: ColumnCells, values: np.ndarray, tally: DriftCounter) -> None:
         bad = np.abs(values) > LARGEST
         if not bad.any():
             return
@@ -320,10 +322,10 @@ class YesNo:
     any_word: bool = False  # whether every word for yes or no is read as such
     reads_text: ClassVar[bool] = True
     saved_state: ClassVar[State] = {
-        "name": Word(),
-        "kind": Word(),
-        "yes": Word(),
-        "no": Word(),
+        "name": TextValue(),
+        "kind": TextValue(),
+        "yes": TextValue(),
+        "no": TextValue(),
         "fill": Scalar(0.0, 1.0, finite=False),
         "indicator": Flag(),
         "any_word": Flag(),
@@ -344,7 +346,7 @@ class YesNo:
         """Describe the encoding."""
         return f"{self.yes!r} 1, {self.no or 'empty'!r} 0{filled_words(self.fill, self.indicator)}"
 
-    def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: DriftCounter) -> None:
         """Write the features of n cells into `out`, see `Number.encode`."""
         codes, written = cells.coded
         # a column of integers has 1.0 for 1 once it has an empty cell
@@ -382,8 +384,8 @@ class Category:
     indicator: bool  # whether training had empty cells
     reads_text: ClassVar[bool] = True
     saved_state: ClassVar[State] = {
-        "name": Word(),
-        "kind": Word(),
+        "name": TextValue(),
+        "kind": TextValue(),
         "values": Names("values"),
         "others": Whole(),
         "indicator": Flag(),
@@ -400,7 +402,7 @@ class Category:
         rest = f", one for {self.others:,} rare values together" if self.others else ""
         return f"0 or 1 for each of {len(self.values)} values{rest}" + ", empty is a value" * self.indicator
 
-    def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: DriftCounter) -> None:
         """Write the features of n cells into `out`, see `Number.encode`."""
         codes, texts = cells.coded
         place = {value: position for position, value in enumerate(self.values)}
@@ -452,15 +454,15 @@ class Unused:
     features: ClassVar[list[str]] = []
     reads_text: ClassVar[bool] = True
     saved_state: ClassVar[State] = {
-        "name": Word(),
-        "kind": Word(),
+        "name": TextValue(),
+        "kind": TextValue(),
     }
 
     def how(self) -> str:
         """Describe the encoding."""
         return "not used"
 
-    def encode(self, cells: ColumnCells, out: np.ndarray, tally: Tally) -> None:
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: DriftCounter) -> None:
         """Count the filled cells of a column that was empty in training; there are no features to write."""
         if self.kind == EMPTY:
             filled = cells.series.notna().to_numpy()

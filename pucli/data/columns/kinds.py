@@ -34,7 +34,7 @@ from pucli.data.columns.doubts import (
     MOSTLY,
     NUMBER_RULES,
     TEXT_RULES,
-    WordColumn,
+    TextColumn,
     ambiguous,
     date_format,
     doubtful_dates,
@@ -420,7 +420,7 @@ def text_column(cells: ColumnCells, decimal: str = "") -> Column:
         return replace(found, warning=f"{how} --missing {shell_word(error)} reads them as empty")
     texts = cells.texts
     if found.kind == "yes/no" and not {text.casefold() for text in texts} <= {"true", "false"}:
-        return replace(found, warning=in_other_letters(WordColumn(cells, "category")))
+        return replace(found, warning=in_other_letters(TextColumn(cells, "category")))
     return found
 
 
@@ -450,7 +450,7 @@ def _described(cells: ColumnCells, decimal: str) -> Column:
     if n_distinct == 2:
         return replace(seen, kind="yes/no")
     found = _words(seen, texts, n_filled)
-    return replace(found, warning=first_warning(TEXT_RULES, WordColumn(cells, found.kind, as_number)))
+    return replace(found, warning=first_warning(TEXT_RULES, TextColumn(cells, found.kind, as_number)))
 
 
 def _numbered(texts: Sequence[str]) -> bool:

@@ -53,13 +53,13 @@ def leaks(  # noqa: C901
                 )
                 continue
         if column.kind == "text":
-            word = _telling_word(cells, labeled)
+            word = _revealing_word(cells, labeled)
             if word:
                 found[column.name] = f"has the word {word!r} where rows are labeled: it may leak the label (--drop)"
                 continue
         ranks = None
         if column.kind in {"category", "yes/no"}:
-            value, *percent = _telling_value(cells, labeled)
+            value, *percent = _revealing_value(cells, labeled)
             if value:
                 found[column.name] = (
                     f"is {value!r} in {percent[0]} % of the labeled and {percent[1]} % of the other rows: it may leak "
@@ -88,7 +88,7 @@ def _separates(
     else:
         values, judged = ranks
     present = judged & ~np.isnan(values)
-    return bool(present[labeled].sum() >= 10 and _telling(values[present], labeled[present]))
+    return bool(present[labeled].sum() >= 10 and _reveals_label(values[present], labeled[present]))
 
 
 def _labeled_only(cells: ColumnCells, column: Column, labeled: np.ndarray) -> str:
@@ -129,7 +129,7 @@ def _words(cells: ColumnCells) -> tuple[list[str], Any]:
     return [str(word) for word in words.get_feature_names_out()], there
 
 
-def _telling_word(cells: ColumnCells, labeled: np.ndarray) -> str:
+def _revealing_word(cells: ColumnCells, labeled: np.ndarray) -> str:
     """Return a word that nearly all rows of one kind have and nearly none of the other, or ""."""
     words, there = _words(cells)
     if not words:
@@ -140,7 +140,7 @@ def _telling_word(cells: ColumnCells, labeled: np.ndarray) -> str:
     return words[best] if difference[best] >= TELLING_SHARE else ""
 
 
-def _telling_value(cells: ColumnCells, labeled: np.ndarray) -> tuple[str, int, int]:
+def _revealing_value(cells: ColumnCells, labeled: np.ndarray) -> tuple[str, int, int]:
     """Return a value that one kind of rows has and the other has not, and its percentages in both; "" if none."""
     codes, texts = cells.coded
     counts = [np.bincount(codes[kind & (codes >= 0)], minlength=len(texts)) for kind in (labeled, ~labeled)]
@@ -184,7 +184,7 @@ def _one_sided(filled: np.ndarray, labeled: np.ndarray) -> bool:
     return bool(filled.sum() >= 10 and labeled[filled].all() and labeled.mean() < 0.5)
 
 
-def _telling(values: np.ndarray, labeled: np.ndarray) -> bool:
+def _reveals_label(values: np.ndarray, labeled: np.ndarray) -> bool:
     from scipy.stats import rankdata
 
     n_labeled = int(labeled.sum())

@@ -104,7 +104,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         if not kind:
             yield raw
             return
-        counted = _Counted(raw)
+        counted = _CountingStream(raw)
         with unpacked(io.BufferedReader(counted, _READ_AHEAD), kind, path, counted) as stream:
             yield stream
 
@@ -127,7 +127,7 @@ def plain_stream(raw: IO[bytes], path: Path, reading: Reading = AS_IT_IS) -> Ite
         with as_plain(stream, path, reading) as text:
             yield text
         return
-    counted = _Counted(stream)
+    counted = _CountingStream(stream)
     with (
         unpacked(io.BufferedReader(counted, _CHUNK), kind, path, counted) as inner,
         as_plain(inner, path, reading) as text,
@@ -157,7 +157,7 @@ def as_plain(stream: IO[bytes], path: Path, reading: Reading = AS_IT_IS) -> Iter
     yield text
 
 
-def unpacked(raw: IO[bytes], kind: str, path: Path, packed: _Counted) -> IO[bytes]:
+def unpacked(raw: IO[bytes], kind: str, path: Path, packed: _CountingStream) -> IO[bytes]:
     """Return the unpacked content of a stream."""
     openers: dict[str, Any] = {"gzip": gzip.GzipFile, "bzip2": bz2.BZ2File, "xz": lzma.LZMAFile}
     if kind == "zip":
@@ -221,7 +221,7 @@ def _encoding_of(head: bytes, path: Path) -> str:
     return "utf-8"
 
 
-class _Counted(io.RawIOBase):
+class _CountingStream(io.RawIOBase):
     """Stream that counts the bytes read from it."""
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -249,7 +249,7 @@ class _Counted(io.RawIOBase):
 class _Bounded(io.RawIOBase):
     """Unpacked stream that raises UsageError beyond a multiple of the packed size."""
 
-    def __init__(self, stream: Any, path: Path, packed: _Counted) -> None:
+    def __init__(self, stream: Any, path: Path, packed: _CountingStream) -> None:
         self._stream, self._path, self._packed, self._size = stream, path, packed, 0
 
     def readable(self) -> bool:

@@ -16,7 +16,7 @@ from pucli.data.files.archives import FREE, RATIO
 
 # Memory for each cell until the table is encoded: 27 bytes were measured for CSV, 32 for Parquet, of 1e6 x 22 numbers.
 BYTES_PER_CELL = 30
-WAY_OUT = (
+HINT = (
     "take fewer rows or columns into a file, or more memory. `pucli predict` reads files of any length, and `--backend "
     "dask` of train and auto reads Parquet files block by block."
 )
@@ -170,7 +170,7 @@ def _column(letters: bytes) -> int:
 def check_fits(path: Path, cells: float) -> None:
     """Raise UsageError if a table of so many cells needs more memory than there is."""
     try:
-        check_memory(BYTES_PER_CELL * cells, f"{path}: a table of about {cells:.2g} cells", WAY_OUT)
+        check_memory(BYTES_PER_CELL * cells, f"{path}: a table of about {cells:.2g} cells", HINT)
     except ValueError as error:
         raise UsageError(str(error)) from error
 

@@ -21,7 +21,7 @@ from pucli.core.errors import UsageError, did_you_mean
 from pucli.core.plug_ins import named
 from pucli.data.columns.cells import TableError
 from pucli.data.columns.doubtful_rows import doubtful_rows, parts_of, side_by_side
-from pucli.data.columns.doubts import WAY_OUT, twice_encoded
+from pucli.data.columns.doubts import HINT, twice_encoded
 from pucli.data.files.binary.parquet_files import feather_table, parquet_blocks, read_parquet
 from pucli.data.files.binary.workbooks import read_sheet
 from pucli.data.files.disguises import Disguise, check_not_address, packing, recognized
@@ -341,7 +341,7 @@ def open_table(
         note(f"{shown(path)}: {text}")
     if twice := twice_encoded(list(frame.columns)):
         name, meant = twice
-        note(f"{shown(path)}: the header was encoded as UTF-8 twice: {name!r} is probably {meant!r}; {WAY_OUT}")
+        note(f"{shown(path)}: the header was encoded as UTF-8 twice: {name!r} is probably {meant!r}; {HINT}")
     return table._replace(frame=frame, reading=replace(how, first_feature=table.reading.first_feature))
 
 

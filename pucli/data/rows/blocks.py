@@ -66,7 +66,7 @@ def read_blocks(
                 empty += int(without.sum())
             n_rows += len(frame)
             yield table._replace(
-                frame=frame, place=_place_in(table.place, file, start) if len(files) > 1 else table.place
+                frame=frame, place=_location_in(table.place, file, start) if len(files) > 1 else table.place
             )
         if empty and n_rows > empty:
             rows_are = "1 row has" if empty == 1 else f"{empty} rows have"
@@ -115,7 +115,7 @@ class BlockColumns(NamedTuple):
         return frame.assign(**empty) if lacking else frame
 
 
-def _place_in(place: Callable[[int], str], file: Path, start: int) -> Callable[[int], str]:
+def _location_in(place: Callable[[int], str], file: Path, start: int) -> Callable[[int], str]:
     """Return the place of a row of several files, of which those before `file` have `start` rows."""
     return lambda row: f"{place(row - start)} of {file}"
 
@@ -163,24 +163,24 @@ def _noted(path: Path, tables: Iterator[Table]) -> Iterator[Table]:
     before, start, totals, header, kinds = None, 0, "", "", None
     for table in tables:
         if before is None:
-            _tell(path, second_header(table.frame, table.place))
+            _warn(path, second_header(table.frame, table.place))
         else:
             if not totals:
                 totals = subtotals(before.frame, before.place, start, ended=False)
-                _tell(path, totals)
+                _warn(path, totals)
             start += len(before.frame)
         here = table.frame.dtypes.tolist()
         if not header and here != kinds:  # a column of numbers with a word is of another type
             header, kinds = inner_header(table.frame, table.place, start), here
-            _tell(path, header)
+            _warn(path, header)
         yield table
         before = table
     if before is not None:
-        _tell(path, "" if totals else subtotals(before.frame, before.place, start))
-        _tell(path, last_row(before.frame, before.place, start))
+        _warn(path, "" if totals else subtotals(before.frame, before.place, start))
+        _warn(path, last_row(before.frame, before.place, start))
 
 
-def _tell(path: Path, text: str) -> None:
+def _warn(path: Path, text: str) -> None:
     if text:
         note(f"{path}: {text}")
 

@@ -126,7 +126,7 @@ def repeated_ids(ids: pd.DataFrame, labeled: Bools) -> list[str]:
     return [f"{named}: {'; '.join(found)}: keep one row of each case."] if found else []
 
 
-def row_marks(hashes: AnyArray, *, complete: bool = True) -> dict[str, Any]:
+def row_fingerprints(hashes: AnyArray, *, complete: bool = True) -> dict[str, Any]:
     """Return what a model file keeps of the hashes (n,) of its training rows, as JSON values.
 
     The smallest `MOST_HASHES` different ones, and the share of the rows, of all or of the unlabeled ones, that occur
@@ -177,7 +177,7 @@ class RowCounter:
     Parameters
     ----------
     marks : mapping
-        From `row_marks`; of a model without them, nothing is known.
+        From `row_fingerprints`; of a model without them, nothing is known.
     """
 
     def __init__(self, marks: Mapping[str, Any]) -> None:

@@ -82,7 +82,7 @@ def scored_rows(
     kept = ~labels.empty
     rows = _known(path, column, X, y, kept, "empty")
     seen = _trained_on(X, y, kept, trained)
-    return rows._replace(warnings=[*warnings, *_doubts(labels, words["1"], rows.y, seen)])
+    return rows._replace(warnings=[*warnings, *_label_warnings(labels, words["1"], rows.y, seen)])
 
 
 def _trained_on(X: Floats, y: Ints, kept: Bools, trained: Mapping[str, Any]) -> KnownRows | None:
@@ -100,7 +100,7 @@ def _lower(seen: KnownRows) -> str:
     return f"{seen} that the model was trained on; scores of new rows may be lower{rest}."
 
 
-def _doubts(labels: LabelColumn, marked: str, y: Ints, seen: KnownRows | None) -> list[str]:
+def _label_warnings(labels: LabelColumn, marked: str, y: Ints, seen: KnownRows | None) -> list[str]:
     """Return reasons why labels that are taken for the true classes may not be."""
     doubts = []
     unlabeled = [word for word in labels.present if word != marked and says_not_labeled(word)]

@@ -337,12 +337,12 @@ def _declared(kind: str, source: RowSource) -> TrainingRows:
         words=words,
         notes=tuple(dataset.notes),
         unlabeled=0 if kind == "pu" else UNLABELED,
-        marks=_marks(train),
+        marks=_identifiers(train),
         groups=None if dataset.groups is None else dataset.groups[train],
     )
 
 
-def _marks(rows: Ints, ids: pd.DataFrame | None = None) -> pd.DataFrame:
+def _identifiers(rows: Ints, ids: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return the numbers from 1 of `rows`, and the identifiers `ids` of the same rows."""
     import pandas as pd
 
@@ -424,7 +424,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         warnings=(*doubts, *file.warnings, *telling, *again, *apart),
         leaks=telling,
         repeated=repeated,
-        marks=_marks(np.arange(len(y)), ids),
+        marks=_identifiers(np.arange(len(y)), ids),
         groups=groups,
         negative=negative,
         opposite="" if kind != "pu" or named else file.labels.opposite(words["1"]),

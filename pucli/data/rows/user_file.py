@@ -12,7 +12,7 @@ from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError, shell_word
 from pucli.data.columns.cells import TableColumns, TableError, cell_text, some_of
 from pucli.data.columns.doubts import garbled, padded
-from pucli.data.columns.drift import Tally
+from pucli.data.columns.drift import DriftCounter
 from pucli.data.columns.encoder import TableEncoder
 from pucli.data.columns.kinds import Column
 from pucli.data.columns.leakage import leaks
@@ -137,7 +137,7 @@ def fit_file(
     try:
         cells = TableColumns(frame)
         encoder = TableEncoder(kinds, decimal=how.decimal).learn(cells)
-        tally = Tally(table.place)
+        tally = DriftCounter(table.place)
         X = encoder.transform(cells, tally)
     except TableError as error:
         raise UsageError(f"{path}: {error}") from error
@@ -191,7 +191,7 @@ def apply_file(
     check_rows(path, table)
     labels = None if label is None else label_column(path, table, label)
     check_model_columns(path, table, encoder.needed, encoder.origin)
-    tally = Tally(table.place)
+    tally = DriftCounter(table.place)
     try:
         X = encoder.transform(table.frame, tally)
     except TableError as error:

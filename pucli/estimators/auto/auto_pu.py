@@ -20,16 +20,16 @@ from pucli.core.saved_state import (
     STATEMENT,
     Array,
     Each,
-    Held,
+    Entries,
+    Nested,
     Parts,
     Plain,
-    Record,
     Scalar,
     State,
     StateError,
+    TextValue,
     Unsaved,
     Whole,
-    Word,
     check_ascending,
 )
 from pucli.core.seeding import stream
@@ -39,7 +39,7 @@ from pucli.estimators.auto.leaderboard import leaderboard, naive_svc, warn_of_ch
 from pucli.estimators.auto.member_list import SavedTypes, all_members
 from pucli.estimators.base.labels import without_negatives
 from pucli.estimators.base.parameters import Constraints, Label, one_of
-from pucli.solvers.ensemble.class_prior import HeldOut, hidden_share_of
+from pucli.solvers.ensemble.class_prior import OutOfFoldScores, hidden_share_of
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.members import Member, members_for
 from pucli.solvers.ensemble.refit import refit
@@ -148,7 +148,7 @@ class AutoPU(PUDecision):
         "pucli.solvers.ensemble.boosting.categories.Categories",
         "pucli.solvers.ensemble.boosting.categories.CategoryTrees",
         "pucli.solvers.ensemble.calibration.Calibration",
-        "pucli.solvers.ensemble.threshold.Cut",
+        "pucli.solvers.ensemble.threshold.Threshold",
         "pucli.solvers.ensemble.ensemble.Ensemble",
         "pucli.solvers.ensemble.ensemble.FittedMember",
         "pucli.solvers.ensemble.estimates.Estimate",
@@ -190,14 +190,16 @@ class AutoPU(PUDecision):
         "_prior_of_cut": PORTION,
         "_f1": Array(len(SHARES)),
         "_curve": Array(len(SHARES)),
-        "prior_estimate_": Held("PriorWithDraws"),
-        "calibration_": Held("Calibration"),
-        "chosen_threshold_": Held("Cut"),
+        "prior_estimate_": Nested("PriorWithDraws"),
+        "calibration_": Nested("Calibration"),
+        "chosen_threshold_": Nested("Threshold"),
         "threshold_": Scalar(),
-        "estimates_": Each(Held("Estimate")),
+        "estimates_": Each(Nested("Estimate")),
         "prior_interval_": Parts(PORTION, PORTION),
-        "ensemble_": Held("Ensemble", "Refitted", features="varying"),
-        "leaderboard_": Each(Record(name=Word(), pu_auc=STATEMENT, auc=STATEMENT, f1=STATEMENT, parameters=Plain()), 1),
+        "ensemble_": Nested("Ensemble", "Refitted", features="varying"),
+        "leaderboard_": Each(
+            Entries(name=TextValue(), pu_auc=STATEMENT, auc=STATEMENT, f1=STATEMENT, parameters=Plain()), 1
+        ),
         "held_out_": Array("n"),
         "propensity_": Array("n", low=0.0, high=1.0 + 1e-9),
         "n_negative_": Whole(0),
@@ -312,7 +314,7 @@ class AutoPU(PUDecision):
             # class prior, threshold, probabilities and estimates, from the held-out scores
             self._biased = int(self.labeling == "sar")
             sides = np.sort(held_out[s]), np.sort(held_out[population])
-            scores = HeldOut(*sides, float(s[population].mean()), seed, first.grouped)
+            scores = OutOfFoldScores(*sides, float(s[population].mean()), seed, first.grouped)
             gaussian = gaussian_share(first.X, s) if self.labeling == "scar" else None
             if gaussian is not None and self.scenario != "case-control":
                 gaussian = gaussian * (1.0 - scores.labeled) + scores.labeled

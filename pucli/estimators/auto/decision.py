@@ -15,11 +15,11 @@ from pucli.core.seeding import stream
 from pucli.estimators.base.pu import PUClassifier
 from pucli.metrics.ranking import auc, chance_limit, true_auc
 from pucli.solvers.ensemble.calibration import least_end, make_calibration
-from pucli.solvers.ensemble.class_prior import HeldOut, class_priors
+from pucli.solvers.ensemble.class_prior import OutOfFoldScores, class_priors
 from pucli.solvers.ensemble.estimates import Estimate, FirstRows, estimates, first_rows
 from pucli.solvers.ensemble.hidden_share import PriorWithDraws
 from pucli.solvers.ensemble.sar import ODDS_RATIO, positive_scores, probabilities_if_biased, rare_or_biased
-from pucli.solvers.ensemble.threshold import Cut, cut_for_rare, expected_f1, make_cut, recall_curve
+from pucli.solvers.ensemble.threshold import Threshold, expected_f1, recall_curve, threshold_for, threshold_for_rare
 from pucli.solvers.prior.binormal import Binormal, binormal
 from pucli.solvers.prior.known_negatives import FEWEST
 from pucli.solvers.prior.labeling_odds import not_excluded
@@ -72,12 +72,12 @@ class PUDecision(PUClassifier):
         ranking, limit = self._ranking()
         return ranking > limit
 
-    def _conclude(self, held: HeldOut, **known: Any) -> None:
+    def _conclude(self, held: OutOfFoldScores, **known: Any) -> None:
         """Set the prior, the threshold, the probabilities and the estimates; `known` is as in `class_priors`."""
         self._positive, self._population, self._seed = held.positive, held.population, held.seed
         self._follow(*class_priors(held, random=self.labeling_ == "scar", **known))
 
-    def _conclude_if_biased(self, held: HeldOut, population: Floats) -> None:
+    def _conclude_if_biased(self, held: OutOfFoldScores, population: Floats) -> None:
         """Conclude again, with as many scores of positives as they would be if labeled at random."""
         if_random = self.calibration_.of(population)
         positive = positive_scores(population, probabilities_if_biased(if_random), len(held.positive))
@@ -102,9 +102,9 @@ class PUDecision(PUClassifier):
         ranking = float(true_auc(auc(self._positive, self._population), self.prior_))
         law = self._rare() if goal == "f1" else None
         if law is not None:
-            self.chosen_threshold_: Cut = cut_for_rare(law.share_for_f1(), self._population, even)
+            self.chosen_threshold_: Threshold = threshold_for_rare(law.share_for_f1(), self._population, even)
         else:
-            self.chosen_threshold_ = make_cut(
+            self.chosen_threshold_ = threshold_for(
                 goal, wanted, self._positive, self._population, prior, self._curve, self._f1, ranking, even
             )
         self.threshold_ = self.chosen_threshold_.value

@@ -20,7 +20,7 @@ ROUNDING = 1e-11
 OF_SCORES = 4.0 * np.finfo(float).eps
 
 
-def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
+def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     """Return the method `fit` so that a fit which fails leaves the estimator as it was, unfitted or fitted before."""
 
     @functools.wraps(fit)
@@ -75,7 +75,7 @@ class Certified:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "fit" in vars(cls):
-            cls.fit = whole_fit(explained_errors(cls.fit))  # type: ignore[attr-defined]
+            cls.fit = all_or_nothing(explained_errors(cls.fit))  # type: ignore[attr-defined]
 
     @property
     def _sparse_format(self) -> str | bool:

@@ -13,7 +13,9 @@ from pucli.data.labels import positive_of_two
 
 # what a message about unclear labels advises
 
-MARKS = 'Give y as 1 for labeled positives and 0 for unlabeled rows, in pandas for example (y == "fraud").astype(int).'
+POSSIBLE_LABELS = (
+    'Give y as 1 for labeled positives and 0 for unlabeled rows, in pandas for example (y == "fraud").astype(int).'
+)
 
 
 def positive_label(labels: AnyArray, pos_label: Any = None) -> Any:
@@ -72,7 +74,7 @@ def plain_labels(y: Any) -> Any:
         try:
             return values.astype(bool if kinds == {bool} else np.int64)
         except OverflowError as error:
-            raise ValueError(f"y has whole numbers of too many digits as labels. {MARKS}") from error
+            raise ValueError(f"y has whole numbers of too many digits as labels. {POSSIBLE_LABELS}") from error
     return values.astype(np.float64) if kinds == {Decimal} else y
 
 
@@ -145,7 +147,7 @@ def _is_number(label: Any) -> bool:
         return False
 
 
-def refuse_missing_labels(y: Any, way_out: str = MARKS) -> None:
+def refuse_missing_labels(y: Any, way_out: str = POSSIBLE_LABELS) -> None:
     """Raise ValueError if a label is missing: None, NaN or an empty cell of pandas."""
     if y is None:  # scikit-learn says that y is needed
         return
@@ -156,7 +158,7 @@ def refuse_missing_labels(y: Any, way_out: str = MARKS) -> None:
         raise ValueError(f"Input y contains NaN: {count} missing, the first in row {missing[0]}. {way_out}")
 
 
-def refuse_mixed_labels(y: Any, way_out: str = MARKS, *, unlabeled: int | None = None) -> None:
+def refuse_mixed_labels(y: Any, way_out: str = POSSIBLE_LABELS, *, unlabeled: int | None = None) -> None:
     """Raise ValueError if some labels are words and others are not: they have no order."""
     labels = y.ravel().tolist() if isinstance(y, np.ndarray) and y.dtype.kind == "O" else []
     labels = [label for label in labels if isinstance(label, str) or unlabeled is None or label != unlabeled]

@@ -29,7 +29,7 @@ class NumberIn(Interval):
 POSITIVE = NumberIn(Real, 0, None, closed="neither")
 NOT_NEGATIVE = NumberIn(Real, 0, None, closed="left")
 PROPORTION = NumberIn(Real, 0, 1, closed="neither")
-CUT = [NumberIn(Real, None, None, closed="neither"), None]
+THRESHOLD = [NumberIn(Real, None, None, closed="neither"), None]
 SHARE = NumberIn(Real, 0, 1, closed="both")
 FROM_ZERO = NumberIn(Integral, 0, None, closed="left")
 FROM_ONE = NumberIn(Integral, 1, None, closed="left")

@@ -28,7 +28,7 @@ from pucli.estimators.base.labels import (
 )
 from pucli.estimators.base.parameters import Label, number_given
 
-WAY_OUT = "Tune the parameters, give the class prior if the method takes one, or check the labels."
+HINT = "Tune the parameters, give the class prior if the method takes one, or check the labels."
 # A model is degenerate if the share of the unlabeled training rows that it predicts positive is below the first number
 # or above one minus it, or if that of the labeled training rows is below the second number. A useful model may miss
 # half of the labeled rows, but hardly 95 % of them.
@@ -109,7 +109,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
     @property
     def _way_out(self) -> str:
         """Advice on a degenerate model."""
-        return WAY_OUT
+        return HINT
 
     def _check_rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Bools]:
         """Check parameters, rows and labels; return X (n, m) as float64 and which rows (n,) are labeled positives.
@@ -289,9 +289,7 @@ def extreme_share(positive_share: float, labeled_recall: float) -> Literal["no",
     return "every" if positive_share > 1.0 - NEARLY_NONE else ""
 
 
-def degeneracy(
-    positive_share: float, labeled_recall: float, *, prior_given: bool = False, way_out: str = WAY_OUT
-) -> str:
+def degeneracy(positive_share: float, labeled_recall: float, *, prior_given: bool = False, way_out: str = HINT) -> str:
     """Return the reason why a model is degenerate, judged by its predictions on the training rows, or ""."""
     if prior_given:
         way_out = (

@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import Floats
-from pucli.core.saved_state import Array, Flag, Layers, State, Word
+from pucli.core.saved_state import Array, Flag, Layers, State, TextValue
 from pucli.estimators.base.certificate import Certified
 from pucli.estimators.base.input_rows import dense_rows, validated
 from pucli.estimators.base.parameters import FROM_ONE, FROM_TWO, POSITIVE, Constraints, RandomState, one_of
@@ -63,7 +63,7 @@ class DeepDensity(Certified, BaseEstimator):
     saved_state: ClassVar[State] = {
         "history_": Array("blocks", finite=False),
         "stopped_early_": Flag(),
-        "precision_": Word("float32", "bfloat16"),
+        "precision_": TextValue("float32", "bfloat16"),
         "_decoder": Layers("codes", "m"),
         "_validation": Array("n", "m"),
     }

@@ -19,11 +19,11 @@ from pucli.estimators.base.data_defaults import (
     ridge_of_sums,
 )
 from pucli.estimators.base.parameters import (
-    CUT,
     FROM_ONE,
     NOT_NEGATIVE,
     POSITIVE,
     RIDGE,
+    THRESHOLD,
     WEIGHT,
     Constraints,
     Label,
@@ -151,7 +151,7 @@ class ElasticGLPUAL(PUClassifier):
         "mu": [POSITIVE],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE, None],
-        "cut": CUT,
+        "cut": THRESHOLD,
     }
 
     saved_state: ClassVar[State] = {

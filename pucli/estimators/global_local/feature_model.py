@@ -10,7 +10,7 @@ from pucli.core.errors import by_interface
 from pucli.core.memory import check_memory
 from pucli.core.saved_state import STATEMENT, Array, Scalar, State
 from pucli.estimators.base.data_defaults import Rule, median_distance
-from pucli.estimators.base.parameters import CUT, FROM_ONE, WIDTH, Constraints, one_of
+from pucli.estimators.base.parameters import FROM_ONE, THRESHOLD, WIDTH, Constraints, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.solvers.kernels.few_rows import coordinates_of_rows, is_wide
 from pucli.solvers.kernels.graph import squared_distances_between
@@ -55,7 +55,7 @@ class FeatureModel(PUClassifier):
         "kernel": [one_of("linear", "rbf")],
         "width": WIDTH,
         "max_rank": [FROM_ONE, None],
-        "cut": CUT,
+        "cut": THRESHOLD,
     }
 
     _rules: ClassVar[Mapping[str, Rule]] = {"width": median_distance}

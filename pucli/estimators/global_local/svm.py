@@ -14,7 +14,17 @@ from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.data_defaults import Rule, balanced, median_distance, ridge_of_sums
-from pucli.estimators.base.parameters import CUT, FROM_ONE, POSITIVE, RIDGE, WEIGHT, WIDTH, Constraints, Label, one_of
+from pucli.estimators.base.parameters import (
+    FROM_ONE,
+    POSITIVE,
+    RIDGE,
+    THRESHOLD,
+    WEIGHT,
+    WIDTH,
+    Constraints,
+    Label,
+    one_of,
+)
 from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.global_local.feature_model import LANDMARKS, FeatureModel
 from pucli.estimators.global_local.libsvm import solve_by_libsvm
@@ -106,7 +116,7 @@ class BSVM(PUClassifier):
         "width": WIDTH,
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
-        "cut": CUT,
+        "cut": THRESHOLD,
     }
 
     saved_state: ClassVar[State] = {

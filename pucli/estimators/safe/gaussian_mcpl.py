@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import warn_user
-from pucli.core.saved_state import STATEMENT, Array, Each, Flag, Plain, State, Whole, Word
+from pucli.core.saved_state import STATEMENT, Array, Each, Flag, Plain, State, TextValue, Whole
 from pucli.estimators.base.certificate import ROUNDING, Certified
 from pucli.estimators.base.input_rows import dense_rows, validated
 from pucli.estimators.base.parameters import NOT_NEGATIVE, Constraints, RandomState, one_of
@@ -135,10 +135,10 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
         "n_complete_": Whole(),
         "blocks_": Each(Plain()),
         "order_": Array("m", dtype="i8", low=0),
-        "pattern_": Word(),
+        "pattern_": TextValue(),
         "complete_mean_": Array("m"),
         "complete_covariance_": Array("m", "m"),
-        "used_blocks_": Word("minimax", "all", "one", "none"),
+        "used_blocks_": TextValue("minimax", "all", "one", "none"),
         "mean_": Array("m"),
         "covariance_": Array("m", "m"),
         "supervised_only_": Flag(),

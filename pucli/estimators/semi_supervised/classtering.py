@@ -30,7 +30,7 @@ from pucli.estimators.base.semi_supervised import (
 )
 from pucli.solvers.classtering import updates as solver
 from pucli.solvers.classtering.moves import Fit, fit
-from pucli.solvers.classtering.state import Globals, Hyper, Rows, initial_hyper, rows
+from pucli.solvers.classtering.state import ClassteringRows, Globals, Hyper, initial_hyper, rows
 
 # Features whose deviations differ by more than this factor are scaled one by one.
 UNLIKE = 300.0
@@ -282,7 +282,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
                 f"n_components must be 'auto' or between 1 and the number of rows, {n}; got {self.n_components!r}."
             )
 
-    def _best_fit(self, data: Rows) -> Fit:
+    def _best_fit(self, data: ClassteringRows) -> Fit:
         """Return the fit with the highest bound; its number of sweeps is that of all fits."""
         n = len(data.X)
         random_state = check_random_state(self.random_state)
@@ -301,7 +301,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
         best = max(fits, key=lambda one: float(one.bounds[-1]))
         return replace(best, n_iter=sum(one.n_iter for one in fits))
 
-    def _keep(self, best: Fit, data: Rows) -> None:
+    def _keep(self, best: Fit, data: ClassteringRows) -> None:
         hyper, q, local = best.state
         order = np.argsort(-local.mass, kind="stable")
         q = q._replace(**{name: getattr(q, name)[order] for name in ("omega", "phi", "mean", "cov", "rate")})

@@ -8,8 +8,8 @@ import numpy as np
 import sklearn.semi_supervised
 
 from pucli.core.errors import warn_user
-from pucli.core.saved_state import Array, Labels, Plain, State, Whole, Word
-from pucli.estimators.base.certificate import whole_fit
+from pucli.core.saved_state import Array, Labels, Plain, State, TextValue, Whole
+from pucli.estimators.base.certificate import all_or_nothing
 from pucli.estimators.base.input_rows import refuse_large, validated, warn_of_rounding
 from pucli.estimators.base.semi_supervised import checked_classes, class_labels, warn_if_one_class
 
@@ -27,7 +27,7 @@ class LabelSpreading(sklearn.semi_supervised.LabelSpreading):  # type: ignore[mi
     """
 
     saved_state: ClassVar[State] = {
-        "kernel": Word("rbf", "knn"),
+        "kernel": TextValue("rbf", "knn"),
         "classes_": Labels("K"),
         "X_": Array("n", "m"),
         "label_distributions_": Array("n", "K", low=0.0, high=1.0 + 1e-9),
@@ -35,7 +35,7 @@ class LabelSpreading(sklearn.semi_supervised.LabelSpreading):  # type: ignore[mi
         "n_iter_": Whole(),
     }
 
-    @whole_fit
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> LabelSpreading:
         """Fit to rows X (n, m) and labels y (n,), of which -1 means unlabeled, as does "unlabeled" among words."""
         rows, labels = validated(self, X, class_labels(y))

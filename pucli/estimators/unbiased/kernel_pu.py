@@ -12,12 +12,12 @@ from pucli.core.saved_state import Array, Scalar, State
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR
 from pucli.estimators.base.data_defaults import Rule, half_ridge_of_means, median_distance
 from pucli.estimators.base.parameters import (
-    CUT,
     FROM_ONE,
     FROM_ZERO,
     NOT_NEGATIVE,
     POSITIVE,
     RIDGE,
+    THRESHOLD,
     WIDTH,
     Constraints,
     RandomState,
@@ -77,7 +77,7 @@ class KernelPU(PUClassifier):
         "max_iter": [FROM_ZERO],
         "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
-        "cut": CUT,
+        "cut": THRESHOLD,
     }
     _prior_in_objective = True
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": half_ridge_of_means, "width": median_distance}

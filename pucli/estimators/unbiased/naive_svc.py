@@ -13,11 +13,11 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_random_state
 
 from pucli.core.arrays import Bools, Floats, Ints
-from pucli.core.saved_state import STATEMENT, Array, Held, Scalar, State
+from pucli.core.saved_state import STATEMENT, Array, Nested, Scalar, State
 from pucli.data.splits.groups import group_numbers
 from pucli.estimators.base.certificate import OF_SCORES
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, resolve_prior
-from pucli.estimators.base.parameters import CUT, POSITIVE, Constraints, Label, RandomState, one_of
+from pucli.estimators.base.parameters import POSITIVE, THRESHOLD, Constraints, Label, RandomState, one_of
 from pucli.estimators.base.pu import PUClassifier
 from pucli.estimators.global_local.libsvm import rbf_gamma
 from pucli.solvers.folds import number_of_folds, stratified_folds
@@ -109,12 +109,12 @@ class NaiveSVC(PUClassifier):
         "prior": [*PRIOR, one_of("estimate")],
         "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
-        "cut": CUT,
+        "cut": THRESHOLD,
     }
 
     saved_state: ClassVar[State] = {
         "threshold_": Scalar(),
-        "svc_": Held("SVC"),
+        "svc_": Nested("SVC"),
         "coef_": Array("r"),
         "intercept_": Scalar(),
         "landmarks_": Array("r", "m"),

@@ -11,8 +11,15 @@ from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import warn_user
 from pucli.core.saved_state import STATEMENT, Array, Parts, State, Whole
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR
-from pucli.estimators.base.parameters import CUT, FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
-from pucli.solvers.upu.network import Network, Risk, Training, network_score, train_network, train_until_learned
+from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, THRESHOLD, Constraints
+from pucli.solvers.upu.network import (
+    NetworkWeights,
+    Risk,
+    TrainingSettings,
+    network_score,
+    train_network,
+    train_until_learned,
+)
 
 # Steps of Adam if the number of epochs is not given.
 STEPS = 500
@@ -25,7 +32,7 @@ NETWORK_PARAMETERS: Constraints = {
     "batch_size": [FROM_ONE],
     "prior_estimator": PRIOR_ESTIMATOR,
     "random_state": ["random_state"],
-    "cut": CUT,
+    "cut": THRESHOLD,
 }
 NETWORK_STATE: State = {
     "n_epochs_": Whole(),
@@ -38,7 +45,7 @@ def fit_network(model: Any, X: Floats, labeled: Bools, risk: Risk, random: np.ra
     """Train the network of a model on a risk, and keep it with its certificate."""
     model.n_epochs_ = model.n_epochs or max(1, round(STEPS / np.ceil(len(X) / model.batch_size)))
     rng = np.random.default_rng(random.randint(0, 2**31, size=4))
-    training = Training(
+    training = TrainingSettings(
         hidden=model.hidden,
         epochs=model.n_epochs_,
         learning_rate=model.learning_rate,
@@ -54,7 +61,7 @@ def fit_network(model: Any, X: Floats, labeled: Bools, risk: Risk, random: np.ra
 
 def score_by_network(model: Any, X: Floats) -> Floats:
     """Return f(x) (n,) of rows X (n, m) by the network of a fitted model."""
-    score: Floats = network_score(Network(*model.network_), X)
+    score: Floats = network_score(NetworkWeights(*model.network_), X)
     return score
 
 

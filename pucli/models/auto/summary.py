@@ -12,7 +12,7 @@ import numpy as np
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError
 from pucli.core.json_values import OrNaN
-from pucli.data.columns.drift import Usual
+from pucli.data.columns.drift import ReferenceShares
 from pucli.data.columns.encoder import TableEncoder
 from pucli.models.fitting import without_looked_at
 from pucli.models.reasons import explainable, reasons
@@ -25,7 +25,7 @@ from pucli.solvers.ensemble.estimates import (
     OddsEffects,
     if_odds,
 )
-from pucli.solvers.ensemble.threshold import Cut
+from pucli.solvers.ensemble.threshold import Threshold
 from pucli.solvers.prior.best_bin import prior_factors
 from pucli.solvers.prior.labeling_odds import ahead_of
 
@@ -241,7 +241,7 @@ class Estimates:
 
 
 @dataclass
-class Threshold(Cut):
+class ExplainedThreshold(Threshold):
     """The threshold of the score, the share of rows above it, and what it was chosen for."""
 
     why: str = ""
@@ -271,7 +271,7 @@ class Summary:
     scenario: str
     labeling: str  # "scar" or "sar"
     called_positive: int
-    threshold: Threshold
+    threshold: ExplainedThreshold
     estimates: Estimates
     first: list[FirstRows]
     if_prior: list[IfPrior]
@@ -317,7 +317,7 @@ def summary(found: Findings, names: Sequence[str]) -> Summary:
         scenario=model.scenario,
         labeling=model.labeling_,
         called_positive=found.called_positive,
-        threshold=Threshold(**vars(model.chosen_threshold_), why=found.why),
+        threshold=ExplainedThreshold(**vars(model.chosen_threshold_), why=found.why),
         estimates=_reported(model.estimates_, found.known, first, len(model._population)),
         first=first,
         if_prior=found.if_prior,
@@ -403,7 +403,7 @@ def likeliest_first(model: AutoPU, rows: TrainingRows) -> np.ndarray:
 
 def reasons_of_likeliest(model: AutoPU, rows: TrainingRows) -> np.ndarray:
     """Return what raises the scores of the likeliest unlabeled rows (`pucli.models.reasons`), "" for others, (n,)."""
-    encoder, usual = encoder_of(rows), Usual.of(*without_looked_at(rows))
+    encoder, usual = encoder_of(rows), ReferenceShares.of(*without_looked_at(rows))
     first = likeliest_first(model, rows)[: explainable(encoder, usual)]
     found = np.full(rows.X.shape[0], "", dtype=object)
     found[first] = reasons(model.score_rows, encoder, usual, rows.X[first])

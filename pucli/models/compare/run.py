@@ -14,7 +14,7 @@ import numpy as np
 from pucli.core.arrays import Floats
 from pucli.core.errors import UsageError
 from pucli.core.processes import in_workers
-from pucli.core.seeding import seed_words
+from pucli.core.seeding import seed_sequence
 from pucli.data.features import Standardizer
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import get_method, make_estimator
@@ -27,7 +27,7 @@ from pucli.models.scores import decision_values
 
 
 @dataclass(frozen=True)
-class Scores:
+class ComparisonScores:
     """Results of a comparison.
 
     Parameters
@@ -87,7 +87,7 @@ def compare(  # noqa: PLR0913
     tune: bool = False,
     n_jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
-) -> Scores:
+) -> ComparisonScores:
     """Run methods on the same splits.
 
     Parameters
@@ -144,7 +144,7 @@ def compare(  # noqa: PLR0913
     return _collected(sorted(splits, key=lambda split: split[:2]), tasks, plan)
 
 
-def _collected(splits: list[_Split], tasks: Sequence[Task], plan: _Plan) -> Scores:
+def _collected(splits: list[_Split], tasks: Sequence[Task], plan: _Plan) -> ComparisonScores:
     scale, shape = get_metric(plan.metric).scale, (len(tasks), -1, len(plan.methods))
     values = scale * np.array([split.values for split in splits]).reshape(shape).transpose(0, 2, 1)
     rivals = scale * np.array([split.rival for split in splits]).reshape(len(tasks), -1)
@@ -162,7 +162,9 @@ def _collected(splits: list[_Split], tasks: Sequence[Task], plan: _Plan) -> Scor
                 remarks.append(f"{name} may be useless on {task.name}: {why}")
         if faults == len(tasks):
             useless.append(name)
-    return Scores(list(plan.methods), [task.name for task in tasks], plan.metric, values, shares, remarks, useless)
+    return ComparisonScores(
+        list(plan.methods), [task.name for task in tasks], plan.metric, values, shares, remarks, useless
+    )
 
 
 def _checked_methods(methods: Sequence[str]) -> list[str]:
@@ -187,7 +189,7 @@ def _one(task: Task, number: int, repeat: int, plan: _Plan) -> _Split:
     division = replace(division, X_train=X_train, X_test=X_test)
     scored, ranked, said = [], [], []
     for name in plan.methods:
-        seed = int(seed_words(plan.seed, "fit", task.name, {}, repeat)[0])
+        seed = int(seed_sequence(plan.seed, "fit", task.name, {}, repeat)[0])
         with watched() as seen:
             try:
                 value, ranking = _score(name, division, task, plan, seed)

@@ -16,8 +16,8 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.core.json_values import OrNaN
-from pucli.metrics import Ranking, corrected_resampled_t, get_metric, holm_adjusted, wilcoxon_paired
-from pucli.models.compare.run import Scores
+from pucli.metrics import MethodRanking, corrected_resampled_t, get_metric, holm_adjusted, wilcoxon_paired
+from pucli.models.compare.run import ComparisonScores
 
 LEVEL = 0.05
 
@@ -43,7 +43,7 @@ class PairVerdict:
 
 
 @dataclass(frozen=True)
-class Judgment:
+class ComparisonVerdict:
     """Verdict on all methods, from their scores.
 
     Parameters
@@ -54,7 +54,7 @@ class Judgment:
         Name of the test between two methods.
     pairs : list of PairVerdict
         Verdict on each pair of methods.
-    ranking : Ranking or None
+    ranking : MethodRanking or None
         Average ranks over data sets, with Friedman's test of three or more methods.
     verdict : list of str
         Sentences for the user.
@@ -63,7 +63,7 @@ class Judgment:
     blocks: str
     test: str
     pairs: list[PairVerdict]
-    ranking: Ranking | None
+    ranking: MethodRanking | None
     verdict: list[str]
 
 
@@ -76,7 +76,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class CompareAnswer(Judgment):
+class CompareAnswer(ComparisonVerdict):
     """Methods on the same splits, and how these were made."""
 
     metric: str
@@ -85,7 +85,7 @@ class CompareAnswer(Judgment):
     made: list[str]
 
 
-def judge(scores: Scores) -> Judgment:
+def judge(scores: ComparisonScores) -> ComparisonVerdict:
     """Return tests and verdict of a comparison; splits or data sets on which a method failed are left out."""
     sign = 1.0 if get_metric(scores.metric).better == "higher" else -1.0
     several = len(scores.tasks) > 1
@@ -95,14 +95,14 @@ def judge(scores: Scores) -> Judgment:
     else:
         blocks = scores.values[0].T
     pairs = _pairs(scores, blocks, sign, several)
-    ranking = Ranking.of(blocks, scores.methods, scores.metric, blocks="data sets") if several else None
+    ranking = MethodRanking.of(blocks, scores.methods, scores.metric, blocks="data sets") if several else None
     name = "Wilcoxon signed-rank test" if several else "corrected resampled t-test"
-    found = Judgment("data sets" if several else "splits", name, pairs, ranking, [])
+    found = ComparisonVerdict("data sets" if several else "splits", name, pairs, ranking, [])
     found.verdict.extend(_words(scores, found))
     return found
 
 
-def _pairs(scores: Scores, blocks: Floats, sign: float, several: bool) -> list[PairVerdict]:
+def _pairs(scores: ComparisonScores, blocks: Floats, sign: float, several: bool) -> list[PairVerdict]:
     """Return the tests of all pairs; `blocks` (n, methods) are means of data sets, or values of splits."""
     indices = list(itertools.combinations(range(len(scores.methods)), 2))
     tests = [wilcoxon_paired(sign * blocks[:, i], sign * blocks[:, j]) for i, j in indices]
@@ -119,7 +119,7 @@ def _pairs(scores: Scores, blocks: Floats, sign: float, several: bool) -> list[P
     return found
 
 
-def _words(scores: Scores, found: Judgment) -> list[str]:
+def _words(scores: ComparisonScores, found: ComparisonVerdict) -> list[str]:
     """Return the verdict as sentences, one or two for each finding."""
     if len(scores.useless) == len(scores.methods):
         none = f"Neither {scores.methods[0]} nor {scores.methods[1]}" if len(scores.methods) == 2 else "No method"
@@ -142,7 +142,7 @@ def _words(scores: Scores, found: Judgment) -> list[str]:
     return lines
 
 
-def _pair_words(pair: PairVerdict, found: Judgment, metric: str) -> str:
+def _pair_words(pair: PairVerdict, found: ComparisonVerdict, metric: str) -> str:
     a, b, wins, gain = pair.a, pair.b, pair.wins, get_metric(metric).gain(pair.difference)
     if pair.losses > pair.wins or (pair.losses == pair.wins and gain < 0):
         a, b, wins, gain = b, a, pair.losses, -gain
@@ -165,7 +165,7 @@ def _pair_words(pair: PairVerdict, found: Judgment, metric: str) -> str:
     return f"{head}; this could be chance ({_p(pair.p)}).{small}"
 
 
-def _friedman_words(ranking: Ranking) -> str:
+def _friedman_words(ranking: MethodRanking) -> str:
     order = sorted(range(len(ranking.columns)), key=lambda i: ranking.ranks[i])
     best = order[0]
     ahead = [ranking.columns[i] for i in order if math.isclose(ranking.ranks[i], ranking.ranks[best])]

@@ -16,7 +16,7 @@ from pucli.data.columns.cells import EMPTY
 from pucli.data.columns.encoder import TableEncoder
 from pucli.data.columns.encoders import PARTS, Category, ColumnEncoder, Date, Number, Text, YesNo
 from pucli.data.labels import NO, YES
-from pucli.models.onnx.graph import INT64, Graph
+from pucli.models.onnx.graph import INT64, OnnxGraph
 
 _NAN = "; NaN is empty"
 
@@ -30,7 +30,7 @@ class Input:
     cells: str  # what its cells are
 
 
-def encoded(graph: Graph, encoder: TableEncoder) -> tuple[str, list[Input]]:
+def encoded(graph: OnnxGraph, encoder: TableEncoder) -> tuple[str, list[Input]]:
     """Return the features (rows, m) of a table and the inputs that hold its columns; both are added to the graph.
 
     Sparse rows have one input "X" with all features.
@@ -48,7 +48,7 @@ def encoded(graph: Graph, encoder: TableEncoder) -> tuple[str, list[Input]]:
     return graph.add("Concat", *parts, axis=1), inputs
 
 
-def _column(graph: Graph, column: ColumnEncoder) -> tuple[list[str], Input]:
+def _column(graph: OnnxGraph, column: ColumnEncoder) -> tuple[list[str], Input]:
     """Return the features of a column, each (rows, k), and its input."""
     name = column.name
     if not name:
@@ -71,7 +71,7 @@ def _column(graph: Graph, column: ColumnEncoder) -> tuple[list[str], Input]:
     return _category(graph, column), Input(name, "string", cells)
 
 
-def _filled(graph: Graph, values: str, fill: float, indicator: bool) -> list[str]:
+def _filled(graph: OnnxGraph, values: str, fill: float, indicator: bool) -> list[str]:
     """Return values (rows, 1) with NaN filled and, if wanted, an indicator of NaN."""
     if np.isnan(fill):
         return [values]
@@ -80,12 +80,12 @@ def _filled(graph: Graph, values: str, fill: float, indicator: bool) -> list[str
     return [*parts, graph.number(missing)] if indicator else parts
 
 
-def _codes(graph: Graph, name: str, codes: dict[str, int], default: int) -> str:
+def _codes(graph: OnnxGraph, name: str, codes: dict[str, int], default: int) -> str:
     """Return the code (rows, 1) of each text, `default` for one that has none."""
     return graph.column(graph.encoded(graph.input(name, text=True), codes, default))
 
 
-def _yes_no(graph: Graph, column: YesNo) -> list[str]:
+def _yes_no(graph: OnnxGraph, column: YesNo) -> list[str]:
     """Return 1 for yes, 0 for no, the mark of an empty cell; words are read in their usual spellings."""
     meaning = {column.yes: 1, column.no: 0}
     if {word.casefold() for word in meaning} == {"true", "false"}:
@@ -104,7 +104,7 @@ def _yes_no(graph: Graph, column: YesNo) -> list[str]:
     return parts
 
 
-def _category(graph: Graph, column: Category) -> list[str]:
+def _category(graph: OnnxGraph, column: Category) -> list[str]:
     """Return the 0/1 features of a category."""
     k, others = len(column.values), int(column.others > 0)
     codes = {value: place for place, value in enumerate(column.values)}
@@ -116,7 +116,7 @@ def _category(graph: Graph, column: Category) -> list[str]:
     return [graph.number(graph.add("Equal", found, places))]
 
 
-def _words(graph: Graph, column: Text) -> list[str]:
+def _words(graph: OnnxGraph, column: Text) -> list[str]:
     """Return the tf-idf of words between blanks, each cell scaled to unit length, and the mark of an empty cell."""
     given, k = graph.input(column.name, text=True), len(column.words)
     words = graph.add("StringSplit", given, unused=1)
@@ -133,7 +133,7 @@ def _words(graph: Graph, column: Text) -> list[str]:
     return parts
 
 
-def _dates(graph: Graph, column: Date) -> list[str]:
+def _dates(graph: OnnxGraph, column: Date) -> list[str]:
     """Return days, the sine and cosine of parts of the date, and the mark of an empty cell."""
     microseconds = graph.add("Round", _by(graph, "Mul", graph.column(graph.input(column.name)), 86_400e6))
     given = _by(graph, "Div", microseconds, 86_400e6)  # to the last bit, however a program divides
@@ -148,7 +148,7 @@ def _dates(graph: Graph, column: Date) -> list[str]:
     return parts + marked
 
 
-def _turned(graph: Graph, turn: str, part: str, found: str) -> str:
+def _turned(graph: OnnxGraph, turn: str, part: str, found: str) -> str:
     """Return the sine or cosine of a part of a date as a share of its turn.
 
     Those of whole months, weekdays and minutes are looked up: trees may split between the sines of two months that
@@ -166,11 +166,11 @@ def _turned(graph: Graph, turn: str, part: str, found: str) -> str:
     return graph.add("Where", whole, known, other)
 
 
-def _by(graph: Graph, operator: str, a: str, b: float) -> str:
+def _by(graph: OnnxGraph, operator: str, a: str, b: float) -> str:
     return graph.add(operator, a, graph.constant(b))
 
 
-def _date_part(graph: Graph, part: str, days: str) -> str:
+def _date_part(graph: OnnxGraph, part: str, days: str) -> str:
     """Return month (0-11), weekday (0 is Monday) or hour of days since 1970-01-01, as `date_parts` does."""
     by = partial(_by, graph)
 

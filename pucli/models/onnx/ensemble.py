@@ -8,7 +8,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError
 from pucli.estimators.auto.auto_pu import AutoPU
-from pucli.models.onnx.graph import DOUBLE, Graph, Trees
+from pucli.models.onnx.graph import DOUBLE, OnnxGraph, Trees
 from pucli.solvers.ensemble.boosting.categories import CategoryTrees
 from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember
 from pucli.solvers.ensemble.forests import TreeSum
@@ -19,7 +19,7 @@ from pucli.solvers.ensemble.ridge import KernelRidge
 from pucli.solvers.ensemble.trees import Bins, Forest
 
 
-def auto_scores(graph: Graph, model: AutoPU, x: str) -> tuple[str, str]:
+def auto_scores(graph: OnnxGraph, model: AutoPU, x: str) -> tuple[str, str]:
     """Return scores and probabilities of the rows of x (rows, m), both (rows, 1)."""
     if model._columns is not None:
         x = graph.add("Gather", x, graph.constant(model._columns, np.int64), axis=1)
@@ -30,7 +30,7 @@ def auto_scores(graph: Graph, model: AutoPU, x: str) -> tuple[str, str]:
     return graph.add("Sub", score, graph.constant(model.threshold_)), probability
 
 
-def _scored(graph: Graph, ensemble: Ensemble | Refitted, x: str) -> str:
+def _scored(graph: OnnxGraph, ensemble: Ensemble | Refitted, x: str) -> str:
     if isinstance(ensemble, Refitted):
         return _mapped(graph, ensemble.scale, _scored(graph, ensemble.ensemble, x))
     views: dict[str, str] = {}
@@ -44,7 +44,7 @@ def _scored(graph: Graph, ensemble: Ensemble | Refitted, x: str) -> str:
     return graph.add("Div", total, graph.constant(float(len(ensemble.members))))
 
 
-def _view(graph: Graph, views: Views, name: str, x: str) -> str:
+def _view(graph: OnnxGraph, views: Views, name: str, x: str) -> str:
     """Return the features as a member takes them; trees compare them with the borders of the bins themselves."""
     if name == "raw":
         return graph.add("Mul", graph.add("Sub", x, graph.constant(views.raw.mean)), graph.constant(views.raw.scale))
@@ -55,7 +55,7 @@ def _view(graph: Graph, views: Views, name: str, x: str) -> str:
     return x
 
 
-def _member(graph: Graph, member: FittedMember, bins: Bins, x: str) -> str:
+def _member(graph: OnnxGraph, member: FittedMember, bins: Bins, x: str) -> str:
     """Return the standardized score of a member, (rows, 1)."""
     model = member.model
     if type(model) is KernelRidge:
@@ -75,7 +75,7 @@ def _member(graph: Graph, member: FittedMember, bins: Bins, x: str) -> str:
     return graph.add("Mul", centered, graph.constant(member.scale))
 
 
-def _ridge(graph: Graph, model: KernelRidge, x: str) -> str:
+def _ridge(graph: OnnxGraph, model: KernelRidge, x: str) -> str:
     if model.kernel == "laplace":
         apart = graph.distances(x, model.landmarks, city_block=True)
         K = graph.add("Exp", graph.add("Mul", apart, graph.constant(-1.0 / model.width)))
@@ -84,14 +84,14 @@ def _ridge(graph: Graph, model: KernelRidge, x: str) -> str:
     return graph.linear(K, model.weights[:, None], model.constant)
 
 
-def _sum(graph: Graph, trees: Trees, constant: float, scale: float, m: int, x: str) -> str:
+def _sum(graph: OnnxGraph, trees: Trees, constant: float, scale: float, m: int, x: str) -> str:
     if not len(trees.roots):
         return graph.linear(x, np.zeros((m, 1)), scale * constant)
     total = graph.add("Add", graph.trees(x, trees, 1), graph.constant(constant))
     return graph.add("Mul", total, graph.constant(scale))
 
 
-def _category_trees(graph: Graph, model: CategoryTrees, bins: Bins, x: str) -> str:
+def _category_trees(graph: OnnxGraph, model: CategoryTrees, bins: Bins, x: str) -> str:
     """Return the sum of trees on the features and, after them, the number of the level of each category."""
     categories, m = model.categories, len(bins.start) - 1
     columns = [x]
@@ -142,7 +142,7 @@ def forest_trees(forest: Forest, bins: Bins) -> tuple[Trees, float]:
     return trees, float(forest.value[roots[~inner[roots]]].sum())
 
 
-def _mapped(graph: Graph, scale: QuantileMap, score: str) -> str:
+def _mapped(graph: OnnxGraph, scale: QuantileMap, score: str) -> str:
     """Return scores mapped by a curve with slope one beyond its ends."""
     inside = graph.interpolated(score, [(scale.source, scale.target)])
     below = graph.add("Min", graph.add("Sub", score, graph.constant(scale.source[0])), graph.constant(0.0))

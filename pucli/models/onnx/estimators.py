@@ -26,7 +26,7 @@ from pucli.estimators.unbiased.ramp import RampPU
 from pucli.estimators.unbiased.upu import NNPU, UPU
 from pucli.estimators.unbiased.usmo import USMO
 from pucli.models.onnx.ensemble import auto_scores
-from pucli.models.onnx.graph import Graph
+from pucli.models.onnx.graph import OnnxGraph
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.safe.families import FixedGaussian
 
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
     probability: str = ""
 
 
-def answer(graph: Graph, model: Any, method: str, x: str) -> Answer:
+def answer(graph: OnnxGraph, model: Any, method: str, x: str) -> Answer:
     """Return scores and probabilities of a fitted estimator."""
     if isinstance(model, AutoPU):
         return Answer(*auto_scores(graph, model, x))
@@ -58,11 +58,11 @@ def answer(graph: Graph, model: Any, method: str, x: str) -> Answer:
     return Answer(graph.add("Sub", values, graph.constant(cut)) if cut else values)
 
 
-def _linear(graph: Graph, model: Any, x: str) -> str:
+def _linear(graph: OnnxGraph, model: Any, x: str) -> str:
     return graph.linear(x, np.asarray(model.coef_, dtype=np.float64)[:, None], model.intercept_)
 
 
-def _features(graph: Graph, model: Any, x: str) -> str:
+def _features(graph: OnnxGraph, model: Any, x: str) -> str:
     """Return the score of a model that is linear in x, in kernel features, or in kernel values (form "thesis")."""
     if model.kernel == "linear":
         return _linear(graph, model, x)
@@ -72,7 +72,7 @@ def _features(graph: Graph, model: Any, x: str) -> str:
     return graph.linear(graph.gaussian(x, model.landmarks_, model.width_), weights[:, None], model.intercept_)
 
 
-def _kernel(graph: Graph, kernel: Kernel, centers: Floats, x: str) -> str:
+def _kernel(graph: OnnxGraph, kernel: Kernel, centers: Floats, x: str) -> str:
     """Return kernel values (rows, p) of rows and centers (p, m)."""
     if kernel.name == "rbf":
         return graph.gaussian(x, centers, kernel.width)
@@ -83,7 +83,7 @@ def _kernel(graph: Graph, kernel: Kernel, centers: Floats, x: str) -> str:
     return graph.add("Pow", moved, graph.constant(kernel.degree))
 
 
-def _support(graph: Graph, model: Any, x: str) -> str:
+def _support(graph: OnnxGraph, model: Any, x: str) -> str:
     """Return the score of a model that is a sum of kernels of training rows, or linear."""
     if model.kernel == "linear":
         return _linear(graph, model, x)
@@ -92,19 +92,19 @@ def _support(graph: Graph, model: Any, x: str) -> str:
     return graph.linear(values, model.dual_coef_[:, None], model.intercept_)
 
 
-def _network(graph: Graph, model: Any, x: str) -> str:
+def _network(graph: OnnxGraph, model: Any, x: str) -> str:
     W, b, v, c = model.network_
     return graph.linear(graph.add("Relu", graph.linear(x, W, b)), v[:, None], c)
 
 
-def _surface(graph: Graph, model: Any, x: str) -> str:
+def _surface(graph: OnnxGraph, model: Any, x: str) -> str:
     """Return x'Ax / 2 + x'beta + intercept."""
     half = graph.add("MatMul", x, graph.constant(0.5 * model.quadratic_))
     square = graph.add("ReduceSum", graph.add("Mul", half, x), graph.constant([1], np.int64))
     return graph.add("Add", square, _linear(graph, model, x))
 
 
-def _naive(graph: Graph, model: Any, x: str) -> str:
+def _naive(graph: OnnxGraph, model: Any, x: str) -> str:
     if not hasattr(model, "svc_"):
         score = _features(graph, model, x)
     elif model.kernel == "linear":
@@ -116,16 +116,16 @@ def _naive(graph: Graph, model: Any, x: str) -> str:
     return graph.add("Sub", score, graph.constant(model.threshold_)) if model.threshold_ else score
 
 
-def _least_squares(graph: Graph, model: Any, x: str) -> str:
+def _least_squares(graph: OnnxGraph, model: Any, x: str) -> str:
     return graph.linear(x, model.coef_[:, None], model.intercept_ - 0.5)
 
 
-def _machines(graph: Graph, model: Any, x: str) -> str:
+def _machines(graph: OnnxGraph, model: Any, x: str) -> str:
     values = _kernel(graph, Kernel(model.kernel, model.width), model._X, x)
     return graph.linear(values, model.dual_coef_.T, model.intercept_)
 
 
-def _generative(graph: Graph, model: Any, x: str) -> Answer:
+def _generative(graph: OnnxGraph, model: Any, x: str) -> Answer:
     """Return log pi_k p_k(x) up to what all classes share, as log odds for two classes, and the posterior."""
     moved = graph.add("Sub", x, graph.constant(model.center_))
     inside = graph.add("MatMul", moved, graph.constant(model.transform_))
@@ -149,7 +149,7 @@ def _generative(graph: Graph, model: Any, x: str) -> Answer:
     return Answer(graph.add("Sub", last, first), probability)
 
 
-def _carriers(graph: Graph, model: Any, inside: str) -> str:
+def _carriers(graph: OnnxGraph, model: Any, inside: str) -> str:
     """Return the densities' factors without the mean, (rows, K), of classes with a given covariance each."""
     parts = []
     for covariance in model.fixed_covariance_:
@@ -162,7 +162,7 @@ def _carriers(graph: Graph, model: Any, inside: str) -> str:
 
 
 # Scores by exact class: a subclass may score in another way.
-SCORES: dict[type, Callable[[Graph, Any, str], str]] = {
+SCORES: dict[type, Callable[[OnnxGraph, Any, str], str]] = {
     **dict.fromkeys((GLPUAL, GLLC, BLSSVM, CPBGLPUAL), _features),
     **dict.fromkeys((BSVM, USMO, RampPU), _support),
     **dict.fromkeys((LeastSquares, ICLS, CPLS), _least_squares),

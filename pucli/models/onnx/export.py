@@ -14,7 +14,7 @@ from pucli.data.features import Standardizer
 from pucli.methods import get_method
 from pucli.models.onnx.columns import Input, encoded
 from pucli.models.onnx.estimators import Answer, answer
-from pucli.models.onnx.graph import INT64, IR_VERSION, ML, OPSET, OPSET_ML, Graph
+from pucli.models.onnx.graph import INT64, IR_VERSION, ML, OPSET, OPSET_ML, OnnxGraph
 from pucli.models.saved import SavedModel
 
 # Names of the outputs, those of the columns of predictions.
@@ -62,7 +62,7 @@ def exported(saved: SavedModel) -> Exported:
     if get_method(saved.method).kind not in ("pu", "semi-supervised"):
         raise UsageError(f"a model of {saved.method} predicts no labels, and only labels are exported. {_NO_FORM}")
     encoder = saved.table_encoder
-    graph = Graph({*encoder.needed, PREDICTION, SCORE, PROBABILITY})
+    graph = OnnxGraph({*encoder.needed, PREDICTION, SCORE, PROBABILITY})
     x, inputs = encoded(graph, encoder)
     for value, one in zip(graph.inputs, inputs, strict=True):
         value.doc_string = one.cells
@@ -72,7 +72,7 @@ def exported(saved: SavedModel) -> Exported:
     return Exported(_content(graph, saved), inputs, outputs)
 
 
-def _standardized(graph: Graph, step: object, x: str) -> str:
+def _standardized(graph: OnnxGraph, step: object, x: str) -> str:
     """Return features scaled by a `Standardizer`."""
     if not isinstance(step, Standardizer):
         raise UsageError(f"the step {type(step).__name__} of this model has no ONNX form. {_NO_FORM}")
@@ -80,7 +80,7 @@ def _standardized(graph: Graph, step: object, x: str) -> str:
     return graph.add("Mul", scaled, graph.constant(~step.constant_)) if step.constant_.any() else scaled
 
 
-def _write_answer(graph: Graph, saved: SavedModel, found: Answer, inputs: list[Input]) -> dict[str, str]:
+def _write_answer(graph: OnnxGraph, saved: SavedModel, found: Answer, inputs: list[Input]) -> dict[str, str]:
     """Make labels, scores and probabilities the outputs of the graph; return their names and types."""
     classes, words = saved.estimator.classes_.tolist(), saved.metadata.get("words", {})
     named = [words.get(str(label), str(label)) for label in classes]
@@ -115,7 +115,7 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def _content(graph: Graph, saved: SavedModel) -> bytes:
+def _content(graph: OnnxGraph, saved: SavedModel) -> bytes:
     from onnx import checker, helper
 
     size = sum(constant.ByteSize() for constant in graph.constants) + sum(node.ByteSize() for node in graph.nodes)

@@ -39,7 +39,7 @@ class Trees(NamedTuple):
     among: tuple[AnyArray, ...] = ()
 
 
-class Graph:
+class OnnxGraph:
     """Nodes, constants, inputs and outputs of a graph; only inputs may have the names `taken`."""
 
     def __init__(self, taken: Collection[str] = ()) -> None:

@@ -26,7 +26,7 @@ from pucli.runner.profiles import data_settings
 ORTHOGONAL = 1e-4  # bound of the thesis on the difference of the two sides of (4.34)
 
 
-class Options(Strict):
+class AdversarialLabelsOptions(Strict):
     """Options of the protocol."""
 
     examples: dict[str, list[int]] = Field(description="column -> the examples that it is fitted to")
@@ -41,7 +41,7 @@ class AdversarialLabels(ProtocolSteps):
 
     name = "adversarial_labels"
     version = 1
-    options = Options
+    options = AdversarialLabelsOptions
     scales = seeds = repeated = False
 
     def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:

@@ -43,7 +43,7 @@ class Drawn(Strict):
     seed: int = Field(ge=0, description="seed of Python's generator")
 
 
-class Options(Strict):
+class ClassPriorOptions(Strict):
     """Options of the protocol."""
 
     shares: list[float] = Field(
@@ -67,7 +67,7 @@ class ClassPrior(ProtocolSteps):
 
     name = "class_prior"
     version = 1
-    options = Options
+    options = ClassPriorOptions
     tunes = False
 
     def check(self, planner: Planner) -> None:

@@ -7,7 +7,7 @@ cross-validation, with new folds after each round; rows of the training folds ar
 measured on the test fold. The `grid` of a method is searched by cross-validation on the labeled rows. Generated data
 sets are drawn again for each repeat (clustering) or round (classification).
 
-The experiment's `options` are those of `Options`.
+The experiment's `options` are those of `ClassteringOptions`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pydantic import Field
 
 from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.errors import UsageError
-from pucli.core.seeding import seed_words, stream
+from pucli.core.seeding import seed_sequence, stream
 from pucli.metrics.classification import error_rate
 from pucli.metrics.clustering import nmi
 from pucli.models.certificates import certificate, watched
@@ -38,7 +38,7 @@ from pucli.tuning.grids import expand
 _SHOWN_ROWS = 1000  # rows of a data set in two or three dimensions kept for the figure of predictions
 
 
-class Options(Strict):
+class ClassteringOptions(Strict):
     """Options of the protocol."""
 
     task: Literal["clustering", "classification"]
@@ -58,9 +58,9 @@ class Options(Strict):
     )
 
 
-def options_of(experiment: Experiment, scope: Scope) -> Options:
+def options_of(experiment: Experiment, scope: Scope) -> ClassteringOptions:
     """Return the options of the experiment under a profile; errors name a wrong key."""
-    options = read_options(Options, experiment, scope.profile.options)
+    options = read_options(ClassteringOptions, experiment, scope.profile.options)
     everything = [*experiment.options.get("generated", []), *options.generated, *experiment.dataset_names]
     known = dict.fromkeys(("labels_of", "classes", "rows", "embed", "per_dataset"), everything)
     known["unsupervised"] = list(experiment.methods)
@@ -80,7 +80,7 @@ class ClassteringProtocol(ProtocolSteps):
 
     name = "classtering"
     version = 1
-    options = Options
+    options = ClassteringOptions
 
     by_repeat = True
 
@@ -129,7 +129,7 @@ class ClassteringProtocol(ProtocolSteps):
         X, y = _load(data, split["seed"], round_number, context)
         train = test = np.arange(len(X))
         if classification:
-            seed = seed_words(split["seed"], "folds", cell.dataset, round_number)[0]
+            seed = seed_sequence(split["seed"], "folds", cell.dataset, round_number)[0]
             folds = StratifiedKFold(split["folds"], shuffle=True, random_state=seed)
             train, test = list(folds.split(X, y))[fold]
         # the same order for every number of labels, so that the labeled rows are nested

@@ -14,7 +14,7 @@ that was interrupted goes on from its last block of iterations (`training.py`), 
 Generated rows are assigned to the component with the nearest center, which is the best classifier for equal isotropic
 Gaussians (the thesis trains a network), or to the stacked class with the nearest training image in each channel.
 Profiles reduce `iterations` (two million in the thesis) and `hidden`. The options of the experiment are those of
-`Options`.
+`DeepOptions`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from pydantic import Field
 
 from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import UsageError
-from pucli.core.seeding import seed_words, stream
+from pucli.core.seeding import seed_sequence, stream
 from pucli.data import dataset_entry, load_dataset
 from pucli.metrics.density import mean_log_likelihood, modes_found, nearest_centers, share_near
 from pucli.protocols.common import Planner, declared_method, read_rows
-from pucli.protocols.deep.training import Training, place_of
+from pucli.protocols.deep.training import TrainingState, position_of
 from pucli.protocols.steps import ProtocolSteps, RunningCell, SplitRows
 from pucli.runner.cells import Cell, CellResult, Context
 from pucli.runner.experiment import Strict
@@ -43,7 +43,7 @@ _SHOWN_IMAGES = 8
 _NOISE = 0.1  # standard deviation of the codes' perturbation in Figure 4.5
 
 
-class Options(Strict):
+class DeepOptions(Strict):
     """Options of the protocol."""
 
     iterations: int = Field(default=2_000_000, ge=1)
@@ -76,7 +76,7 @@ class Deep(ProtocolSteps):
 
     name = "deep"
     version = 1
-    options = Options
+    options = DeepOptions
     scales = seeds = False
     by_repeat = True
 
@@ -145,8 +145,8 @@ class Deep(ProtocolSteps):
             generated = model.sample(options["generated"], random_state=seed)
             return {"log_likelihood": _likelihood(generated, rows)[0]}
 
-        with place_of(run.cell, run.context) as folder:
-            training = Training.of(folder)
+        with position_of(run.cell, run.context) as folder:
+            training = TrainingState.of(folder)
             iterations = options["iterations"]
             model = training.run(run.method, rows.X_train, seed, iterations, options.get("looks", []), look)
             result.metrics["iterations_per_second"] = training.iterations_per_second
@@ -181,7 +181,7 @@ PROTOCOL = Deep()
 
 def fit_seed(cell: Cell) -> int:
     """Return the seed of the model of a cell."""
-    return seed_words(cell.declared["split"]["seed"], "fit", cell.dataset, cell.repeat)[0] % 2**31
+    return seed_sequence(cell.declared["split"]["seed"], "fit", cell.dataset, cell.repeat)[0] % 2**31
 
 
 def _judge(

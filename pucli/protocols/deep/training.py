@@ -21,7 +21,7 @@ from pucli.runner.cells import Cell, Context
 
 
 @contextmanager
-def place_of(cell: Cell, context: Context) -> Iterator[Path]:
+def position_of(cell: Cell, context: Context) -> Iterator[Path]:
     """Folder for the training of a cell: it stays if the process is interrupted or killed, and is removed otherwise."""
     if context.unfinished is None:
         with tempfile.TemporaryDirectory(prefix="pucli-") as folder:
@@ -38,7 +38,7 @@ def place_of(cell: Cell, context: Context) -> Iterator[Path]:
 
 
 @dataclass
-class Training:
+class TrainingState:
     """State of an unfinished training, stored beside its checkpoint."""
 
     folder: Path  # folder of the checkpoint; a training that was interrupted there is continued
@@ -48,7 +48,7 @@ class Training:
     curve: list[dict[str, float]] = field(default_factory=list)  # the looks taken: their "iterations" and what was seen
 
     @classmethod
-    def of(cls, folder: Path) -> Training:
+    def of(cls, folder: Path) -> TrainingState:
         """Return the training of a folder: a new one, or the one that was interrupted there."""
         path = folder / "training.json"
         return cls(folder, **json.loads(path.read_text(encoding="utf-8"))) if path.exists() else cls(folder)

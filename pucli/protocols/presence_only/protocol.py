@@ -43,7 +43,7 @@ EVERYWHERE, ELSEWHERE = "everywhere", "in-other-blocks"
 TABLES = ("sites", "survey")
 
 
-class Options(Strict):
+class PresenceOnlyOptions(Strict):
     """Options of the protocol."""
 
     species: list[str] = Field(min_length=1, description="classes of the records, and columns of the survey")
@@ -68,7 +68,7 @@ class PresenceOnly(ProtocolSteps):
 
     name = "presence_only"
     version = 1
-    options = Options
+    options = PresenceOnlyOptions
     tunes = False
 
     def check(self, planner: Planner) -> None:
@@ -108,8 +108,8 @@ class PresenceOnly(ProtocolSteps):
             )
         chosen = np.concatenate([_of_class(records, data["species"]), _of_class(records, data["background"])])
         s = (records.y[chosen] == data["species"]).astype(np.int64)
-        present = np.where(survey.X[:, _place(survey, data["species"])] == 1, 1, -1)
-        where = [_place(records, name) for name in data["coordinates"]]
+        present = np.where(survey.X[:, _position(survey, data["species"])] == 1, 1, -1)
+        where = [_position(records, name) for name in data["coordinates"]]
         blocks = square_blocks(np.vstack([records.X[chosen], sites.X])[:, where], data["block_width"])
         features = np.setdiff1d(np.arange(records.X.shape[1]), where)
         X, X_test = records.X[np.ix_(chosen, features)], sites.X[:, features]
@@ -186,7 +186,7 @@ def _of_class(dataset: Dataset, name: str) -> Ints:
     return rows
 
 
-def _place(dataset: Dataset, feature: str) -> int:
+def _position(dataset: Dataset, feature: str) -> int:
     names: Any = dataset.feature_names
     if feature not in names:
         raise UsageError(f"{dataset.name}: {unknown('feature', feature, names)}")

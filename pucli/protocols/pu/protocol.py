@@ -4,7 +4,7 @@ This is the protocol of Wang 2024, sections 3.4, 3.6, 4.3, 4.5 and 5.7. All meth
 folds for a data set, setting and repeat, so that comparisons are paired.
 
 A method declared with `prior: "true"` is given the share of positives among the unlabeled rows, training and test
-(5.2.2), which is unknown outside of experiments. `options` are those of `Options`. If features are known to be
+(5.2.2), which is unknown outside of experiments. `options` are those of `PuOptions`. If features are known to be
 irrelevant, `irrelevant_zeroed` is the share of these features whose coefficients are zero. The threshold of the columns
 in `options.cut_at_prior` is moved, after tuning, to where that share of the unlabeled training rows is above it.
 """
@@ -42,7 +42,7 @@ from pucli.tuning import Trials, tune
 VERSION = 1
 
 
-class Options(Strict):
+class PuOptions(Strict):
     """Options of the protocol."""
 
     irrelevant_per_feature: int = Field(
@@ -68,7 +68,7 @@ class PU(ProtocolSteps):
 
     name = "pu"
     version = VERSION
-    options: type[Strict] = Options
+    options: type[Strict] = PuOptions
     keeps_groups = True
 
     def identity(self) -> list[Any]:
@@ -79,9 +79,9 @@ class PU(ProtocolSteps):
         """Raise UsageError for a declaration that the protocol cannot run."""
         _check(planner, self.shared_options(planner))
 
-    def shared_options(self, planner: Planner) -> Options:
+    def shared_options(self, planner: Planner) -> PuOptions:
         """Return the options of this protocol, which are the default ones in a subclass with others."""
-        return planner.options if isinstance(planner.options, Options) else Options()
+        return planner.options if isinstance(planner.options, PuOptions) else PuOptions()
 
     def method(self, planner: Planner, column: str, dataset: str) -> dict[str, Any]:
         """Return the declared method of a column with its grid, its tuning, and what options say of it."""
@@ -176,7 +176,7 @@ class PU(ProtocolSteps):
 PROTOCOL = PU()
 
 
-def _check(planner: Planner, options: Options) -> None:
+def _check(planner: Planner, options: PuOptions) -> None:
     """Raise UsageError for a declaration that the protocol cannot run."""
     experiment, split = planner.experiment, planner.experiment.split
     if split.scenario not in SCENARIOS:

@@ -48,7 +48,7 @@ MOST_POSITIVES, OUTLIERS = 600, 0.2
 PROXY = "proxy-accuracy"
 
 
-class Options(Strict):
+class PuBenchmarksOptions(Strict):
     """Options of the protocol."""
 
     sampling: Literal["pu-bench", "puicl"] = Field(description="pu-bench or puicl")
@@ -79,7 +79,7 @@ class PUBenchmarks(pu.PU):
     """The protocol pu with other samplings, and another selection for pu-bench."""
 
     name = "pu_benchmarks"
-    options = Options
+    options = PuBenchmarksOptions
 
     def plan(self, planner: Planner) -> Iterator[Cell]:
         """Plan the cells in the order labeling, data set, setting, method, repeat."""

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from pucli.core.arrays import Ints
 from pucli.core.errors import UsageError
-from pucli.core.seeding import seed_words
+from pucli.core.seeding import seed_sequence
 from pucli.protocols.common import Planner
 from pucli.protocols.options import read_options
 from pucli.protocols.pu import protocol as pu
@@ -28,7 +28,7 @@ from pucli.runner.experiment import Experiment, Strict
 NEIGHBORS = 10  # number of neighbors on the map for the share of the same class
 
 
-class Panel(Strict):
+class MapPanel(Strict):
     """One map."""
 
     data: str
@@ -40,7 +40,7 @@ class MapFigure(Strict):
     """Maps side by side."""
 
     title: str
-    panels: list[Panel] = Field(min_length=1)
+    panels: list[MapPanel] = Field(min_length=1)
     labeled: bool = Field(default=True, description="draw labeled rows as triangles")
 
 
@@ -54,7 +54,7 @@ class FieldFigure(Strict):
     )
 
 
-class Options(pu.Options):
+class PuFiguresOptions(pu.PuOptions):
     """Options of the protocol, in addition to those of pu."""
 
     maps: dict[str, MapFigure] = Field(default={}, description="file name without ending -> maps")
@@ -62,9 +62,9 @@ class Options(pu.Options):
     grid: int = Field(default=161, ge=2, description="points of a decision field along each axis")
 
 
-def options_of(experiment: Experiment, changes: Mapping[str, Any] | None = None) -> Options:
+def options_of(experiment: Experiment, changes: Mapping[str, Any] | None = None) -> PuFiguresOptions:
     """Return the options of the experiment with those of a profile; errors name a wrong key."""
-    options = read_options(Options, experiment, changes)
+    options = read_options(PuFiguresOptions, experiment, changes)
     if bool(options.maps) == bool(options.fields):
         raise UsageError(f"{experiment.name}: options: give either maps (any data) or fields (two features).")
     if options.fields and experiment.data.standardize != "none":
@@ -87,7 +87,7 @@ class PUFigures(pu.PU):
 
     name = "pu_figures"
     version = 1
-    options = Options
+    options = PuFiguresOptions
 
     def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
         """Yield the conditions of the protocol pu that a figure needs, each with the data to store."""
@@ -156,7 +156,7 @@ def _map(cell: Cell, rows: PURows) -> dict[str, Any]:
     X = np.vstack([rows.X_train, rows.X_test])
     assert rows.hidden_train is not None  # in the splits of the protocol pu
     y = np.concatenate([rows.hidden_train.drawn(), rows.hidden.drawn()])
-    seed = seed_words(cell.declared["split"]["seed"], "t-sne", cell.dataset)[0] % 2**32
+    seed = seed_sequence(cell.declared["split"]["seed"], "t-sne", cell.dataset)[0] % 2**32
     perplexity = min(float(cell.declared["picture"]["perplexity"]), 0.99 * (len(X) - 1))
     tsne = TSNE(perplexity=perplexity, init="pca", random_state=seed)
     points = tsne.fit_transform(X).astype(np.float64)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.models.advice import APART, BETWEEN
-from pucli.protocols.pu_figures.protocol import MapFigure, Panel, options_of
+from pucli.protocols.pu_figures.protocol import MapFigure, MapPanel, options_of
 from pucli.report.figures.style import FAINT, NEGATIVE, POSITIVE, WIDE, dots, drawing
 from pucli.report.protocol_parts import Extra
 from pucli.runner.cells import Cell
@@ -43,7 +43,7 @@ def draw(experiment: Experiment, cells: Sequence[tuple[Cell, StoredRow]]) -> lis
     return drawn
 
 
-def _details(done: Rows, panel: Panel) -> Mapping[str, Any] | None:
+def _details(done: Rows, panel: MapPanel) -> Mapping[str, Any] | None:
     """Return the details of a panel from the cell of any method, since the map is the same for all."""
     for (data, frequency, _), row in done.items():
         if data == panel.data and frequency == panel.label_frequency:
@@ -52,7 +52,7 @@ def _details(done: Rows, panel: Panel) -> Mapping[str, Any] | None:
     return None
 
 
-def _classes(figure: MapFigure, panels: Sequence[Panel], done: Rows) -> Figure:
+def _classes(figure: MapFigure, panels: Sequence[MapPanel], done: Rows) -> Figure:
     columns = 2 if len(panels) == 4 else min(COLUMNS, len(panels))
     lines = -(-len(panels) // columns)
     drawn, grid = drawing(WIDE, WIDE / columns * 0.85 * lines + 0.3, lines, columns)
@@ -73,7 +73,7 @@ def _classes(figure: MapFigure, panels: Sequence[Panel], done: Rows) -> Figure:
     return drawn
 
 
-def _wrong(panels: Sequence[Panel], methods: Sequence[str], done: Rows) -> Figure:
+def _wrong(panels: Sequence[MapPanel], methods: Sequence[str], done: Rows) -> Figure:
     """Draw test rows with crosses on misclassified ones, one row per map and one column per method."""
     drawn, places = drawing(WIDE, 2.2 * len(panels) + 0.3, len(panels), len(methods))
     for line, panel in enumerate(panels):

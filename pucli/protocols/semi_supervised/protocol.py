@@ -5,7 +5,7 @@ step by step. A column is named `family/role`; every role is compared with `fami
 roles are special: `supervised` uses only the labeled rows, and `oracle` the true labels of all training rows. All
 other roles see -1 for the unlabeled rows.
 
-The experiment's `options` are those of `Options`. All metrics are computed on all training rows (labeled and
+The experiment's `options` are those of `SemiSupervisedOptions`. All metrics are on all training rows (labeled and
 unlabeled, with their true labels), on which the contrastive pessimistic methods are guaranteed not to be worse in their
 own loss; the error rate is also computed on the test rows.
 """
@@ -37,7 +37,7 @@ _PER_CLASS = 2  # minimum number of labeled rows of every class
 _SLACK = 1e-9  # a loss is worse if it is larger by more than this fraction, which allows for rounding
 
 
-class Options(Strict):
+class SemiSupervisedOptions(Strict):
     """Options of the protocol."""
 
     labeled: list[int] = Field(default=[10, 20], min_length=2, max_length=2)
@@ -59,7 +59,7 @@ class SemiSupervised(ProtocolSteps):
 
     name = "semi_supervised"
     version = 1
-    options = Options
+    options = SemiSupervisedOptions
     example = (0, 1, -1) * 10
     seeds = False
 

@@ -23,7 +23,7 @@ from pucli.runner.experiment import Strict
 from pucli.runner.profiles import data_settings
 
 
-class Options(Strict):
+class StrictImprovementOptions(Strict):
     """Options of the protocol."""
 
     positions: list[float] = Field(min_length=1, description="values of the unlabeled point u")
@@ -34,7 +34,7 @@ class StrictImprovement(ProtocolSteps):
 
     name = "strict_improvement"
     version = 1
-    options = Options
+    options = StrictImprovementOptions
     scales = seeds = repeated = False
 
     def method(self, planner: Planner, column: str, dataset: str) -> dict[str, Any]:

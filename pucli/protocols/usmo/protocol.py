@@ -34,7 +34,7 @@ from pucli.runner.cells import Cell, Context, canonical_json
 from pucli.runner.experiment import Strict
 
 
-class Options(Strict):
+class UsmoOptions(Strict):
     """Options of the protocol."""
 
     reference: str | None = Field(default=None, description="solver with whose objective that of USMO is compared")
@@ -45,7 +45,7 @@ class USMOProtocol(ProtocolSteps):
 
     name = "usmo"
     version = 1
-    options: type[Strict] = Options
+    options: type[Strict] = UsmoOptions
     scales = seeds = False
     by_repeat = True
     example = (1,) * 10 + (0,) * 30

@@ -41,7 +41,7 @@ from pucli.runner.experiment import Strict
 ASYMPTOTIC = 1000
 
 
-class Options(Strict):
+class UsmoCurvesOptions(Strict):
     """Options of the protocol."""
 
     unlabeled: list[int] = Field(min_length=1, description="numbers of unlabeled rows, in ascending order")
@@ -69,7 +69,7 @@ class USMOCurves(USMOProtocol):
 
     name = "usmo_curves"
     version = 3
-    options = Options
+    options = UsmoCurvesOptions
     scales = True
 
     def check(self, planner: Planner) -> None:

@@ -13,7 +13,7 @@ from pucli.core.arrays import Floats
 from pucli.metrics import get_metric
 from pucli.report.figures.style import FAINT, NARROW, SHADES, WIDE
 from pucli.report.tables.table import TableRow
-from pucli.report.tables.verdict import LOOKS, plain
+from pucli.report.tables.verdict import STYLES, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ OFF = 0.17
 
 
 @dataclass(frozen=True)
-class Panel:
+class ForestPanel:
     """One panel: title, unit, and named lines."""
 
     title: str
@@ -59,7 +59,7 @@ def published_figure(rows: Sequence[TableRow]) -> Figure | None:
     return figure
 
 
-def panels(rows: Sequence[TableRow]) -> list[list[Panel]]:
+def panels(rows: Sequence[TableRow]) -> list[list[ForestPanel]]:
     """Return the panels, by line of the figure; those of a line share their axes and have the same lines."""
     found = []
     for metric in dict.fromkeys(row.metric for row in rows):
@@ -71,14 +71,17 @@ def panels(rows: Sequence[TableRow]) -> list[list[Panel]]:
         at = {(row.dataset, row.setting, row.column): row for row in of_metric}
         if len(datasets) > 1:
             made = [
-                [Panel(f"{c}\n{s}".strip(), unit, [(d, at.get((d, s, c))) for d in datasets]) for c in columns]
+                [ForestPanel(f"{c}\n{s}".strip(), unit, [(d, at.get((d, s, c))) for d in datasets]) for c in columns]
                 for s in settings
             ]
         elif len(settings) > len(columns):
-            made = [[Panel(c, unit, [(s, at.get((datasets[0], s, c))) for s in settings]) for c in columns]]
+            made = [[ForestPanel(c, unit, [(s, at.get((datasets[0], s, c))) for s in settings]) for c in columns]]
         else:
             made = [
-                [Panel(s or datasets[0], unit, [(c, at.get((datasets[0], s, c))) for c in columns]) for s in settings]
+                [
+                    ForestPanel(s or datasets[0], unit, [(c, at.get((datasets[0], s, c))) for c in columns])
+                    for s in settings
+                ]
             ]
         for group in made:
             width = -(-len(group) // -(-len(group) // ACROSS))  # lines of the figure about equally long
@@ -90,14 +93,14 @@ def _both(row: TableRow) -> bool:
     return math.isfinite(row.published_mean) and math.isfinite(row.obtained_mean)
 
 
-def _panel(ax: Axes, panel: Panel, *, names: bool) -> None:
+def _panel(ax: Axes, panel: ForestPanel, *, names: bool) -> None:
     rows = [(y, row) for y, (_, row) in enumerate(panel.lines) if row is not None]
     count = len(panel.lines)
     guides: dict[str, Any] = {"color": FAINT, "linewidth": 0.5, "transform": ax.get_yaxis_transform()}
     ax.plot(*_segments(np.zeros(count), np.ones(count), np.arange(count, dtype=float)), **guides)
     most = 100.0 if "%" in panel.unit else math.inf  # no share passes 100 %
     _means(ax, [(y - OFF, row.published_mean, row.published_sd) for y, row in rows], "o", "0.45", "white", most=most)
-    for verdict, look in LOOKS.items():
+    for verdict, look in STYLES.items():
         shade = SHADES[look.color]
         own = [(y + OFF, row.obtained_mean, row.obtained_sd) for y, row in rows if plain(row.verdict) == verdict]
         _means(ax, own, look.marker, shade, shade, most=most)
@@ -137,7 +140,7 @@ def _legend(figure: Figure, rows: Sequence[TableRow]) -> None:
     marks = [Line2D([], [], marker="o", markerfacecolor="white", color="0.45", linestyle="", label="published")]
     marks += [
         Line2D([], [], marker=look.marker, color=SHADES[look.color], linestyle="", label=verdict)
-        for verdict, look in LOOKS.items()
+        for verdict, look in STYLES.items()
         if verdict in verdicts
     ]
     figure.legend(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
 from pucli.report.formats.markdown import with_sd
-from pucli.report.tables.verdict import COMPARED, LOOKS, plain
+from pucli.report.tables.verdict import COMPARED, STYLES, plain
 
 if TYPE_CHECKING:
     from pucli.report.model import Report
@@ -67,7 +67,7 @@ def _table(report: Report, metric: str) -> str:
 def _obtained(row: TableRow | None) -> str:
     if row is None or math.isnan(row.obtained_mean):
         return "--"
-    look = LOOKS.get(plain(row.verdict))
+    look = STYLES.get(plain(row.verdict))
     mark = f"$^{{{look.latex}}}$" if look and look.latex else ""
     return with_sd(row.obtained_mean, row.obtained_sd, row.metric) + mark
 

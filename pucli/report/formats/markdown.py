@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from pucli.metrics import Ranking, get_metric
+from pucli.metrics import MethodRanking, get_metric
 from pucli.report.model import Report
 from pucli.report.tables.causes import CAUSES
 from pucli.report.tables.comparisons import Comparison, by_pair
@@ -199,7 +199,7 @@ def _ranks(report: Report) -> list[str]:
     return ["## Ranks", *parts] if parts else []
 
 
-def _ranking_text(ranking: Ranking) -> str:
+def _ranking_text(ranking: MethodRanking) -> str:
     text = f"{ranking.test} test of equal performance: p = {ranking.p:.3g}."
     if len(ranking.columns) > 2:
         text += (

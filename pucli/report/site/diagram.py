@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from pucli.metrics import Ranking
+from pucli.metrics import MethodRanking
 
 WIDTH, MARGIN, TOP, STEP = 760.0, 215.0, 46.0, 20.0
 # a bar joins methods whose ranks differ by less than the critical difference
 BAR_STEP = 7.0
 
 
-def critical_difference(ranking: Ranking) -> str:
+def critical_difference(ranking: MethodRanking) -> str:
     """Return a diagram (SVG) of average ranks, with bars over methods that do not differ significantly."""
     methods = [(f"{name} {rank:.2f}", rank) for name, rank, _ in ranking.best_first]
     k = len(methods)

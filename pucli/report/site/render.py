@@ -20,7 +20,7 @@ from pucli.report.tables.causes import CAUSES
 from pucli.report.tables.comparisons import by_pair
 from pucli.report.tables.summary import flags_in_words
 from pucli.report.tables.table import LINES, TableRow, blocks
-from pucli.report.tables.verdict import BY_VARIANT, COMPARED, LOOKS, NOT_RUN, REPRODUCED, plain
+from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_RUN, REPRODUCED, STYLES, plain
 
 # explains the verdicts
 LEGEND = (
@@ -58,8 +58,8 @@ def environment() -> Environment:
         "pm": lambda sd, metric: "" if math.isnan(sd) else f" ± {_number(sd, metric)}",
         "signed": lambda value, metric: f"{value:+.{get_metric(metric).digits}f}",
         "key": lambda value: "" if math.isnan(value) else value,
-        "sign": lambda verdict: LOOKS[plain(verdict)].sign,
-        "short": lambda verdict: LOOKS[plain(verdict)].short or plain(verdict),
+        "sign": lambda verdict: STYLES[plain(verdict)].sign,
+        "short": lambda verdict: STYLES[plain(verdict)].short or plain(verdict),
         "css": lambda verdict: "by" if "variant" in verdict else plain(verdict).replace(" ", "-"),
         "p_value": lambda p: f"p = {p:.2g}" if p >= LEAST_P else f"p < {LEAST_P:f}".rstrip("0"),
         "diagram": critical_difference,
@@ -131,7 +131,7 @@ def _choices(report: Report) -> list[tuple[str, str, list[tuple[str, str]]]]:
     sets = list(dict.fromkeys(row.dataset for row in report.rows))
     verdicts = list(dict.fromkeys(plain(row.verdict) for row in report.rows if row.verdict))
     filters = [
-        ("by-verdict", "verdict", [(verdict, f"{LOOKS[verdict].sign} {verdict}") for verdict in verdicts]),
+        ("by-verdict", "verdict", [(verdict, f"{STYLES[verdict].sign} {verdict}") for verdict in verdicts]),
         ("by-set", "set", [(name, name) for name in sets]),
     ]
     return [one for one in filters if len(one[2]) > 1]

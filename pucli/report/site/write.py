@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pucli.core.errors import UsageError, unwritable
-from pucli.report.all_experiments import Judged, Tally, judged_rows, tallies, with_results
+from pucli.report.all_experiments import Judged, VerdictCounts, judged_rows, verdict_counts, with_results
 from pucli.report.build import assemble, keep_recorded
 from pucli.report.files import read_provenance, write
 from pucli.report.gathering import gather
@@ -51,7 +51,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Table:
+class SiteTable:
     """A table with a title and headings."""
 
     title: str
@@ -100,14 +100,14 @@ def _pages(out: Path, results: Path, on_page: Callable[[str], None] | None) -> l
             on_page(name)
     reports = [one.report for one in shown]
     rows = judged_rows(results)
-    verdicts, tally = _by_publication(shown, rows), tallies(rows)
+    verdicts, tally = _by_publication(shown, rows), verdict_counts(rows)
     present = [verdict for verdict in VERDICTS if any(verdict in counts for _, counts in verdicts)]
     methods, files = _methods(shown, out)
     front = render(
         "index.html",
         groups=by_importance(shown, [name for name, _ in verdicts]),
         publications=verdicts,
-        tallies={report.experiment: _tally(report, tally) for report in reports},
+        tallies={report.experiment: _verdict_counts(report, tally) for report in reports},
         ordered=_by_share(tally),
         compared=len({_document(one) for one in shown if COMPARED in one.report.verdicts}),
         shown=present,
@@ -193,12 +193,14 @@ def _made(provenance: dict[str, Any]) -> list[tuple[str, str]]:
     return [*facts, ("Data (SHA-256)", data), ("Plan", provenance["plan_sha256"][:16])]
 
 
-def _tally(report: Report, found: Mapping[str, Tally]) -> Tally:
+def _verdict_counts(report: Report, found: Mapping[str, VerdictCounts]) -> VerdictCounts:
     """Return the verdicts of a table; those of a variant of another table count separately."""
-    return found.get(report.experiment) or Tally({}, {"another protocol": report.verdicts} if report.verdicts else {})
+    return found.get(report.experiment) or VerdictCounts(
+        {}, {"another protocol": report.verdicts} if report.verdicts else {}
+    )
 
 
-def _by_share(found: Mapping[str, Tally]) -> list[tuple[str, Tally]]:
+def _by_share(found: Mapping[str, VerdictCounts]) -> list[tuple[str, VerdictCounts]]:
     """Return the tables with judged figures, the largest share of agreeing ones first."""
     judged = [(name, tally) for name, tally in found.items() if tally.figures]
     return sorted(judged, key=lambda one: (-one[1].agreeing / one[1].figures, -one[1].figures, one[0]))
@@ -219,13 +221,13 @@ def _by_publication(shown: Sequence[Shown], rows: Sequence[Judged]) -> list[tupl
     return [(name, counted(own)) for name, own in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))]
 
 
-def _methods(shown: Sequence[Shown], out: Path) -> tuple[Table, list[Path]]:
+def _methods(shown: Sequence[Shown], out: Path) -> tuple[SiteTable, list[Path]]:
     """Write the page of each method; return the table of all, and the files."""
     from pucli.methods import all_methods, estimator_class
 
     written, lines = [], []
     for method in all_methods().values():
-        places = _places(shown, method.name)
+        places = _positions(shown, method.name)
         lines.append(Line(f"methods/{method.name}.html", [method.name, method.kind, method.source, str(len(places))]))
         try:
             made: Any = estimator_class(method)
@@ -237,10 +239,10 @@ def _methods(shown: Sequence[Shown], out: Path) -> tuple[Table, list[Path]]:
             for name, p in parameters.items()
             if name != "self"
         ]
-        tables = [Table("Parameters", ["Parameter", "Default", "Grid"], rows)] if rows else []
+        tables = [SiteTable("Parameters", ["Parameter", "Default", "Grid"], rows)] if rows else []
         if places:
             header = ["Table", "Column", "Metric", "Published", "Obtained", "Verdicts"]
-            tables.append(Table("Where it stands", header, places))
+            tables.append(SiteTable("Where it stands", header, places))
         page = render(
             "subject.html",
             root="../",
@@ -250,10 +252,10 @@ def _methods(shown: Sequence[Shown], out: Path) -> tuple[Table, list[Path]]:
             description=inspect.cleandoc(made.__doc__ or "") if made is not None else "",
         )
         written.append(write(out / "methods" / f"{method.name}.html", page))
-    return Table("Methods", ["Method", "Learns from", "Source", "Columns"], lines), written
+    return SiteTable("Methods", ["Method", "Learns from", "Source", "Columns"], lines), written
 
 
-def _places(shown: Sequence[Shown], method: str) -> list[Line]:
+def _positions(shown: Sequence[Shown], method: str) -> list[Line]:
     """Return a line for each column of that method in the summaries."""
     found = []
     for one in shown:

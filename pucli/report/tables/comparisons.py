@@ -11,7 +11,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.core.json_values import OrNaN
-from pucli.metrics import PairedTest, Ranking, adjust_p_values, get_metric, wilcoxon_paired
+from pucli.metrics import MethodRanking, PairedTest, adjust_p_values, get_metric, wilcoxon_paired
 from pucli.report.tables.samples import Samples, SettingKey, setting_text
 
 # two methods differ if p is below this
@@ -104,7 +104,7 @@ def pairs(samples: Samples) -> list[tuple[str, str]]:
     return [(a, b) for a, b in declared if a in columns and b in columns]
 
 
-def rank_methods(samples: Samples) -> list[Ranking]:
+def rank_methods(samples: Samples) -> list[MethodRanking]:
     """Rank the methods over data sets for each setting, or over settings if there is only one data set.
 
     Only blocks in which every method has a mean are used. A ranking needs two such blocks, two methods and a metric
@@ -127,8 +127,8 @@ def rank_methods(samples: Samples) -> list[Ranking]:
     return found
 
 
-def _rank(matrix: Floats, columns: list[str], blocks: str, setting: SettingKey, metric: str) -> Ranking:
-    ranking = Ranking.of(matrix, columns, metric, blocks=blocks, setting=setting_text(setting))
+def _rank(matrix: Floats, columns: list[str], blocks: str, setting: SettingKey, metric: str) -> MethodRanking:
+    ranking = MethodRanking.of(matrix, columns, metric, blocks=blocks, setting=setting_text(setting))
     if len(columns) > 2:
         return ranking
     paired = wilcoxon_paired(matrix[:, 0], matrix[:, 1])

@@ -12,7 +12,7 @@ from typing import Any
 from pucli.core.declared_files import declared_path
 from pucli.core.errors import UsageError, unknown
 from pucli.metrics import get_metric
-from pucli.runner.experiment import Experiment, Published, base_name
+from pucli.runner.experiment import Experiment, PublishedFigures, base_name
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def setting_key(setting: dict[str, Any] | Any, keys: list[str]) -> tuple[tuple[s
     return tuple((key, _number(setting[key])) for key in keys if key in setting)
 
 
-def _table(experiment: Experiment, source: Published) -> tuple[list[str], list[dict[str, str]]]:
+def _table(experiment: Experiment, source: PublishedFigures) -> tuple[list[str], list[dict[str, str]]]:
     try:
         with _find(experiment, source.file).open(encoding="utf-8", newline="") as handle:
             reader = csv.DictReader(handle)
@@ -70,11 +70,11 @@ def _table(experiment: Experiment, source: Published) -> tuple[list[str], list[d
         raise UsageError(f"{experiment.name}: published.file: cannot read {source.file}: {error.strerror}.") from None
 
 
-def _mean_column(source: Published, columns: list[str]) -> str:
+def _mean_column(source: PublishedFigures, columns: list[str]) -> str:
     return _column(source.mean, [f"{source.metric}_mean", "mean"], columns, source.file)
 
 
-def _read(experiment: Experiment, source: Published, parameters: Sequence[str]) -> list[PublishedFigure]:
+def _read(experiment: Experiment, source: PublishedFigures, parameters: Sequence[str]) -> list[PublishedFigure]:
     columns, rows = _table(experiment, source)
     mean = _mean_column(source, columns)
     sd = _column(source.sd, [f"{source.metric}_sd", "sd"], columns, source.file, needed=bool(source.sd))

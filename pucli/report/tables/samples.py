@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from pucli.metrics import get_metric
 from pucli.report.tables.published import setting_key
-from pucli.report.tables.verdict import Sample
+from pucli.report.tables.verdict import MeanAndSd
 from pucli.runner.cells import Cell
 from pucli.runner.experiment import Experiment
 from pucli.runner.plan import plan
@@ -105,11 +105,11 @@ def _group(cell: Cell, keys: list[str]) -> Group:
     return cell.dataset, setting_key(cell.setting, keys), cell.method
 
 
-def sample(values: Sequence[float]) -> Sample:
+def sample(values: Sequence[float]) -> MeanAndSd:
     """Return the mean and the sample standard deviation."""
     if not values:
-        return Sample(math.nan, math.nan, 0)
-    return Sample(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else math.nan, len(values))
+        return MeanAndSd(math.nan, math.nan, 0)
+    return MeanAndSd(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else math.nan, len(values))
 
 
 def setting_text(setting: SettingKey) -> str:

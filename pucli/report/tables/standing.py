@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
 from pucli.core.declared_files import declared_path
-from pucli.metrics import Ranking
+from pucli.metrics import MethodRanking
 from pucli.report.files import csv_text
 from pucli.runner.experiment import Experiment
 
@@ -34,7 +34,7 @@ class Standing:
     place: float = 0.0
 
 
-def leaders(ranked: Sequence[tuple[Experiment, Sequence[Ranking]]]) -> list[Standing]:
+def leaders(ranked: Sequence[tuple[Experiment, Sequence[MethodRanking]]]) -> list[Standing]:
     """Return the methods of all rankings, the best mean place first.
 
     Rankings of different experiments have different peers, so a place is a hint, not a measurement. Rankings of the

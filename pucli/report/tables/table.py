@@ -21,7 +21,7 @@ from pucli.report.tables.verdict import (
     NOT_RUN,
     REPRODUCED,
     Judgment,
-    Sample,
+    MeanAndSd,
     beside,
     judge,
     plain,
@@ -30,7 +30,7 @@ from pucli.runner.cells import ONE_CLASS, Cell
 from pucli.runner.experiment import Experiment, KnownNote, base_name, variant_name
 from pucli.runner.store import StoredRows
 
-Place = tuple[str, SettingKey, str, str]
+CellPosition = tuple[str, SettingKey, str, str]
 # headings of the lines of a table
 LINES = {"dataset": "Data set", "setting": "Setting"}
 
@@ -110,7 +110,7 @@ def table_rows(samples: Samples, others: Sequence[OtherRow] = ()) -> list[TableR
         for f in read_published(experiment, samples.parameters)
     }
     rows: list[TableRow] = []
-    used: set[Place] = set()
+    used: set[CellPosition] = set()
     for metric in experiment.metrics:
         for group, cells in samples.cells.items():
             dataset, setting, column = group
@@ -156,7 +156,7 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
     if obtained.n + failed == 0:
         judged = Judgment(NOT_RUN)
     elif figure is not None and not math.isnan(figure.mean):
-        there = Sample(figure.mean, figure.sd, figure.repeats)
+        there = MeanAndSd(figure.mean, figure.sd, figure.repeats)
         judged = judge(
             obtained,
             there,
@@ -221,7 +221,9 @@ def _agrees(other: TableRow, row: TableRow) -> bool:
     return other.verdict == REPRODUCED and (other.dataset, other.setting_key, other.method, other.metric) == place
 
 
-def _published_only(published: Mapping[Place, PublishedFigure], used: set[Place], samples: Samples) -> list[TableRow]:
+def _published_only(
+    published: Mapping[CellPosition, PublishedFigure], used: set[CellPosition], samples: Samples
+) -> list[TableRow]:
     """Return rows for published methods missing in the experiment, for planned data sets and settings."""
     here = {(dataset, setting) for dataset, setting, _ in samples.cells}
     declared = {base_name(column) for column in samples.experiment.methods}

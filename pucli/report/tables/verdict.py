@@ -37,7 +37,7 @@ COMPARED = "compared with another method"
 NOT_RUN = "not run"
 
 
-class Look(NamedTuple):
+class VerdictStyle(NamedTuple):
     """How a verdict is explained and marked: in figures by marker and color, on the terminal by a style of Rich."""
 
     sign: str
@@ -49,26 +49,26 @@ class Look(NamedTuple):
     short: str = ""
 
 
-LOOKS = {
-    REPRODUCED: Look("=", "=", "o", "green", "green",
+STYLES = {
+    REPRODUCED: VerdictStyle("=", "=", "o", "green", "green",
                      "within two standard errors, and the interval of the difference is within the margin of the "
                      "metric"),
-    BY_VARIANT: Look("≈", "v", "D", "green", "green",
+    BY_VARIANT: VerdictStyle("≈", "v", "D", "green", "green",
                      "this form of the method does not agree with the published figure, but the named one does",
                      "by a variant"),
-    BETTER: Look("▲", "+", "^", "blue", "cyan", "more than two standard errors better than published"),
-    WORSE: Look("▼", "-", "v", "red", "red", "more than two standard errors worse than published"),
-    INCONCLUSIVE: Look("?", "?", "s", "gray", "yellow",
+    BETTER: VerdictStyle("▲", "+", "^", "blue", "cyan", "more than two standard errors better than published"),
+    WORSE: VerdictStyle("▼", "-", "v", "red", "red", "more than two standard errors worse than published"),
+    INCONCLUSIVE: VerdictStyle("?", "?", "s", "gray", "yellow",
                        "within two standard errors, but the interval is too wide to tell"),
-    DEGENERATE: Look("◌", "1", "x", "gray", "yellow",
+    DEGENERATE: VerdictStyle("◌", "1", "x", "gray", "yellow",
                      "at least half of the models predict one class only; such a figure reproduces nothing"),
-    NOT_REPRODUCED: Look("≠", "n", "P", "red", "yellow",
+    NOT_REPRODUCED: VerdictStyle("≠", "n", "P", "red", "yellow",
                          "no repeat gave a value, or the metric has no better side", "differs"),
-    NOT_JUDGED: Look("·", "o", ".", "gray", "", "fewer than three repeats"),
-    COMPARED: Look("↔", "c", "*", "gray", "dim", "the published figure is that of another method", "compared"),
-    NOT_RUN: Look("–", "", "", "gray", "dim"),
+    NOT_JUDGED: VerdictStyle("·", "o", ".", "gray", "", "fewer than three repeats"),
+    COMPARED: VerdictStyle("↔", "c", "*", "gray", "dim", "the published figure is that of another method", "compared"),
+    NOT_RUN: VerdictStyle("–", "", "", "gray", "dim"),
 }  # fmt: skip
-VERDICTS = tuple(LOOKS)
+VERDICTS = tuple(STYLES)
 # repeats without which a mean of random values is not judged
 FEWEST_REPEATS = 3
 
@@ -80,7 +80,7 @@ DEGENERATE_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Sample:
+class MeanAndSd:
     """Mean and sample standard deviation of `n` repeats; `sd` is NaN if unknown."""
 
     mean: float
@@ -104,8 +104,8 @@ class Judgment:
 
 
 def judge(
-    obtained: Sample,
-    published: Sample,
+    obtained: MeanAndSd,
+    published: MeanAndSd,
     metric: str,
     *,
     rounding: float = 0.0,
@@ -116,9 +116,9 @@ def judge(
 
     Examples
     --------
-    >>> judge(Sample(80.5, 2.0, 10), Sample(80.0, 2.0, 10), "f1").verdict
+    >>> judge(MeanAndSd(80.5, 2.0, 10), Sample(80.0, 2.0, 10), "f1").verdict
     'reproduced'
-    >>> judge(Sample(68.0, 37.4, 5), Sample(96.4, 1.4, 5), "f1").verdict
+    >>> judge(MeanAndSd(68.0, 37.4, 5), Sample(96.4, 1.4, 5), "f1").verdict
     'inconclusive'
     """
     if obtained.n == 0 or math.isnan(obtained.mean):
@@ -162,7 +162,7 @@ def counted(verdicts: Iterable[str]) -> dict[str, int]:
     return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
-def _with_spreads(obtained: Sample, published: Sample) -> tuple[Sample, Sample, str]:
+def _with_spreads(obtained: MeanAndSd, published: MeanAndSd) -> tuple[MeanAndSd, MeanAndSd, str]:
     """Return both samples with standard deviations, and the assumption made."""
     if math.isnan(obtained.sd) and math.isnan(published.sd):
         return replace(obtained, sd=0.0), replace(published, sd=0.0), "no sd on either side"

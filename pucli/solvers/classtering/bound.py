@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import digamma, gammaln, xlogy
 
 from pucli.core.arrays import Floats
-from pucli.solvers.classtering.state import Globals, Hyper, Rows, State
+from pucli.solvers.classtering.state import ClassteringRows, Globals, Hyper, State
 from pucli.solvers.classtering.updates import expected_log, loading_squares, residuals
 
 
@@ -52,7 +52,7 @@ def loading_term(hyper: Hyper, q: Globals) -> float:
     return float(columns + means + entropy)
 
 
-def lower_bound(data: Rows, state: State) -> float:
+def lower_bound(data: ClassteringRows, state: State) -> float:
     """Return F in nats, for the units of `data.X`."""
     hyper, q, local = state
     S, _, k1 = q.mean.shape

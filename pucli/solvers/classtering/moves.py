@@ -16,7 +16,7 @@ import numpy as np
 
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.solvers.classtering.bound import lower_bound
-from pucli.solvers.classtering.state import Globals, Rows, State
+from pucli.solvers.classtering.state import ClassteringRows, Globals, State
 from pucli.solvers.classtering.updates import principal_axes, sweep, update_local
 from pucli.solvers.result import Certificate
 
@@ -41,7 +41,7 @@ class Fit(Certificate):
     deaths: int
 
 
-class Run(NamedTuple):
+class Sweeps(NamedTuple):
     """A series of sweeps: the last state, F after each sweep, and whether they converged."""
 
     state: State
@@ -49,7 +49,9 @@ class Run(NamedTuple):
     converged: bool
 
 
-def _climb(data: Rows, state: State, bound: float, tol: float, max_iter: int, stop_above: float = np.inf) -> Run:
+def _climb(
+    data: ClassteringRows, state: State, bound: float, tol: float, max_iter: int, stop_above: float = np.inf
+) -> Sweeps:
     """Sweep until F, `bound` at first, rises by less than `tol` nats in a sweep or exceeds `stop_above`."""
     bounds: list[float] = []
     for _ in range(max_iter):
@@ -57,11 +59,11 @@ def _climb(data: Rows, state: State, bound: float, tol: float, max_iter: int, st
         bounds.append(lower_bound(data, state))
         rise, bound = bounds[-1] - bound, bounds[-1]
         if rise < tol or bound > stop_above:
-            return Run(state, bounds, rise < tol)
-    return Run(state, bounds, False)
+            return Sweeps(state, bounds, rise < tol)
+    return Sweeps(state, bounds, False)
 
 
-def _split_sides(data: Rows, state: State, s: int) -> Iterator[Bools]:
+def _split_sides(data: ClassteringRows, state: State, s: int) -> Iterator[Bools]:
     """Yield divisions of the rows of component `s` in two, each as a mask (n,) of the rows that leave."""
     R = state.local.R[:, s]
     mass = max(R.sum(), 1e-12)
@@ -75,7 +77,7 @@ def _split_sides(data: Rows, state: State, s: int) -> Iterator[Bools]:
     yield (data.X - center) @ axis > 0.0
 
 
-def _most_frequent(data: Rows, R: Floats, classes: Ints) -> list[int]:
+def _most_frequent(data: ClassteringRows, R: Floats, classes: Ints) -> list[int]:
     """Return the two classes with the most labeled rows in a component of responsibilities R (n,).
 
     Ties are broken by the order of the rows, so that the numbering of the classes does not matter.
@@ -84,7 +86,7 @@ def _most_frequent(data: Rows, R: Floats, classes: Ints) -> list[int]:
     return sorted(members, key=lambda c: (-len(members[c]), members[c][0]))[:2]
 
 
-def _with_birth(data: Rows, state: State, s: int, leaves: Bools) -> State:
+def _with_birth(data: ClassteringRows, state: State, s: int, leaves: Bools) -> State:
     """Return the state with component `s` split in two, after a few sweeps with the new responsibilities held fixed.
 
     The rows `leaves` (n,) go to the new component, which is the last.
@@ -105,7 +107,7 @@ def _with_birth(data: Rows, state: State, s: int, leaves: Bools) -> State:
     return state
 
 
-def _with_death(data: Rows, state: State, s: int) -> State:
+def _with_death(data: ClassteringRows, state: State, s: int) -> State:
     """Return the state without component `s`, whose rows the others take over."""
     hyper, q, _ = state
     omega, phi, mean, cov, rate = (np.delete(part, s, axis=0) for part in (q.omega, q.phi, q.mean, q.cov, q.rate))
@@ -116,7 +118,7 @@ def _with_death(data: Rows, state: State, s: int) -> State:
 class Ascent:
     """The maximization of F with births and deaths: the current state and its history."""
 
-    def __init__(self, data: Rows, state: State, tol: float, max_iter: int) -> None:
+    def __init__(self, data: ClassteringRows, state: State, tol: float, max_iter: int) -> None:
         self.data, self.state, self.tol, self.max_iter = data, state, tol, max_iter
         self.bounds = [lower_bound(data, state)]
         self.n_iter = 0
@@ -185,7 +187,9 @@ class Ascent:
         return kept
 
 
-def fit(data: Rows, state: State, *, max_components: int, tol: float, max_iter: int, moves: bool = True) -> Fit:
+def fit(
+    data: ClassteringRows, state: State, *, max_components: int, tol: float, max_iter: int, moves: bool = True
+) -> Fit:
     """Maximize F from `state`; with `moves`, also over the number of components."""
     ascent = Ascent(data, state, tol, max_iter)
     ascent.settle()

@@ -17,7 +17,7 @@ RATE_MIN = 1e-9
 CONCENTRATION_RANGE = (1e-3, 1e3)
 
 
-class Rows(NamedTuple):
+class ClassteringRows(NamedTuple):
     """The data."""
 
     X: Floats  # (n, d), rows
@@ -78,12 +78,12 @@ class State(NamedTuple):
     local: Locals
 
 
-def rows(X: Floats, labels: Ints, collapsed: bool = True) -> Rows:
+def rows(X: Floats, labels: Ints, collapsed: bool = True) -> ClassteringRows:
     """Return the data record of rows and labels."""
-    return Rows(X, labels, np.einsum("nd,nd->d", X, X), collapsed)
+    return ClassteringRows(X, labels, np.einsum("nd,nd->d", X, X), collapsed)
 
 
-def initial_hyper(data: Rows, n_classes: int) -> Hyper:
+def initial_hyper(data: ClassteringRows, n_classes: int) -> Hyper:
     """Return hyper-parameters on the scale of the data; half of each feature's variance is noise."""
     mean = data.X.mean(axis=0)
     variance = np.maximum(data.X.var(axis=0), PSI_MIN)

@@ -27,15 +27,15 @@ from pucli.solvers.classtering.state import (
     PSI_MIN,
     RATE_MIN,
     SHAPE_RANGE,
+    ClassteringRows,
     Globals,
     Hyper,
     Locals,
-    Rows,
     State,
 )
 
 
-def start(data: Rows, hyper: Hyper, R: Floats, n_factors: int) -> State:
+def start(data: ClassteringRows, hyper: Hyper, R: Floats, n_factors: int) -> State:
     """Return the state for given responsibilities, with each component's principal axes as its factors."""
     S, d, K = R.shape[1], data.X.shape[1], len(hyper.gamma)
     mass = R.sum(axis=0)
@@ -145,7 +145,7 @@ def assignments(E: Floats, labels: Ints, q: Globals, collapsed: bool) -> tuple[F
     return R, (top + np.log(total))[:, 0]
 
 
-def update_local(data: Rows, hyper: Hyper, q: Globals, R: Floats | None = None) -> Locals:
+def update_local(data: ClassteringRows, hyper: Hyper, q: Globals, R: Floats | None = None) -> Locals:
     """Maximize F over q(x_n, s_n, l_n) and return the sums over rows."""
     xmean, xcov, E = row_terms(data.X, hyper, q)
     if R is None:
@@ -153,7 +153,7 @@ def update_local(data: Rows, hyper: Hyper, q: Globals, R: Floats | None = None) 
     return _local_sums(data, R, xmean, xcov, label_terms(q, data.collapsed)[0])
 
 
-def _local_sums(data: Rows, R: Floats, xmean: Floats, xcov: Floats, labels_given: Floats) -> Locals:
+def _local_sums(data: ClassteringRows, R: Floats, xmean: Floats, xcov: Floats, labels_given: Floats) -> Locals:
     """Return q of the row variables with its sums: R (n, S), xmean (n, S, k), xcov (S, k, k), labels_given (S, K)."""
     n, S, k = xmean.shape
     weighted = np.empty((n, S, k))
@@ -217,7 +217,7 @@ def update_weights(state: State) -> State:
     return state._replace(q=q._replace(omega=omega, phi=phi))
 
 
-def residuals(data: Rows, state: State) -> Floats:
+def residuals(data: ClassteringRows, state: State) -> Floats:
     """Return the sum over rows of <(y - Lambda x - mu)^2> for each feature, shape (d,)."""
     _, q, local = state
     S, d, k1 = q.mean.shape
@@ -227,7 +227,7 @@ def residuals(data: Rows, state: State) -> Floats:
     return total
 
 
-def update_noise(data: Rows, state: State) -> State:
+def update_noise(data: ClassteringRows, state: State) -> State:
     """Maximize F over psi, bounded below by PSI_MIN."""
     psi = np.maximum(residuals(data, state) / len(data.X), PSI_MIN)
     return state._replace(hyper=state.hyper._replace(psi=psi))
@@ -309,7 +309,7 @@ def inverse_digamma(y: Floats) -> Floats:
     return x
 
 
-def sweep(data: Rows, state: State, R: Floats | None = None) -> State:
+def sweep(data: ClassteringRows, state: State, R: Floats | None = None) -> State:
     """Update every block once, in the order local, loadings, weights, noise, priors."""
     state = state._replace(local=update_local(data, state.hyper, state.q, R))
     state = update_noise(data, update_weights(update_loadings(state)))

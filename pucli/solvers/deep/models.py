@@ -40,7 +40,7 @@ class Settings:
     betas: tuple[float, float]  # decay rates of Adam's moments
 
 
-class Model:
+class DeepModel:
     """Base of the models: networks by name, optimizers, and which networks a fitted model keeps."""
 
     prior = "uniform"  # on [-1, 1]^h, or "normal"
@@ -130,7 +130,7 @@ def descend(optimizer: Any, loss: Tensor) -> Tensor:
     return loss.detach()
 
 
-class PlainModel(Model):
+class PlainModel(DeepModel):
     """The autoencoder without a prior, the baseline of timings of the Plummer autoencoder."""
 
     def build(self) -> None:
@@ -156,7 +156,7 @@ class PlummerModel(PlainModel):
         return descend(self.optimizer, loss)
 
 
-class VariationalModel(Model):
+class VariationalModel(DeepModel):
     """VAE: Gaussian posterior, standard normal prior, unit noise variance; the objective is minus the ELBO."""
 
     prior = "normal"
@@ -179,7 +179,7 @@ class VariationalModel(Model):
         return _with_first_outputs(super().exported(), self.settings.latent_dim)
 
 
-class AdversarialModel(Model):
+class AdversarialModel(DeepModel):
     """AAE: reconstruction, then a discriminator between codes and prior, then the encoder against it."""
 
     def build(self) -> None:
@@ -199,7 +199,7 @@ class AdversarialModel(Model):
         return value
 
 
-class WassersteinModel(Model):
+class WassersteinModel(DeepModel):
     """WGAN-GP; the objective returned is the critic's estimate of the Wasserstein distance."""
 
     critic_steps = 5
@@ -228,7 +228,7 @@ class WassersteinModel(Model):
         return distance.detach()
 
 
-class CoulombModel(Model):
+class CoulombModel(DeepModel):
     """Coulomb GAN: the discriminator learns the potential of real against generated rows; the generator climbs it."""
 
     hidden_activation = "elu"
@@ -251,7 +251,7 @@ class CoulombModel(Model):
         return value
 
 
-class BidirectionalModel(Model):
+class BidirectionalModel(DeepModel):
     """BiGAN: a discriminator tells (x, f(x)) from (g(z), z); encoder and generator deceive it."""
 
     def build(self) -> None:
@@ -289,7 +289,7 @@ class ReconstructorModel(BidirectionalModel):
         return descend(self.deceive, self.d(pair).mean() + reconstruction_error(codes, self.f(fake)))
 
 
-class AdversarialBayesModel(Model):
+class AdversarialBayesModel(DeepModel):
     """AVB-AC: an implicit posterior, whose divergence from a Gaussian of its own moments a discriminator estimates.
 
     Codes are f_0(x) + sum_i f_i(x) v(e_i), with `terms` independent noises e_i and a network v whose outputs are
@@ -335,7 +335,7 @@ class AdversarialBayesModel(Model):
         return _with_first_outputs(super().exported(), self.settings.latent_dim)
 
 
-MODELS: dict[str, type[Model]] = {
+MODELS: dict[str, type[DeepModel]] = {
     "pae": PlummerModel,
     "autoencoder": PlainModel,
     "vae": VariationalModel,

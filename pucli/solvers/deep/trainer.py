@@ -18,7 +18,7 @@ import numpy as np
 
 from pucli.core.arrays import AnyArray
 from pucli.solvers.deep import require_torch
-from pucli.solvers.deep.models import MODELS, Model, Settings
+from pucli.solvers.deep.models import MODELS, DeepModel, Settings
 
 KEYS = {
     "fingerprint", "iteration", "history", "total", "order", "position", "residual", "generator", "modules",
@@ -27,7 +27,7 @@ KEYS = {
 
 
 @dataclass
-class Progress:
+class TrainingProgress:
     """The position of a run."""
 
     iteration: int = 0  # iterations done so far
@@ -88,11 +88,11 @@ class Trainer:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             compiled = precision == "bfloat16" and self.device.type == "cuda"
-            self.model: Model = MODELS[name](settings, self.device, precision, compiled=compiled)
+            self.model: DeepModel = MODELS[name](settings, self.device, precision, compiled=compiled)
         self.X = torch.as_tensor(np.array(X, dtype=np.float32), device=self.device)
         self.batch_size = batch_size
         self.block = block
-        self.progress = Progress()
+        self.progress = TrainingProgress()
         self.last_mean = float("nan")
         self.last_residual = float("nan")  # that of the checkpoint, until a step is done
         identity = repr((name, sorted(asdict(settings).items()), batch_size, seed, block, X.shape, precision)).encode()
@@ -241,7 +241,9 @@ class Trainer:
     def _restore(self, content: dict[str, Any]) -> None:
         """Set the state that `save` wrote; raise ValueError for another: the step of the optimizer trusts its sizes."""
         self._check_progress(content)
-        self.progress = Progress(*(content[key] for key in ("iteration", "history", "total", "order", "position")))
+        self.progress = TrainingProgress(
+            *(content[key] for key in ("iteration", "history", "total", "order", "position"))
+        )
         at = self.progress
         done = at.iteration % self.block
         self.last_mean = at.total / done if done else at.history[-1]

@@ -40,7 +40,7 @@ def shifted_laplacian(edges: Edges, n: int, mu: float) -> SuperLU:
     return splu(csc_array(2.0 * R + mu * eye_array(n)))
 
 
-class SplitRows:
+class RowSplitting:
     """The copies h, a and b of (4.3), their multipliers u_h, u_a and q, and the rows' part of the system for w.
 
     Parameters
@@ -104,7 +104,7 @@ def solve_elastic_admm(
     problem, center = problem.near_origin()
     n, r = problem.Z.shape
     A, b_linear = problem.quadratic_part()
-    split = SplitRows(problem, mu, shifted_laplacian(problem.edges, n, mu).solve)
+    split = RowSplitting(problem, mu, shifted_laplacian(problem.edges, n, mu).solve)
     split.system[np.diag_indices(r - 1)] += mu + problem.lam
     factor = cho_factor(split.system, lower=True, check_finite=False)
     inverse_quadratic = cho_factor(A, lower=True, check_finite=False)

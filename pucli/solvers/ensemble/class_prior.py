@@ -25,7 +25,7 @@ from pucli.solvers.ensemble.hidden_share import PriorWithDraws, estimate_prior, 
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.rows import row_order, varying_columns
 from pucli.solvers.ensemble.sar import rare_or_biased, widened
-from pucli.solvers.ensemble.threshold import expected_f1, make_cut, recall_curve
+from pucli.solvers.ensemble.threshold import expected_f1, recall_curve, threshold_for
 from pucli.solvers.folds import number_of_folds
 from pucli.solvers.prior import estimate as without_ensemble
 from pucli.solvers.prior.best_bin import BOOTSTRAPS, best_bin, resampled
@@ -47,7 +47,7 @@ MOST_FEATURES = 1000
 _OF_SCORES = {"best-bin": best_bin, "density-ratio": density_ratio}
 
 
-class HeldOut(NamedTuple):
+class OutOfFoldScores(NamedTuple):
     """Scores of rows by models that were trained without them."""
 
     # (p,) and (n,), scores of labeled rows and of the population, in ascending order
@@ -64,7 +64,7 @@ class HeldOut(NamedTuple):
 
 
 def class_priors(
-    held: HeldOut,
+    held: OutOfFoldScores,
     *,
     random: bool = True,
     if_random: Floats | None = None,
@@ -160,7 +160,7 @@ def at_prior(held_out: tuple[Floats, Floats], prior: float, random_state: int = 
     curve = recall_curve(calibration.of(population))
     f1 = expected_f1(positive, population, known.draws, stream(seed, "expected F1"))
     ranking = float(true_auc(float(auc(positive, population)), prior))
-    cut = make_cut("f1", None, positive, population, prior, curve, f1, ranking, calibration.even())
+    cut = threshold_for("f1", None, positive, population, prior, curve, f1, ranking, calibration.even())
     rng = stream(seed, "estimates")
     found = estimates(positive, population, cut.value, known, rng, curve, known_prior=True)
     bounds = if_odds(found)
@@ -222,7 +222,7 @@ def _of_the_ensemble(
     with threadpool_limits(1):
         first = first_fit(rows, s, "case-control", MEMBERS, seed, groups=groups)
     positive, population = np.sort(first.held_out[first.labeled]), np.sort(first.held_out[first.population])
-    held = HeldOut(positive, population, 0.0, seed, first.grouped)
+    held = OutOfFoldScores(positive, population, 0.0, seed, first.grouped)
     prior, _ = class_priors(held, gaussian=gaussian_share(first.X, first.labeled))
     found = estimates(positive, population, 0.0, prior, stream(seed, "estimates"))["prior"]
     wider = NormalDist().inv_cdf(0.5 + 0.5 * confidence) / NORMAL_90

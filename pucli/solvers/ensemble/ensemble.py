@@ -15,11 +15,11 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from pucli.core.saved_state import ANY_PORTION, Each, Held, Plain, Scalar, State, Word
+from pucli.core.saved_state import ANY_PORTION, Each, Nested, Plain, Scalar, State, TextValue
 from pucli.core.seeding import stream
 from pucli.metrics.ranking import auc, pu_auc
 from pucli.solvers.ensemble.boosting.categories import Categories
-from pucli.solvers.ensemble.members import SMALL, Member, Model, TrainingRows, Views
+from pucli.solvers.ensemble.members import SMALL, Member, MemberRows, Model, Views
 from pucli.solvers.prior.best_bin import best_bin
 
 # Up to `FEW` labeled rows the members have equal weights, from `MANY` on chosen ones, and mixed ones in between. Small
@@ -45,9 +45,9 @@ class FittedMember:
     center: float
     scale: float
     saved_state: ClassVar[State] = {
-        "name": Word(),
-        "view": Word("raw", "ranks", "bins"),
-        "model": Held(),
+        "name": TextValue(),
+        "view": TextValue("raw", "ranks", "bins"),
+        "model": Nested(),
         "parameters": Plain(),
         "pu_auc": ANY_PORTION,
         "center": Scalar(),
@@ -66,8 +66,8 @@ class Ensemble:
     views: Views
     members: list[FittedMember] = field(default_factory=list)
     saved_state: ClassVar[State] = {
-        "views": Held("Views"),
-        "members": Each(Held("FittedMember"), 1),
+        "views": Nested("Views"),
+        "members": Each(Nested("FittedMember"), 1),
     }
 
     def score(self, X: np.ndarray) -> np.ndarray:
@@ -139,7 +139,7 @@ def fit_members(  # noqa: PLR0913
     seen = views.of(X)
 
     def one(member: Member) -> tuple[FittedMember, np.ndarray]:
-        rows = TrainingRows(seen[member.view], labeled, folds, categories)
+        rows = MemberRows(seen[member.view], labeled, folds, categories)
         model, held_out, parameters = member.fit(rows, stream(seed, "auto", member.name))
         return standardized_member(member, model, parameters, held_out, labeled, population)
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pucli.core.saved_state import Held, Scalar, State
+from pucli.core.saved_state import Nested, Scalar, State
 from pucli.solvers.ensemble.boosting.grow import Growth, Tree, grow
 from pucli.solvers.ensemble.rows import balanced_weights
 from pucli.solvers.ensemble.trees import Forest, join
@@ -35,7 +35,7 @@ class TreeSum:
     forest: Forest
     scale: float
     saved_state: ClassVar[State] = {
-        "forest": Held("Forest"),
+        "forest": Nested("Forest"),
         "scale": Scalar(),
     }
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from pucli.core.saved_state import Array, Held, State
+from pucli.core.saved_state import Array, Nested, State
 from pucli.solvers.ensemble.boosting.bags import BagKind, fit_bags
 from pucli.solvers.ensemble.boosting.categories import Categories
 from pucli.solvers.ensemble.forests import BoostingKind, ForestKind, fit_boosting, fit_forest
@@ -51,9 +51,9 @@ class Views:
     bins: Bins  # bins for trees
     saved_state: ClassVar[State] = {
         "signs": Array("m", low=-1.0, high=1.0),
-        "raw": Held("Standardize"),
-        "ranks": Held("GaussianRanks"),
-        "bins": Held("Bins"),
+        "raw": Nested("Standardize"),
+        "ranks": Nested("GaussianRanks"),
+        "bins": Nested("Bins"),
     }
 
     def of(self, X: np.ndarray) -> dict[str, np.ndarray]:
@@ -74,7 +74,7 @@ def make_views(X: np.ndarray, signs: np.ndarray | None = None) -> Views:
 
 
 @dataclass(frozen=True)
-class TrainingRows:
+class MemberRows:
     """Training rows of a member."""
 
     X: np.ndarray  # (n, m), rows in the view of the member
@@ -83,11 +83,11 @@ class TrainingRows:
     categories: Categories | None = None  # categories among the features
 
 
-Fit = Callable[[TrainingRows, np.random.Generator], tuple[Model, np.ndarray, dict[str, Any]]]
+Fit = Callable[[MemberRows, np.random.Generator], tuple[Model, np.ndarray, dict[str, Any]]]
 
 
 Refit = Callable[
-    [TrainingRows, np.ndarray, Any, dict[str, Any], np.random.Generator],
+    [MemberRows, np.ndarray, Any, dict[str, Any], np.random.Generator],
     tuple[Model, np.ndarray],
 ]
 
@@ -119,18 +119,18 @@ def members_for(members: Sequence[Member], n: int, m: int) -> tuple[Member, ...]
     return found or tuple(members)
 
 
-def _ridge(kernel: str, rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+def _ridge(kernel: str, rows: MemberRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
     return fit_kernel_ridge(rows.X, rows.labeled, rows.folds[:1], kernel, rng)
 
 
 def _ridge_again(
-    rows: TrainingRows, targets: np.ndarray, model: Any, parameters: dict[str, Any], rng: np.random.Generator
+    rows: MemberRows, targets: np.ndarray, model: Any, parameters: dict[str, Any], rng: np.random.Generator
 ) -> tuple[Model, np.ndarray]:
     ridge = SOFT_RIDGE * parameters["ridge"]
     return refit_kernel_ridge(model, rows.X, rows.labeled, targets, rows.folds[0], ridge)
 
 
-def _forest(kind: ForestKind, rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+def _forest(kind: ForestKind, rows: MemberRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
     grown = kind if len(rows.X) <= MEDIUM else kind.for_many(int(np.count_nonzero(rows.labeled)))
     model, held_out = fit_forest(rows.X, rows.labeled, rows.folds, grown, rng)
     return model, held_out, {"trees": grown.trees, "least": grown.least}
@@ -138,7 +138,7 @@ def _forest(kind: ForestKind, rows: TrainingRows, rng: np.random.Generator) -> t
 
 def _forest_again(
     kind: ForestKind,
-    rows: TrainingRows,
+    rows: MemberRows,
     targets: np.ndarray,
     model: Any,
     parameters: dict[str, Any],
@@ -147,18 +147,18 @@ def _forest_again(
     return fit_forest(rows.X, rows.labeled, rows.folds, kind, rng, targets)
 
 
-def _boosting(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+def _boosting(rows: MemberRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
     kind = BoostingKind()
     model, held_out = fit_boosting(rows.X, rows.labeled, rows.folds, kind, rng)
     return model, held_out, {"rounds": kind.rounds, "rate": kind.rate, "depth": kind.depth}
 
 
-def _bags(kind: BagKind, rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+def _bags(kind: BagKind, rows: MemberRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
     model, held_out, rounds = fit_bags(rows.X, rows.labeled, rows.folds, kind, rng, rows.categories)
     return model, held_out, {"bags": kind.bags, "rounds": rounds, "rate": kind.rate, "leaves": kind.leaves}
 
 
-def _linear(rows: TrainingRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+def _linear(rows: MemberRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
     return fit_linear(rows.X, rows.labeled, rows.folds[0], rng)
 
 

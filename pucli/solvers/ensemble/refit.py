@@ -19,11 +19,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from pucli.core.saved_state import Array, Held, State
+from pucli.core.saved_state import Array, Nested, State
 from pucli.core.seeding import stream
 from pucli.solvers.ensemble.ensemble import Ensemble, FittedMember, last_first, standardized_member
 from pucli.solvers.ensemble.first_fit import FirstFit
-from pucli.solvers.ensemble.members import Member, TrainingRows
+from pucli.solvers.ensemble.members import Member, MemberRows
 
 QUANTILES = 2000
 # With more than so many rows and labeled rows there is no refit. With up to 700 rows (the design half of benchmark
@@ -67,8 +67,8 @@ class Refitted:
     ensemble: Ensemble
     scale: QuantileMap
     saved_state: ClassVar[State] = {
-        "ensemble": Held("Ensemble"),
-        "scale": Held("QuantileMap"),
+        "ensemble": Nested("Ensemble"),
+        "scale": Nested("QuantileMap"),
     }
 
     def score(self, X: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ def refit(
     def one(member: Member, fitted: FittedMember, scores: np.ndarray) -> tuple[FittedMember, np.ndarray]:
         if member.refit is None:
             return fitted, scores
-        rows = TrainingRows(views[member.view], labeled, first.folds)
+        rows = MemberRows(views[member.view], labeled, first.folds)
         model, scores = member.refit(rows, targets, fitted.model, fitted.parameters, stream(seed, "refit", member.name))
         return standardized_member(member, model, fitted.parameters, scores, labeled, ~labeled)
 

@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
 from scipy.spatial.distance import cdist
 
 from pucli.core.arrays import Floats
-from pucli.core.saved_state import ABOVE_ZERO, Array, Scalar, State, Word
+from pucli.core.saved_state import ABOVE_ZERO, Array, Scalar, State, TextValue
 from pucli.core.seeding import sample_of_each_kind
 from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.rows import balanced_weights
@@ -101,7 +101,7 @@ class KernelRidge:
     weights: np.ndarray  # (r,), coefficients of the centers
     constant: float  # constant term
     saved_state: ClassVar[State] = {
-        "kernel": Word("gaussian", "laplace"),
+        "kernel": TextValue("gaussian", "laplace"),
         "width": ABOVE_ZERO,
         "landmarks": Array("r", "m"),
         "weights": Array("r"),

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from pucli.core.errors import UsageError, unknown
-from pucli.core.saved_state import PORTION, Scalar, State, Word
+from pucli.core.saved_state import PORTION, Scalar, State, TextValue
 from pucli.solvers.ensemble.calibration import factor_for
 from pucli.solvers.ensemble.hidden_share import isotonic_ratio
 from pucli.solvers.prior.best_bin import MOST_SCORES, resampled
@@ -41,18 +41,18 @@ SAME_WEIGHT = 20
 
 
 @dataclass
-class Cut:
+class Threshold:
     """A threshold of the scores."""
 
     value: float  # rows with a larger score are predicted positive
     share: float  # share of the population above the threshold; equal scores can keep it from the wanted share
-    # as given to `make_cut`
+    # as given to `threshold_for`
     goal: str
     wanted: float | None = None
     saved_state: ClassVar[State] = {
         "value": Scalar(),
         "share": PORTION,
-        "goal": Word(*GOALS),
+        "goal": TextValue(*GOALS),
         "wanted": Scalar(0.0, none=True),
     }
 
@@ -96,7 +96,7 @@ def expected_f1(
     return total / len(priors)
 
 
-def make_cut(  # noqa: PLR0913
+def threshold_for(  # noqa: PLR0913
     goal: str,
     wanted: float | None,
     positive: np.ndarray,
@@ -106,27 +106,29 @@ def make_cut(  # noqa: PLR0913
     f1: np.ndarray,
     ranking: float,
     even: float,
-) -> Cut:
+) -> Threshold:
     """Return the threshold for a goal."""
     wanted = check_wanted(goal, wanted, len(population))
     if goal == "f1":
         few = round(best_share(2.0 * prior * curve / (SHARES + prior)) * len(population)) <= 1
         if few:
-            return Cut(even, float(np.mean(population > even)), goal)
+            return Threshold(even, float(np.mean(population > even)), goal)
         return _at_share(share_for_f1(f1, prior, ranking), population, goal, None)
     if goal == "top":
         return _at_share(wanted / len(population), population, goal, wanted)
     if goal == "share":
         return _at_share(wanted, population, goal, wanted)
     if goal == "recall":
-        value = recall_cut(positive, wanted)
+        value = threshold_for_recall(positive, wanted)
         if value == -np.inf:
             value = _below_all(np.concatenate([positive, population]))
-        return Cut(value, float(np.mean(population > value)), goal, wanted)
+        return Threshold(value, float(np.mean(population > value)), goal, wanted)
     return _at_precision(wanted, positive, population, prior, curve)
 
 
-def _at_precision(wanted: float, positive: np.ndarray, population: np.ndarray, prior: float, curve: np.ndarray) -> Cut:
+def _at_precision(
+    wanted: float, positive: np.ndarray, population: np.ndarray, prior: float, curve: np.ndarray
+) -> Threshold:
     """Return the threshold with the largest share at which both estimates of the precision are at least `wanted`.
 
     One comes from the smooth curve of the recall; the other, which is printed, from `recall_above`.
@@ -166,7 +168,7 @@ def best_share(f1: np.ndarray) -> float:
     return float(0.5 * (near[0] + near[-1]))
 
 
-def recall_cut(positive: np.ndarray, wanted: float) -> float:
+def threshold_for_recall(positive: np.ndarray, wanted: float) -> float:
     """Return the largest threshold with at least the wanted recall, with the confidence `CONFIDENCE`.
 
     The share of all positives below the k-th smallest of p held-out scores is distributed as Beta(k, p + 1 - k),
@@ -190,7 +192,7 @@ def _below_all(scores: np.ndarray) -> float:
     return float(scores.min() - FAR_BELOW * max(float(np.ptp(scores)), 1.0))
 
 
-def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | None) -> Cut:
+def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | None) -> Threshold:
     """Return the threshold with a share `share` of the population's scores above it."""
     ordered = np.sort(population)[::-1]
     k = int(np.clip(round(share * len(ordered)), 0, len(ordered)))
@@ -200,13 +202,13 @@ def _at_share(share: float, population: np.ndarray, goal: str, wanted: float | N
         value = float(np.nextafter(ordered[-1], -np.inf))
     else:
         value = 0.5 * float(ordered[k - 1] + ordered[k])
-    return Cut(value, float(np.mean(population > value)), goal, wanted)
+    return Threshold(value, float(np.mean(population > value)), goal, wanted)
 
 
-def cut_for_rare(share: float, population: np.ndarray, even: float) -> Cut:
-    """Return the threshold for F1 with a share of the population above it, or at `even`, as `make_cut`."""
+def threshold_for_rare(share: float, population: np.ndarray, even: float) -> Threshold:
+    """Return the threshold for F1 with a share of the population above it, or at `even`, as `threshold_for`."""
     if round(share * len(population)) <= 1:
-        return Cut(even, float(np.mean(population > even)), "f1")
+        return Threshold(even, float(np.mean(population > even)), "f1")
     return _at_share(share, population, "f1", None)
 
 

@@ -23,7 +23,7 @@ _PAIRS = 100_000
 Edges: TypeAlias = tuple[Ints, Ints, Floats]
 
 
-class Graph(NamedTuple):
+class NeighborGraph(NamedTuple):
     """The mutual K-NN graph, each edge once with i < j."""
 
     # (n_edges,), rows that an edge joins
@@ -123,7 +123,7 @@ def _mutual(neighbors: Ints) -> tuple[Ints, Ints]:
     return first[:count].copy(), second[:count].copy()
 
 
-def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
+def mutual_knn(X: Floats, n_neighbors: int = 5) -> NeighborGraph:
     """Build the mutual K-NN graph of some rows.
 
     Up to `BRUTE_FORCE_ROWS` rows, ties in distance go to the earlier row. Above, they are broken as scikit-learn's
@@ -144,7 +144,7 @@ def mutual_knn(X: Floats, n_neighbors: int = 5) -> Graph:
         return graph_from_distances(squared_distances(X), np.arange(n), n_neighbors)
     neighbors = nearest(X, n_neighbors)
     i, j = _mutual(neighbors.rows)
-    return Graph(i, j, _squared_lengths(X, i, j), n, neighbors.recall)
+    return NeighborGraph(i, j, _squared_lengths(X, i, j), n, neighbors.recall)
 
 
 def _squared_lengths(X: Floats, i: Ints, j: Ints) -> Floats:
@@ -174,17 +174,17 @@ def _within(neighbors: Ints, part: Ints, n: int, k: int) -> Ints:
     return out
 
 
-def graph_of_part(X: Floats, neighbors: Ints, part: Ints, n_neighbors: int) -> Graph:
+def graph_of_part(X: Floats, neighbors: Ints, part: Ints, n_neighbors: int) -> NeighborGraph:
     """Build the mutual K-NN graph of some rows from their neighbors among all rows, found once for all folds."""
     i, j = _mutual(_within(neighbors, part, len(X), n_neighbors))
-    return Graph(i, j, _squared_lengths(X, part[i], part[j]), len(part))
+    return NeighborGraph(i, j, _squared_lengths(X, part[i], part[j]), len(part))
 
 
-def graph_from_distances(D: Floats, rows: Ints, n_neighbors: int) -> Graph:
+def graph_from_distances(D: Floats, rows: Ints, n_neighbors: int) -> NeighborGraph:
     """Build the mutual K-NN graph of some rows from a matrix of all distances; ties go to the row earlier in `rows`."""
     _check_n_neighbors(len(rows), n_neighbors)
     i, j = _mutual(_nearest(D, rows, n_neighbors))
-    return Graph(i, j, D[rows[i], rows[j]], len(rows))
+    return NeighborGraph(i, j, D[rows[i], rows[j]], len(rows))
 
 
 def _check_n_neighbors(n_rows: int, n_neighbors: int) -> None:
@@ -196,7 +196,7 @@ def _check_n_neighbors(n_rows: int, n_neighbors: int) -> None:
         )
 
 
-def edge_weights(graph: Graph, sigma: float) -> Floats:
+def edge_weights(graph: NeighborGraph, sigma: float) -> Floats:
     """Return R's weight of each edge, exp(-d^2 / sigma) / n, shape (n_edges,)."""
     return np.exp(-graph.squared_distance / sigma) / graph.n_rows
 

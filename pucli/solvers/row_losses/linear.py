@@ -75,7 +75,7 @@ class LinearSolution(Solution):
     trace: Floats  # (outer iterations, 3), elapsed seconds, dual value and gap
 
 
-class _Point(NamedTuple):
+class _DualPoint(NamedTuple):
     """Feasible dual variables (n,), a w (m,) with its best intercept, and their certificate."""
 
     dual: Floats
@@ -136,7 +136,7 @@ def solve_linear(
     state = _Smoothed(X, losses, total, a)
     if start is not None:
         state.start_near(start)
-    best = _Point(state.sigma, state.w, 0.0, np.inf, np.inf)
+    best = _DualPoint(state.sigma, state.w, 0.0, np.inf, np.inf)
     n_newton = stalled = 0
     history, converged = [], False
     while not converged and n_newton < max_iter and stalled < MAX_STALLED:
@@ -253,7 +253,7 @@ class _Smoothed:
                 return new
             t *= 0.5 if t > SHORT_STEP else 0.1
 
-    def certify(self, either: bool = False) -> _Point:
+    def certify(self, either: bool = False) -> _DualPoint:
         """Return feasible dual variables and a w with their certificate and the centered intercept.
 
         w is a - X'sigma, that of the dual variables. With `either` it is Newton's w if that has the smaller gap: if the
@@ -269,7 +269,7 @@ class _Smoothed:
             gap_newton += 0.5 * float((self.w - w_dual) @ (self.w - w_dual))
             if gap_newton < gap:
                 w, intercept, gap = self.w, intercept_newton, gap_newton
-        return _Point(sigma, w, intercept, lower_bound + gap, gap + self.rounding(sigma, w))
+        return _DualPoint(sigma, w, intercept, lower_bound + gap, gap + self.rounding(sigma, w))
 
     def rounding(self, sigma: Floats, w: Floats) -> float:
         """Return a bound on the effect of rounding on the gap.

@@ -75,7 +75,7 @@ class _Game(NamedTuple):
     noise: Floats
 
 
-class _Point(NamedTuple):
+class _MinimaxPoint(NamedTuple):
     """A point (N, K), f and log|K| there, K^-1, P^-1, per pattern K_hh^-1 and moments with the worst entries, and S."""
 
     N: Floats
@@ -170,7 +170,7 @@ def _game(rows: Floats, to_z: Floats, mean: Floats, noise: Floats) -> _Game:
     return _Game(float(n), first + 1, kept - first, known, roots, around)
 
 
-def _point(game: _Game, N: Floats, K: Floats) -> _Point | None:
+def _point(game: _Game, N: Floats, K: Floats) -> _MinimaxPoint | None:
     """Return f and what its derivatives need at (N, K); None outside of 0 < K < I."""
     n, q, p = game.n, game.q, game.p
     try:
@@ -187,7 +187,9 @@ def _point(game: _Game, N: Floats, K: Floats) -> _Point | None:
     S = game.noise + sum(moments for _, moments in completed)
     covariance = _inverse(of_P)
     f = n * np.log(np.diag(of_P)).sum() + 0.5 * (np.sum(Q * S) - n * np.sum(N * (covariance @ N)))
-    return _Point(N, K, float(f), float(2.0 * np.log(np.diag(of_K)).sum()), _inverse(of_K), covariance, completed, S)
+    return _MinimaxPoint(
+        N, K, float(f), float(2.0 * np.log(np.diag(of_K)).sum()), _inverse(of_K), covariance, completed, S
+    )
 
 
 def _inverse(factor: Any) -> Floats:
@@ -196,7 +198,7 @@ def _inverse(factor: Any) -> Floats:
     return np.asarray(inner.T @ inner)
 
 
-def _bound(game: _Game, point: _Point, mu: float) -> float:
+def _bound(game: _Game, point: _MinimaxPoint, mu: float) -> float:
     """Return the gain of maximum likelihood on completed rows, which no estimate can guarantee more than."""
     n, q, p = game.n, game.q, game.p
     spread = point.S[q:, q:] + 2.0 * mu * point.inverse
@@ -205,12 +207,12 @@ def _bound(game: _Game, point: _Point, mu: float) -> float:
     return float(0.5 * (np.trace(spread) - n * logdet - n * p)) if sign > 0 else np.inf
 
 
-def _follow(game: _Game, least: float) -> tuple[_Point, float, int]:
+def _follow(game: _Game, least: float) -> tuple[_MinimaxPoint, float, int]:
     """Return the best point with no eigenvalue of K below `least`, the least upper bound, and the number of steps."""
     n, q, p = game.n, game.q, game.p
     point = best = _start(game)
     bound, mu = (np.inf if p else 0.0), n
-    where = _places(q, p)
+    where = _positions(q, p)
     for step in range(1, MAX_ITER + 1 if p else 1):
         moved, decrement = _newton(game, point, mu, where)
         if moved is None:
@@ -228,7 +230,7 @@ def _follow(game: _Game, least: float) -> tuple[_Point, float, int]:
     return best, bound, MAX_ITER
 
 
-def _start(game: _Game) -> _Point:
+def _start(game: _Game) -> _MinimaxPoint:
     """Return the point with N = 0 and half the precision of moments with y = 0 and some spread where it is missing."""
     n, q, p = game.n, game.q, game.p
     moments = n * np.eye(p) + game.noise[q:, q:]
@@ -242,7 +244,7 @@ def _start(game: _Game) -> _Point:
     return point
 
 
-def _places(q: int, p: int) -> tuple[Ints, Ints, Floats]:
+def _positions(q: int, p: int) -> tuple[Ints, Ints, Floats]:
     """Return, per unknown, its place in (N, K), (p, q + p), the place of its mirror in K, and if they differ."""
     i, j = np.triu_indices(p)
     width = q + p
@@ -251,7 +253,9 @@ def _places(q: int, p: int) -> tuple[Ints, Ints, Floats]:
     return places, mirrors, (places != mirrors).astype(float)
 
 
-def _newton(game: _Game, point: _Point, mu: float, where: tuple[Ints, Ints, Floats]) -> tuple[_Point | None, float]:
+def _newton(
+    game: _Game, point: _MinimaxPoint, mu: float, where: tuple[Ints, Ints, Floats]
+) -> tuple[_MinimaxPoint | None, float]:
     """Return the next point and the squared Newton decrement of f + mu log|K|; None where rounding ends the progress.
 
     The second derivative of f along (dN, dK) is a sum of terms -tr(A dQ_y. B dQ_.y), with Kronecker products for
@@ -295,7 +299,7 @@ def _newton(game: _Game, point: _Point, mu: float, where: tuple[Ints, Ints, Floa
     return None, decrement
 
 
-def _joined(point: _Point, x: Gaussian, to_z: Floats, D: int) -> Gaussian:
+def _joined(point: _MinimaxPoint, x: Gaussian, to_z: Floats, D: int) -> Gaussian:
     """Return the whitened Gaussian of all D columns; those that were left out are as in the reference."""
     p, first = len(point.K), len(x.mean)
     B = point.covariance @ point.N

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from pucli.core.arrays import Floats
-from pucli.solvers.elastic.admm import CHECK_EVERY, SplitRows, shifted_laplacian
+from pucli.solvers.elastic.admm import CHECK_EVERY, RowSplitting, shifted_laplacian
 from pucli.solvers.glpual.problem import GlobalLocalProblem
 from pucli.solvers.kernels.quadratic_surface import n_features_of, surface_groups
 from pucli.solvers.surface.problem import (
@@ -32,8 +32,8 @@ def shrink_groups(d: Floats, c: float) -> Floats:
     return t
 
 
-class SurfaceUpdates(SplitRows):
-    """The updates of `SplitRows` with t, one row for each group, its multipliers v, and the system of (4.30).
+class SurfaceUpdates(RowSplitting):
+    """The updates of `RowSplitting` with t, one row for each group, its multipliers v, and the system of (4.30).
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class SurfaceUpdates(SplitRows):
     G : ndarray of shape (r - 1, r - 1)
         Matrix of `pucli.solvers.kernels.quadratic_surface.surface_ridge`.
     mu, smooth : float and callable
-        As in `SplitRows`.
+        As in `RowSplitting`.
     start : tuple of two float
         First values of h and a, and of t and b.
     multipliers : tuple of two float

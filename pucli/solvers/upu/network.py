@@ -39,7 +39,7 @@ OFFSETS, SLOPES = 64, (0.5, 1.0, 2.0, 4.0, 8.0)
 FAR, NARROW, BROAD = 0.5, 0.5, 2.0
 
 
-class Network(NamedTuple):
+class NetworkWeights(NamedTuple):
     """Parameters: W (m, hidden), b (hidden,), v (hidden,), c (1,); f(x) = v' max(0, W'x + b) + c."""
 
     W: Floats
@@ -64,7 +64,7 @@ class NetworkSolution(Certificate):
     epochs. `converged` means that the residual is finite.
     """
 
-    network: Network
+    network: NetworkWeights
     risks: Risks
 
 
@@ -96,13 +96,13 @@ class Risk(NamedTuple):
         return by_positive + by_negative
 
 
-def initial_network(n_features: int, hidden: int, rng: np.random.Generator) -> Network:
+def initial_network(n_features: int, hidden: int, rng: np.random.Generator) -> NetworkWeights:
     """Return a network with random weights and biases of zero."""
     W = rng.normal(0.0, 1.0 / np.sqrt(n_features), (n_features, hidden))
-    return Network(W, np.zeros(hidden), rng.normal(0.0, 1.0 / np.sqrt(hidden), hidden), np.zeros(1))
+    return NetworkWeights(W, np.zeros(hidden), rng.normal(0.0, 1.0 / np.sqrt(hidden), hidden), np.zeros(1))
 
 
-def network_score(network: Network, X: Floats) -> Floats:
+def network_score(network: NetworkWeights, X: Floats) -> Floats:
     """Return f(x) for the rows X (n, m), shape (n,)."""
     if len(X) > MANY_ROWS:
         return np.concatenate([network_score(network, part) for part in _blocks(X)])
@@ -110,7 +110,7 @@ def network_score(network: Network, X: Floats) -> Floats:
     return f
 
 
-def network_gradient(network: Network, X: Floats, labeled: Bools, risk: Risk) -> Network:
+def network_gradient(network: NetworkWeights, X: Floats, labeled: Bools, risk: Risk) -> NetworkWeights:
     """Return the derivative of a step's objective by each parameter, without the decay."""
     if len(X) > MANY_ROWS:
         by_score = risk.slopes(network_score(network, X), labeled)
@@ -118,7 +118,7 @@ def network_gradient(network: Network, X: Floats, labeled: Bools, risk: Risk) ->
             _back(network, x, x @ network.W + network.b, part)
             for x, part in zip(_blocks(X), _blocks(by_score), strict=True)
         ]
-        return Network(*(np.sum(of_blocks, axis=0) for of_blocks in zip(*parts, strict=True)))
+        return NetworkWeights(*(np.sum(of_blocks, axis=0) for of_blocks in zip(*parts, strict=True)))
     hidden = X @ network.W + network.b
     f = np.maximum(hidden, 0.0) @ network.v + network.c[0]
     return _back(network, X, hidden, risk.slopes(f, labeled))
@@ -128,13 +128,15 @@ def _blocks(rows: Floats) -> list[Floats]:
     return [rows[start : start + MANY_ROWS] for start in range(0, len(rows), MANY_ROWS)]
 
 
-def _back(network: Network, X: Floats, hidden: Floats, by_score: Floats) -> Network:
+def _back(network: NetworkWeights, X: Floats, hidden: Floats, by_score: Floats) -> NetworkWeights:
     """Return the derivative by each parameter, given that by the scores (n,) of rows X, with X W + b (n, hidden)."""
     back = np.where(hidden > 0.0, by_score[:, None] * network.v, 0.0)
-    return Network(X.T @ back, back.sum(axis=0), np.maximum(hidden, 0.0).T @ by_score, np.array([by_score.sum()]))
+    return NetworkWeights(
+        X.T @ back, back.sum(axis=0), np.maximum(hidden, 0.0).T @ by_score, np.array([by_score.sum()])
+    )
 
 
-class Training(NamedTuple):
+class TrainingSettings(NamedTuple):
     """Settings of the training."""
 
     hidden: int = 100  # hidden units
@@ -150,8 +152,8 @@ def train_network(
     labeled: Bools,
     risk: Risk,
     rng: np.random.Generator,
-    training: Training,
-    start: Network | None = None,
+    training: TrainingSettings,
+    start: NetworkWeights | None = None,
 ) -> NetworkSolution:
     """Train a network for a fixed number of epochs."""
     hidden, epochs, learning_rate, decay, batch_size = training
@@ -197,7 +199,7 @@ def _has_learned(found: NetworkSolution, X: Floats, labeled: Bools, prior: float
 
 
 def train_until_learned(
-    X: Floats, labeled: Bools, risk: Risk, rng: np.random.Generator, training: Training
+    X: Floats, labeled: Bools, risk: Risk, rng: np.random.Generator, training: TrainingSettings
 ) -> NetworkSolution:
     """Train a network whatever the scale of the features; `converged` tells whether it has learned.
 
@@ -218,7 +220,7 @@ def train_until_learned(
         balanced = train_network(X, labeled, even, rng, training)
         start = _at_prior(balanced.network, X, labeled, risk)
         risks = risk.partial(network_score(start, X), labeled)
-        kept = Network(*(part.copy() for part in start))
+        kept = NetworkWeights(*(part.copy() for part in start))
         tried.append(replace(balanced, network=kept, risks=risks, objective=risks.objective))
         tried.append(train_network(X, labeled, risk, rng, training, start))
     learned = [one for one in tried if _has_learned(one, X, labeled, prior)]
@@ -226,11 +228,11 @@ def train_until_learned(
     return replace(best, converged=bool(learned), n_iter=sum(one.n_iter for one in tried))
 
 
-def _at_prior(network: Network, X: Floats, labeled: Bools, risk: Risk) -> Network:
+def _at_prior(network: NetworkWeights, X: Floats, labeled: Bools, risk: Risk) -> NetworkWeights:
     """Return the network whose score is a (f - t), with the slope a and the offset t of the smallest risk."""
     f = network_score(network, X)
     spread = float(f.std()) or 1.0
     offsets = np.quantile(f, 1.0 - np.geomspace(0.5 / len(f), 1.0, OFFSETS) * 0.999)
     found = [(risk.partial(a / spread * (f - t), labeled).objective, a / spread, t) for a in SLOPES for t in offsets]
     _, a, t = min(found)
-    return Network(network.W.copy(), network.b.copy(), a * network.v, a * (network.c - t))
+    return NetworkWeights(network.W.copy(), network.b.copy(), a * network.v, a * (network.c - t))

@@ -91,7 +91,7 @@ def solve_kernel(
     X, kernel, losses, total, a_X, a_norm, trivial = problem
     n = len(X)
     rows = RowStore(X, kernel, cache_bytes, min(BLOCK, n), overwrite=overwrite_X)
-    state = _State(rows, losses, a_X, start)
+    state = _DualState(rows, losses, a_X, start)
     dual = dual_value(losses, state.sigma, state.G, a_X, a_norm)
     n_iter = stalled = 0
     lowest_gap, patience = np.inf, max(MAX_STALLED, 2 * n // BLOCK)
@@ -148,7 +148,7 @@ def _violators(up: Floats, down: Floats, active: int, highest: float, lowest: fl
     return np.unique(np.concatenate([rising[up[rising] < highest], falling[down[falling] > lowest]]))
 
 
-class _State:
+class _DualState:
     """The dual variables and G = K sigma - a(X), in an order with the active rows first."""
 
     def __init__(self, rows: RowStore, losses: RowLosses, a_X: Floats, start: Floats) -> None:

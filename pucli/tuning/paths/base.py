@@ -12,7 +12,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats, Ints
 from pucli.methods import Method, estimator_class
-from pucli.solvers.kernels.graph import Graph, graph_of_part, mutual_knn
+from pucli.solvers.kernels.graph import NeighborGraph, graph_of_part, mutual_knn
 from pucli.solvers.kernels.neighbors import nearest
 from pucli.tuning.folds import Fold
 from pucli.tuning.routes import Filling, Outcomes, Point, Progress, count_positive
@@ -22,7 +22,7 @@ SEPARATE_ROWS = 10_000
 # Neighbors that are found for each one of a graph, so that enough of them are in every fold's training rows.
 SHARED = 3
 # (repeat, fold)
-Place = tuple[int, int]
+GridPosition = tuple[int, int]
 
 
 class PathRoute(ABC):
@@ -73,7 +73,7 @@ class PathRoute(ABC):
         """Return whether the route supports these fixed parameters."""
 
     @abstractmethod
-    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+    def fold_outcomes(self, points: Sequence[Point], place: GridPosition) -> Outcomes:
         """Return the counts (n_points, 4) or the scores (n_points, n_valid) of the points of a batch on one fold."""
 
     def empty(self, n_points: int, n_valid: int) -> Outcomes:
@@ -113,7 +113,7 @@ class PathRoute(ABC):
                         progress(done // len(places), len(points))
         return result.outcomes
 
-    def fold_graph(self, X: Floats, train: Ints, k: int) -> Graph:
+    def fold_graph(self, X: Floats, train: Ints, k: int) -> NeighborGraph:
         """Return the graph of the training rows among rows X; of many by neighbors found once for all folds."""
         if len(train) <= SEPARATE_ROWS:
             return mutual_knn(np.ascontiguousarray(X[train]), k)
@@ -121,7 +121,7 @@ class PathRoute(ABC):
             self._neighbors[k] = nearest(X, SHARED * k).rows
         return graph_of_part(X, self._neighbors[k], train, k)
 
-    def fold(self, place: Place) -> Fold:
+    def fold(self, place: GridPosition) -> Fold:
         """Return (training rows, validation rows)."""
         return self.folds[place[0]][place[1]]
 

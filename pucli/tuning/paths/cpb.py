@@ -12,7 +12,7 @@ from pucli.solvers.cpb.problem import CPBProblem
 from pucli.solvers.kernels.graph import mutual_knn, similarity_form
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.low_rank import rbf_features, rbf_map
-from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
+from pucli.tuning.paths.base import GridPosition, PathRoute, in_order, limit
 from pucli.tuning.routes import Outcomes, Point
 
 ORDER = ("n_neighbors", "kernel", "width", "sigma")
@@ -35,7 +35,7 @@ class CPBPath(PathRoute):
         """Return the key of points with the same features, which are evaluated together."""
         return point["kernel"], point["width"]
 
-    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+    def fold_outcomes(self, points: Sequence[Point], place: GridPosition) -> Outcomes:
         """Fit the points to the training rows, each starting from its neighbor."""
         train, valid = self.fold(place)
         X, labeled = np.ascontiguousarray(self.X[train]), self.s[train] == 1

@@ -9,9 +9,9 @@ import numpy as np
 
 from pucli.solvers.elastic.dual import solve_elastic
 from pucli.solvers.elastic.path import elastic_path
-from pucli.solvers.kernels.graph import Graph
+from pucli.solvers.kernels.graph import NeighborGraph
 from pucli.solvers.kernels.intercept import with_intercept
-from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
+from pucli.tuning.paths.base import GridPosition, PathRoute, in_order, limit
 from pucli.tuning.routes import Outcomes, Point
 
 TABLE = ("sigma", "lam2", "c_u", "c_p", "lam1")
@@ -22,7 +22,7 @@ class ElasticPath(PathRoute):
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
-        self._graphs: dict[tuple[int, Place], Graph] = {}
+        self._graphs: dict[tuple[int, GridPosition], NeighborGraph] = {}
 
     @staticmethod
     def supports(params: Point) -> bool:
@@ -33,7 +33,7 @@ class ElasticPath(PathRoute):
         """Return neighbors and tolerances; points with the same ones form one path."""
         return int(point["n_neighbors"]), float(point["tol"]), limit(solve_elastic, point)
 
-    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+    def fold_outcomes(self, points: Sequence[Point], place: GridPosition) -> Outcomes:
         """Return the counts or the scores of one path."""
         train, valid = self.fold(place)
         k, tol, max_iter = self.batch(points[0])

@@ -22,10 +22,16 @@ from pucli.solvers.glpual.interior import box_interior
 from pucli.solvers.glpual.path import linear_path
 from pucli.solvers.glpual.sums import RowSums, solve_hinge_from_sums, solve_squares_from_sums
 from pucli.solvers.glpual.thesis import gllc_thesis, glpual_thesis
-from pucli.solvers.kernels.graph import Graph, edge_weights, graph_from_distances, laplacian_product, squared_distances
+from pucli.solvers.kernels.graph import (
+    NeighborGraph,
+    edge_weights,
+    graph_from_distances,
+    laplacian_product,
+    squared_distances,
+)
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.low_rank import pivoted_cholesky, rbf_features, rbf_from_distances
-from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
+from pucli.tuning.paths.base import GridPosition, PathRoute, in_order, limit
 from pucli.tuning.routes import Outcomes, Point
 
 # Maximum number of features (with the intercept) for which the compiled loop is faster than LAPACK.
@@ -49,7 +55,7 @@ class FoldData(NamedTuple):
     valid: Ints
     labeled: Bools  # (n_train,)
     s_valid: Ints
-    graph: Graph
+    graph: NeighborGraph
 
 
 class GlobalLocalPath(PathRoute):
@@ -61,9 +67,9 @@ class GlobalLocalPath(PathRoute):
         super().__init__(*arguments, **keywords)
         self.graph_rows = self.X
         self._fold_id = hash(b"".join(valid.tobytes() for folds in self.folds for _, valid in folds))
-        self._features: dict[tuple[float, Place], tuple[Floats, Floats]] = {}
+        self._features: dict[tuple[float, GridPosition], tuple[Floats, Floats]] = {}
         self._kernels: dict[float, Floats] = {}
-        self._data: dict[Place, FoldData] = {}
+        self._data: dict[GridPosition, FoldData] = {}
 
     @staticmethod
     def supports(params: Point) -> bool:
@@ -79,7 +85,7 @@ class GlobalLocalPath(PathRoute):
         """Return the key of points with the same features, which are evaluated together."""
         return point["form"], point["kernel"], None if point["kernel"] == "linear" else float(point["width"])
 
-    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+    def fold_outcomes(self, points: Sequence[Point], place: GridPosition) -> Outcomes:
         """Return the counts or the scores of points with the same features."""
         data, group = self._fold_data(place), self.batch(points[0])
         form, _, width = group
@@ -94,7 +100,7 @@ class GlobalLocalPath(PathRoute):
             Z, Z_valid = self._kernel_features(width, place, data)
         return self._large(group, points, place, data, Z, Z_valid)
 
-    def _fold_data(self, place: Place) -> FoldData:
+    def _fold_data(self, place: GridPosition) -> FoldData:
         if place not in self._data:
             train, valid = self.fold(place)
             k = self.defaults["n_neighbors"]
@@ -105,7 +111,7 @@ class GlobalLocalPath(PathRoute):
             self._data[place] = FoldData(train, valid, self.s[train] == 1, self.s[valid], graph)
         return self._data[place]
 
-    def _kernel_features(self, width: float, place: Place, data: FoldData) -> tuple[Floats, Floats]:
+    def _kernel_features(self, width: float, place: GridPosition, data: FoldData) -> tuple[Floats, Floats]:
         """Return low-rank features of training and validation rows, with the intercept column; the last are cached."""
         key = (width, place)
         if key not in self._features:
@@ -136,7 +142,7 @@ class GlobalLocalPath(PathRoute):
         return float(self.defaults.get("tol", 1e-6))
 
     def _large(
-        self, group: Group, points: Sequence[Point], place: Place, data: FoldData, Z: Floats, Z_valid: Floats
+        self, group: Group, points: Sequence[Point], place: GridPosition, data: FoldData, Z: Floats, Z_valid: Floats
     ) -> Outcomes:
         """Return outcomes with one LAPACK factorization per point; a cache also keeps those of the other method."""
         result = self.empty(len(points), len(Z_valid))

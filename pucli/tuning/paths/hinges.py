@@ -9,7 +9,7 @@ import numpy as np
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.row_losses.losses import Scale
 from pucli.solvers.svm.hinge import hinge_losses
-from pucli.tuning.paths.base import PathRoute, Place, in_order
+from pucli.tuning.paths.base import GridPosition, PathRoute, in_order
 from pucli.tuning.routes import Outcomes, Point
 
 # Largest number of Newton steps of a fit; 40 are usual.
@@ -24,7 +24,7 @@ class BSVMPath(PathRoute):
         """Return whether the kernel is linear."""
         return bool(params.get("kernel", "linear") == "linear")
 
-    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+    def fold_outcomes(self, points: Sequence[Point], place: GridPosition) -> Outcomes:
         """Return the counts or the scores of complete points on one fold."""
         train, valid = self.fold(place)
         X, X_valid, labeled = self.X[train], self.X[valid], self.s[train] == 1

@@ -14,10 +14,10 @@ import numpy as np
 
 from pucli.core.arrays import Floats, Ints
 from pucli.methods import Method
-from pucli.solvers.kernels.graph import NO_EDGES, Graph, squared_distances
+from pucli.solvers.kernels.graph import NO_EDGES, NeighborGraph, squared_distances
 from pucli.solvers.kernels.low_rank import LANDMARK_ROWS, landmark_map, pivoted_cholesky, rbf_from_distances
 from pucli.tuning.folds import Fold
-from pucli.tuning.paths.base import Place
+from pucli.tuning.paths.base import GridPosition
 from pucli.tuning.paths.glpual import FoldData, GLLCPath, GlobalLocalPath
 from pucli.tuning.routes import (
     Filling,
@@ -41,10 +41,10 @@ class NoGraphPath(GLLCPath):
     def __init__(self, method: Method, X: Floats, s: Ints, folds: list[list[Fold]], params: Point, *more: Any) -> None:
         super().__init__(method, X, s, folds, {**params, "form": "rkhs", "sigma": 1.0, "n_neighbors": 1}, *more)
 
-    def _fold_data(self, place: Place) -> FoldData:
+    def _fold_data(self, place: GridPosition) -> FoldData:
         train, valid = self.fold(place)
         i, j, weight = NO_EDGES
-        return FoldData(train, valid, self.s[train] == 1, self.s[valid], Graph(i, j, weight, len(train)))
+        return FoldData(train, valid, self.s[train] == 1, self.s[valid], NeighborGraph(i, j, weight, len(train)))
 
 
 class LandmarkRoute:

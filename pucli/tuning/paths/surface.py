@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pucli.core.arrays import Bools, Floats
-from pucli.solvers.kernels.graph import Graph, edge_weights, mutual_knn, similarity_form
+from pucli.solvers.kernels.graph import NeighborGraph, edge_weights, mutual_knn, similarity_form
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.quadratic_surface import check_memory, surface_features, surface_groups, surface_ridge
 from pucli.solvers.surface.problem import SurfaceProblem, SurfaceSolution, assemble, quadratic
 from pucli.solvers.surface.working_set import solve_surface
-from pucli.tuning.paths.base import PathRoute, Place, in_order, limit
+from pucli.tuning.paths.base import GridPosition, PathRoute, in_order, limit
 from pucli.tuning.routes import Outcomes, Point
 
 # Points that agree in these share the matrix of the similarity term.
@@ -47,7 +47,7 @@ class _Fold:
         Zu = self.Z[~labeled]
         self.ZuZu = Zu.T @ Zu
         self.allowed = score_error**2 * len(Zu)
-        self.graph: Graph | None = None
+        self.graph: NeighborGraph | None = None
         self.common: tuple[Any, ...] = (None,) * len(COMMON)
         self.line: tuple[float, float] | None = None
         # solutions at the next smaller sigma, by (c_u, lam2, lam1); at this one; and at the next smaller lam2, by lam1
@@ -120,7 +120,7 @@ class SurfacePath(PathRoute):
         """Return whether the solver is that of the route."""
         return bool(params.get("solver", "working-set") == "working-set")
 
-    def fold_outcomes(self, points: Sequence[Point], place: Place) -> Outcomes:
+    def fold_outcomes(self, points: Sequence[Point], place: GridPosition) -> Outcomes:
         """Fit the points to the training rows, or take a neighbor's fit."""
         check_memory(*self.X.shape)
         train, valid = self.fold(place)

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from pucli.metrics import corrected_resampled_t, holm_adjusted
-from pucli.models.compare import Scores, Task, compare, declared_task, judge, run
+from pucli.models.compare import ComparisonScores, Task, compare, declared_task, judge, run
 from pucli.models.compare.chance import Ranked, chance, why_useless
 from tests.helpers import by_night
 
@@ -18,7 +18,7 @@ def scores(values, metric="f1"):
     values = np.asarray(values, dtype=float)
     names = list("abcdefgh")
     tasks = [f"set{number}" for number in range(len(values))]
-    return Scores(names[: values.shape[1]], tasks, metric, values, [0.5] * len(values), [])
+    return ComparisonScores(names[: values.shape[1]], tasks, metric, values, [0.5] * len(values), [])
 
 
 def test_one_table_is_judged_by_the_corrected_test():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pucli.data.columns.cells import ColumnCells, parsed_numbers
-from pucli.data.columns.doubts import NUMBER_RULES, TEXT_RULES, WordColumn, odd_form, unread_date
+from pucli.data.columns.doubts import NUMBER_RULES, TEXT_RULES, TextColumn, odd_form, unread_date
 from pucli.data.columns.encoder import TableEncoder
 from pucli.data.columns.kinds import column_kinds
 from pucli.data.columns.leakage import leaks
@@ -585,7 +585,7 @@ def test_every_doubt_about_a_column_has_an_example():
         if series.dtype.kind in "if":
             said = {rule.__name__: rule(series.to_numpy(dtype=float)) for rule in NUMBER_RULES}
         else:
-            words = WordColumn(
+            words = TextColumn(
                 ColumnCells(series.rename("a")), "category", ~np.isnan(parsed_numbers(ColumnCells(series).texts))
             )
             said = {rule.__name__: rule(words) for rule in TEXT_RULES}

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pucli.core.errors import UsageError
-from pucli.data.columns.drift import Range, Tally
+from pucli.data.columns.drift import DriftCounter, Range
 from pucli.data.columns.encoder import TableEncoder
 
 JOBS = ["cook", "nurse", "pilot", "clerk"]
@@ -130,7 +130,7 @@ def test_rows_that_are_not_for_training_change_nothing():
     before = encoder.transform(rest)
     poisoned = rest.astype(object).copy()
     poisoned.loc[len(poisoned)] = [1e9, "alien", "perhaps", "never", "poison " * 9, "K0001", "km"]
-    tally = Tally()
+    tally = DriftCounter()
     after = encoder.transform(poisoned, tally)
     assert np.array_equal(after[:-1], before)
     assert json.dumps(encoder.__getstate__()["encoders_"]) == state
@@ -244,10 +244,10 @@ def test_blocks_of_any_size_give_the_same_bits_and_one_tally():
     frame, new = table(), table(60, seed=3)
     new.loc[[5, 50], "job"] = "alien"
     encoder = TableEncoder().fit(frame)
-    whole = Tally()
+    whole = DriftCounter()
     expected = encoder.transform(new, whole)
     for size in (1, 7, 59):
-        tally, parts = Tally(), []
+        tally, parts = DriftCounter(), []
         for start in range(0, len(new), size):
             tally.offset = start
             parts.append(encoder.transform(new.iloc[start : start + size], tally))
@@ -303,7 +303,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_cells_on_both_sides_of_the_range_of_training_are_counted():
-    tally = Tally()
+    tally = DriftCounter()
     values = np.array([*range(-4, 1), *np.linspace(1.0, 10.0, 20), *range(11, 15), np.nan])
     for part in np.array_split(values, 3):
         tally.add_range("age", part, Range(1.0, 10.0, 1000))
@@ -311,7 +311,7 @@ def test_cells_on_both_sides_of_the_range_of_training_are_counted():
     assert line.startswith("column 'age': 9 of 30 cells ") and "1 to 10" in line
     # the range of few training rows says little: of twenty, up to half of the new cells may lie outside
     for outside, told in ((9, 0), (11, 1)):
-        tally = Tally()
+        tally = DriftCounter()
         tally.add_range("age", np.repeat([0.0, 5.0], [outside, 20 - outside]), Range(1.0, 10.0, 20))
         assert len(tally.lines()) == told
 

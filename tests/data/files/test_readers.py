@@ -132,7 +132,7 @@ def test_a_package_adds_a_format(tmp_path, monkeypatch):
         return Table(frame, lambda row: f"record {row + 1}")
 
     own = Reader("bars", (".bars",), read, recognize=lambda head: head.startswith(b"BARS"))
-    offers = [plug_ins.Offer(one.name, "package", "1.0", one) for one in (own, Reader("mine", (".csv",), read))]
+    offers = [plug_ins.PlugIn(one.name, "package", "1.0", one) for one in (own, Reader("mine", (".csv",), read))]
     monkeypatch.setattr(plug_ins, "offers", lambda group: tuple(offers))
     plug_ins.named.cache_clear()
     path = tmp_path / "rows.bars"

@@ -10,8 +10,8 @@ from pucli.data.rows.row_hashes import (
     known_rows,
     labeled_twins,
     repeated_labels,
+    row_fingerprints,
     row_hashes,
-    row_marks,
 )
 
 
@@ -66,7 +66,7 @@ def test_different_rows_have_different_hashes(values):
 @pytest.mark.parametrize("trained", [500, 3 * MOST_HASHES])
 def test_known_rows_are_counted_or_estimated(trained):
     X, new = numbers(trained, 5), numbers(2000, 5, seed=1)
-    marks = row_marks(row_hashes(X, X[:, 0] > 1))
+    marks = row_fingerprints(row_hashes(X, X[:, 0] > 1))
     some = np.concatenate([X[:400], new])
     found = known_rows(row_hashes(some, some[:, 0] > 1), marks)
     assert found is not None and found.same_labels and found.total == 2400
@@ -80,7 +80,7 @@ def test_known_rows_are_counted_or_estimated(trained):
 @pytest.mark.slow
 def test_blocks_of_rows_are_counted_as_one_table(trained):
     X, new = numbers(trained, 5), numbers(2000, 5, seed=1)
-    marks = row_marks(row_hashes(X, X[:, 0] > 1))
+    marks = row_fingerprints(row_hashes(X, X[:, 0] > 1))
     hashes = row_hashes(np.concatenate([X[:400], new]), np.zeros(2400, dtype=bool))
     counter = RowCounter(marks)
     for start in range(0, 2400, 7):
@@ -93,7 +93,7 @@ def test_rows_that_are_alike_by_chance_are_not_taken_for_training_rows():
     X, new = (draw.integers(0, 4, (1000, 4)).astype(float) for _ in range(2))
     unlabeled = np.zeros(1000, dtype=bool)
     assert np.isin(row_hashes(new, unlabeled), row_hashes(X, unlabeled)).mean() > 0.9
-    assert known_rows(row_hashes(new, unlabeled), row_marks(row_hashes(X, unlabeled))) is None
+    assert known_rows(row_hashes(new, unlabeled), row_fingerprints(row_hashes(X, unlabeled))) is None
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pucli.metrics.ranking import auc, true_auc
 from pucli.models.auto import Options, rank
 from pucli.models.auto.page import _rows
 from pucli.models.auto.summary import Findings, likeliest_first, reasons_of_likeliest, summary
-from pucli.solvers.ensemble.class_prior import HeldOut
+from pucli.solvers.ensemble.class_prior import OutOfFoldScores
 from pucli.solvers.prior.known_negatives import _share_of_means
 from tests.helpers import by_night
 
@@ -117,7 +117,7 @@ def findings(scenario: str = "case-control", **changed) -> tuple[Findings, Train
     model.n_negative_, model._biased = 30, 0
     model.leaderboard_ = [{"name": "ensemble", "pu_auc": 0.9}]
     share = float(labeled[population].mean())
-    model._conclude(HeldOut(np.sort(model.held_out_[labeled]), np.sort(model.held_out_[population]), share, 0))
+    model._conclude(OutOfFoldScores(np.sort(model.held_out_[labeled]), np.sort(model.held_out_[population]), share, 0))
     marks = pd.DataFrame({"row": np.arange(1, 121)})
     rows = TrainingRows(
         X, labeled.astype(int), ["a", "b"], None, None, "unlabeled", {}, "rows.csv", marks=marks, negative=negative

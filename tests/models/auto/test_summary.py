@@ -14,7 +14,7 @@ from pucli.metrics.ranking import auc, true_auc
 from pucli.models.auto.summary import Findings, scored_rows, summary, training_probabilities
 from pucli.solvers.ensemble.estimates import Estimate, estimates, if_odds, lift_of
 from pucli.solvers.ensemble.hidden_share import PriorWithDraws, estimate_prior, hidden_share
-from pucli.solvers.ensemble.threshold import Cut
+from pucli.solvers.ensemble.threshold import Threshold
 
 
 def test_intervals_follow_the_whole_range_of_a_prior_that_is_not_determined():
@@ -108,7 +108,7 @@ def shown(leaks=(), goal="f1", wanted=None, scenario="case-control", labeling="s
     known = {name: Estimate(0.5, 0.45, 0.55) for name in ("prior", "share", "recall", "precision", "f1", "auc")}
     model = SimpleNamespace(
         estimates_=known | changed,
-        chosen_threshold_=Cut(0.0, 0.5, goal, wanted),
+        chosen_threshold_=Threshold(0.0, 0.5, goal, wanted),
         scenario=scenario,
         labeling=labeling,
         labeling_=labeling,

@@ -21,7 +21,7 @@ from pucli.models.onnx import export
 from pucli.models.onnx.columns import encoded
 from pucli.models.onnx.ensemble import _category_trees, forest_trees
 from pucli.models.onnx.export import exported
-from pucli.models.onnx.graph import Graph
+from pucli.models.onnx.graph import OnnxGraph
 from pucli.models.prediction import _predicted
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 from pucli.solvers.ensemble.boosting.bags import BagKind, Boosted, fit_bags
@@ -177,7 +177,7 @@ def test_cells_of_every_kind_are_encoded_alike():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = encoder.transform(new)
-    graph = Graph()
+    graph = OnnxGraph()
     found, inputs = encoded(graph, encoder)
     assert [one.name for one in inputs] == list(new.columns)
     given = prepared(new.assign(job=new["job"].str.strip()), dates=["since"], texts=["note"])
@@ -218,7 +218,7 @@ def test_curves_are_those_of_numpy_at_every_knot_and_between():
     values = [np.array([7.0]), np.array([1.0, 2.0, 3.0, 9.0]), random.normal(size=1000)]
     every = np.concatenate([*knots, random.normal(size=500), [-9.0, 9.0]])
     x = np.tile(np.sort(np.concatenate([every, np.nextafter(every, -9.0), np.nextafter(every, 9.0)]))[:, None], 3)
-    graph = Graph()
+    graph = OnnxGraph()
     found = computed(graph, graph.interpolated(graph.input("x", 3), list(zip(knots, values, strict=True))), x=x)
     expected = np.column_stack([np.interp(x[:, k], knots[k], values[k]) for k in range(3)])
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
@@ -245,7 +245,7 @@ def test_trees_split_at_the_very_borders(grown):
         assert len(trees.roots) == 0
         np.testing.assert_allclose(expected, constant)
         return
-    graph = Graph()
+    graph = OnnxGraph()
     found = computed(graph, graph.trees(graph.input("x", 3), trees, 1), x=Z)
     np.testing.assert_allclose(found[:, 0] + constant, expected, rtol=1e-12)
 
@@ -253,11 +253,11 @@ def test_trees_split_at_the_very_borders(grown):
 def test_distances_of_far_rows_keep_their_digits():
     random = np.random.default_rng(5)
     X = 1e6 + random.normal(size=(40, 3))
-    graph = Graph()
+    graph = OnnxGraph()
     x = graph.input("x", 3)
     found = computed(graph, graph.distances(x, X[:7]), x=X)
     np.testing.assert_allclose(found, cdist(X, X[:7], "sqeuclidean"), rtol=1e-12)
-    graph = Graph()
+    graph = OnnxGraph()
     found = computed(graph, graph.distances(graph.input("x", 3), X[:7], city_block=True), x=X)
     np.testing.assert_allclose(found, cdist(X, X[:7], "cityblock"), rtol=1e-12)
 
@@ -323,7 +323,7 @@ def test_trees_divide_the_levels_of_categories_alike(turned):
     model, _, _ = fit_bags(bins.of(X * signs), s, folds, BagKind(rounds=20), random, categories)
     assert categories.count == 2 and np.count_nonzero(model.levels) > 20
     new = np.vstack([X[:200], np.zeros((3, X.shape[1]))])
-    graph = Graph()
+    graph = OnnxGraph()
     found = computed(graph, _category_trees(graph, model, bins, graph.input("x", X.shape[1])), x=new * signs)
     np.testing.assert_allclose(found[:, 0], model.score(bins.of(new * signs)), rtol=1e-12)
 

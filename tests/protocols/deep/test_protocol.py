@@ -138,7 +138,7 @@ def test_a_cell_interrupted_after_its_training_has_the_speed_and_the_time_of_it(
     monkeypatch.setattr(deep, "_judge", interrupt)
     with pytest.raises(KeyboardInterrupt):
         deep.PROTOCOL.run_cell(cell, Context(unfinished=str(tmp_path)))
-    known = training.Training.of(tmp_path / cell.key)
+    known = training.TrainingState.of(tmp_path / cell.key)
     monkeypatch.setattr(deep, "_judge", judge)
     result = deep.PROTOCOL.run_cell(cell, Context(unfinished=str(tmp_path)))
     assert result.metrics["iterations_per_second"] == known.iterations_per_second > 0

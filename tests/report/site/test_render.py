@@ -14,9 +14,9 @@ from pucli.core.errors import UsageError
 from pucli.report.site import write_site
 from pucli.report.site.diagram import critical_difference, joined
 from pucli.report.site.prose import to_html
-from pucli.report.tables.comparisons import Ranking
+from pucli.report.tables.comparisons import MethodRanking
 from pucli.report.tables.standing import Standing, leaders, read_standings, standings
-from pucli.report.tables.verdict import LOOKS, VERDICTS
+from pucli.report.tables.verdict import STYLES, VERDICTS
 from pucli.runner import load_experiment
 from tests.cli.helpers import refused
 from tests.helpers import ROOT
@@ -192,7 +192,9 @@ def test_bars_join_exactly_those_within_the_critical_difference():
     assert joined([1.0, 1.2, 1.4], 1.0) == [(1.0, 1.4)]  # a part of a bar has none of its own
     assert joined([1.0, 3.0], 1.0) == []
     assert joined([1.2, 1.8], float("nan")) == []
-    ranking = Ranking("data sets", "", "f1", 5, ["a<b", "c"], [1, 2], [1.2, 1.8], 0, 1, "Wilcoxon", np.nan, 0.05, [])
+    ranking = MethodRanking(
+        "data sets", "", "f1", 5, ["a<b", "c"], [1, 2], [1.2, 1.8], 0, 1, "Wilcoxon", np.nan, 0.05, []
+    )
     assert "a&lt;b 1.20" in critical_difference(ranking)
 
 
@@ -205,7 +207,7 @@ def test_the_picture_of_published_and_obtained_stands_before_the_table(site):
 def test_every_verdict_has_a_sign_and_a_style():
     from pucli.report.site.render import LEGEND, asset
 
-    signs = {look.sign for look in LOOKS.values()}
+    signs = {look.sign for look in STYLES.values()}
     assert len(signs) == len(VERDICTS) and all(f" {sign} " in LEGEND for sign in signs)
     assert ".v-reproduced" in asset("style.css")
 
@@ -231,7 +233,7 @@ def test_standings_are_made_of_the_leaderboard_and_the_benchmark(tmp_path):
 def test_the_leaderboard_counts_every_ranking_once():
     experiment = load_experiment("table-3.3", check_methods=False)
     columns = ["glpual/rkhs", "glpual/thesis", "svc-naive"]
-    ranking = Ranking(
+    ranking = MethodRanking(
         "data sets", "", "f1", 4, columns, [0.0] * 3, [2.0, 1.0, 3.0], 1.0, 0.1, "Friedman", 1.0, 0.05, []
     )
     found = {leader.method: leader for leader in leaders([(experiment, [ranking, ranking])])}

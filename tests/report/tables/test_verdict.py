@@ -9,7 +9,7 @@ from scipy import stats
 from pucli.report.tables.causes import CAUSES, automatic_cause
 from pucli.report.tables.published import read_published, setting_key
 from pucli.report.tables.samples import Samples
-from pucli.report.tables.verdict import BY_VARIANT, COMPARED, FEWEST_REPEATS, VERDICTS, Sample, judge
+from pucli.report.tables.verdict import BY_VARIANT, COMPARED, FEWEST_REPEATS, VERDICTS, MeanAndSd, judge
 from pucli.runner import load_experiment, plan
 from pucli.runner.experiment import Cause, Verdict, base_name
 from tests.helpers import ROOT
@@ -19,7 +19,7 @@ ONE_REPEAT = "disdat-swi"
 
 
 def verdict(obtained, published, metric="f1", **more):
-    return judge(Sample(*obtained), Sample(*published), metric, **more).verdict
+    return judge(MeanAndSd(*obtained), MeanAndSd(*published), metric, **more).verdict
 
 
 def test_beyond_two_standard_errors_the_verdict_is_better_or_worse():
@@ -31,7 +31,7 @@ def test_beyond_two_standard_errors_the_verdict_is_better_or_worse():
     for metric, less in (("seconds", "better"), ("error", "better"), ("nmi", "worse"), ("log_likelihood", "worse")):
         assert verdict((50 - outside, 3, 9), there, metric) == less
     assert verdict((50 - outside, 3, 9), there, "objective") == "not reproduced"  # no better side
-    found = judge(Sample(42, 3, 9), Sample(50, 4, 4), "f1")
+    found = judge(MeanAndSd(42, 3, 9), MeanAndSd(50, 4, 4), "f1")
     assert found.difference_in_sd == pytest.approx(-2)
     assert found.difference_in_errors == pytest.approx(-8 / math.sqrt(5))
 
@@ -39,7 +39,7 @@ def test_beyond_two_standard_errors_the_verdict_is_better_or_worse():
 def test_the_interval_is_that_of_welch():
     rng = np.random.default_rng(0)
     a, b = rng.normal(50, 3, 9), rng.normal(51, 4, 5)
-    found = judge(Sample(a.mean(), a.std(ddof=1), 9), Sample(b.mean(), b.std(ddof=1), 5), "f1")
+    found = judge(MeanAndSd(a.mean(), a.std(ddof=1), 9), MeanAndSd(b.mean(), b.std(ddof=1), 5), "f1")
     expected = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.90)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
@@ -73,25 +73,25 @@ def test_half_a_unit_of_the_last_printed_digit_widens_the_margin():
 
 
 def test_models_that_predict_one_class_reproduce_nothing():
-    found = judge(Sample(50.2, 1, 10), Sample(50, 1, 10), "f1", one_class=5)
+    found = judge(MeanAndSd(50.2, 1, 10), MeanAndSd(50, 1, 10), "f1", one_class=5)
     assert found.verdict == "degenerate" and "one class predicted in 5 of 10 repeats" in found.remark
     assert verdict((50.2, 1, 10), (50, 1, 10), one_class=4) == "reproduced"
     assert verdict((0.0, 0.0, 10), (0.0, 0.0, 10), one_class=10) == "degenerate"
 
 
 def test_a_missing_standard_deviation_is_replaced_by_the_other_with_a_note():
-    found = judge(Sample(53, math.nan, 1), Sample(50, 4, 10), "f1", random=False)
+    found = judge(MeanAndSd(53, math.nan, 1), MeanAndSd(50, 4, 10), "f1", random=False)
     assert found.verdict == "inconclusive" and "published sd assumed" in found.remark
-    found = judge(Sample(53, 1, 10), Sample(50, math.nan, 10), "f1")
+    found = judge(MeanAndSd(53, 1, 10), MeanAndSd(50, math.nan, 10), "f1")
     assert found.verdict == "better" and math.isnan(found.difference_in_sd) and "obtained sd assumed" in found.remark
     # of one repeat, 53 and 50 are as near as two draws are
-    once = judge(Sample(53, 2, 10), Sample(50, math.nan, 1), "f1")
+    once = judge(MeanAndSd(53, 2, 10), MeanAndSd(50, math.nan, 1), "f1")
     assert once.verdict == "inconclusive" and once.remark == "no published sd: obtained sd assumed, and one repeat"
-    assert judge(Sample(53, 2, 10), Sample(50, math.nan, 10), "f1").verdict == "better"
-    assert judge(Sample(50.5, 1, 10), Sample(50, math.nan, 1), "f1").verdict == "reproduced"
+    assert judge(MeanAndSd(53, 2, 10), MeanAndSd(50, math.nan, 10), "f1").verdict == "better"
+    assert judge(MeanAndSd(50.5, 1, 10), MeanAndSd(50, math.nan, 1), "f1").verdict == "reproduced"
     assert verdict((math.nan, math.nan, 0), (50, 4, 10)) == "not reproduced"
     # 0.00 +- 0.00 on both sides, as printed for one published cell
-    found = judge(Sample(0.004, 0, 10), Sample(0, 0, 10), "f1", rounding=0.005)
+    found = judge(MeanAndSd(0.004, 0, 10), MeanAndSd(0, 0, 10), "f1", rounding=0.005)
     assert (found.verdict, found.difference_in_sd) == ("reproduced", 0.0)
     assert verdict((0.2, 0, 10), (0, 0, 10), rounding=0.005) == "better"
 
@@ -115,7 +115,7 @@ def test_declared_words_are_those_of_the_report():
 def test_fewer_than_three_repeats_are_not_judged():
     """Unless the experiment has no randomness: then one repeat is all that there is to know."""
     for n in (1, 2):
-        found = judge(Sample(80.5, 2.0, n), Sample(80.0, 2.0, 10), "f1")
+        found = judge(MeanAndSd(80.5, 2.0, n), MeanAndSd(80.0, 2.0, 10), "f1")
         assert found.verdict == "not judged" and found.remark.startswith(f"{n} repeat")
         assert verdict((60.0, 1.0, n), (80.0, 1.0, 10)) == "not judged"
     assert verdict((80.5, 2.0, 3), (80.0, 2.0, 10)) != "not judged"

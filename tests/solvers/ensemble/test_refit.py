@@ -11,7 +11,7 @@ from pucli.core.seeding import stream
 from pucli.metrics.ranking import auc
 from pucli.solvers.ensemble.ensemble import Ensemble, fit_members
 from pucli.solvers.ensemble.first_fit import FirstFit
-from pucli.solvers.ensemble.members import MEMBERS, Member, TrainingRows, make_views
+from pucli.solvers.ensemble.members import MEMBERS, Member, MemberRows, make_views
 from pucli.solvers.ensemble.refit import MOST_LABELED, MOST_ROWS, quantile_map, refit
 from pucli.solvers.folds import stratified_folds
 from tests.solvers.ensemble.helpers import two_clouds
@@ -61,9 +61,9 @@ def test_refitted_members_keep_the_weights_that_the_threshold_rests_on() -> None
     folds = stratified_folds(s, 5, np.random.default_rng(0))[None]
 
     def same(member: Member) -> Member:
-        held_out = member.fit(
-            TrainingRows(make_views(X).one(member.view, X), s, folds), stream(0, "auto", member.name)
-        )[1]
+        held_out = member.fit(MemberRows(make_views(X).one(member.view, X), s, folds), stream(0, "auto", member.name))[
+            1
+        ]
         return replace(member, refit=lambda rows, targets, model, parameters, rng: (model, held_out))
 
     members = [same(member) for member in MEMBERS[:2]]

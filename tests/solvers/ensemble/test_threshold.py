@@ -16,11 +16,11 @@ from pucli.solvers.ensemble.threshold import (
     SHARES,
     best_share,
     expected_f1,
-    make_cut,
     recall_above,
     recall_curve,
-    recall_cut,
     share_for_f1,
+    threshold_for,
+    threshold_for_recall,
 )
 from pucli.solvers.prior.best_bin import best_bin
 
@@ -117,13 +117,15 @@ def test_the_true_auc_follows_from_the_pu_auc() -> None:
 @pytest.mark.parametrize("wanted", [0.5, 0.8, 0.95])
 def test_a_wanted_recall_is_reached_nine_times_in_ten(wanted: float) -> None:
     rng = np.random.default_rng(1)
-    kept = [1.0 - (recall_cut(rng.random(150), wanted)) >= wanted for _ in range(400)]  # recall above c is 1 - c
+    kept = [
+        1.0 - (threshold_for_recall(rng.random(150), wanted)) >= wanted for _ in range(400)
+    ]  # recall above c is 1 - c
     assert np.mean(kept) >= 0.87
     assert np.mean(kept) <= 0.99
 
 
 def test_a_recall_out_of_reach_of_few_rows_predicts_every_row_positive() -> None:
-    assert recall_cut(np.random.default_rng(0).random(5), 0.95) == -np.inf
+    assert threshold_for_recall(np.random.default_rng(0).random(5), 0.95) == -np.inf
 
 
 def at_prior(curve: np.ndarray, prior: float) -> np.ndarray:
@@ -151,7 +153,7 @@ def test_the_cut_for_f1_is_near_the_best_one() -> None:
     for seed in range(5):
         positive, population, truth = scores(0.3, 2.0, seed)
         curve = expected_recall(positive, population, 0.3)
-        cut = make_cut("f1", None, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
+        cut = threshold_for("f1", None, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
 
         def f1(value: float, population: np.ndarray = population, truth: np.ndarray = truth) -> float:
             predicted = population > value
@@ -164,7 +166,7 @@ def test_the_cut_for_f1_lies_between_the_best_share_and_the_prior() -> None:
     positive, population, _ = scores(0.3, 1.5, 0)
     curve = expected_recall(positive, population, 0.3)
     f1 = at_prior(curve, 0.3)
-    found = make_cut("f1", None, positive, population, 0.3, curve, f1, 0.9, 0.0)
+    found = threshold_for("f1", None, positive, population, 0.3, curve, f1, 0.9, 0.0)
     assert 0.3 < found.share < best_share(f1)
 
 
@@ -191,7 +193,7 @@ def test_a_cut_for_f1_that_would_take_one_row_lies_where_the_probability_is_one_
     for prior in (0.005, 0.2):
         curve = np.minimum(1.0, SHARES / prior)  # no negative before the last positive
         f1 = 2.0 * prior * curve / (SHARES + prior)
-        cuts[prior] = make_cut(**given, prior=prior, curve=curve, f1=f1, even=0.755)
+        cuts[prior] = threshold_for(**given, prior=prior, curve=curve, f1=f1, even=0.755)
     assert cuts[0.005].value == 0.755 and cuts[0.005].share == 0.25
     assert cuts[0.2].value != 0.755
 
@@ -207,7 +209,7 @@ def test_the_cut_for_f1_takes_most_rows_where_most_are_positive_and_few_are_rank
         ranking = float(true_auc(auc(positive, population), prior.value))
         expected = expected_f1(positive, population, prior.draws, rng)
         curve = expected_recall(positive, population, prior.value)
-        cut = make_cut("f1", None, positive, population, prior.value, curve, expected, ranking, 0.0)
+        cut = threshold_for("f1", None, positive, population, prior.value, curve, expected, ranking, 0.0)
         predicted = population > cut.value
         shares.append(cut.share)
         f1.append(2.0 * np.sum(predicted & truth) / (predicted.sum() + truth.sum()))
@@ -219,11 +221,12 @@ def test_a_wanted_share_and_number_of_rows_are_reached() -> None:
     curve = expected_recall(positive, population, 0.3)
     assert (
         np.sum(
-            population > make_cut("top", 150, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0).value
+            population
+            > threshold_for("top", 150, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0).value
         )
         == 150
     )
-    share = make_cut("share", 0.05, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
+    share = threshold_for("share", 0.05, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
     assert np.mean(population > share.value) == pytest.approx(0.05, abs=1e-3)
 
 
@@ -233,7 +236,7 @@ def test_the_printed_precision_is_the_wanted_one() -> None:
     population = np.concatenate([random.normal(size=1400), random.normal(size=600) + 2.5])
     positive = random.normal(size=60) + 2.2
     curve = np.minimum(1.0, SHARES / 0.3)
-    cut = make_cut("precision", 0.75, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
+    cut = threshold_for("precision", 0.75, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
     prior = PriorWithDraws(0.3, 0.25, 0.35, np.full(40, 0.3))
     assert estimates(positive, population, cut.value, prior, random, curve)["precision"].value >= 0.75
 
@@ -273,7 +276,7 @@ def test_three_labeled_rows_leave_the_recall_open(above: int) -> None:
 def test_a_wanted_precision_is_reached() -> None:
     positive, population, truth = scores(0.3, 2.0, 0, n=8000, p=2000)
     curve = expected_recall(positive, population, 0.3)
-    cut = make_cut("precision", 0.8, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
+    cut = threshold_for("precision", 0.8, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
     assert truth[population > cut.value].mean() == pytest.approx(0.8, abs=0.04)
 
 
@@ -292,14 +295,14 @@ def test_the_error_of_an_impossible_goal_names_the_reason(goal: str, wanted: flo
     positive, population, _ = scores(0.2, 0.0, 0)
     curve = expected_recall(positive, population, 0.2)
     with pytest.raises(UsageError, match=part):
-        make_cut(goal, wanted, positive, population, 0.2, curve, at_prior(curve, 0.2), 0.9, 0.0)
+        threshold_for(goal, wanted, positive, population, 0.2, curve, at_prior(curve, 0.2), 0.9, 0.0)
 
 
 def test_the_share_of_a_cut_is_what_is_above_it_also_among_equal_scores() -> None:
     population = np.array([0.0] * 60 + [1.0] * 30 + [2.0] * 10)
     curve = np.minimum(1.0, 2.0 * SHARES)
     for wanted in (0.05, 0.2, 0.5):
-        cut = make_cut("share", wanted, np.ones(10), population, 0.2, curve, at_prior(curve, 0.2), 0.9, 0.0)
+        cut = threshold_for("share", wanted, np.ones(10), population, 0.2, curve, at_prior(curve, 0.2), 0.9, 0.0)
         assert cut.share == np.mean(population > cut.value)
 
 
@@ -307,7 +310,7 @@ def test_the_highest_precision_is_not_rounded_up_to_the_wanted_one() -> None:
     positive, population = np.linspace(1.0, 2.0, 100), np.linspace(0.0, 2.0, 200)
     curve = np.minimum(1.0, SHARES / 0.5)
     with pytest.raises(UsageError, match=r"precision of 0\.994; the highest is 0\.993\. "):
-        make_cut("precision", 0.994, positive, population, 0.4968, curve, at_prior(curve, 0.4968), 0.9, 0.0)
+        threshold_for("precision", 0.994, positive, population, 0.4968, curve, at_prior(curve, 0.4968), 0.9, 0.0)
 
 
 def test_probabilities_are_calibrated_on_hidden_labels() -> None:

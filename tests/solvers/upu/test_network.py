@@ -9,9 +9,9 @@ from scipy.special import expit
 
 from pucli.estimators.unbiased.upu import NNPU, UPU
 from pucli.solvers.upu.network import (
-    Network,
+    NetworkWeights,
     Risk,
-    Training,
+    TrainingSettings,
     initial_network,
     network_gradient,
     network_score,
@@ -29,7 +29,7 @@ def problem(seed, n=60, m=3, n_p=20, shift=2.0):
 def perturbed(network, part, place, step):
     parts = [p.copy() for p in network]
     parts[part][place] += step
-    return Network(*parts)
+    return NetworkWeights(*parts)
 
 
 @given(seed=st.integers(0, 1000), prior=st.sampled_from([0.2, 0.5, 0.9]), non_negative=st.booleans())
@@ -39,7 +39,7 @@ def test_the_gradient_is_that_of_the_objective_of_a_step(seed, prior, non_negati
     labeled = y == 1
     rng = np.random.default_rng(seed)
     network = initial_network(3, 7, rng)
-    network = Network(network.W, rng.normal(size=7), 3 * network.v, rng.normal(size=1))
+    network = NetworkWeights(network.W, rng.normal(size=7), 3 * network.v, rng.normal(size=1))
     gradient = network_gradient(network, X, labeled, Risk(prior, non_negative, gamma=0.7))
     negative = Risk(prior, False).partial(network_score(network, X), labeled).negative
 
@@ -100,7 +100,7 @@ def test_decay_enters_through_the_gradient():
     X, y = problem(1)
     start = initial_network(3, 4, np.random.default_rng(5))
     gradient = network_gradient(start, X, y == 1, Risk(0.4, False))
-    training = Training(hidden=4, epochs=1, learning_rate=1e-3, decay=0.5)
+    training = TrainingSettings(hidden=4, epochs=1, learning_rate=1e-3, decay=0.5)
     fit = train_network(X, y == 1, Risk(0.4, False), np.random.default_rng(5), training)
     for before, after, g in zip(start, fit.network, gradient, strict=True):
         np.testing.assert_allclose(after - before, -1e-3 * np.sign(g + 0.5 * before), rtol=1e-3, atol=1e-9)

@@ -10,7 +10,7 @@ from pucli.solvers.row_losses.cache import RowStore
 from pucli.solvers.row_losses.linear import solve_linear
 from pucli.solvers.row_losses.losses import Scale, optimal_intercept
 from pucli.solvers.usmo import blocks
-from pucli.solvers.usmo.blocks import KernelProblem, _State, solve_kernel
+from pucli.solvers.usmo.blocks import KernelProblem, _DualState, solve_kernel
 from pucli.solvers.usmo.problem import double_hinge_losses, double_hinge_problem
 from pucli.solvers.usmo.start import one_class_start, subsample_start, uniform_start
 from tests.helpers import examples
@@ -150,8 +150,8 @@ def test_result_does_not_depend_on_cache_shrinking_start_or_row_order(monkeypatc
 
 def test_shrinking_leaves_rows_out_and_rebuilds_f_for_them(monkeypatch):
     restored = []
-    original = blocks._State.restore
-    monkeypatch.setattr(blocks._State, "restore", lambda self: (restored.append(self.active), original(self))[1])
+    original = blocks._DualState.restore
+    monkeypatch.setattr(blocks._DualState, "restore", lambda self: (restored.append(self.active), original(self))[1])
     problem = make(7, n=2500, p=50, m=6, lam=1e-3)
     solution = solve(problem, tol=1e-7)
     assert restored
@@ -165,7 +165,7 @@ def test_rows_that_cannot_violate_are_left_out_and_come_back_exact():
     problem = make(7, n=600, p=30, m=4, lam=1e-3)
     rows = RowStore(problem.X_u, problem.kernel, 1e7, 256)
     start = uniform_start(problem.losses, problem.total)
-    state = _State(rows, problem.losses, problem.a_X, start)
+    state = _DualState(rows, problem.losses, problem.a_X, start)
     sizes = []
     while len(sizes) < 2:
         highest, lowest = state.critical_values()

@@ -25,7 +25,7 @@ EXACT = 2**53  # largest integer up to which all are floats
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 
 
-class _Counted(NamedTuple):
+class _RangeIndex(NamedTuple):
     """An index of equally spaced integers, which has no column in the file."""
 
     name: str
@@ -43,11 +43,11 @@ def parquet_columns(schema: Any, wanted: Collection[str] = ()) -> list[str]:
     return [*names, counted.name] if counted is not None and counted.name not in names else names
 
 
-def _counted_index(schema: Any) -> _Counted | None:
+def _counted_index(schema: Any) -> _RangeIndex | None:
     try:
         about = json.loads(schema.metadata[b"pandas"])["index_columns"]
         [index] = [one for one in about if isinstance(one, dict) and one.get("kind") == "range"]
-        return _Counted(index["name"], int(index["start"]), int(index["step"])) if index["name"] else None
+        return _RangeIndex(index["name"], int(index["start"]), int(index["step"])) if index["name"] else None
     except (KeyError, TypeError, ValueError):  # not written by pandas
         return None
 

@@ -21,7 +21,7 @@ from pucli.data.columns.cells import cell_text, some_of
 from pucli.data.columns.doubtful_rows import few_at_end, parts_of, side_by_side
 from pucli.data.files.readers import excel_engine
 from pucli.data.files.table_size import check_fits, check_names, check_open_document, check_sheet
-from pucli.data.files.text.records import Record, header_place, note
+from pucli.data.files.text.records import Record, header_location, note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,7 +216,7 @@ def _table(
         Record(number, ["" if cell.value is None else cell_text(cell.value) for cell in row])
         for number, row in zip(numbers[:_LOOKED_AT], cells[:_LOOKED_AT], strict=True)
     ]
-    place = header_place(first, known)
+    place = header_location(first, known)
     if place:
         note(f"{path}: sheet {name!r}: the header is row {numbers[place]}; what stands above it is skipped")
     header, start = first[place].fields, place + 1

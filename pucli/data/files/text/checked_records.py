@@ -19,7 +19,7 @@ import numpy as np
 from pucli.core.errors import UsageError
 from pucli.data.columns.cells import is_number
 from pucli.data.columns.doubtful_rows import COUNTS, few_at_end
-from pucli.data.files.text.records import LONGEST, Record, Shape, endless_line, header_cells, split_records
+from pucli.data.files.text.records import LONGEST, Record, RecordShape, endless_line, header_cells, split_records
 
 TAIL = 2**13  # bytes in which the last record usually begins
 NEWLINE, RETURN, QUOTE, BLANK, TAB = b'\n\r" \t'
@@ -174,7 +174,7 @@ class CheckedRecords:
         The whole file as UTF-8.
     path : Path
         Name for messages.
-    shape : Shape
+    shape : RecordShape
     before : int
         Number of lines of the file that `source` has left out.
     ids : collection of int
@@ -186,7 +186,9 @@ class CheckedRecords:
         On reading: a record has too many fields, a quote is not closed, or a byte would be lost.
     """
 
-    def __init__(self, source: IO[bytes], path: Path, shape: Shape, before: int = 0, ids: Collection[int] = ()) -> None:
+    def __init__(
+        self, source: IO[bytes], path: Path, shape: RecordShape, before: int = 0, ids: Collection[int] = ()
+    ) -> None:
         self._source, self._path, self._shape = source, path, shape
         self._ids = [] if shape.spaced or shape.escape or shape.separator == " " else sorted(ids)
         self._ready = b""
@@ -449,7 +451,7 @@ class CheckedRecords:
             whose = "the header has" if shape.header else "the lines before have"
             raise UsageError(
                 f"{self._path}: line {line} has {width} fields, but {whose} {shape.n_fields}; "
-                + _way_out_of_long(fields, shape)
+                + _hint_for_long(fields, shape)
             )
         if width < shape.n_fields:
             if shape.row_names:
@@ -502,7 +504,7 @@ def _reason(error: csv.Error) -> str:
     return f"cannot be read ({error})"
 
 
-def _way_out_of_long(fields: Sequence[str], shape: Shape) -> str:
+def _hint_for_long(fields: Sequence[str], shape: RecordShape) -> str:
     """Return what to do about a line with more fields than columns."""
     cut = (field.strip() for field in fields if field.strip()[-1:] not in _CURLY)  # within its quotes
     if quote := next((field[0] for field in cut if field[:1] in _CURLY), ""):

@@ -74,7 +74,7 @@ def choices(sample: bytes) -> str:
     "cp1250 if it reads 'Wałęsa', mac-roman if 'Wa≥Ísa'"
     """
     found = [one for one in decoded(sample) if one.share >= LIKE_WORDS]
-    cells = _telling([_CELL.findall(one.text) for one in found])
+    cells = _distinguishing([_CELL.findall(one.text) for one in found])
     told = [f"{one.encoding} if {cell.strip()[:_QUOTED]!r}" for one, cell in zip(found, cells, strict=True)]
     return ", ".join(told).replace(" if ", " if it reads ", 1)
 
@@ -93,7 +93,7 @@ def misread(text: str, encoding: str) -> str:
     return f"has {max(odd[:_QUOTED], key=len)!r} when it is read as {encoding}; give --encoding {choices(raw)}"
 
 
-def _telling(texts: Sequence[Sequence[str]]) -> list[str]:
+def _distinguishing(texts: Sequence[Sequence[str]]) -> list[str]:
     """Return one cell of each of several readings of a text, at the first place where as many as possible differ."""
     at = range(min(map(len, texts), default=0))
     best = max(at, key=lambda k: (not texts[0][k].isascii(), len({cells[k] for cells in texts})), default=0)

@@ -69,7 +69,7 @@ def _objects(path: Path, text: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]
 def _numbered(path: Path, stream: io.TextIOWrapper) -> Iterator[tuple[int, dict[str, Any]]]:
     lines = _up_to_filled(stream)
     first = lines[-1] if lines else ""
-    if first.lstrip().startswith("[") or _is_cut(first):
+    if first.lstrip().startswith("[") or _is_truncated(first):
         rest = stream.read()
         if rest.strip() and _is_whole(first):
             raise UsageError(f"{path}: line {len(lines)} is a list, not an object{OBJECT}")
@@ -107,7 +107,7 @@ def _rows(path: Path, one: dict[str, Any]) -> list[dict[str, Any]]:
     return rows_of_document(path, one) if holds_parts(one) else [one]
 
 
-def _is_cut(line: str) -> bool:
+def _is_truncated(line: str) -> bool:
     """Return whether a line is the beginning of an object that goes on in the next lines."""
     try:
         json.loads(line)

@@ -22,11 +22,11 @@ from pucli.data.files.text.encodings import misread
 from pucli.data.files.text.records import (
     LONGEST,
     Record,
-    Shape,
+    RecordShape,
     endless_line,
     has_row_names,
     header_cells,
-    header_place,
+    header_location,
     note,
     quote_escape,
     split_records,
@@ -54,7 +54,7 @@ class TextLayout(NamedTuple):
     header: bool
     names: list[str]
     reading: Reading = Reading()
-    shape: Shape = Shape(",", 1)
+    shape: RecordShape = RecordShape(",", 1)
 
     @property
     def naming(self) -> str:
@@ -112,7 +112,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     if not head.strip():
         raise UsageError(f"{path} is empty; {WANTED}")
     _check_line_ends(path, head)
-    _tell_if_utf_8(path, head, reading.encoding)
+    _warn_if_utf_8(path, head, reading.encoding)
     said = _SEPARATOR_LINE.match(head)
     if said and not reading.separator:
         reading = replace(reading, separator=said[1])
@@ -123,7 +123,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     records = text_records(head, separator, escape=escape, count=RECORDS)
     if not records:
         raise UsageError(f"{path}: the first line cannot be read; quote a cell that contains a line end")
-    place = header_place(records, [name for name in known if not is_number(name)])
+    place = header_location(records, [name for name in known if not is_number(name)])
     if place:
         lines = f"line {above + records[place].line + reading.skip_rows}"
         note(f"{path}: the table begins in {lines}; what stands above it is skipped")
@@ -155,7 +155,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     spaced = not header or line.startswith(" ") or separator + " " in line
     inner = line.strip(f" {separator}")  # of a drawn table
     padded = header and separator != " " and 0 < inner.count(separator) == inner.count(" " + separator)
-    shape = Shape(
+    shape = RecordShape(
         separator, len(names), above + begin, escape, row_names, returns, header, cells, comments, spaced, padded
     )
     return TextLayout(separator, header, names, reading, shape)
@@ -177,7 +177,7 @@ def _named(cells: Sequence[str]) -> list[str]:
     return [cell or (f"{name}.1" if name in given else name) for cell, name in zip(cells, numbered, strict=True)]
 
 
-def _tell_if_utf_8(path: Path, head: str, encoding: str) -> None:
+def _warn_if_utf_8(path: Path, head: str, encoding: str) -> None:
     """Tell the user if a text that was read in another encoding is UTF-8 all the same, or looks garbled."""
     if not encoding or head.isascii():
         return

@@ -43,7 +43,7 @@ class Record(NamedTuple):
         return not any(self.fields) or (len(self.fields) == 1 and not self.fields[0].strip(" \t\r\n\x1a"))
 
 
-class Shape(NamedTuple):
+class RecordShape(NamedTuple):
     """Shape of the records of a file.
 
     separator : str
@@ -107,7 +107,7 @@ def _bare(cell: str) -> str:
 
 
 def header_cells(fields: Sequence[str], body: Sequence[Record] = ()) -> tuple[str, ...]:
-    """Return the fields of a header as `Shape` has them; () if rows look like it, as below "0,1" or "win,loss"."""
+    """Return the fields of a header as `RecordShape` has them; () if rows look like it, as below "win,loss"."""
     cells = tuple(map(_bare, fields))
     names = set(cells) - {""}
     rows_alike = sum(any(_bare(field) in names for field in row.fields) for row in body)
@@ -167,7 +167,7 @@ def _fit(text: str, separator: str, escape: str) -> bool:
     return len(widths) == 1
 
 
-def header_place(records: Sequence[Record], known: Iterable[str]) -> int:
+def header_location(records: Sequence[Record], known: Iterable[str]) -> int:
     """Return the position of the header among the first records, which titles or comments may precede."""
     wanted = set(known)
     cells = [{field.strip() for field in record.fields} for record in records[:20]]

@@ -35,7 +35,7 @@ LEAST_GAIN = 1e-6
 CATEGORY_RIDGE = 10.0
 
 
-class Columns(NamedTuple):
+class BinnedColumns(NamedTuple):
     """Binned rows, feature after feature."""
 
     bins: AnyArray  # (m, n), bins of the rows, merged in pairs where they are too many for the rows
@@ -69,12 +69,12 @@ class Search(NamedTuple):
     category_ridge: float
 
 
-def feature_columns(bins: AnyArray, coded: Bools) -> Columns:
-    """Return binned rows (n, m) as `Columns`; `coded` (m,) as there."""
+def feature_columns(bins: AnyArray, coded: Bools) -> BinnedColumns:
+    """Return binned rows (n, m) as `BinnedColumns`; `coded` (m,) as there."""
     sizes, most = bins.max(axis=0).astype(np.int64) + 1, max(FEWEST_BINS, len(bins) // ROWS_OF_BIN)
     merged = np.where(coded, 0, np.ceil(np.log2(np.maximum(sizes / most, 1.0)))).astype(np.int64)
     columns = np.ascontiguousarray(bins.T) >> merged.astype(np.uint8)[:, None]
-    return Columns(columns, ((sizes - 1) >> merged) + 1, merged, coded)
+    return BinnedColumns(columns, ((sizes - 1) >> merged) + 1, merged, coded)
 
 
 @njit(cache=True, nogil=True)
@@ -241,7 +241,7 @@ def _grow(  # noqa: PLR0913
 
 
 def grow_best_first(
-    columns: Columns, derivatives: Floats, features: Ints, histograms: Ints, least: int, ridge: float
+    columns: BinnedColumns, derivatives: Floats, features: Ints, histograms: Ints, least: int, ridge: float
 ) -> tuple[Tree, Ints, Floats, Floats]:
     """Return one tree as arrays, its value for each row, and what each feature gains."""
     n, leaves = columns.bins.shape[1], len(histograms)

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
-from pucli.core.saved_state import Array, Held, Scalar, State, StateError
+from pucli.core.saved_state import Array, Nested, Scalar, State, StateError
 from pucli.solvers.ensemble.trees import TOGETHER, Forest
 
 # The most levels of a category; with "none of them" they are the bits of a whole number.
@@ -115,8 +115,8 @@ class CategoryTrees:
     levels: Ints
     scale: float
     saved_state: ClassVar[State] = {
-        "categories": Held("Categories"),
-        "forest": Held("Forest"),
+        "categories": Nested("Categories"),
+        "forest": Nested("Forest"),
         "levels": Array("nodes", dtype="i8", low=0),
         "scale": Scalar(),
     }
