@@ -80,8 +80,12 @@ def check_document(command: str, document: dict[str, Any]) -> None:
     """A --json document fits the types of its command, and they declare each of its keys."""
     from pydantic import ValidationError
 
-    from pucli.cli.schema import adapter_of
+    from pucli.cli.schema import adapter_of, version_of
 
+    results = {key: value for key, value in document.items() if key not in ("error", "schema", "warnings")}
+    if "error" in document and results:  # those known before Ctrl-C
+        check_document(command, {"schema": version_of(command), **{k: v for k, v in document.items() if k != "error"}})
+        document = {key: value for key, value in document.items() if key not in results}
     adapter = adapter_of("error" if "error" in document else command)
     try:
         fitting = adapter.validate_json(json.dumps(document), strict=True)

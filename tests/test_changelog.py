@@ -4,7 +4,7 @@ import re
 
 from tests.helpers import ROOT
 
-KINDS = ["Added", "Changed results", "Changed", "Fixed", "Removed"]
+KINDS = ["Added", "Changed results", "Changed", "Fixed"]
 MOST_LINES, WIDEST = 120, 160
 
 

@@ -204,8 +204,10 @@ class SplitRowOptions(RowOptions):
         """Return the options, which name the example if they name no rows and no column; a remark says so first."""
         if any((self.dataset, self.data, self.label, self.positive, self.unlabeled, self.negative, self.split)):
             return self
+        example = replace(self, dataset=EXAMPLE)
+        _ = example.source  # an option of reading that is wrong is the only answer
         announce_example(out, own)
-        return replace(self, dataset=EXAMPLE)
+        return example
 
 
 def announce_example(out: Output, own: str) -> None:

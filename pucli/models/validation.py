@@ -20,6 +20,7 @@ from sklearn.utils import _safe_indexing
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import Bools, Floats, Ints
+from pucli.core.json_values import OrNaN
 from pucli.core.seeding import sample_of_each_kind, stream
 from pucli.estimators.base.data_defaults import half_ridge_of_means, ridge_of_means
 from pucli.metrics.ranking import CHANCE, chance_limit
@@ -41,16 +42,16 @@ class HeldOutResults:
     """Results on held-out rows."""
 
     # share of the labeled and of the unlabeled rows that are predicted positive
-    recall: float
-    share: float
-    pu_auc: float  # probability that a labeled row has a higher score than an unlabeled one, the mean over the folds
+    recall: OrNaN
+    share: OrNaN
+    pu_auc: OrNaN  # probability that a labeled row has a higher score than an unlabeled one, the mean over the folds
     # number of rows of each kind
     labeled: int
     unlabeled: int
     # standard deviations of the first three over the folds
-    recall_sd: float = 0.0
-    share_sd: float = 0.0
-    pu_auc_sd: float = 0.0
+    recall_sd: OrNaN = 0.0
+    share_sd: OrNaN = 0.0
+    pu_auc_sd: OrNaN = 0.0
     prior: float | None = None  # class prior of the model, which every fold uses; None if the method has none
 
     @property

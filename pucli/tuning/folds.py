@@ -25,7 +25,7 @@ def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1, groups: Int
         if len(rows) < n_folds:
             raise UsageError(
                 f"{len(rows)} {kind} rows cannot fill {n_folds} folds: each fold needs one. "
-                f"Use fewer folds ({by_interface('cv', '--cv')} {max(len(rows), 2)}) or more {kind} rows."
+                f"Use fewer folds ({by_interface('cv=', '--cv ')}{max(len(rows), 2)}) or more {kind} rows."
             )
     result = []
     for repeat in range(repeats):

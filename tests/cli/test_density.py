@@ -124,7 +124,6 @@ def test_the_error_without_torch_names_what_to_install(pucli, table, monkeypatch
     [
         (("--data", "rows.csv", "--label", "a"), "models a density without labels"),
         (("--data", "rows.csv", "--tune"), "models a density"),
-        ((), "--dataset NAME"),
         (("--data", "rows.csv", "--param", "n_components=100"), "cannot be trained"),
     ],
 )

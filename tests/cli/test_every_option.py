@@ -250,7 +250,7 @@ def test_jobs_are_passed_on(place, monkeypatch):
         raise Seen
 
     monkeypatch.setattr("pucli.tuning.tune", tune)
-    monkeypatch.setattr("pucli.models.fitting.fit", fit)
+    monkeypatch.setattr("pucli.models.auto.ranking.fit", fit)
     place(*TUNE.split(), "--n-jobs", "3")
     place(*LEARNERS["auto"].format(rows=OWN).split(), "--n-jobs", "3")
     assert asked == {"tune": 3, "auto": 3}

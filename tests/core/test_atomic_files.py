@@ -145,8 +145,8 @@ def test_streams_that_are_closed_or_full(trained, plain):
     for words in ("predict --model g.model --data pu.csv -q", "list methods --json"):
         done = run(trained, f"{{pucli}} {words} > /dev/full")
         assert done.returncode == 1 and "No space left" in done.stderr and "Traceback" not in done.stderr
-    done = run(trained, "{pucli} schema nope --json > /dev/full")
-    assert done.returncode == 2 and "unknown schema 'nope'" in done.stderr and "Traceback" not in done.stderr
+    done = run(trained, "{pucli} list nope --json > /dev/full")
+    assert done.returncode == 2 and "unknown listing 'nope'" in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.slow  # a process that reads until it is ended

@@ -331,5 +331,5 @@ def test_partial_predictions_of_killed_workers_are_removed(folder, tmp_path):
 
     model = SimpleNamespace(labels=np.array(["0", "1"]), columns=ColumnNames(("a", "b"), "bought", "1"))
     with pytest.raises(RunError):
-        Backend("dask", None, out).predict(Killed(), find_blocks(str(path / "part*.parquet")), model)
+        Backend("dask", None, out).predict(SimpleNamespace(), Killed(), find_blocks(str(path / "part*.parquet")), model)
     assert sorted(file.name for file in out.iterdir()) == [".part0.parquet.crc", "own.parquet"]

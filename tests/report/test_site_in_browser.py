@@ -98,7 +98,7 @@ def test_pages_are_short(site, browser, most):
     by_kind = defaultdict(list)
     for page in sorted(site.rglob("*.html"), key=lambda page: page.stat().st_size, reverse=True):
         by_kind[page.parent].append(page)
-    assert sum(map(len, by_kind.values())) > 100
+    assert sum(map(len, by_kind.values())) > 40
     heights = {}
     for page in (page for pages in by_kind.values() for page in pages[:most]):
         look(browser, page)

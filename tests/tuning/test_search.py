@@ -124,7 +124,7 @@ def test_folds_partition_and_deal_evenly(seed, n_p, n_u, folds):
 
 
 def test_too_few_labeled_rows_for_the_folds():
-    with pytest.raises(UsageError, match=r"3 labeled rows cannot fill 4 folds.*--cv 3"):
+    with pytest.raises(UsageError, match=r"3 labeled rows cannot fill 4 folds.*cv=3"):
         pu_folds(np.r_[np.ones(3), np.zeros(20)], 4, 0)
 
 

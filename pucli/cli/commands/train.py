@@ -72,9 +72,9 @@ def command(  # noqa: PLR0913
     _check_kind(entry, tune)
     if folds is not None and not tune:
         raise UsageError(f"--cv {folds} is for --tune, which is not given.")
-    where = where if backend.in_blocks else where.or_example(out, OWN_ROWS.get(entry.kind, CLASSES))
     number = folds or FOLDS
     given = method_parameters(method, param)
+    where = where if backend.in_blocks else where.or_example(out, OWN_ROWS.get(entry.kind, CLASSES))
     if where.files and where.scenario != SplitRowOptions.scenario:
         out.warn(
             f"--scenario {where.scenario} does not change how {method} is trained, only the estimated class prior, the "

@@ -104,6 +104,7 @@ def command(  # noqa: PLR0913
     from pucli.methods.effects import without_effect
     from pucli.models.fitting import prior_warning, seeded
     from pucli.tuning import TuningInterrupted
+    from pucli.tuning.scorers import RULES
 
     if where.columns:
         show_columns(out, where.source)
@@ -112,8 +113,10 @@ def command(  # noqa: PLR0913
     entry = get_method(method)
     if entry.kind != "pu":
         raise UsageError(f"{method} does not learn from labeled positives, which the scores of `pucli tune` need.")
-    where = where.or_example(out)
+    if score is not None:
+        opt.choice("score", score, RULES)
     fixed, wanted = method_parameters(method, param), method_grid(method, grid)
+    where = where.or_example(out)
     params = {**entry.params, **fixed}
     chosen_grid = _grid(entry, params, wanted)
     for line in without_effect(method, [*fixed, *(wanted or ())], {**params, **chosen_grid}):

@@ -288,7 +288,8 @@ def _concerns(out: Output, found: Findings, answer: AutoAnswer) -> list[str]:
                 f"{percents(prior.low, prior.high)}; use their order only, or label more rows"
             )
             continue
-        grave.insert(0 if "label column" in text else len(grave), text)  # what the labels mean comes first
+        first = "label column" in text or "cannot be guaranteed" in text  # what the labels mean, what was asked in vain
+        grave.insert(0 if first else len(grave), text)
     return [*grave, *later]
 
 

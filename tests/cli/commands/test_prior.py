@@ -372,12 +372,3 @@ def test_a_sample_is_said_to_be_one(tmp_path, pucli):
     )
     done = pucli("prior", "--data", tmp_path / "rows.csv", *WORDS, "--replicates", 0, "--estimator", "bbe")
     assert "labeled and 800 unlabeled rows, drawn at random" in done.err
-
-
-@pytest.mark.slow
-def test_the_printed_comparison_can_be_run(pucli, tmp_path):
-    path = table(tmp_path / "rows.csv", n=200, labeled=60)
-    done = pucli("advise", "--data", path, *WORDS, "--scenario", "single-training-set", "--rows", 150)
-    [line] = [line for line in done.err.splitlines() if "pucli compare" in line]
-    words = line.split("pucli compare ")[1].split()
-    assert "--scenario" in words and "--rows" not in words and words[:3] == ["auto", words[1], "--data"]

@@ -217,7 +217,7 @@ def test_collect_and_report_build_the_table_from_stored_cells(pucli, small, tmp_
     refused(pucli("report", small()), "no cell of small has been run", "pucli reproduce small")
     pucli("reproduce", "small.yaml", "--profile", "smoke")
     ran = pucli("reproduce", "small.yaml", "--profile", "smoke", "--collect", "--json").document
-    assert "run" not in ran
+    assert ran["run"] is None
     reported = pucli("report", "small.yaml", "--format", "md,tex", "--profile", "smoke", "--json").document
     assert reported["report"]["rows"] == ran["report"]["rows"]
     assert any(name.endswith("table.tex") for name in reported["report"]["files"])
@@ -348,6 +348,8 @@ def test_a_file_with_the_wrong_content_never_reaches_the_cache(pucli, tmp_path, 
     folder = tmp_path / "mirror"
     folder.mkdir()
     (folder / "seeds_dataset.txt").write_text("1 2 3\n")
+    assert "6 bytes, and 9,304 are declared" in pucli("fetch", "seeds", "--mirror", folder).err
+    (folder / "seeds_dataset.txt").write_text("1" * 9304)
     done = pucli("fetch", "seeds", "--mirror", folder)
     assert done.code == 1
     assert "checksum mismatch" in done.err

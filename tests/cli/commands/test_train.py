@@ -36,7 +36,7 @@ def test_train_prints_a_summary_for_people(pucli, customers):
     assert "150 rows, 20 labeled, 130 unlabeled" in done.out
     assert "proven: less than" in done.out
     assert "training time" in done.out
-    assert "--model FILE" in done.err  # a remark, not a result
+    assert "--model glpual.model" in done.err  # a remark, not a result
 
 
 def test_quiet_suppresses_the_remarks(pucli, customers):

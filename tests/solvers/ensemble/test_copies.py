@@ -55,7 +55,7 @@ def test_rows_that_are_close_by_chance_are_no_copies(m: int) -> None:
 @pytest.mark.slow  # two fits of the automatic classifier
 def test_the_estimates_of_auto_are_not_those_of_copies() -> None:
     X, s, positive = table(5)
-    with pytest.warns(UserWarning, match=r"300 of 300 labeled rows are copies.*groups="):
+    with pytest.warns(UserWarning, match=r"300 of 300 labeled rows are copies.*pass groups to fit"):
         model = AutoPU().fit(X, s)
     true = roc_auc_score(positive, model.score_rows(X[300:]))
     assert model.estimates_["auc"].value < true + 0.1
