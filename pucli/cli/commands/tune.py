@@ -112,7 +112,10 @@ def command(  # noqa: PLR0913
     output_file("--trials", trials, *where.files, where.split)
     entry = get_method(method)
     if entry.kind != "pu":
-        raise UsageError(f"{method} does not learn from labeled positives, which the scores of `pucli tune` need.")
+        raise UsageError(
+            f"{method} does not learn from labeled positives, which the scores of `pucli tune` need; train it with "
+            f"`pucli train --method {method}`, and give parameters with --param."
+        )
     if score is not None:
         opt.choice("score", score, RULES)
     fixed, wanted = method_parameters(method, param), method_grid(method, grid)
