@@ -16,7 +16,7 @@ from pucli.cli.main import command_names
 from pucli.cli.schema import ANSWERS, adapter_of, document_schema, version_of
 from tests.cli import recorded_documents
 from tests.cli.commands.test_reproduce import SMALL
-from tests.cli.test_terminal import LINES, REFUSED, ROWS
+from tests.cli.test_terminal import EXPORT, LINES, REFUSED, ROWS
 from tests.helpers import ROOT
 
 # Besides the lines of a terminal's test: the other forms of a document, and the commands that need a run.
@@ -88,6 +88,8 @@ def test_every_command_has_a_schema_and_each_key_is_required():
 def test_every_document_fits_and_no_key_of_it_can_go(ready, tmp_path):
     tried = set()
     for line in [*LINES.values(), *MORE, *SITE]:
+        if line == EXPORT:
+            continue
         if line.startswith("review --answers"):
             sample = tmp_path / "sample.csv"
             head, *rows = sample.read_text().splitlines()
@@ -98,7 +100,16 @@ def test_every_document_fits_and_no_key_of_it_can_go(ready, tmp_path):
         assert next(iter(done.document)) == "schema" and done.document["schema"] == version_of(command)
         check_each_key(command, done.document)
         tried.add(command)
-    assert tried >= set(command_names()) - set(REFUSED)
+    assert tried >= set(command_names()) - set(REFUSED) - {"export"}
+
+
+@pytest.mark.slow
+def test_the_document_of_an_export_fits(ready):
+    pytest.importorskip("onnx", reason="the extra [onnx] is not installed")
+    ready(*LINES["train"].split())
+    done = ready(*EXPORT.split(), "--json")
+    assert done.code == 0, done.out
+    check_each_key("export", done.document)
 
 
 def test_errors_fit_their_schema(pucli):

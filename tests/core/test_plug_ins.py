@@ -295,5 +295,5 @@ def test_a_built_in_name_is_not_redefined(pucli, table):
 
 
 def test_no_package_is_looked_for_where_our_own_names_suffice(monkeypatch):
-    monkeypatch.setattr(plug_ins, "offers", lambda group: pytest.fail("looked"))
+    monkeypatch.setattr(plug_ins, "plug_ins", lambda group: pytest.fail("looked"))
     assert get_method("glpual") is METHODS["glpual"]

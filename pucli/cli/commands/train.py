@@ -120,8 +120,8 @@ def command(  # noqa: PLR0913
 def _check_kind(entry: Method, tune: bool) -> None:
     if entry.kind == "clustering":
         raise UsageError(
-            f"{entry.name} finds clusters and predicts no labels; use {entry.estimator.partition(':')[2]} from Python, or "
-            "run `pucli reproduce classtering-clustering --profile quick`, a table of such methods."
+            f"{entry.name} finds clusters and predicts no labels; use {entry.estimator.partition(':')[2]} from Python, "
+            "or run `pucli reproduce classtering-clustering --profile quick`, a table of such methods."
         )
     if tune and entry.kind == "density":
         raise UsageError(f"--tune needs labels, and {entry.name} models a density without any; leave --tune out.")

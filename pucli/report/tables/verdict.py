@@ -116,9 +116,9 @@ def judge(
 
     Examples
     --------
-    >>> judge(MeanAndSd(80.5, 2.0, 10), Sample(80.0, 2.0, 10), "f1").verdict
+    >>> judge(MeanAndSd(80.5, 2.0, 10), MeanAndSd(80.0, 2.0, 10), "f1").verdict
     'reproduced'
-    >>> judge(MeanAndSd(68.0, 37.4, 5), Sample(96.4, 1.4, 5), "f1").verdict
+    >>> judge(MeanAndSd(68.0, 37.4, 5), MeanAndSd(96.4, 1.4, 5), "f1").verdict
     'inconclusive'
     """
     if obtained.n == 0 or math.isnan(obtained.mean):

@@ -133,7 +133,7 @@ def test_a_package_adds_a_format(tmp_path, monkeypatch):
 
     own = Reader("bars", (".bars",), read, recognize=lambda head: head.startswith(b"BARS"))
     offers = [plug_ins.PlugIn(one.name, "package", "1.0", one) for one in (own, Reader("mine", (".csv",), read))]
-    monkeypatch.setattr(plug_ins, "offers", lambda group: tuple(offers))
+    monkeypatch.setattr(plug_ins, "plug_ins", lambda group: tuple(offers))
     plug_ins.named.cache_clear()
     path = tmp_path / "rows.bars"
     path.write_text("BARS\n" + "\n".join(f"{i}|{i % 2}" for i in range(9)))
