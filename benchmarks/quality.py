@@ -1,6 +1,6 @@
 """How good the automatic classifier is on 32 public tasks, beside baselines, our methods and other libraries.
 
-Every method has the same splits. F1 is that at the method's own cut; AUC and F1 are means over tasks on test rows.
+Every method has the same splits. F1 is at the method's own threshold; AUC and F1 are means over tasks on test rows.
 "Rank" is the mean rank by F1 among those that are told nothing, "auto wins" on how many tasks auto has the larger F1,
 "prior error" the mean absolute one, "worst to SVC" the smallest difference of a task's mean F1 to the naive SVC's, and
 "kept" the share of the cells whose 90 % interval holds the truth. Two of the ceilings run on case-control labels only.

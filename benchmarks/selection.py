@@ -92,7 +92,7 @@ class Candidates:
         outcomes = route.outcomes(self.points)
         self.held_out = np.asarray(outcomes)
         self.evidence = {
-            threshold: evidence(route, outcomes, self.rule._replace(moves_cut=threshold == "moved"))
+            threshold: evidence(route, outcomes, self.rule._replace(moves_threshold=threshold == "moved"))
             for threshold in THRESHOLDS
         }
 
@@ -103,7 +103,7 @@ class Candidates:
             for point in self.points
         ]
         return {
-            threshold: np.array([f1(y, one > cut) for one, cut in zip(scores, seen.cut, strict=True)])
+            threshold: np.array([f1(y, one > threshold) for one, threshold in zip(scores, seen.threshold, strict=True)])
             for threshold, seen in self.evidence.items()
         }
 

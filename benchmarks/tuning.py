@@ -1,4 +1,4 @@
-"""Which rule chooses parameters best without true labels: PUF once, estimated F1, or PU-AUC and then the cut.
+"""Which rule chooses parameters best without true labels: PUF once, estimated F1, or PU-AUC and then the threshold.
 
 The tasks and splits are those of benchmark `quality`, case-control, of at most `MOST_FEATURES` features. Features are
 standardized, parameters are chosen on the training rows, and F1 and AUC are those of the test rows. "wins" counts the

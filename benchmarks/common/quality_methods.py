@@ -67,7 +67,7 @@ def auto(problem: Problem, **how: Any) -> Prediction:
 
 
 def naive_svc(problem: Problem) -> Prediction:
-    """Fit a class-balanced SVC that treats unlabeled rows as negative, cut at zero."""
+    """Fit a class-balanced SVC that treats unlabeled rows as negative, with the threshold at zero."""
     scores = _svc_scores(problem)
     return Prediction(scores, scores > 0)
 
@@ -82,26 +82,26 @@ def sar_em(problem: Problem) -> Prediction:
 
 
 def svc_true_prior(problem: Problem) -> Prediction:
-    """Fit the same SVC, cut so that a share of the test rows equal to the true prior is above."""
+    """Fit the same SVC, with the threshold set so that a share of the test rows equal to the true prior is above."""
     scores = _svc_scores(problem)
     return Prediction(scores, scores > np.quantile(scores, 1.0 - problem.true_prior))
 
 
 def auto_true_prior(problem: Problem) -> Prediction:
-    """Fit `AutoPU`, cut at the share of its held-out scores that is the true prior."""
+    """Fit `AutoPU`, with the threshold at the share of its held-out scores that is the true prior."""
     model = AutoPU(scenario=problem.scenario, random_state=problem.seed, goal="share", wanted=problem.true_prior)
     scores = model.fit(problem.X, problem.labeled).decision_function(problem.X_test)
     return Prediction(scores, scores > 0)
 
 
 def true_labels(problem: Problem) -> Prediction:
-    """Fit the ensemble of `AutoPU` to true labels, cut for the largest F1 of its held-out scores."""
+    """Fit the ensemble of `AutoPU` to true labels; its threshold has the largest F1 of held-out scores."""
     known = problem.y == 1
     return _ensemble(problem, problem.X, known, float(known.mean()))
 
 
 def without_hidden(problem: Problem) -> Prediction:
-    """Fit the ensemble of `AutoPU` to labeled rows and negatives alone, cut for the largest F1 at the true prior.
+    """Fit the ensemble of `AutoPU` to labeled rows and negatives alone; the F1 at the true prior sets its threshold.
 
     It is the ensemble of AutoPU, without its refit, if the hidden positives had been taken out of the unlabeled rows.
     """
@@ -110,16 +110,18 @@ def without_hidden(problem: Problem) -> Prediction:
 
 
 def _ensemble(problem: Problem, X: np.ndarray, positive: np.ndarray, prior: float) -> Prediction:
-    """Fit the ensemble to rows X (n, m) of known classes; the cut has the largest F1 of held-out scores."""
+    """Fit the ensemble to rows X (n, m) of known classes; the threshold has the largest F1 of held-out scores."""
     folds = stratified_folds(positive, number_of_folds(positive), stream(problem.seed, "folds"))[None]
     population = np.ones(len(positive), bool)
     with threadpool_limits(1):
         fitted = fit_members(MEMBERS, make_views(X), X, positive, population, folds, problem.seed, 1)
         scores, held_out = fitted[0].score(problem.X_test), fitted[1].mean(axis=0)
-    cuts = np.unique(held_out)
-    recall, taken = (np.array([(held_out[of] > cut).mean() for cut in cuts]) for of in (positive, ~positive))
+    thresholds = np.unique(held_out)
+    recall, taken = (
+        np.array([(held_out[of] > threshold).mean() for threshold in thresholds]) for of in (positive, ~positive)
+    )
     f1 = 2.0 * prior * recall / (prior * recall + (1.0 - prior) * taken + prior)
-    return Prediction(scores, scores > cuts[int(np.argmax(f1))])
+    return Prediction(scores, scores > thresholds[int(np.argmax(f1))])
 
 
 def lightgbm(problem: Problem) -> Prediction:

@@ -55,8 +55,6 @@ def method_parameters(method: str, items: Sequence[str] | None) -> dict[str, Any
     from pucli.methods import check_value
 
     given = assignments("--param", items or ())
-    if "threshold" in given and "cut" not in given:  # the word everywhere else; cells are keyed by `cut`
-        given["cut"] = given.pop("threshold")
     check_names(method, given)
     found = {key: _value(method, key, value) for key, value in given.items()}
     for key, value in found.items():

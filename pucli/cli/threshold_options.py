@@ -81,23 +81,23 @@ class MovedThreshold:
         return replace(saved, pipeline=Pipeline(steps))
 
 
-def unkept_recall(cut: MovedThreshold, model: Any) -> str:
+def unkept_recall(threshold: MovedThreshold, model: Any) -> str:
     """Return why the requested recall cannot be guaranteed and which can, or "" if it can or none is requested."""
-    if cut.recall is None:
+    if threshold.recall is None:
         return ""
     import numpy as np
 
     from pucli.solvers.ensemble.threshold import CONFIDENCE, threshold_for_recall
 
     count = len(model._positive)
-    if math.isfinite(threshold_for_recall(np.arange(count), cut.recall)):
+    if math.isfinite(threshold_for_recall(np.arange(count), threshold.recall)):
         return ""
     # the least of the held-out scores of p labeled rows keeps a recall r with confidence 1 - r**p
     most = math.floor(1000 * (1 - CONFIDENCE) ** (1 / count)) / 1000
-    enough = f"{math.ceil(math.log(1 - CONFIDENCE) / math.log(cut.recall)):,}" if cut.recall < 1 else ""
+    enough = f"{math.ceil(math.log(1 - CONFIDENCE) / math.log(threshold.recall)):,}" if threshold.recall < 1 else ""
     more = f"or train with at least {enough} labeled rows" if enough else "since no number of rows guarantees 1"
     return (
-        f"a recall of {cut.recall:g} cannot be guaranteed, so every row is predicted positive: with "
+        f"a recall of {threshold.recall:g} cannot be guaranteed, so every row is predicted positive: with "
         f"{100 * CONFIDENCE:g} % confidence, {count} labeled rows guarantee at most {most:g}. Ask for less recall, "
         f"{more}."
     )

@@ -81,14 +81,14 @@ class BlockModel:
     # share of positives among the unlabeled rows by the best bin of the training scores, and the score above which that
     # share of them lies
     prior: float
-    cut: float
+    threshold: float
     checked: Checked  # findings about the columns
     curve: ProbabilityCurve | None = None  # probabilities by score
 
     @property
     def coef(self) -> Floats:
         """Coefficients (r,) of the columns; the last is the intercept minus the threshold of the estimator."""
-        return np.append(self.estimator.coef_, self.estimator.intercept_ - (self.estimator.cut or 0.0))
+        return np.append(self.estimator.coef_, self.estimator.intercept_ - (self.estimator.threshold or 0.0))
 
     def of_rows(self, X: Floats) -> dict[str, Floats]:
         """Return for each row of X (n, m) the score, the probability and its range."""
@@ -266,9 +266,9 @@ def _choose(
     best = choose(
         points, PointScores(areas, none, none > 0), Rule(RANKING, "unlabeled", entry.regularization, entry.ridge)
     )
-    if model.cut is not None:
+    if model.threshold is not None:
         return points[best]
-    return {**points[best], "cut": _best_threshold(labeled[best], unlabeled[best])}
+    return {**points[best], "threshold": _best_threshold(labeled[best], unlabeled[best])}
 
 
 def _best_threshold(labeled: Ints, unlabeled: Ints) -> float:
@@ -289,10 +289,10 @@ def _with_threshold(runner: Runner, blocks: Sequence[Block], model: BlockModel) 
     useless = degeneracy(model.estimator.positive_share_, model.estimator.labeled_recall_)
     if useless:
         warnings.warn(f"{METHOD} {useless}", DegenerateModelWarning, stacklevel=3)
-    prior, cut = prior_and_threshold(labeled, unlabeled)
+    prior, threshold = prior_and_threshold(labeled, unlabeled)
     positive, population = _drawn(labeled), _drawn(unlabeled)
     curve = curve_of(positive, population, prior_of(positive, population, prior))
-    return replace(model, prior=prior, cut=cut, curve=curve)
+    return replace(model, prior=prior, threshold=threshold, curve=curve)
 
 
 def _drawn(counts: Ints) -> Floats:

@@ -46,7 +46,7 @@ class Shift:
     p_same: float | None
     p_only_prior: float | None
     columns: tuple[str, ...]  # columns that changed in another way, the clearest first
-    cut: float  # the score above which the expected F1 of the file is largest, with the adapted probabilities
+    threshold: float  # the score above which the expected F1 of the file is largest, with the adapted probabilities
     remarks: tuple[str, ...]  # cells and columns that are unlike those of training, and rows of training
 
     def adapt(self, blocks: Iterator[pd.DataFrame], words: Mapping[str, str]) -> Iterator[pd.DataFrame]:
@@ -54,7 +54,10 @@ class Shift:
         labels = np.array([words.get("0", "0"), words.get("1", "1")], dtype=object)
         for block in blocks:
             p = block["probability"].to_numpy()
-            found: dict[str, Any] = {"score": block["score"] - self.cut, "probability": self._of(p, self.prior.value)}
+            found: dict[str, Any] = {
+                "score": block["score"] - self.threshold,
+                "probability": self._of(p, self.prior.value),
+            }
             found["prediction"] = labels[(found["score"] > 0.0).astype(int)]
             if "probability_low" in block:
                 found["probability_low"] = self._of(p, self.prior.low)
@@ -87,7 +90,7 @@ def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None
     counts = _numbers_of_rows(saved)
     known = counts[0] if counts else 0
     prior = _new_prior(saved, score, p, trained, known)
-    cut = _threshold(score, adapted(p, trained.value, prior.value))
+    threshold = _threshold(score, adapted(p, trained.value, prior.value))
     alike, other, columns = _tested(saved, tally, counts) if counts else (None, None, ())
     verdict: Literal["same", "prior", "more", "untested"] = "untested"
     if alike is not None and other is not None:
@@ -96,7 +99,7 @@ def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None
     warnings = list(tally.lines())
     if (again := trained_rows.found()) is not None:
         warnings.append(f"{again} that the model was trained on, the labeled ones among them: they tell nothing new.")
-    return Shift(len(p), verdict, prior, trained, alike, other, named, cut, tuple(warnings))
+    return Shift(len(p), verdict, prior, trained, alike, other, named, threshold, tuple(warnings))
 
 
 def _new_prior(saved: SavedModel, scores: Floats, p: Floats, trained: Estimate, known: int) -> NewPrior:

@@ -27,7 +27,7 @@ class Evidence(NamedTuple):
     # (n_points,), PU-AUC and its standard error; NaN without scores
     ranking: Floats
     ranking_error: Floats
-    cut: Floats  # (n_points,), score above which rows are predicted positive; zero without scores
+    threshold: Floats  # (n_points,), score above which rows are predicted positive; zero without scores
 
     def scores(self, rule: Rule) -> PointScores:
         """Return the scores of the points by a rule."""
@@ -54,17 +54,17 @@ def evidence(route: Route, outcomes: Outcomes, rule: Rule, there: Bools | None =
     labeled, home = route.s == 1, _homes(route.folds, len(route.s), there)
     parts = [(r, rows & labeled, rows & ~labeled) for r, rows in enumerate(home >= 0) if rows.any()]
     marked, others = (home >= 0) & labeled, (home >= 0) & ~labeled
-    ranking, cut = np.empty((len(outcomes), 2)), np.zeros(len(outcomes))
+    ranking, threshold = np.empty((len(outcomes), 2)), np.zeros(len(outcomes))
     counts = np.zeros((len(outcomes), shape[0] * shape[1], 4), dtype=np.int64)
     counts[:, :, 1] = np.bincount(home[marked], minlength=counts.shape[1])
     counts[:, :, 3] = np.bincount(home[others], minlength=counts.shape[1])
     for p, scores in enumerate(outcomes):
         ranking[p] = np.mean([ranked(scores[r, upper], scores[r, lower]) for r, upper, lower in parts], axis=0)
-        if rule.moves_cut:
-            cut[p] = _best_threshold(scores[marked], scores[others], rule)
+        if rule.moves_threshold:
+            threshold[p] = _best_threshold(scores[marked], scores[others], rule)
         for column, rows in ((0, marked), (2, others)):
-            counts[p, :, column] = np.bincount(home[rows & (scores > cut[p])], minlength=counts.shape[1])
-    return Evidence(counts.reshape(len(outcomes), *shape, 4), ranking[:, 0], ranking[:, 1], cut)
+            counts[p, :, column] = np.bincount(home[rows & (scores > threshold[p])], minlength=counts.shape[1])
+    return Evidence(counts.reshape(len(outcomes), *shape, 4), ranking[:, 0], ranking[:, 1], threshold)
 
 
 def _homes(folds: list[list[Fold]], n: int, there: Bools | None) -> Ints:

@@ -68,20 +68,22 @@ def labeling(labels: Any, pos_label: Any = None) -> AnyArray:
 
 def rule_for(method: Method, name: str | None, denominator: str, fixed: Point) -> Rule:
     """Return the selection rule called `name`, or the default rule of the method."""
-    takes_cut = "cut" in estimator_class(method)._get_param_names()
-    name = name or (RANKING if takes_cut else "f1")
+    takes_threshold = "threshold" in estimator_class(method)._get_param_names()
+    name = name or (RANKING if takes_threshold else "f1")
     population = check_rule(name, denominator)
-    if name == RANKING and not takes_cut:
-        raise UsageError(f"{method.name} has no parameter 'cut', which the score {RANKING} sets; use the score f1.")
-    moves_cut = name == RANKING and fixed.get("cut") is None
-    return Rule(name, population, method.regularization, method.ridge, moves_cut=moves_cut)
+    if name == RANKING and not takes_threshold:
+        raise UsageError(
+            f"{method.name} has no parameter 'threshold', which the score {RANKING} sets; use the score f1."
+        )
+    moves_threshold = name == RANKING and fixed.get("threshold") is None
+    return Rule(name, population, method.regularization, method.ridge, moves_threshold=moves_threshold)
 
 
 def check_parameters(method: Method, fixed: Point, grid: Mapping[str, list[Any]]) -> None:
     """Raise UsageError for a parameter that the method does not have or a value out of range."""
-    if "cut" in grid:
+    if "threshold" in grid:
         raise UsageError(
-            f"cut: no parameter of a grid; the score {RANKING} moves it, the threshold, to the greatest estimated F1."
+            f"threshold: no parameter of a grid; the score {RANKING} moves it to the greatest estimated F1."
         )
     known = estimator_class(method)._get_param_names()
     for name in [*fixed, *grid]:

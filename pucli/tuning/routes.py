@@ -169,7 +169,7 @@ def make_route(
         alone = functools.partial(make_route, scores=scores, score_error=score_error)
         one = [[alone(route, method, rows._replace(folds=[[f]]), fixed, None) for f in repeat] for repeat in rows.folds]
         return FoldsInParallel(one, rows.s, rows.folds, scores, n_jobs)
-    if route != "generic" and method.path and fixed.get("cut") is None:
+    if route != "generic" and method.path and fixed.get("threshold") is None:
         module, _, name = method.path.partition(":")
         path = getattr(importlib.import_module(module), name)
         if path.supports(fixed):

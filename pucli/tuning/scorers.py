@@ -58,7 +58,7 @@ class Rule(NamedTuple):
     ridge: str = "lam"  # the parameter meant by "strongest ridge"
     prior: float = float("nan")  # for "f1" and "pu-auc": share of positives among the rows in the denominator
     # whether predictions are positive above the threshold with the greatest estimated F1, not above zero
-    moves_cut: bool = False
+    moves_threshold: bool = False
 
 
 def check_rule(rule: str, denominator: str) -> Denominator:

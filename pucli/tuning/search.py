@@ -167,9 +167,9 @@ class _Search:
         parts += [("grid", self.points[:n], found.of(range(n)))]
         parts += [("greedy", self.points[n:], found.of(range(n, len(self.points))))]
         parts = [part for part in parts if part[1]]
-        cut = {"cut": float(found.cut[chosen])} if self.rule.moves_cut else {}
+        threshold = {"threshold": float(found.threshold[chosen])} if self.rule.moves_threshold else {}
         return TuneResult(
-            params={**self.fixed, **self.choice.point, **cut},
+            params={**self.fixed, **self.choice.point, **threshold},
             score=self.choice.score,
             score_se=self.choice.standard_error if counts[..., 0].size > 1 or self.rule.name == RANKING else np.nan,
             rule=self.rule.name,
@@ -224,7 +224,7 @@ def tune(  # noqa: PLR0913
     cv_repeats : int, optional
         Number of cross-validations, each with new folds. Default: 2, or 1 above 20,000 rows.
     rule : str, optional
-        A key of `pucli.tuning.RULES`. Default: "pu-auc", or "f1" for a method that has no parameter `cut`.
+        A key of `pucli.tuning.RULES`. Default: "pu-auc", or "f1" for a method that has no parameter `threshold`.
     denominator : {"unlabeled", "all"}, default "unlabeled"
         Rows in the denominator of PUF: "unlabeled" for case-control data, "all" for a single training set.
     greedy_step : float, optional
@@ -274,7 +274,7 @@ def tune(  # noqa: PLR0913
     >>> s = np.r_[np.ones(20), np.zeros(70)]
     >>> result = tune("glpual", X, s, grid={"lam": [0.1, 10.0]})
     >>> sorted(result.params)
-    ['c_u', 'cut', 'lam']
+    ['c_u', 'threshold', 'lam']
     """
     started = time.perf_counter()
     entry = named_method(method)

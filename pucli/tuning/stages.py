@@ -78,7 +78,7 @@ def _is_rbf(method: Method, params: Point) -> bool:
     """Return whether all points have the RBF kernel of a method supported by `LandmarkRoute`."""
     known = {**estimator_class(method)().get_params(), **params}
     plain = known.get("form", "rkhs") == "rkhs" and known.get("max_rank") is None
-    plain = plain and known.get("solver", "dual") != "admm" and known.get("cut") is None
+    plain = plain and known.get("solver", "dual") != "admm" and known.get("threshold") is None
     return method.on_features and known.get("kernel") == "rbf" and plain
 
 

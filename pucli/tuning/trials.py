@@ -62,8 +62,8 @@ class Trials(Sequence[dict[str, Any]]):
             "n_unlabeled": pooled[:, 3],
             "constant": scores.constant,
         }
-        if rule.moves_cut:
-            columns |= {"cut": found.cut, "f1": estimated_f1(pooled, rule)}
+        if rule.moves_threshold:
+            columns |= {"threshold": found.threshold, "f1": estimated_f1(pooled, rule)}
         return cls(columns, names)
 
     @classmethod

@@ -293,7 +293,7 @@ def test_changes_are_allowed(place, tmp_path, monkeypatch, command):
 
 
 @pytest.mark.slow
-def test_where_the_scores_are_cut(place):
+def test_where_the_threshold_lies(place):
     """Each of --for, --recall, --precision and --share moves the threshold, in auto and in predict."""
     own = ("auto", *OWN.split(), "--json")
     goals = [("--for", "f1"), ("--recall", "0.5"), ("--precision", "0.05"), ("--share", "0.1")]
@@ -306,7 +306,7 @@ def test_where_the_scores_are_cut(place):
     assert place(*own, "--model", "auto.model").code == 0
     words = ("predict", "--model", "auto.model", "--data", "both.csv", "--json")
     moved = [place(*words, *goal).document["counts"] for goal in [*goals, ("--share", "0.9")]]
-    assert moved[0] == place(*words).document["counts"]  # f1 is what auto cuts for
+    assert moved[0] == place(*words).document["counts"]  # auto sets the threshold for f1
     assert len({json.dumps(counts) for counts in moved[1:]}) == 4
     rows = sum(moved[-1].values())  # the share is that of the rows that are predicted
     assert abs(moved[3]["yes"] - round(0.1 * rows)) <= 1 and abs(moved[4]["yes"] - round(0.9 * rows)) <= 1

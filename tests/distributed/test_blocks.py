@@ -101,12 +101,17 @@ def test_the_grid_point_is_chosen_on_held_out_blocks(folder):
     assert (found.estimator.lam, found.estimator.c_u) == best
     f, step = scores[best][1], 8.0 / 8000
     prior, _ = prior_and_threshold(*(np.histogram(f[y == k], np.arange(-4.0, 4.0005, step))[0] for k in (1, 0)))
-    f1 = {cut: 2 * prior * np.mean(f[y == 1] > cut) / (np.mean(f[y == 0] > cut) + prior) for cut in f - 1e-9}
-    cut = found.estimator.cut
-    assert 2 * prior * np.mean(f[y == 1] > cut) / (np.mean(f[y == 0] > cut) + prior) > 0.99 * max(f1.values())
+    f1 = {
+        threshold: 2 * prior * np.mean(f[y == 1] > threshold) / (np.mean(f[y == 0] > threshold) + prior)
+        for threshold in f - 1e-9
+    }
+    threshold = found.estimator.threshold
+    assert 2 * prior * np.mean(f[y == 1] > threshold) / (np.mean(f[y == 0] > threshold) + prior) > 0.99 * max(
+        f1.values()
+    )
     of_rows = found.of_rows(frame.drop(columns="bought").to_numpy(dtype=float))["score"]
     whole = BLSSVM(lam=best[0], c_u=best[1]).fit(X, y).decision_function(X)
-    np.testing.assert_allclose(of_rows, whole - cut, atol=1e-8)
+    np.testing.assert_allclose(of_rows, whole - threshold, atol=1e-8)
     saved = found.to_save("rows").pipeline.decision_function(frame.drop(columns="bought").to_numpy(dtype=float))
     np.testing.assert_allclose(saved, of_rows, atol=1e-8)
 
@@ -161,9 +166,9 @@ def test_prior_and_cut_come_from_the_histogram():
     positive = rng.normal(1.0, 0.2, n)
     mixed = np.where(rng.random(n) < prior, rng.normal(1.0, 0.2, n), rng.normal(-1.0, 0.2, n))
     edges = np.linspace(-4.0, 4.0, 8001)
-    found, cut = prior_and_threshold(np.histogram(positive, edges)[0], np.histogram(mixed, edges)[0])
+    found, threshold = prior_and_threshold(np.histogram(positive, edges)[0], np.histogram(mixed, edges)[0])
     assert found == pytest.approx(prior, abs=0.01)
-    assert np.mean(mixed >= cut) == pytest.approx(found, abs=0.002)
+    assert np.mean(mixed >= threshold) == pytest.approx(found, abs=0.002)
 
 
 def test_blocks_keep_data_and_predictions(pucli, folder, tmp_path):

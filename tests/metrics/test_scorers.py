@@ -191,8 +191,8 @@ def test_the_threshold_is_that_of_a_scorer_of_scikit_learn(rows, scorer, words):
         if scorer is puf_scorer
         else (lambda true, found: roc_auc_score(true == positive, found == positive))
     )
-    cuts = [
+    thresholds = [
         TunedThresholdClassifierCV(BLSSVM(), scoring=how, response_method="decision_function").fit(X, y).best_threshold_
         for how in (scorer, reference)
     ]
-    assert cuts[0] == cuts[1]
+    assert thresholds[0] == thresholds[1]

@@ -24,10 +24,10 @@ def test_the_threshold_has_the_largest_expected_f1():
     found = _threshold(scores, p)
     levels = np.unique(scores)
 
-    def expected_f1(cut):
-        return 2.0 * p[scores > cut].sum() / (np.sum(scores > cut) + p.sum())
+    def expected_f1(threshold):
+        return 2.0 * p[scores > threshold].sum() / (np.sum(scores > threshold) + p.sum())
 
-    best = max(expected_f1(cut) for cut in [levels[0] - 1.0, *levels])
+    best = max(expected_f1(threshold) for threshold in [levels[0] - 1.0, *levels])
     assert expected_f1(found) == pytest.approx(best)
     assert found not in levels and np.min(np.abs(levels - found)) == pytest.approx(0.05)
     assert _threshold(np.array([2.0, 1.0]), np.ones(2)) < 1.0  # all rows
@@ -38,7 +38,9 @@ def test_predictions_are_those_of_the_new_prior():
     block = pd.DataFrame(
         {"score": [0.2, 0.6], "probability": [0.3, 0.8], "probability_low": 0.1, "probability_high": 0.9}
     )
-    found = Shift(40, "prior", NewPrior(0.5, 0.4, 0.7), Estimate(0.3, 0.2, 0.4), 0.01, 0.5, (), cut=0.5, remarks=())
+    found = Shift(
+        40, "prior", NewPrior(0.5, 0.4, 0.7), Estimate(0.3, 0.2, 0.4), 0.01, 0.5, (), threshold=0.5, remarks=()
+    )
     (one,) = found.adapt(iter([block]), {"0": "no", "1": "yes"})
     np.testing.assert_allclose(one["score"], [-0.3, 0.1])
     assert one["prediction"].tolist() == ["no", "yes"]

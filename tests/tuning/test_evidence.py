@@ -25,7 +25,7 @@ from pucli.tuning.routes import FoldedRows, make_route
 from pucli.tuning.scorers import Rule
 from tests.tuning.test_search import pu_data
 
-BY = Rule("pu-auc", "unlabeled", {}, prior=0.4, moves_cut=True)
+BY = Rule("pu-auc", "unlabeled", {}, prior=0.4, moves_threshold=True)
 RBF = {"kernel": "rbf", "width": 2.0}
 LAM = {"lam": [0.1, 10.0], "c_u": [0.5, 0.05]}
 # Method, fixed parameters, grid, and how far the tolerance of its solver lets two fits differ.
@@ -63,7 +63,7 @@ def test_held_out_scores_are_those_of_refits_and_counts_are_theirs(method, fixed
     assert scores.shape == (len(points), 2, len(s))
     np.testing.assert_allclose(scores, refitted(method, X, s, folds, fixed, points), atol=tolerance)
     counts = make_route("auto", entry, FoldedRows(X, s, folds), fixed, None).outcomes(points)
-    np.testing.assert_array_equal(evidence(route, scores, BY._replace(moves_cut=False)).counts, counts)
+    np.testing.assert_array_equal(evidence(route, scores, BY._replace(moves_threshold=False)).counts, counts)
 
 
 @pytest.mark.parametrize("method", ["gllc", "blssvm"])
@@ -89,21 +89,21 @@ def test_the_choice_is_the_best_ranking_and_its_cut_the_greatest_estimated_f1(de
     best = int(np.argmax(areas))
     assert {key: result.params[key] for key in LAM} == points[best]
     assert (result.rule, result.score) == ("pu-auc", pytest.approx(areas[best]))
-    cut, pooled, labeled = result.params["cut"], scores[best].ravel(), np.tile(s, 2) == 1
+    threshold, pooled, labeled = result.params["threshold"], scores[best].ravel(), np.tile(s, 2) == 1
     prior = result.trials.columns["f1"][best]  # of the F1 at the threshold, from which the prior follows
-    recall = np.mean(pooled[labeled] > cut)
+    recall = np.mean(pooled[labeled] > threshold)
     population = pooled if denominator == "all" else pooled[~labeled]
-    share = np.mean(population > cut)
+    share = np.mean(population > threshold)
     prior = result.f1 * share / (2.0 * recall - result.f1)
 
     def f1(at):
         return 2.0 * prior * np.mean(pooled[labeled] > at) / (np.mean(population > at) + prior)
 
     assert 0.02 <= prior <= 0.98
-    assert f1(cut) == pytest.approx(max(f1(at) for at in [pooled.min() - 1.0, *pooled]))
+    assert f1(threshold) == pytest.approx(max(f1(at) for at in [pooled.min() - 1.0, *pooled]))
     trial = result.trials[best]
-    assert trial["positive_labeled"] == np.count_nonzero(pooled[labeled] > cut)
-    assert trial["positive_unlabeled"] == np.count_nonzero(pooled[~labeled] > cut)
+    assert trial["positive_labeled"] == np.count_nonzero(pooled[labeled] > threshold)
+    assert trial["positive_unlabeled"] == np.count_nonzero(pooled[~labeled] > threshold)
 
 
 def test_an_interrupted_search_is_judged_by_the_folds_that_are_there():
@@ -128,15 +128,15 @@ def test_the_cut_and_the_ranking_are_those_of_brute_force_and_follow_the_scores(
     rule = BY._replace(prior=prior, denominator="all" if all_rows else "unlabeled")
     population = np.concatenate([upper, lower]) if all_rows else lower
 
-    def f1(cut):
-        return 2 * prior * np.mean(upper > cut) / (np.mean(population > cut) + prior)
+    def f1(threshold):
+        return 2 * prior * np.mean(upper > threshold) / (np.mean(population > threshold) + prior)
 
-    cut = _best_threshold(upper, lower, rule)
-    assert f1(cut) == pytest.approx(max(f1(at) for at in [-9.0, *upper, *lower]))
+    threshold = _best_threshold(upper, lower, rule)
+    assert f1(threshold) == pytest.approx(max(f1(at) for at in [-9.0, *upper, *lower]))
     values = np.concatenate([upper, lower])
-    assert cut not in values or cut == values.min()
+    assert threshold not in values or threshold == values.min()
     stretched = _best_threshold(7.0 * upper - 3.0, 7.0 * lower - 3.0, rule)
-    np.testing.assert_array_equal(values > cut, 7.0 * values - 3.0 > stretched)
+    np.testing.assert_array_equal(values > threshold, 7.0 * values - 3.0 > stretched)
     area, error = ranked(upper, lower)
     pairs = (upper[:, None] > lower) + 0.5 * (upper[:, None] == lower)
     assert area == pytest.approx(pairs.mean())
@@ -154,7 +154,7 @@ def test_neither_the_names_of_labels_nor_the_scale_of_features_changes_the_choic
     assert named.params == plain.params and named.score == plain.score
     shifted = tune("blssvm", 2.0 * X + 1.0, s, **options)  # the width of the kernel is relative
     assert shifted.score == pytest.approx(plain.score, abs=1e-12)
-    assert shifted.params["cut"] == pytest.approx(plain.params["cut"], abs=1e-6)
+    assert shifted.params["threshold"] == pytest.approx(plain.params["threshold"], abs=1e-6)
 
 
 @pytest.mark.slow
@@ -170,7 +170,7 @@ def test_two_processes_find_the_same_scores():
 def test_a_cut_is_subtracted_from_the_scores():
     X, s = pu_data(7)
     for kind, params in ((GLLC, {}), (NaiveSVC, {"prior": 0.3, "random_state": 0})):
-        plain, moved = kind(**params).fit(X, s), kind(**params, cut=0.25).fit(X, s)
+        plain, moved = kind(**params).fit(X, s), kind(**params, threshold=0.25).fit(X, s)
         f = plain.decision_function(X)
         np.testing.assert_array_equal(moved.decision_function(X), f - 0.25)
         np.testing.assert_array_equal(moved.predict(X), f > 0.25)
@@ -180,12 +180,12 @@ def test_a_cut_is_subtracted_from_the_scores():
 @pytest.mark.slow
 def test_a_given_cut_stays_and_is_no_parameter_of_a_grid():
     X, s = pu_data(8)
-    result = tune("gllc", X, s, params={"cut": 0.1}, grid={"lam": [0.1, 10.0]})
-    assert result.params["cut"] == 0.1 and "cut" not in result.trials.columns
+    result = tune("gllc", X, s, params={"threshold": 0.1}, grid={"lam": [0.1, 10.0]})
+    assert result.params["threshold"] == 0.1 and "threshold" not in result.trials.columns
     free = tune("gllc", X, s, grid={"lam": [0.1, 10.0]})
     assert result.score == free.score and result.f1 <= free.f1
-    with pytest.raises(UsageError, match="cut: no parameter of a grid"):
-        tune("gllc", X, s, grid={"cut": [0.0, 1.0]})
+    with pytest.raises(UsageError, match="threshold: no parameter of a grid"):
+        tune("gllc", X, s, grid={"threshold": [0.0, 1.0]})
 
 
 @pytest.mark.slow
@@ -229,7 +229,7 @@ def test_a_method_without_a_cut_is_tuned_by_the_estimated_f1(monkeypatch):
     X, s = pu_data(9)
     monkeypatch.setattr("pucli.tuning.inputs.estimator_class", lambda _: Without)
     assert tune("gllc", X, s, grid={"lam": [0.1, 1.0]}).rule == "f1"
-    with pytest.raises(UsageError, match="gllc has no parameter 'cut'"):
+    with pytest.raises(UsageError, match="gllc has no parameter 'threshold'"):
         tune("gllc", X, s, grid={"lam": [0.1, 1.0]}, rule="pu-auc")
 
 

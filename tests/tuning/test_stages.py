@@ -38,8 +38,8 @@ def test_stages_choose_the_same_point_as_the_full_kernel(method, monkeypatch):
         grid = {"lam": [10.0**-k for k in range(8)]}
     whole = tune(method, X, s, params=params, grid=grid)
     staged = tune(method, X, s, params=params, grid=grid, route="stages")
-    assert {**staged.params, "cut": 0} == {**whole.params, "cut": 0}
-    assert staged.params["cut"] == pytest.approx(whole.params["cut"], abs=1e-3)
+    assert {**staged.params, "threshold": 0} == {**whole.params, "threshold": 0}
+    assert staged.params["threshold"] == pytest.approx(whole.params["threshold"], abs=1e-3)
     assert staged.score == pytest.approx(whole.score)
     assert "3 of them on the whole kernel" in staged.how
     trials = [trial["stage"] for trial in staged.trials]

@@ -31,7 +31,7 @@ pucli auto customers.csv --label bought --positive yes --recall 0.9
 def command(  # noqa: PLR0913
     out: Output,
     where: FileRows,
-    cut: ThresholdOptions,
+    threshold: ThresholdOptions,
     backend: Backend,
     labeling: Annotated[
         str,
@@ -92,7 +92,7 @@ def command(  # noqa: PLR0913
     if where.columns:
         show_columns(out, where.source)
         return
-    goal, wanted = cut.chosen or ("f1", None)
+    goal, wanted = threshold.chosen or ("f1", None)
     opt.choice("labeling", labeling, LABELINGS)
     output_files({"--model": model, "--report": report, "--scored": scored}, *where.files)
     _check_scored(scored, where, safe)
@@ -114,14 +114,14 @@ def command(  # noqa: PLR0913
             raise UsageError("--report and --scored need all rows at once; with --backend dask use --predictions DIR.")
         params = {**options.params, "scenario": where.scenario}
         found, names, of_blocks = auto_in_blocks(out, where, params, backend, boosting, model)
-        out.warn(unkept_recall(cut, found.model))
+        out.warn(unkept_recall(threshold, found.model))
         answer = AutoAnswer(**vars(summary(found, names)), **given, **of_blocks, duplicate_rows=None, command=None)
     elif boosting:
         raise UsageError("--boosting is for --backend dask; without it, auto trains boosted trees of its own.")
     else:
         ranking = _ranking(out, where, options, model)
         found, rows = ranking.findings, ranking.rows
-        out.warn(unkept_recall(cut, found.model))
+        out.warn(unkept_recall(threshold, found.model))
         answer = AutoAnswer(
             **vars(ranking.summary),
             **given,

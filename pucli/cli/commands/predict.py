@@ -63,7 +63,7 @@ def command(  # noqa: PLR0913
     model: ModelFile,
     data: NewFiles,
     reading: ReadingOptions,
-    cut: MovedThreshold,
+    threshold: MovedThreshold,
     destination: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write to this .csv or .parquet file instead of stdout.")
     ] = None,
@@ -124,12 +124,12 @@ def command(  # noqa: PLR0913
     output_file("--out", destination, *data, model)
     if destination is not None:
         check_writable_format(destination)
-    saved = cut.moved(load_model(model))
+    saved = threshold.moved(load_model(model))
     how = saved.reading.over(reading.reading(data))
-    _warn_of_unknown_goal(out, cut, saved.pipeline[-1])
-    if cut.share is not None and not any(is_stream(path) for path in data):
-        saved = with_threshold_at_share(saved, data, cut.share, how)
-    elif cut.share is not None:
+    _warn_of_unknown_goal(out, threshold, saved.pipeline[-1])
+    if threshold.share is not None and not any(is_stream(path) for path in data):
+        saved = with_threshold_at_share(saved, data, threshold.share, how)
+    elif threshold.share is not None:
         out.warn("stdin is read only once, so --share sets the threshold by the training rows, not by these rows.")
     given: dict[str, Any] = {"model": model, "data": data[0] if len(data) == 1 else data, "file": destination}
     if saved.metadata.get("kind") == "density":
@@ -142,23 +142,23 @@ def command(  # noqa: PLR0913
         if destination is not None:
             out.text(f"{many(len(found), 'row')} written to {destination}")
     else:
-        wanted = bool(unkept_recall(cut, saved.estimator))
-        shift = _shift(out, saved, (data, how), cut) if adapt else None
+        wanted = bool(unkept_recall(threshold, saved.estimator))
+        shift = _shift(out, saved, (data, how), threshold) if adapt else None
         reasons = Explainer(saved, top) if why else None
         written = OutputOptions(destination, ids, top, safe)
         answer = _labels(out, saved, (data, how), written, reasons, given=given, all_wanted=wanted, shift=shift)
         out.document(answer)
 
 
-def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], cut: MovedThreshold) -> Shift:
+def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], threshold: MovedThreshold) -> Shift:
     """Return the answer of `pucli shift` for the file, and say it."""
     from pucli.data.files.spool import is_stream
     from pucli.models.shift import shift_of
 
     if any(is_stream(path) for path in source[0]):
         raise UsageError("--adapt reads the rows twice, and stdin can be read only once; write them to a file first.")
-    if cut.chosen is not None:
-        raise UsageError(f"--adapt sets the threshold itself; leave out {option_of(cut.chosen[0])} or --adapt.")
+    if threshold.chosen is not None:
+        raise UsageError(f"--adapt sets the threshold itself; leave out {option_of(threshold.chosen[0])} or --adapt.")
     found = shift_of(saved, *source)
     out.remark(f"adapted to {percent(found.prior.value)} % positives ({percents(found.prior.low, found.prior.high)})")
     if found.verdict == "more":
@@ -244,16 +244,16 @@ def _predicted(counts: Counter[str], positive: str | None) -> str:
     return ", ".join(f"{many(counts[label], 'row')} predicted {label}" for label in sorted(counts)) or "no rows"
 
 
-def _warn_of_unknown_goal(out: Output, cut: MovedThreshold, model: Any) -> None:
+def _warn_of_unknown_goal(out: Output, threshold: MovedThreshold, model: Any) -> None:
     """Warn if the training rows cannot tell the precision or the recall that the user asked for."""
-    if unkept := unkept_recall(cut, model):
+    if unkept := unkept_recall(threshold, model):
         out.warn(unkept)
-    elif cut.recall is not None and model.labeling_ == "sar":
+    elif threshold.recall is not None and model.labeling_ == "sar":
         out.warn(
             "the recall at this threshold cannot be told, since the labels are not a random sample: in benchmark "
             "`labeling` it was mostly lower than requested."
         )
-    if cut.precision is None:
+    if threshold.precision is None:
         return
     precision, prior = (model.estimates_[name] for name in ("precision", "prior"))
     if not (precision.known and prior.known):

@@ -250,7 +250,7 @@ def _report(
     from pucli.models.trained import trained
 
     if checked is not None and checked.warning:
-        tunes = "" if fitted.params.get("cut") is not None else "--tune chooses parameters; "
+        tunes = "" if fitted.params.get("threshold") is not None else "--tune chooses parameters; "
         out.warn(f"{checked.warning}. {tunes}`pucli auto` chooses everything.")
     answer = trained(fitted, model, notes, checked)
     out.document(answer)

@@ -91,7 +91,7 @@ def command(  # noqa: PLR0913
 
     `pucli tune` compares parameters by cross-validation, with a score that needs only labeled positives and unlabeled
     rows. The default score is PU-AUC: the share of pairs of a labeled and an unlabeled held-out row in which the
-    labeled one scores higher. Then `tune` moves the threshold (the parameter cut) to the largest F1, estimated from
+    labeled one scores higher. Then `tune` moves the threshold to the largest F1, estimated from
     the recall on labeled rows, the share of rows predicted positive, and an estimated class prior.
 
     --score f1 compares parameters by this F1 and moves no threshold. --score puf --cv-repeats 1 is the rule of the
@@ -146,7 +146,7 @@ def command(  # noqa: PLR0913
         if stop.so_far is None:
             raise
         result, interrupted = stop.so_far, True
-    found = [key for key in ("prior", "cut") if key not in params and result.params.get(key) is not None]
+    found = [key for key in ("prior", "threshold") if key not in params and result.params.get(key) is not None]
     chosen = {key: value for key, value in result.params.items() if key in [*chosen_grid, *found]}
     _report(out, method, rows, result, chosen, trials)
     out.remark(how_chosen(result))
@@ -241,7 +241,7 @@ def _criterion(rule: str) -> str:
 
 
 def _named(parameter: str) -> str:
-    return {"cut": "threshold (cut)", "prior": "class prior (prior)"}.get(parameter, parameter)
+    return {"prior": "class prior (prior)"}.get(parameter, parameter)
 
 
 def _warn_if_useless(out: Output, best: dict[str, Any], n_labeled: int, result: TuneResult) -> None:

@@ -91,7 +91,7 @@ class AutoPU(PUDecision):
     negatives : {"biased", "random"}, default="biased"
         "biased": known negatives are those that were looked at for a reason; they train, but do not calibrate.
         "random": they are a random sample of the negatives; from ten of them on, they give the class prior as well, and
-        with it cut, probabilities and estimates (`pucli.solvers.prior.known_negatives`).
+        with it threshold, probabilities and estimates (`pucli.solvers.prior.known_negatives`).
     n_jobs : int, default=None
         Number of threads; the result does not depend on it.
     random_state : int, RandomState or None, default=0
@@ -187,7 +187,7 @@ class AutoPU(PUDecision):
         "_seed": Whole(),
         "_folds": Unsaved(),
         "_columns": Array("varying", dtype="i8", low=0),
-        "_prior_of_cut": PORTION,
+        "_prior_of_threshold": PORTION,
         "_f1": Array(len(SHARES)),
         "_curve": Array(len(SHARES)),
         "prior_estimate_": Nested("PriorWithDraws"),

@@ -83,11 +83,11 @@ class PUDecision(PUClassifier):
         positive = positive_scores(population, probabilities_if_biased(if_random), len(held.positive))
         self._conclude(held._replace(positive=positive), if_random=if_random)
 
-    def _follow(self, prior: PriorWithDraws, of_cut: PriorWithDraws) -> None:
+    def _follow(self, prior: PriorWithDraws, of_threshold: PriorWithDraws) -> None:
         """Set what follows from the class prior, and from the one that the threshold for F1 takes."""
         positive, population, seed = self._positive, self._population, self._seed
-        self.prior_estimate_, self.prior_, self._prior_of_cut = prior, prior.value, of_cut.value
-        self._f1 = expected_f1(positive, population, of_cut.draws, stream(seed, "expected F1"))
+        self.prior_estimate_, self.prior_, self._prior_of_threshold = prior, prior.value, of_threshold.value
+        self._f1 = expected_f1(positive, population, of_threshold.draws, stream(seed, "expected F1"))
         self.calibration_ = make_calibration(positive, population, prior.value, stream(seed, "calibration"))
         self._curve = recall_curve(self.calibration_.of(population))
         self._cut_for(self.goal, self.wanted)
@@ -98,7 +98,7 @@ class PUDecision(PUClassifier):
         The threshold for F1 is at the prior before the overlap is taken off: a share that is too small costs more F1
         than one that is as much too large. Where positives are rare it is that of the binormal law.
         """
-        even, prior = self.calibration_.even(), self._prior_of_cut if goal == "f1" else self.prior_
+        even, prior = self.calibration_.even(), self._prior_of_threshold if goal == "f1" else self.prior_
         ranking = float(true_auc(auc(self._positive, self._population), self.prior_))
         law = self._rare() if goal == "f1" else None
         if law is not None:
@@ -172,7 +172,7 @@ class PUDecision(PUClassifier):
         return moved
 
     def with_prior(self, prior: float) -> Self:
-        """Return the same fitted classifier with a known class prior: cut, probabilities and estimates follow from it.
+        """Return the same fitted classifier with a known class prior: it moves threshold, probabilities, estimates.
 
         Scores, and so the order of rows, stay. The leaderboard stays as it was estimated in training.
 

@@ -31,7 +31,7 @@ class _Fitted(Protocol):
 
 
 def leaderboard(model: _Fitted, first: FirstFit, naive: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the lines by descending PU-AUC: members are cut at the ensemble's share, the SVC at its own threshold."""
+    """Return the lines by descending PU-AUC: members at the ensemble's share, the SVC at its own threshold."""
     labeled, population = first.labeled, first.population
     share = model.chosen_threshold_.share
     members = first.ensemble.members
@@ -46,11 +46,14 @@ def leaderboard(model: _Fitted, first: FirstFit, naive: dict[str, Any]) -> list[
     ranked = labeled | population  # known negatives, which are easy to rank, are no part of a case-control population
     chance = model.calibration_.of(held_out["ensemble"])
     for name, row in held_out.items():
-        cut = float(np.quantile(row[population], 1.0 - share))
-        ranking, recall = pu_auc(row[ranked], labeled[ranked]), recall_above(row[labeled], share, cut, model._curve)
+        threshold = float(np.quantile(row[population], 1.0 - share))
+        ranking, recall = (
+            pu_auc(row[ranked], labeled[ranked]),
+            recall_above(row[labeled], share, threshold, model._curve),
+        )
         auc = float(true_auc(ranking, hidden))
         if model.labeling_ == "sar":
-            auc, recall = auc_and_recall(row[population], chance[population], row[population] > cut)
+            auc, recall = auc_and_recall(row[population], chance[population], row[population] > threshold)
         f1 = f1_of(recall, share, model.prior_)
         if name == "ensemble":
             auc, f1 = (model.estimates_[estimate].value for estimate in ("auc", "f1"))

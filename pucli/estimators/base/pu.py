@@ -60,7 +60,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
         The label of y that marks labeled positives. None takes the greater of two numbers or booleans, and of two
         words the positive one ("yes" of "no" and "yes", "spam" of "not spam" and "spam") if it is also the last in
         sorted order, which scikit-learn takes for the positive class; other words need `pos_label`.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         Threshold above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
 
     Attributes
@@ -75,7 +75,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
     """
 
     pos_label: Label | None
-    cut: float | None
+    threshold: float | None
     threshold_: float
     labeled_scores_: Floats
     unlabeled_scores_: Floats
@@ -182,7 +182,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
             if len(rows) > most:
                 rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
             scores.append(np.sort(self._score(X[rows])))
-            shares.append(float(np.mean(scores[-1] > self._cut)))
+            shares.append(float(np.mean(scores[-1] > self._threshold)))
         self.positive_share_, self.labeled_recall_ = shares
         if self._by_training_scores:
             self.unlabeled_scores_, self.labeled_scores_ = scores
@@ -205,9 +205,9 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     @property
-    def _cut(self) -> float:
+    def _threshold(self) -> float:
         """The threshold that was given, zero without one."""
-        return getattr(self, "cut", None) or 0.0
+        return getattr(self, "threshold", None) or 0.0
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return f(x) for each row of X.
@@ -223,7 +223,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
             Above zero for rows that are predicted positive.
         """
         scores = self._score(self._validate_predict(X))
-        return scores - self._cut if self._cut else scores
+        return scores - self._threshold if self._threshold else scores
 
     def predict(self, X: ArrayLike) -> AnyArray:
         """Return the label of each row of X.

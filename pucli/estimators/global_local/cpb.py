@@ -69,7 +69,7 @@ class CPBGLPUAL(FeatureModel):
         Seed of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labeled positives, as in `GLPUAL`.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         As in `GLPUAL`.
 
     Attributes
@@ -148,7 +148,7 @@ class CPBGLPUAL(FeatureModel):
         prior_estimator: str = "auto",
         random_state: RandomState = None,
         pos_label: Label | None = None,
-        cut: float | None = None,
+        threshold: float | None = None,
     ) -> None:
         self.prior = prior
         self.lam = lam
@@ -165,7 +165,7 @@ class CPBGLPUAL(FeatureModel):
         self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
-        self.cut = cut
+        self.threshold = threshold
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Fit the model.

@@ -90,7 +90,7 @@ class ElasticGLPUAL(PUClassifier):
         Sweeps (dual, None is 2000) or iterations (admm, 50000).
     pos_label : label or None, default=None
         The label of y that marks labeled positives, as in `GLPUAL`.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         As in `GLPUAL`.
 
     Attributes
@@ -151,7 +151,7 @@ class ElasticGLPUAL(PUClassifier):
         "mu": [POSITIVE],
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE, None],
-        "cut": THRESHOLD,
+        "threshold": THRESHOLD,
     }
 
     saved_state: ClassVar[State] = {
@@ -172,7 +172,7 @@ class ElasticGLPUAL(PUClassifier):
         tol: float = 1e-6,
         max_iter: int | None = None,
         pos_label: Label | None = None,
-        cut: float | None = None,
+        threshold: float | None = None,
     ) -> None:
         self.lam1 = lam1
         self.lam2 = lam2
@@ -185,7 +185,7 @@ class ElasticGLPUAL(PUClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.pos_label = pos_label
-        self.cut = cut
+        self.threshold = threshold
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model.
@@ -276,7 +276,7 @@ class EKFGLPUAL(PUClassifier):
         Newton steps on one working set (None is 500), or iterations (admm, 20000; author, 300).
     pos_label : label or None, default=None
         The label of y that marks labeled positives, as in `GLPUAL`.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         As in `GLPUAL`.
 
     Attributes
@@ -359,7 +359,7 @@ class EKFGLPUAL(PUClassifier):
         tol: float = 1e-6,
         max_iter: int | None = None,
         pos_label: Label | None = None,
-        cut: float | None = None,
+        threshold: float | None = None,
     ) -> None:
         self.lam1 = lam1
         self.lam2 = lam2
@@ -372,7 +372,7 @@ class EKFGLPUAL(PUClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.pos_label = pos_label
-        self.cut = cut
+        self.threshold = threshold
 
     def _check_memory(self, X: Any) -> None:
         check_memory(*X.shape)

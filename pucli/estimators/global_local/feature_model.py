@@ -55,7 +55,7 @@ class FeatureModel(PUClassifier):
         "kernel": [one_of("linear", "rbf")],
         "width": WIDTH,
         "max_rank": [FROM_ONE, None],
-        "cut": THRESHOLD,
+        "threshold": THRESHOLD,
     }
 
     _rules: ClassVar[Mapping[str, Rule]] = {"width": median_distance}

@@ -82,7 +82,7 @@ class GLPUAL(FeatureModel):
     pos_label : label or None, default=None
         The label of y that marks labeled positives. None takes the greater of two numbers and, of two words, the
         positive one ("yes" of "no" and "yes") if it is also the last in sorted order; other words need it.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         Threshold above which a row is predicted positive; it is subtracted from `decision_function`. None means zero.
 
     Attributes
@@ -167,7 +167,7 @@ class GLPUAL(FeatureModel):
         tol: float = 1e-6,
         max_iter: int | None = None,
         pos_label: Label | None = None,
-        cut: float | None = None,
+        threshold: float | None = None,
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -183,7 +183,7 @@ class GLPUAL(FeatureModel):
         self.tol = tol
         self.max_iter = max_iter
         self.pos_label = pos_label
-        self.cut = cut
+        self.threshold = threshold
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model.
@@ -262,7 +262,7 @@ class GLLC(FeatureModel):
         above.
     pos_label : label or None, default=None
         The label of y that marks labeled positives, as in `GLPUAL`.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         As in `GLPUAL`.
 
     Attributes
@@ -315,7 +315,7 @@ class GLLC(FeatureModel):
         form: str = "rkhs",
         max_rank: int | None = None,
         pos_label: Label | None = None,
-        cut: float | None = None,
+        threshold: float | None = None,
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -327,7 +327,7 @@ class GLLC(FeatureModel):
         self.form = form
         self.max_rank = max_rank
         self.pos_label = pos_label
-        self.cut = cut
+        self.threshold = threshold
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model.

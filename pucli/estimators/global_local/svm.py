@@ -75,7 +75,7 @@ class BSVM(PUClassifier):
         Largest number of steps: Newton steps if w is kept, otherwise steps on pairs of rows.
     pos_label : label or None, default=None
         The label of y that marks labeled positives, as in `GLPUAL`.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         As in `GLPUAL`.
 
     Attributes
@@ -116,7 +116,7 @@ class BSVM(PUClassifier):
         "width": WIDTH,
         "tol": [POSITIVE],
         "max_iter": [FROM_ONE],
-        "cut": THRESHOLD,
+        "threshold": THRESHOLD,
     }
 
     saved_state: ClassVar[State] = {
@@ -136,7 +136,7 @@ class BSVM(PUClassifier):
         tol: float = 1e-4,
         max_iter: int = 1_000_000,
         pos_label: Label | None = None,
-        cut: float | None = None,
+        threshold: float | None = None,
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -146,7 +146,7 @@ class BSVM(PUClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.pos_label = pos_label
-        self.cut = cut
+        self.threshold = threshold
 
     lam_: float
     c_u_: float
@@ -330,7 +330,7 @@ class BLSSVM(FeatureModel):
         Largest rank of the kernel features. None is no limit up to 4000 rows, 2000 up to 10,000 rows, and 500 above.
     pos_label : label or None, default=None
         The label of y that marks labeled positives, as in `GLPUAL`.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         As in `GLPUAL`.
 
     Attributes
@@ -375,7 +375,7 @@ class BLSSVM(FeatureModel):
         width: float | str = "median",
         max_rank: int | None = None,
         pos_label: Label | None = None,
-        cut: float | None = None,
+        threshold: float | None = None,
     ) -> None:
         self.lam = lam
         self.c_p = c_p
@@ -384,7 +384,7 @@ class BLSSVM(FeatureModel):
         self.width = width
         self.max_rank = max_rank
         self.pos_label = pos_label
-        self.cut = cut
+        self.threshold = threshold
 
     lam_: float
     c_u_: float

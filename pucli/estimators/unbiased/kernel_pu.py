@@ -77,7 +77,7 @@ class KernelPU(PUClassifier):
         "max_iter": [FROM_ZERO],
         "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
-        "cut": THRESHOLD,
+        "threshold": THRESHOLD,
     }
     _prior_in_objective = True
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": half_ridge_of_means, "width": median_distance}

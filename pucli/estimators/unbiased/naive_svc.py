@@ -69,7 +69,7 @@ class NaiveSVC(PUClassifier):
         Seed of the folds and of the estimate.
     pos_label : label or None, default=None
         The label of y that marks labeled positives, as in `GLPUAL`.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         As in `GLPUAL`.
 
     Attributes
@@ -109,7 +109,7 @@ class NaiveSVC(PUClassifier):
         "prior": [*PRIOR, one_of("estimate")],
         "prior_estimator": PRIOR_ESTIMATOR,
         "random_state": ["random_state"],
-        "cut": THRESHOLD,
+        "threshold": THRESHOLD,
     }
 
     saved_state: ClassVar[State] = {
@@ -131,7 +131,7 @@ class NaiveSVC(PUClassifier):
         prior_estimator: str = "auto",
         random_state: RandomState = None,
         pos_label: Label | None = None,
-        cut: float | None = None,
+        threshold: float | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -140,7 +140,7 @@ class NaiveSVC(PUClassifier):
         self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
-        self.cut = cut
+        self.threshold = threshold
 
     @property
     def _sparse_format(self) -> str | bool:

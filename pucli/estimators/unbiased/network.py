@@ -32,7 +32,7 @@ NETWORK_PARAMETERS: Constraints = {
     "batch_size": [FROM_ONE],
     "prior_estimator": PRIOR_ESTIMATOR,
     "random_state": ["random_state"],
-    "cut": THRESHOLD,
+    "threshold": THRESHOLD,
 }
 NETWORK_STATE: State = {
     "n_epochs_": Whole(),

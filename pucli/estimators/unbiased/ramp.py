@@ -60,7 +60,7 @@ class RampPU(KernelPU):
         Seed of the estimate of the prior, and of a random start.
     pos_label : label or None, default=None
         The label of y that marks labeled positives, as in `GLPUAL`.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         As in `GLPUAL`.
     init : {"zero", "double-hinge", "random"}, default="zero"
         Start of the procedure: f = 0, the minimum of the convex double hinge loss with the same `lam` (`USMO`), or
@@ -121,7 +121,7 @@ class RampPU(KernelPU):
         prior_estimator: str = "auto",
         random_state: RandomState = None,
         pos_label: Label | None = None,
-        cut: float | None = None,
+        threshold: float | None = None,
         init: str = "zero",
     ) -> None:
         self.prior = prior
@@ -136,7 +136,7 @@ class RampPU(KernelPU):
         self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
-        self.cut = cut
+        self.threshold = threshold
         self.init = init
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:

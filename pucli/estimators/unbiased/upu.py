@@ -75,7 +75,7 @@ class NNPU(PUClassifier):
         Seed of the initial weights, the order of rows, and the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labeled positives, as in `GLPUAL`.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         As in `GLPUAL`.
 
     Attributes
@@ -139,7 +139,7 @@ class NNPU(PUClassifier):
         prior_estimator: str = "auto",
         random_state: RandomState = None,
         pos_label: Label | None = None,
-        cut: float | None = None,
+        threshold: float | None = None,
     ) -> None:
         self.prior = prior
         self.hidden = hidden
@@ -152,7 +152,7 @@ class NNPU(PUClassifier):
         self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
-        self.cut = cut
+        self.threshold = threshold
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Fit the model.
@@ -237,7 +237,7 @@ class UPU(FeatureModel):
         Seed of the network and of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labeled positives, as in `GLPUAL`.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         As in `GLPUAL`.
 
     Attributes
@@ -309,7 +309,7 @@ class UPU(FeatureModel):
         prior_estimator: str = "auto",
         random_state: RandomState = None,
         pos_label: Label | None = None,
-        cut: float | None = None,
+        threshold: float | None = None,
     ) -> None:
         self.prior = prior
         self.loss = loss
@@ -327,7 +327,7 @@ class UPU(FeatureModel):
         self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
-        self.cut = cut
+        self.threshold = threshold
 
     @property
     def _sparse_format(self) -> str | bool:

@@ -81,7 +81,7 @@ class USMO(KernelPU):
         Seed of the subsample and of the estimate of the prior.
     pos_label : label or None, default=None
         The label of y that marks labeled positives, as in `GLPUAL`.
-    cut : float or None, default=None
+    threshold : float or None, default=None
         As in `GLPUAL`.
 
     Attributes
@@ -160,7 +160,7 @@ class USMO(KernelPU):
         prior_estimator: str = "auto",
         random_state: RandomState = None,
         pos_label: Label | None = None,
-        cut: float | None = None,
+        threshold: float | None = None,
     ) -> None:
         self.prior = prior
         self.lam = lam
@@ -176,7 +176,7 @@ class USMO(KernelPU):
         self.prior_estimator = prior_estimator
         self.random_state = random_state
         self.pos_label = pos_label
-        self.cut = cut
+        self.threshold = threshold
 
     @property
     def _sparse_format(self) -> str | bool:

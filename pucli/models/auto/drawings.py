@@ -144,7 +144,7 @@ def odds_bounds(
     return axes.svg("Share of the positives found, if some were labeled more readily than others, with 90 % band")
 
 
-def histogram(labeled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
+def histogram(labeled: np.ndarray, unlabeled: np.ndarray, threshold: float) -> str:
     """Return an SVG of the histograms of the scores of labeled and unlabeled rows, each of area one."""
     both = np.concatenate([labeled, unlabeled])
     low, high = np.quantile(both, [0.002, 0.998])
@@ -155,8 +155,8 @@ def histogram(labeled: np.ndarray, unlabeled: np.ndarray, cut: float) -> str:
     for kind, height in zip(("u", "p"), heights, strict=True):
         steps = np.repeat(edges, 2)
         axes.area(steps, np.zeros(len(steps)), np.concatenate([[0.0], np.repeat(height, 2), [0.0]]), f"area {kind}")
-    if low <= cut <= high:
-        axes.line([cut, cut], list(axes.y), "cut")
+    if low <= threshold <= high:
+        axes.line([threshold, threshold], list(axes.y), "cut")
     return axes.svg("Held-out scores of labeled and unlabeled rows, with the threshold")
 
 

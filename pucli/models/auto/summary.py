@@ -158,21 +158,21 @@ class Findings(NamedTuple):
     @property
     def why(self) -> str:
         """The goal of the threshold, as text."""
-        cut = self.model.chosen_threshold_
+        threshold = self.model.chosen_threshold_
         rows = "unlabeled rows" if self.model.scenario == "case-control" else "rows"
-        share = f"{100 * cut.share:.1f} % of the {rows} are above the threshold"
+        share = f"{100 * threshold.share:.1f} % of the {rows} are above the threshold"
         random = self.model.labeling_ == "scar"
-        known = self.sound and random if cut.goal == "recall" else self.known.get(cut.goal, True)
-        unsure = "how large it is" if cut.goal == "f1" else "whether it is reached"
+        known = self.sound and random if threshold.goal == "recall" else self.known.get(threshold.goal, True)
+        unsure = "how large it is" if threshold.goal == "f1" else "whether it is reached"
         above = f": {share}" if known else f" ({unsure} cannot be told); {share}"
-        match cut.goal:
+        match threshold.goal:
             case "f1":
                 return f"for the largest estimated F1{above}"
             case "recall":
                 sure = "with 90 % confidence" if random else "if labels were given just as the model of them says"
-                return f"to find {100 * (cut.wanted or 0):g} % of the positives, {sure}{above}"
+                return f"to find {100 * (threshold.wanted or 0):g} % of the positives, {sure}{above}"
             case "precision":
-                wanted = f"{100 * (cut.wanted or 0):g} % of the rows predicted positive are positive"
+                wanted = f"{100 * (threshold.wanted or 0):g} % of the rows predicted positive are positive"
                 return f"so that {wanted}, by the more cautious of two estimates{above}"
             case "share":
                 return f"at the wanted share{above}"
@@ -182,9 +182,9 @@ class Findings(NamedTuple):
     @property
     def goal(self) -> str:
         """The purpose of the threshold, as a sentence."""
-        cut = self.model.chosen_threshold_
-        wanted = cut.wanted or 0.0
-        match cut.goal:
+        threshold = self.model.chosen_threshold_
+        wanted = threshold.wanted or 0.0
+        match threshold.goal:
             case "f1":
                 return "for the largest estimated F1"
             case "recall" if self.model.labeling_ == "scar":

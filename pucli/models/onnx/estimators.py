@@ -54,8 +54,8 @@ def answer(graph: OnnxGraph, model: Any, method: str, x: str) -> Answer:
             "but no clusters, no densities and no methods of other packages. Score with `pucli predict`."
         )
     values = SCORES[type(model)](graph, model, x)
-    cut = getattr(model, "cut", None)
-    return Answer(graph.add("Sub", values, graph.constant(cut)) if cut else values)
+    threshold = getattr(model, "threshold", None)
+    return Answer(graph.add("Sub", values, graph.constant(threshold)) if threshold else values)
 
 
 def _linear(graph: OnnxGraph, model: Any, x: str) -> str:

@@ -6,7 +6,7 @@ folds for a data set, setting and repeat, so that comparisons are paired.
 A method declared with `prior: "true"` is given the share of positives among the unlabeled rows, training and test
 (5.2.2), which is unknown outside of experiments. `options` are those of `PuOptions`. If features are known to be
 irrelevant, `irrelevant_zeroed` is the share of these features whose coefficients are zero. The threshold of the columns
-in `options.cut_at_prior` is moved, after tuning, to where that share of the unlabeled training rows is above it.
+in `options.threshold_at_prior` is moved, after tuning, to where that share of the unlabeled training rows is above it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class PuOptions(Strict):
     scaled: bool = Field(
         default=True, description="whether rows with irrelevant columns are standardized before these are added"
     )
-    cut_at_prior: list[str] = Field(
+    threshold_at_prior: list[str] = Field(
         default=[],
         description="columns that predict the true share of positives among the unlabeled training rows",
     )
@@ -88,7 +88,7 @@ class PU(ProtocolSteps):
         options, entry = self.shared_options(planner), planner.experiment.methods[column]
         grid = resolved_grid(entry, planner.scope.profile)
         tuning = tuning_settings(planner.experiment, entry, planner.scope.profile, grid) if grid else None
-        more: dict[str, Any] = {"cut": "prior"} if column in options.cut_at_prior else {}
+        more: dict[str, Any] = {"threshold": "prior"} if column in options.threshold_at_prior else {}
         if column in options.labeled_as_unlabeled:
             more["copies"] = True
         return declared_method(planner.experiment, column, grid=grid, tuning=tuning, **more)
@@ -148,7 +148,7 @@ class PU(ProtocolSteps):
     def predict(self, run: RunningCell, model: Any) -> Ints:
         """Return the classes of the test rows, -1 or +1."""
         rows = run.rows
-        if "cut" in run.method:
+        if "threshold" in run.method:
             return _called_at(rows.prior, model, rows.X_train[rows.y_train == 0], rows.X_test)
         return predicted_classes(model, rows.X_test)
 
@@ -190,7 +190,7 @@ def _check(planner: Planner, options: PuOptions) -> None:
             f"{experiment.name}: options.irrelevant_per_feature is for declared data sets; the generator "
             f"{experiment.data.generate} adds columns by data.parameters."
         )
-    for option in ("cut_at_prior", "labeled_as_unlabeled"):
+    for option in ("threshold_at_prior", "labeled_as_unlabeled"):
         for column in getattr(options, option):
             if column not in experiment.methods:
                 raise unknown(f"column of options.{option}", column, experiment.methods)
@@ -232,8 +232,8 @@ def predicted_classes(model: Any, X: Floats) -> Ints:
 def _called_at(share: float, model: Any, unlabeled: Floats, X: Floats) -> Ints:
     """Return the classes (n,), -1 or +1, at the threshold that a share of the unlabeled training rows exceeds."""
     scores = np.sort(model.decision_function(unlabeled))
-    cut = scores[len(scores) - 1 - round(share * len(scores))]
-    return np.where(model.decision_function(X) > cut, 1, -1)
+    threshold = scores[len(scores) - 1 - round(share * len(scores))]
+    return np.where(model.decision_function(X) > threshold, 1, -1)
 
 
 def _tuned(run: RunningCell, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -267,7 +267,7 @@ def _tuned(run: RunningCell, params: Mapping[str, Any]) -> dict[str, Any]:
         result.notes.append(f"{seen['not converged']} fits of the tuning did not converge")
     chosen = {**params, **{name: tuned.params[name] for name in grid}}
     if tuned.rule == "pu-auc":  # the threshold that tuning moved, and the class prior that all fits used
-        chosen |= {name: tuned.params[name] for name in ("cut", "prior") if tuned.params.get(name) is not None}
+        chosen |= {name: tuned.params[name] for name in ("threshold", "prior") if tuned.params.get(name) is not None}
     if _on_edge(chosen, grid):
         result.flags.append("edge of the grid")
     return chosen

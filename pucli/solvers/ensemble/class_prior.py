@@ -79,7 +79,7 @@ def class_priors(
     rare = None
     if random and not rare_or_biased(binormal(positive, population, held.labeled)):
         rare = rare_prior(positive, population, held.labeled)
-    prior = of_cut = replace(rare or found, labeled=held.labeled)
+    prior = of_threshold = replace(rare or found, labeled=held.labeled)
     if random and rare is None:
         prior = prior.less_overlap(held.ranking)
         if gaussian is not None:
@@ -87,7 +87,7 @@ def class_priors(
     if negative is not None:
         spread = float(prior.draws.std())
         prior = prior.at(*with_negatives(prior.value, spread, positive, population, np.asarray(negative)))
-    return prior, of_cut
+    return prior, of_threshold
 
 
 def estimate_priors(
@@ -160,11 +160,11 @@ def at_prior(held_out: tuple[Floats, Floats], prior: float, random_state: int = 
     curve = recall_curve(calibration.of(population))
     f1 = expected_f1(positive, population, known.draws, stream(seed, "expected F1"))
     ranking = float(true_auc(float(auc(positive, population)), prior))
-    cut = threshold_for("f1", None, positive, population, prior, curve, f1, ranking, calibration.even())
+    chosen = threshold_for("f1", None, positive, population, prior, curve, f1, ranking, calibration.even())
     rng = stream(seed, "estimates")
-    found = estimates(positive, population, cut.value, known, rng, curve, known_prior=True)
+    found = estimates(positive, population, chosen.value, known, rng, curve, known_prior=True)
     bounds = if_odds(found)
-    threshold = float(calibration.of(np.array([cut.value]))[0])
+    threshold = float(calibration.of(np.array([chosen.value]))[0])
     ahead = float(ahead_of(calibration.of(population), threshold, bounds.odds_ratio).mean())
     called, recall, precision = (found[name].value for name in ("share", "recall", "precision"))
     return AtPrior(prior, called, recall, precision, bounds, min(ahead, called))

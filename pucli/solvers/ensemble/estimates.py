@@ -70,7 +70,7 @@ class Estimate:
 def estimates(
     positive: np.ndarray,
     population: np.ndarray,
-    cut: float,
+    threshold: float,
     prior: PriorWithDraws,
     rng: np.random.Generator,
     curve: np.ndarray | None = None,
@@ -78,20 +78,20 @@ def estimates(
     known_prior: bool = False,
 ) -> dict[str, Estimate]:
     """Return the estimates at a threshold, from held-out scores."""
-    recall = float(np.mean(positive > cut))
+    recall = float(np.mean(positive > threshold))
     if curve is not None:
-        recall = recall_above(positive, float(np.mean(population > cut)), cut, curve)
-    value = _at(positive, population, cut, prior.value, recall)
+        recall = recall_above(positive, float(np.mean(population > threshold)), threshold, curve)
+    value = _at(positive, population, threshold, prior.value, recall)
     plain = prior if known_prior else prior.with_overlap(float(auc(positive, population)))
     prior = plain if known_prior else plain.with_few_labeled(positive, population)
-    draws = ends = [_draws(positive, population, cut, plain.draws, rng)]
+    draws = ends = [_draws(positive, population, threshold, plain.draws, rng)]
     if prior.high > plain.high:
-        ends = [_draws(positive, population, cut, prior.draws, rng)]
+        ends = [_draws(positive, population, threshold, prior.draws, rng)]
     if value["auc"] < OVERLAP and not known_prior:
         prior = replace(prior, low=max(0.5 / len(population), min(prior.labeled, prior.value)))
         # estimates that depend on the prior may lie anywhere between their values at its ends
         same = np.ones(len(prior.draws))
-        ends = [_draws(positive, population, cut, end * same, rng) for end in (prior.low, prior.high)]
+        ends = [_draws(positive, population, threshold, end * same, rng) for end in (prior.low, prior.high)]
     found = {"prior": Estimate(prior.value, prior.low, prior.high)}
     for name, middle in value.items():
         sets = ends if name in FROM_PRIOR else draws
@@ -101,16 +101,16 @@ def estimates(
 
 
 def _draws(
-    positive: np.ndarray, population: np.ndarray, cut: float, priors: np.ndarray, rng: np.random.Generator
+    positive: np.ndarray, population: np.ndarray, threshold: float, priors: np.ndarray, rng: np.random.Generator
 ) -> list[dict[str, float]]:
     """Return the estimates from bootstrap samples, one for each of `priors`."""
     samples = resampled(positive, population, rng, len(priors))
     recalls = np.ones(len(priors))
-    if np.any(population <= cut):
-        recalls = _recalls(int(np.count_nonzero(positive > cut)), len(positive), len(priors), rng)
+    if np.any(population <= threshold):
+        recalls = _recalls(int(np.count_nonzero(positive > threshold)), len(positive), len(priors), rng)
     lasting = LASTING_ERROR * min(1.0, float(np.sqrt(CHOSEN_ON / len(positive))))
     return [
-        _drawn(_at(p, u, cut, float(a), float(r)), float(a), len(u), lasting, rng)
+        _drawn(_at(p, u, threshold, float(a), float(r)), float(a), len(u), lasting, rng)
         for (p, u), a, r in zip(samples, priors, recalls, strict=True)
     ]
 
@@ -139,8 +139,10 @@ def _drawn(found: dict[str, float], prior: float, n: int, lasting: float, rng: n
     return {**found, "recall": recall, "f1": f1_of(recall, found["share"], prior)}
 
 
-def _at(positive: np.ndarray, population: np.ndarray, cut: float, prior: float, recall: float) -> dict[str, float]:
-    share = float(np.mean(population > cut))
+def _at(
+    positive: np.ndarray, population: np.ndarray, threshold: float, prior: float, recall: float
+) -> dict[str, float]:
+    share = float(np.mean(population > threshold))
     precision = min(1.0, prior * recall / share) if share > 0 else 0.0
     f1 = f1_of(recall, share, prior)
     ranking = float(true_auc(auc(positive, population), prior))

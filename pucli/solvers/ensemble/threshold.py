@@ -66,13 +66,13 @@ def recall_curve(probabilities: np.ndarray) -> np.ndarray:
     return result
 
 
-def recall_above(positive: np.ndarray, share: float, cut: float, curve: np.ndarray) -> float:
+def recall_above(positive: np.ndarray, share: float, threshold: float, curve: np.ndarray) -> float:
     """Return the recall at a threshold, from labeled rows and from the expected recall.
 
     It is the share of labeled rows above the threshold if many are. The share of few varies much by chance: the fewer
     labeled rows lie above the threshold, the more weight has the expected recall.
     """
-    above = int(np.count_nonzero(positive > cut))
+    above = int(np.count_nonzero(positive > threshold))
     weight = above / (above + SAME_WEIGHT)
     expected = float(np.interp(share, np.append(0.0, SHARES), np.append(0.0, curve)))
     return weight * above / len(positive) + (1.0 - weight) * expected
@@ -136,12 +136,12 @@ def _at_precision(
     smooth = np.minimum.accumulate(np.minimum(1.0, prior * curve / SHARES))
     best = 0.0
     for share in SHARES[smooth >= wanted][::-1]:
-        cut = _at_share(float(share), population, "precision", wanted)
-        above = float(np.mean(population > cut.value))
-        recall = recall_above(positive, above, cut.value, curve)
+        threshold = _at_share(float(share), population, "precision", wanted)
+        above = float(np.mean(population > threshold.value))
+        recall = recall_above(positive, above, threshold.value, curve)
         printed = min(1.0, prior * recall / above) if above > 0 else 0.0
         if printed >= wanted:
-            return cut
+            return threshold
         best = max(best, printed)
     highest = best if best > 0 else float(smooth[0])
     below = np.floor(1000.0 * highest) / 1000.0  # rounded, it could be the wanted one

@@ -1,4 +1,4 @@
-"""``pucli auto``: files, cuts, and what it prints."""
+"""``pucli auto``: files, thresholds, and what it prints."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_predict_moves_the_cut_of_a_saved_model(pucli, customers: Path) -> None:
     assert "at most 1" in result.err
 
 
-def test_only_the_automatic_classifier_moves_its_cut(pucli, customers: Path) -> None:
+def test_only_the_automatic_classifier_moves_its_threshold(pucli, customers: Path) -> None:
     words = ("--data", customers, "--label", "bought", "--positive", "yes")
     pucli("train", "--method", "svc-naive", *words, "--model", "svc.model")
     result = pucli("predict", "--model", "svc.model", "--data", customers, "--share", 0.3)

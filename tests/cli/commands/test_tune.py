@@ -19,7 +19,7 @@ def test_tune_reports_choice_and_trials(pucli, customers, tmp_path):
     assert document["fits"] == 48
     assert document["score"] == pytest.approx(trials["score"].max())
     chosen = document["chosen"]
-    assert set(chosen) == {"lam", "c_u", "cut"}
+    assert set(chosen) == {"lam", "c_u", "threshold"}
     row = trials[(trials["lam"] == chosen["lam"]) & (trials["c_u"] == chosen["c_u"])]
     assert row["score"].item() == pytest.approx(document["score"])
 
@@ -62,7 +62,7 @@ def test_train_tune_uses_the_tuned_choice(pucli):
     words = ("--method", "gllc", "--dataset", "wine", "--param", "sigma=1", "--param", "lam=1")
     chosen = pucli("tune", *words, "--json").document["chosen"]
     trained = pucli("train", *words, "--tune", "--json").document
-    assert set(chosen) == {"c_u", "cut"}
+    assert set(chosen) == {"c_u", "threshold"}
     assert {key: trained["params"][key] for key in chosen} == chosen
 
 
@@ -72,20 +72,29 @@ def test_a_tuned_model_predicts_with_the_cut_that_was_chosen(pucli, customers):
 
     words = ("--method", "gllc", "--data", customers.pu, *LABELED, "--param", "sigma=1", "--param", "lam=1")
     trained = pucli("train", *words, "--tune", "--model", "m.model")
-    cut = load_model("m.model").estimator.cut
+    threshold = load_model("m.model").estimator.threshold
     assert "highest PU-AUC" in trained.err and "F1 is estimated" in trained.err
     chosen = pucli("tune", *words, "--json").document["chosen"]
-    assert chosen["cut"] == cut != 0.0
+    assert chosen["threshold"] == threshold != 0.0
     pucli("train", *words, "--param", f"c_u={chosen['c_u']}", "--model", "zero.model")
-    pucli("train", *words, "--param", f"c_u={chosen['c_u']}", "--param", f"threshold={cut}", "--model", "named.model")
-    assert load_model("named.model").estimator.cut == cut
+    pucli(
+        "train",
+        *words,
+        "--param",
+        f"c_u={chosen['c_u']}",
+        "--param",
+        f"threshold={threshold}",
+        "--model",
+        "named.model",
+    )
+    assert load_model("named.model").estimator.threshold == threshold
     scored = {}
     for name in ("m", "zero"):
         assert pucli("predict", "--model", f"{name}.model", "--data", customers.pu, "--out", f"{name}.csv").code == 0
         scored[name] = pd.read_csv(f"{name}.csv")
-    np.testing.assert_allclose(scored["m"]["score"], scored["zero"]["score"] - cut, atol=1e-12)
-    assert set(scored["m"]["prediction"][scored["zero"]["score"] > cut]) == {"yes"}
-    assert "yes" not in set(scored["m"]["prediction"][scored["zero"]["score"] <= cut])
+    np.testing.assert_allclose(scored["m"]["score"], scored["zero"]["score"] - threshold, atol=1e-12)
+    assert set(scored["m"]["prediction"][scored["zero"]["score"] > threshold]) == {"yes"}
+    assert "yes" not in set(scored["m"]["prediction"][scored["zero"]["score"] <= threshold])
 
 
 def test_one_estimate_of_the_class_prior_is_said_and_trained_with(pucli, customers):

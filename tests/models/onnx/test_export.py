@@ -105,7 +105,7 @@ def test_other_models_are_refused_in_one_line(name, tmp_path):
         ("upu", {"loss": "squared", "kernel": "rbf", "prior": 0.3}),
         ("usmo", {"kernel": "polynomial", "degree": 2, "prior": 0.3}),
         ("svc-naive", {"prior": 0.3, "width": 0.7}),
-        ("glpual", {"cut": 0.25}),
+        ("glpual", {"threshold": 0.25}),
         ("laplacian-svm", {"kernel": "linear"}),
         ("mcpl", {"family": "gaussian-diagonal"}),
         ("mcpl", {"family": "gaussian-fixed"}),

@@ -80,7 +80,7 @@ def test_a_cut_that_tuning_moved_is_that_of_the_model(tmp_path):
     context = Context()
     result = pu.PROTOCOL.run_cell(cell, context)
     best = int(np.argmax(result.trials["score"]))
-    assert result.params["cut"] == result.trials["cut"][best] != 0.0
+    assert result.params["threshold"] == result.trials["threshold"][best] != 0.0
     rows = context.cache[cell.group]
     model = make_estimator("glpual", **result.params).fit(rows.X_train, rows.y_train)
     assert np.sum(model.predict(rows.X_test) == 1) == result.metrics["tp"] + result.metrics["fp"]
@@ -220,9 +220,9 @@ def test_generated_set_knows_its_irrelevant_features(tmp_path):
 
 def test_a_cut_at_the_prior_calls_that_share_of_the_unlabeled_rows_positive(tmp_path):
     methods = {name: {"method": "gllc", "lam": 1e3, "grid": {}} for name in ("own", "moved")}
-    declared = {**DECLARED, "methods": methods, "options": {"cut_at_prior": ["moved"]}}
-    (tmp_path / "cut.yaml").write_text(yaml.safe_dump(declared))
-    experiment = load_experiment(tmp_path / "cut.yaml")
+    declared = {**DECLARED, "methods": methods, "options": {"threshold_at_prior": ["moved"]}}
+    (tmp_path / "threshold.yaml").write_text(yaml.safe_dump(declared))
+    experiment = load_experiment(tmp_path / "threshold.yaml")
     own, moved = (plan(experiment, methods=[name])[0] for name in methods)
     assert own.key != moved.key
     without = {**declared, "options": {}, "methods": {"own": methods["own"]}}
@@ -239,10 +239,10 @@ def test_a_cut_at_the_prior_calls_that_share_of_the_unlabeled_rows_positive(tmp_
     assert (
         model.decision_function(unlabeled)[called == 1].min() > model.decision_function(unlabeled)[called == -1].max()
     )
-    declared["options"]["cut_at_prior"] = ["other"]
-    (tmp_path / "cut.yaml").write_text(yaml.safe_dump(declared))
-    with pytest.raises(UsageError, match=r"options\.cut_at_prior 'other'"):
-        plan(load_experiment(tmp_path / "cut.yaml"))
+    declared["options"]["threshold_at_prior"] = ["other"]
+    (tmp_path / "threshold.yaml").write_text(yaml.safe_dump(declared))
+    with pytest.raises(UsageError, match=r"options\.threshold_at_prior 'other'"):
+        plan(load_experiment(tmp_path / "threshold.yaml"))
 
 
 @pytest.mark.parametrize(

@@ -149,11 +149,11 @@ def test_repeats_of_pu_bench_have_the_seeds_of_the_list_and_each_labeling_is_a_s
 @pytest.mark.slow
 def test_pu_bench_takes_the_point_with_the_largest_proxy_accuracy(tmp_path) -> None:
     """A threshold of minus infinity calls every row positive, and plus infinity none; neither is the best."""
-    methods = {"svc-naive": {"method": "svc-naive", "grid": {"cut": [-1e9, 0.0, 1e9]}}}
+    methods = {"svc-naive": {"method": "svc-naive", "grid": {"threshold": [-1e9, 0.0, 1e9]}}}
     split = {**DECLARED["split"], "label_frequencies": [0.5]}
     experiment = declared(tmp_path, options=PU_BENCH, methods=methods, split=split)
     assert {cell.n_fits for cell in plan(experiment)} == {4}
     run(experiment, results_dir=tmp_path)
     rows = list(read_rows(tmp_path / "one").values())
     assert [row["status"] for row in rows] == ["done", "done"]
-    assert {row["params"]["cut"] for row in rows} == {0.0}
+    assert {row["params"]["threshold"] for row in rows} == {0.0}

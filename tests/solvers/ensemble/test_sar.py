@@ -47,8 +47,8 @@ def test_scores_of_positives_have_the_weighted_distribution() -> None:
     weights = 1.0 / (1.0 + np.exp(-2.0 * scores))
     found = positive_scores(scores, weights, 1000)
     assert len(found) == 1000 and (np.diff(found) >= 0).all()
-    for cut in (-0.5, 0.3, 1.0):
-        assert np.mean(found > cut) == pytest.approx(weights[scores > cut].sum() / weights.sum(), abs=2e-3)
+    for threshold in (-0.5, 0.3, 1.0):
+        assert np.mean(found > threshold) == pytest.approx(weights[scores > threshold].sum() / weights.sum(), abs=2e-3)
 
 
 def test_the_interval_of_the_prior_covers_the_other_exponents() -> None:

@@ -1,4 +1,4 @@
-"""Prior, cut, probabilities and estimates from scores with known classes."""
+"""Prior, threshold, probabilities and estimates from scores with known classes."""
 
 from __future__ import annotations
 
@@ -153,13 +153,13 @@ def test_the_cut_for_f1_is_near_the_best_one() -> None:
     for seed in range(5):
         positive, population, truth = scores(0.3, 2.0, seed)
         curve = expected_recall(positive, population, 0.3)
-        cut = threshold_for("f1", None, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
+        threshold = threshold_for("f1", None, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
 
         def f1(value: float, population: np.ndarray = population, truth: np.ndarray = truth) -> float:
             predicted = population > value
             return float(2 * (predicted & truth).sum() / (predicted.sum() + truth.sum()))
 
-        assert f1(cut.value) > max(map(f1, np.sort(population)[::20])) - 0.03
+        assert f1(threshold.value) > max(map(f1, np.sort(population)[::20])) - 0.03
 
 
 def test_the_cut_for_f1_lies_between_the_best_share_and_the_prior() -> None:
@@ -189,13 +189,13 @@ def test_the_share_for_f1_falls_as_the_ranking_gets_better() -> None:
 def test_a_cut_for_f1_that_would_take_one_row_lies_where_the_probability_is_one_half() -> None:
     population, positive = np.linspace(0.0, 1.0, 100), np.array([0.9, 0.95])
     given = {"goal": "f1", "wanted": None, "positive": positive, "population": population, "ranking": 0.95}
-    cuts = {}
+    thresholds = {}
     for prior in (0.005, 0.2):
         curve = np.minimum(1.0, SHARES / prior)  # no negative before the last positive
         f1 = 2.0 * prior * curve / (SHARES + prior)
-        cuts[prior] = threshold_for(**given, prior=prior, curve=curve, f1=f1, even=0.755)
-    assert cuts[0.005].value == 0.755 and cuts[0.005].share == 0.25
-    assert cuts[0.2].value != 0.755
+        thresholds[prior] = threshold_for(**given, prior=prior, curve=curve, f1=f1, even=0.755)
+    assert thresholds[0.005].value == 0.755 and thresholds[0.005].share == 0.25
+    assert thresholds[0.2].value != 0.755
 
 
 @pytest.mark.slow
@@ -209,9 +209,9 @@ def test_the_cut_for_f1_takes_most_rows_where_most_are_positive_and_few_are_rank
         ranking = float(true_auc(auc(positive, population), prior.value))
         expected = expected_f1(positive, population, prior.draws, rng)
         curve = expected_recall(positive, population, prior.value)
-        cut = threshold_for("f1", None, positive, population, prior.value, curve, expected, ranking, 0.0)
-        predicted = population > cut.value
-        shares.append(cut.share)
+        threshold = threshold_for("f1", None, positive, population, prior.value, curve, expected, ranking, 0.0)
+        predicted = population > threshold.value
+        shares.append(threshold.share)
         f1.append(2.0 * np.sum(predicted & truth) / (predicted.sum() + truth.sum()))
     assert np.mean(shares) > 0.65 and np.mean(f1) > 0.8
 
@@ -231,27 +231,27 @@ def test_a_wanted_share_and_number_of_rows_are_reached() -> None:
 
 
 def test_the_printed_precision_is_the_wanted_one() -> None:
-    """The labeled rows rank worse here than the smooth curve says, which alone would cut too low."""
+    """The labeled rows rank worse here than the smooth curve says, which alone would put the threshold too low."""
     random = np.random.default_rng(0)
     population = np.concatenate([random.normal(size=1400), random.normal(size=600) + 2.5])
     positive = random.normal(size=60) + 2.2
     curve = np.minimum(1.0, SHARES / 0.3)
-    cut = threshold_for("precision", 0.75, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
+    threshold = threshold_for("precision", 0.75, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
     prior = PriorWithDraws(0.3, 0.25, 0.35, np.full(40, 0.3))
-    assert estimates(positive, population, cut.value, prior, random, curve)["precision"].value >= 0.75
+    assert estimates(positive, population, threshold.value, prior, random, curve)["precision"].value >= 0.75
 
 
 def test_a_few_labeled_rows_above_the_cut_hardly_move_the_recall() -> None:
-    """The share of the labeled rows above a high cut is 0 or 1/50 by chance; the expected recall is not."""
+    """The share of the labeled rows above a high threshold is 0 or 1/50 by chance; the expected recall is not."""
     positive, population, truth = scores(0.3, 3.0, 1, n=4000, p=50)
     curve = expected_recall(positive, population, 0.3)
     prior = PriorWithDraws(0.3, 0.28, 0.32, np.full(40, 0.3))
     for share in (0.005, 0.02, 0.05):
-        cut = np.quantile(population, 1.0 - share)
+        threshold = np.quantile(population, 1.0 - share)
         rng = np.random.default_rng(0)
-        found = estimates(positive, population, cut, prior, rng, curve)["precision"]
-        assert found.value == pytest.approx(truth[population > cut].mean(), abs=0.1)
-        assert found.low <= truth[population > cut].mean() <= found.high
+        found = estimates(positive, population, threshold, prior, rng, curve)["precision"]
+        assert found.value == pytest.approx(truth[population > threshold].mean(), abs=0.1)
+        assert found.low <= truth[population > threshold].mean() <= found.high
     many = np.sort(np.random.default_rng(0).normal(size=2000))
     assert recall_above(many, 0.5, 0.0, np.zeros(len(SHARES))) == pytest.approx(np.mean(many > 0.0), rel=0.05)
     assert recall_above(many, 0.5, many[-1], SHARES) == pytest.approx(0.5)
@@ -276,8 +276,8 @@ def test_three_labeled_rows_leave_the_recall_open(above: int) -> None:
 def test_a_wanted_precision_is_reached() -> None:
     positive, population, truth = scores(0.3, 2.0, 0, n=8000, p=2000)
     curve = expected_recall(positive, population, 0.3)
-    cut = threshold_for("precision", 0.8, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
-    assert truth[population > cut.value].mean() == pytest.approx(0.8, abs=0.04)
+    threshold = threshold_for("precision", 0.8, positive, population, 0.3, curve, at_prior(curve, 0.3), 0.9, 0.0)
+    assert truth[population > threshold.value].mean() == pytest.approx(0.8, abs=0.04)
 
 
 @pytest.mark.parametrize(
@@ -302,8 +302,8 @@ def test_the_share_of_a_cut_is_what_is_above_it_also_among_equal_scores() -> Non
     population = np.array([0.0] * 60 + [1.0] * 30 + [2.0] * 10)
     curve = np.minimum(1.0, 2.0 * SHARES)
     for wanted in (0.05, 0.2, 0.5):
-        cut = threshold_for("share", wanted, np.ones(10), population, 0.2, curve, at_prior(curve, 0.2), 0.9, 0.0)
-        assert cut.share == np.mean(population > cut.value)
+        threshold = threshold_for("share", wanted, np.ones(10), population, 0.2, curve, at_prior(curve, 0.2), 0.9, 0.0)
+        assert threshold.share == np.mean(population > threshold.value)
 
 
 def test_the_highest_precision_is_not_rounded_up_to_the_wanted_one() -> None:
