@@ -1,4 +1,4 @@
-"""Help pages: examples first, then the options in panels, rarely needed ones last."""
+"""Help pages: examples first, then the options in panels, rarely needed ones last, and not at all with -h."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ WIDTH = 76
 HYPHEN = "\ue000"
 # Most options in these panels.
 MOST = 12
+# Commands with more options show only those of `PANELS` with -h.
+MANY = 20
 # Commands that read a model file, where --model belongs to the model.
 READERS = frozenset({"predict", "evaluate", "shift", "review"})
 # Words for values of options that name none of their own.
@@ -102,6 +104,7 @@ class HelpfulCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options; every error knows its command."""
+        ctx.meta["short help"] = "-h" in args
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
@@ -119,6 +122,8 @@ class HelpfulCommand(TyperCommand):
         """Write usage, purpose, examples, options, and the rest of the description."""
         first, _, rest = (whole_words(part) for part in inspect.cleandoc(self.help or "").partition("\n\n"))
         more = self.more_help() if self.more_help else ""
+        if left := self._left_out(ctx):
+            rest, more = f"{left} more options: {whole_words(ctx.command_path)} {HYPHEN * 2}help", ""
         self.format_usage(ctx, formatter)
         for text in (first, self.epilog or "", None, rest, more):
             if text is None:
@@ -129,10 +134,20 @@ class HelpfulCommand(TyperCommand):
                     formatter.write_text(text)
         formatter.buffer[:] = [part.replace(HYPHEN, "-").replace("\xa0", " ") for part in formatter.buffer]
 
+    def _left_out(self, ctx: Any) -> int:
+        """Return the number of options that the short page leaves out."""
+        options = [one for one in self.get_params(ctx) if one.param_type_name == "option"]
+        found = panels(self.name or "", options)
+        short = ctx.meta.get("short help") and len(options) > MANY
+        return len([*found[MORE], *found["Reading"]]) if short else 0
+
     def _write_options(self, ctx: Any, formatter: Any) -> None:
         options = [one for one in self.get_params(ctx) if one.param_type_name == "option"]
+        left_out = {MORE, "Reading"} if self._left_out(ctx) else set()
         arguments = [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
         for title, parts in {"Arguments": arguments, **panels(self.name or "", options)}.items():
+            if title in left_out:
+                continue
             records = [
                 (part.metavar if title == "Arguments" else one[0], whole_words(_described(one[1])))
                 for part in parts

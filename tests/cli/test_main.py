@@ -21,7 +21,7 @@ import typer
 import yaml
 
 from pucli import __version__
-from pucli.cli.help import GROUPS, groups
+from pucli.cli.help import GROUPS, MANY, groups
 from pucli.cli.main import app, command_names, main
 from pucli.cli.progress import Lines
 from pucli.cli.terminal import duration, number
@@ -72,6 +72,18 @@ def test_help_has_examples_first_and_few_options_before_the_others(pucli, name):
     before = rest.partition("\nMore:")[0]
     assert len(re.findall(r"^  (?:-\w, )?--[a-z]", before, flags=re.MULTILINE)) <= 12
     assert len(re.findall(r"^  (?:-\w, )?--[a-z]", rest, flags=re.MULTILINE)) >= 3
+
+
+@pytest.mark.parametrize("name", command_names())
+def test_the_short_help_of_a_command_of_many_options_has_the_usual_ones(pucli, name):
+    option = re.compile(r"^  (?:-\w, )?(--[a-z-]+)", re.MULTILINE)
+    short, whole = pucli(name, "-h").out, pucli(name, "--help").out
+    shown, every = (set(option.findall(page.partition("Examples:")[2])) for page in (short, whole))
+    if len(every) > MANY:
+        assert len(shown) <= 15 and shown < every
+        assert f"{len(every) - len(shown)} more options: pucli {name} --help" in short
+    else:
+        assert short == whole
 
 
 @pytest.mark.parametrize("name", command_names())
