@@ -65,5 +65,5 @@ html_theme_options = {
     "navbar_align": "left",
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {name: [] for name in ("install", "limits", "not_determined")}  # pages of no section
+html_sidebars = {name: [] for name in ("install", "troubleshooting")}  # pages of no section
 html_show_sourcelink = False

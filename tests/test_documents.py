@@ -98,7 +98,7 @@ def too_long(page: Path, words: list[str]) -> bool:
     if command == "reproduce":
         if "with-mine.yaml" in rest:
             return False
-        in_short = "smoke" in rest and page.name in {"cluster.md", "researcher.md"} and "--n-jobs" not in rest
+        in_short = "smoke" in rest and page.name in {"published.md", "researcher.md"} and "--n-jobs" not in rest
         return not (in_short or rest & {"--dry-run", "my-table.yaml"})
     if (
         (command == "report" or "--status" in rest) and words[1].startswith("table-") and "smoke" not in rest
@@ -207,7 +207,7 @@ def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
         PythonCodeBlockParser(),
     ]
     document = sybil.Sybil(parsers=parsers).parse(page)
-    if page.name == "export.md":
+    if page.name == "nightly.md":
         pytest.importorskip("onnxruntime", reason="onnxruntime is not installed; pip install -e '.[onnx]'")
     if page.name == "README.md":
         shutil.copytree(ROOT / "examples", "examples")
@@ -295,7 +295,7 @@ def messages_of_what_is_unknown():
 
 
 def test_every_message_of_what_is_not_determined_has_an_anchor():
-    lines = (ROOT / "docs" / "not_determined.md").read_text().splitlines()
+    lines = (ROOT / "docs" / "troubleshooting.md").read_text().splitlines()
     headings = [number for number, line in enumerate(lines) if line.startswith("## ")]
     assert all(lines[number - 1].startswith("(") and lines[number - 1].endswith(")=") for number in headings)
     page = " ".join(lines)

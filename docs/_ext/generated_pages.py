@@ -82,7 +82,7 @@ def special_rows(method: Any, made: Any) -> list[str]:
         options = ", ".join(f"`{name}={value}`" for name, value in method.sparse.items())
         taken.append("computes on sparse ones" + (f" with {options}" if options else ""))
     if made is not None and has_fit_parameter(made, "sample_weight"):
-        taken.append("takes [weights](../../sample_weight.md)")
+        taken.append("takes [weights](../../how_to/python.md#weights-of-rows)")
     return taken
 
 
@@ -108,7 +108,7 @@ def method_page(method: Any, made: Any) -> str:
     lines += [*body(doc["Extended Summary"]), ""]
     if method.kind in ("pu", "semi-supervised"):
         lines += ["```sh", f"pucli train --method {method.name} --dataset breast-cancer", "```", ""]
-    lines += [f"From Python: `from {made.__module__} import {made.__name__}`.", ""]
+    lines += [f"From Python: `from {import_path(made)} import {made.__name__}`.", ""]
     for title in ("Parameters", "Attributes"):
         if doc[title]:
             lines += [f"## {title}", ""]
@@ -124,6 +124,13 @@ def method_page(method: Any, made: Any) -> str:
     if doc["References"]:
         lines += ["## References", "", *body([line.replace(".. [", "[") for line in doc["References"]]), ""]
     return "\n".join(lines)
+
+
+def import_path(thing: Any) -> str:
+    """Return the shortest module to import a class or function from: pucli itself where it has the name."""
+    import pucli
+
+    return "pucli" if getattr(pucli, thing.__name__, None) is thing else str(thing.__module__)
 
 
 def examples(lines: list[str]) -> list[str]:
@@ -323,9 +330,12 @@ def documented(name: str) -> list[tuple[str, Any]]:
 def api() -> dict[str, str]:
     """Return the API reference: every public function and class of the packages above, in reStructuredText."""
     lines = ["Python reference", "================", "", "The estimators are on the pages of :doc:`methods`.", ""]
+    shown: set[int] = set()  # an object is shown once, where it is imported from
     for name, title in API.items():
         lines += [f"{title}: ``{name}``", "-" * (len(title) + len(name) + 6), ""]
-        for entry, thing in documented(name):
+        entries = [(entry, thing) for entry, thing in documented(name) if id(thing) not in shown]
+        shown |= {id(thing) for _, thing in entries}
+        for entry, thing in entries:
             directive = "autoclass" if isinstance(thing, type) else "autofunction"
             lines += [f".. {directive}:: {name}.{entry}", ""]
     return {"api.rst": "\n".join(lines)}

@@ -46,7 +46,7 @@ class PUScorer:
     --------
     >>> import numpy as np
     >>> from sklearn.model_selection import GridSearchCV, cross_val_score
-    >>> from pucli.estimators import BLSSVM
+    >>> from pucli import BLSSVM
     >>> from pucli.metrics import pu_auc_scorer, puf_scorer
     >>> X = np.random.default_rng(0).normal(size=(80, 2)) + 3.0 * (np.arange(80) < 40)[:, None]
     >>> y = (np.arange(80) < 20).astype(int)  # half of the positives are labeled

@@ -49,8 +49,7 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.models.calibrated import CalibratedPU
-    >>> from pucli.estimators import BLSSVM
+    >>> from pucli import BLSSVM, CalibratedPU
     >>> X = np.random.default_rng(0).normal(size=(300, 2)) + 3.0 * (np.arange(300) < 120)[:, None]
     >>> model = CalibratedPU(BLSSVM()).fit(X, (np.arange(300) < 60).astype(int))
     >>> bool(model.predict_proba([[3.0, 3.0]])[0, 1] > 0.5 > model.predict_proba([[0.0, 0.0]])[0, 1])

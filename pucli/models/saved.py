@@ -103,7 +103,7 @@ def save_model(path: str | Path, model: SavedModel) -> Path:
     --------
     >>> import tempfile
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import BLSSVM
+    >>> from pucli import BLSSVM
     >>> X, y = make_blobs(60, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> pipeline = make_pipeline(BLSSVM(), standardize=True).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:

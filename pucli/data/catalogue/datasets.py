@@ -120,7 +120,7 @@ def load_dataset(
 
     Examples
     --------
-    >>> from pucli.data import load_dataset
+    >>> from pucli import load_dataset
     >>> load_dataset("breast-cancer").X.shape
     (569, 30)
     """

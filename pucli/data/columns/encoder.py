@@ -81,7 +81,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import pandas as pd
-    >>> from pucli.data.columns.encoder import TableEncoder
+    >>> from pucli.data import TableEncoder
     >>> table = pd.DataFrame({"age": [31, None, 52], "job": ["cook", "nurse", "cook"]})
     >>> encoder = TableEncoder().fit(table)
     >>> encoder.get_feature_names_out().tolist()

@@ -37,7 +37,7 @@ class BidirectionalGAN(AutoEncoder):
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.estimators import BidirectionalGAN
+    >>> from pucli import BidirectionalGAN
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> model = BidirectionalGAN(hidden=(16,), n_iterations=100, block=50, random_state=0).fit(X)
     >>> model.transform(X).shape, model.sample(5).shape
@@ -76,7 +76,7 @@ class VEEGAN(AutoEncoder):
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.estimators import VEEGAN
+    >>> from pucli import VEEGAN
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> model = VEEGAN(hidden=(16,), n_iterations=100, block=50, random_state=0).fit(X)
     >>> model.transform(X).shape, model.sample(5).shape
@@ -116,7 +116,7 @@ class AdversarialVariationalBayes(AutoEncoder):
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.estimators import AdversarialVariationalBayes
+    >>> from pucli import AdversarialVariationalBayes
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> model = AdversarialVariationalBayes(hidden=(16,), n_iterations=100, block=50, random_state=0).fit(X)
     >>> model.transform(X).shape, model.sample(5).shape

@@ -87,7 +87,7 @@ class PlummerAutoencoder(AutoEncoder):
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.estimators import PlummerAutoencoder
+    >>> from pucli import PlummerAutoencoder
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> model = PlummerAutoencoder(hidden=(16,), n_iterations=200, block=100, random_state=0).fit(X)
     >>> model.transform(X).shape, model.sample(5).shape
@@ -173,7 +173,7 @@ class VariationalAutoencoder(AutoEncoder):
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.estimators import VariationalAutoencoder
+    >>> from pucli import VariationalAutoencoder
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> model = VariationalAutoencoder(hidden=(16,), n_iterations=100, block=50, random_state=0).fit(X)
     >>> model.sample(5).shape
@@ -213,7 +213,7 @@ class AdversarialAutoencoder(AutoEncoder):
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.estimators import AdversarialAutoencoder
+    >>> from pucli import AdversarialAutoencoder
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> model = AdversarialAutoencoder(hidden=(16,), n_iterations=100, block=50, random_state=0).fit(X)
     >>> model.sample(5).shape
@@ -252,7 +252,7 @@ class WassersteinGAN(DeepDensity):
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.estimators import WassersteinGAN
+    >>> from pucli import WassersteinGAN
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> model = WassersteinGAN(hidden=(16,), n_iterations=100, block=50, random_state=0).fit(X)
     >>> model.sample(5).shape
@@ -290,7 +290,7 @@ class CoulombGAN(DeepDensity):
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.estimators import CoulombGAN
+    >>> from pucli import CoulombGAN
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> model = CoulombGAN(hidden=(16,), n_iterations=100, block=50, random_state=0).fit(X)
     >>> model.sample(5).shape

@@ -103,7 +103,7 @@ class CPBGLPUAL(FeatureModel):
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import CPBGLPUAL
+    >>> from pucli import CPBGLPUAL
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
     >>> y[60:] = 0  # only positives among the first 60 rows are labeled

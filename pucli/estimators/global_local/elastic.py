@@ -115,7 +115,7 @@ class ElasticGLPUAL(PUClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import ElasticGLPUAL
+    >>> from pucli import ElasticGLPUAL
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> noise = np.random.default_rng(0).normal(size=(120, 3))
     >>> y = positive.copy()
@@ -310,7 +310,7 @@ class EKFGLPUAL(PUClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_circles
-    >>> from pucli.estimators import EKFGLPUAL
+    >>> from pucli import EKFGLPUAL
     >>> X, positive = make_circles(200, noise=0.1, factor=0.3, random_state=0)
     >>> X = np.hstack([X, np.random.default_rng(0).normal(size=(200, 1))])
     >>> y = positive.copy()

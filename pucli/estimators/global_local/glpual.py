@@ -118,7 +118,7 @@ class GLPUAL(FeatureModel):
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import GLPUAL
+    >>> from pucli import GLPUAL
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
     >>> y[60:] = 0  # only positives among the first 60 rows are labeled
@@ -280,7 +280,7 @@ class GLLC(FeatureModel):
     Examples
     --------
     >>> from sklearn.datasets import make_moons
-    >>> from pucli.estimators import GLLC
+    >>> from pucli import GLLC
     >>> X, positive = make_moons(200, noise=0.1, random_state=0)
     >>> y = positive.copy()
     >>> y[100:] = 0  # only positives among the first 100 rows are labeled

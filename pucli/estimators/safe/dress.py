@@ -68,7 +68,7 @@ class DRESS(SemiSupervisedClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import DRESS
+    >>> from pucli import DRESS
     >>> X, y = make_blobs(100, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> model = DRESS().fit(X, np.where(np.arange(100) < 20, y, -1))
     >>> bool(model.score(X, y) > 0.9)

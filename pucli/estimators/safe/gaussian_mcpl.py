@@ -111,7 +111,7 @@ class GaussianMCPL(Certified, DensityMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from pucli.estimators import GaussianMCPL
+    >>> from pucli import GaussianMCPL
     >>> X = np.random.default_rng(0).multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 200)
     >>> X[50:, 1] = np.nan
     >>> model = GaussianMCPL().fit(X)

@@ -58,7 +58,7 @@ class ICLDA(GenerativeClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import ICLDA
+    >>> from pucli import ICLDA
     >>> X, y = make_blobs(150, centers=3, random_state=1)
     >>> model = ICLDA().fit(X, np.where(np.arange(150) < 30, y, -1))
     >>> bool(model.score(X, y) > 0.9)

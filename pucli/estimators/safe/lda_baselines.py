@@ -55,7 +55,7 @@ class EMLDA(GenerativeClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import EMLDA
+    >>> from pucli import EMLDA
     >>> X, y = make_blobs(150, centers=3, random_state=1)
     >>> model = EMLDA().fit(X, np.where(np.arange(150) < 30, y, -1))
     >>> bool(model.score(X, y) > 0.9)
@@ -153,7 +153,7 @@ class SelfTrainingLDA(GenerativeClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import SelfTrainingLDA
+    >>> from pucli import SelfTrainingLDA
     >>> X, y = make_blobs(150, centers=3, random_state=1)
     >>> model = SelfTrainingLDA().fit(X, np.where(np.arange(150) < 30, y, -1))
     >>> bool(model.score(X, y) > 0.9)

@@ -132,7 +132,7 @@ class LeastSquares(_LeastSquaresClassifier):
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import LeastSquares
+    >>> from pucli import LeastSquares
     >>> X, y = make_blobs(100, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> bool(LeastSquares().fit(X[:10], y[:10]).score(X, y) > 0.9)
     True
@@ -226,7 +226,7 @@ class CPLS(_LeastSquaresClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import CPLS
+    >>> from pucli import CPLS
     >>> X, y = make_blobs(100, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> model = CPLS().fit(X, np.where(np.arange(100) < 10, y, -1))
     >>> bool(model.improvement_ >= 0)
@@ -321,7 +321,7 @@ class ICLS(_LeastSquaresClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import ICLS
+    >>> from pucli import ICLS
     >>> X, y = make_blobs(100, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> model = ICLS().fit(X, np.where(np.arange(100) < 10, y, -1))
     >>> bool(model.score(X, y) > 0.9)

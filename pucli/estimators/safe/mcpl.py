@@ -88,7 +88,7 @@ class MCPL(GenerativeClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import MCPL
+    >>> from pucli import MCPL
     >>> X, y = make_blobs(150, centers=3, random_state=1)
     >>> model = MCPL("gaussian-diagonal").fit(X, np.where(np.arange(150) < 30, y, -1))
     >>> bool(model.improvement_ >= 0)
@@ -180,7 +180,7 @@ class MCPLLDA(GenerativeClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import MCPLLDA
+    >>> from pucli import MCPLLDA
     >>> X, y = make_blobs(150, centers=3, random_state=1)
     >>> model = MCPLLDA().fit(X, np.where(np.arange(150) < 30, y, -1))
     >>> bool(model.improvement_ >= 0)
@@ -259,7 +259,7 @@ class MCPLQDA(GenerativeClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import MCPLQDA
+    >>> from pucli import MCPLQDA
     >>> X, y = make_blobs(150, centers=3, random_state=1)
     >>> model = MCPLQDA().fit(X, np.where(np.arange(150) < 30, y, -1))
     >>> bool(model.improvement_ >= 0)

@@ -116,7 +116,7 @@ class Classtering(Certified, ClassifierMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import Classtering
+    >>> from pucli import Classtering
     >>> X, y = make_blobs(150, centers=[[0, 0], [6, 0], [0, 6]], random_state=0)
     >>> model = Classtering(random_state=0).fit(X, np.where(np.arange(150) < 9, y, -1))
     >>> model.n_components_

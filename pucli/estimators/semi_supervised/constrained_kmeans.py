@@ -87,7 +87,7 @@ class ConstrainedKMeans(Certified, ClusterMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import ConstrainedKMeans
+    >>> from pucli import ConstrainedKMeans
     >>> X, _ = make_blobs(60, centers=[[0, 0], [4, 0], [0, 4], [4, 4]], random_state=0)
     >>> model = ConstrainedKMeans(4, random_state=0).fit(X, must=[[0, 1]], cannot=[[2, 3]])
     >>> bool(model.labels_[0] == model.labels_[1])

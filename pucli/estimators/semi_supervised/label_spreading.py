@@ -21,7 +21,7 @@ class LabelSpreading(sklearn.semi_supervised.LabelSpreading):  # type: ignore[mi
 
     Examples
     --------
-    >>> from pucli.estimators.semi_supervised.label_spreading import LabelSpreading
+    >>> from pucli import LabelSpreading
     >>> LabelSpreading().fit([[0.0], [0.1], [1.0], [1.1]], [0, -1, 1, -1]).predict([[0.2], [0.9]]).tolist()
     [0, 1]
     """

@@ -71,7 +71,7 @@ class LaplacianSVM(SemiSupervisedClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_moons
-    >>> from pucli.estimators import LaplacianSVM
+    >>> from pucli import LaplacianSVM
     >>> X, y = make_moons(100, noise=0.05, random_state=0)
     >>> model = LaplacianSVM(width=0.3).fit(X, np.where(np.arange(100) < 20, y, -1))
     >>> bool(model.score(X, y) > 0.9)

@@ -76,7 +76,7 @@ class LowDensitySeparation(SemiSupervisedClassifier):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import make_moons
-    >>> from pucli.estimators import LowDensitySeparation
+    >>> from pucli import LowDensitySeparation
     >>> X, y = make_moons(100, noise=0.05, random_state=0)
     >>> model = LowDensitySeparation().fit(X, np.where(np.arange(100) < 20, y, -1))
     >>> bool(model.score(X, y) > 0.9)

@@ -92,7 +92,7 @@ class NaiveSVC(PUClassifier):
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import NaiveSVC
+    >>> from pucli import NaiveSVC
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
     >>> y[60:] = 0  # only positives among the first 60 rows are labeled

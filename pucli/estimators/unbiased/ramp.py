@@ -88,7 +88,7 @@ class RampPU(KernelPU):
     Examples
     --------
     >>> from sklearn.datasets import make_moons
-    >>> from pucli.estimators import RampPU
+    >>> from pucli import RampPU
     >>> X, positive = make_moons(200, noise=0.1, random_state=0)
     >>> y = positive.copy()
     >>> y[100:] = 0  # only positives among the first 100 rows are labeled

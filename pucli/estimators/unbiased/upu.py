@@ -109,7 +109,7 @@ class NNPU(PUClassifier):
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import NNPU
+    >>> from pucli import NNPU
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
     >>> y[60:] = 0  # only positives among the first 60 rows are labeled
@@ -266,7 +266,7 @@ class UPU(FeatureModel):
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import UPU
+    >>> from pucli import UPU
     >>> X, positive = make_blobs(120, centers=[[-2, -2], [2, 2]], random_state=0)
     >>> y = positive.copy()
     >>> y[60:] = 0  # only positives among the first 60 rows are labeled

@@ -49,7 +49,7 @@ def exported(saved: SavedModel) -> Exported:
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli.estimators import BLSSVM
+    >>> from pucli import BLSSVM
     >>> from pucli.models.onnx.export import exported
     >>> from pucli.models.saved import SavedModel, make_pipeline
     >>> X, y = make_blobs(60, centers=[[-2, -2], [2, 2]], random_state=0)

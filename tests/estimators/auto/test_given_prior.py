@@ -48,7 +48,7 @@ def test_a_prior_that_cannot_be_is_refused():
         AutoPU(labeling="sar").fit(X, s).with_prior(0.3)
 
 
-@pytest.mark.nightly  # a minute; docs/how_to/review.md has its figures
+@pytest.mark.nightly  # a minute; docs/how_to/review.md sums it up
 @pytest.mark.filterwarnings("ignore")
 def test_a_true_prior_narrows_and_a_wrong_one_misleads():
     found = []

@@ -70,6 +70,6 @@ def test_a_search_passes_weights_on():
 def test_which_methods_take_weights():
     taking = {name for name, method in METHODS.items() if has_fit_parameter(estimator_class(method), "sample_weight")}
     assert taking == {"bsvm", "blssvm"}
-    reasons = (ROOT / "docs" / "sample_weight.md").read_text().split("for these reasons")[1]
+    reasons = (ROOT / "docs" / "how_to" / "python.md").read_text().split("for these reasons")[1]
     named = {word for part in re.findall(r"\*\*(.*?):", reasons, re.S) for word in re.findall(r"`([a-z-]+)`", part)}
     assert named and not taking & named and named <= set(METHODS)
