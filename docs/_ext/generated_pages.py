@@ -115,7 +115,7 @@ def method_page(method: Any, made: Any) -> str:
             for item in doc[title]:
                 lines += [f"`{item.name}` : {escape(item.type)}", f": {' '.join(paragraph(item.desc)) or '–'}", ""]
     if method.grid:
-        lines += ["## What `tune` tries", ""]
+        lines += ["## Grid of `tune`", ""]
         lines += [f"- `{name}`: `{values}`" for name, values in method.grid.items()] + [""]
     if doc["Notes"]:
         lines += ["## Notes", "", *body(doc["Notes"]), ""]
@@ -190,12 +190,15 @@ def commands() -> dict[str, str]:
     context = group.make_context("pucli", ["list", "--help"], resilient_parsing=True)
     pages = {}
     names = command_names()
+    text = ["# Command line", "", "`-h` shows the usual options of a command, `--help` all of them.", ""]
+    text += ["| Command | What it does |", "| --- | --- |"]
     for name in names:
-        pages[f"commands/{name}.md"] = command_page(name, group.get_command(context, name))
+        command = group.get_command(context, name)
+        pages[f"commands/{name}.md"] = command_page(name, command)
         pages[f"commands/{name}.json"] = json.dumps(document_schema(name), indent=1)
-    text = ["# Command line", "", "Every command has `--json`, `--quiet` and `--help`. Exit codes and outputs:"]
-    text += ["[](../exit_codes.md).", "", "```{toctree}", ":maxdepth: 1", ""]
-    text += [*(f"commands/{name}" for name in names), "```", ""]
+        first = inspect.cleandoc(command.help or "").splitlines()[0]
+        text.append(f"| [{name}](commands/{name}.md) | {escape(first)} |")
+    text += ["", "```{toctree}", ":hidden:", "", *(f"commands/{name}" for name in names), "```", ""]
     return {**pages, "commands.md": "\n".join(text)}
 
 

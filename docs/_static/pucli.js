@@ -1,7 +1,7 @@
 // A button on each block of code that copies it, without the output and without prompts.
 document.addEventListener("DOMContentLoaded", () => {
   for (const block of document.querySelectorAll("div.highlight")) {
-    if (block.closest(".output")) continue;
+    if (block.closest(".output, .highlight-text")) continue; // nobody copies outputs and formulas
     const button = document.createElement("button");
     button.type = "button";
     button.className = "copy";
