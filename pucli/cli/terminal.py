@@ -147,9 +147,9 @@ def percents(low: float, high: float) -> str:
     return f"{percent(low)}{' %' if 0.001 <= low < 0.01 <= high else ''} to {percent(high)} %"
 
 
-def span(low: float, high: float) -> str:
+def span(low: float, high: float, to: str = "to") -> str:
     """Return two shares as an interval, such as "63% to 93%"; an end under a thousandth is 0."""
-    return f"{percent(low if low >= 0.001 else 0.0)}% to {percent(high)}%"
+    return f"{percent(low if low >= 0.001 else 0.0)}% {to} {percent(high)}%"
 
 
 def duration(seconds: float) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NAMED, LEAST = 3, 0.02
 # Rows of each kind of `--scored` that are explained, and known positives that a row is compared with; of wide tables
 # so many that their cells are within the budget.
-EXPLAINED, BUDGET = 500, 40_000
+EXPLAINED, BUDGET = 500, 20_000
 # Columns of files.
 WHY = ("why", "most_like")
 
@@ -190,7 +190,7 @@ def mark_of(marks: pd.DataFrame | None, row: int) -> str:
 
 def explained_rows(encoder: TableEncoder) -> int:
     """Return how many rows of each kind are explained."""
-    return int(np.clip(BUDGET // max(len(list(spans(encoder))), 1), 10, EXPLAINED))
+    return int(np.clip(BUDGET // max(len(list(spans(encoder))), 1), 1, EXPLAINED))
 
 
 def reference_of(encoder: TableEncoder) -> ReferenceShares:

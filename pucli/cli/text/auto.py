@@ -153,14 +153,14 @@ def _estimates(found: Findings, answer: AutoAnswer) -> dict[str, str]:
             cannot = "need more labeled rows"
         return {"estimates": f"recall, lift, precision and positives {cannot}", **order}
     also = ", labeled ones included" if whole else ""
-    finds, lift = f"{cannot}: between {percent(recall.low)}% and {percent(recall.high)}%", cannot
+    finds, lift = f"{cannot}: between {span(recall.low, recall.high, 'and')}", cannot
     if answer.labeling == "scar":  # with a model of the labels the value was mostly too high
         finds = f"about {percent(recall.value)}% of {'all' if whole else 'the hidden'} positives ({of_share(recall)})"
         times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
             lift = f"{value} times as many positives as among random rows ({low} to {high})"
-    called = f"between {percent(precision.low)}% and {percent(precision.high)}%{also}; check {CHECKED} rows to know"
+    called = f"between {span(precision.low, precision.high, 'and')}{also}; check {CHECKED} rows to know"
     if precision.known:
         called = f"about {percent(precision.value)}% of the flagged rows are positive ({of_share(precision)}){also}"
     count = answer.rows if whole else answer.unlabeled
@@ -283,8 +283,8 @@ def _concerns(out: Output, found: Findings, answer: AutoAnswer) -> list[str]:
             continue
         if text == of_prior:
             later.append(
-                f"probabilities rest on a class prior between {percent(prior.low)}% and {percent(prior.high)}%; use "
-                "their order only, or label more rows"
+                f"probabilities rest on a class prior between {span(prior.low, prior.high, 'and')}; use the order, or "
+                "label more rows"
             )
             continue
         first = "label column" in text or "cannot be guaranteed" in text  # what the labels mean, what was asked in vain

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pucli.estimators.auto.auto_pu import AutoPU
     from pucli.solvers.ensemble.ensemble import FittedMember
 
-# Copies of rows that are scored at once.
-COPIES = 4000
+# Copies of rows that are scored at once, and the most cells that they have.
+COPIES, CELLS = 4000, 4_000_000
 # Known positives named beside a row.
 ALIKE = 3
 
@@ -101,13 +101,14 @@ def changes(
     """
     count = int(column_of.max()) + 1 if count is None else count
     changed = np.zeros((len(X), count))
-    unusual = usual != X
-    differs = np.column_stack([unusual[:, column_of == k].any(axis=1) for k in range(count)])
-    row, column = np.nonzero(differs)
+    differing = np.zeros((count, len(X)))
+    np.add.at(differing, column_of, (usual != X).T)
+    row, column = np.nonzero(differing.T)
+    at_once = max(1, min(COPIES, CELLS // X.shape[1]))
     if len(row):
         base = score(X)
-        for first in range(0, len(row), COPIES):
-            i, k = row[first : first + COPIES], column[first : first + COPIES]
+        for first in range(0, len(row), at_once):
+            i, k = row[first : first + at_once], column[first : first + at_once]
             copies = np.where(column_of == k[:, None], usual, X[i])
             changed[i, k] = base[i] - score(copies)
     return changed

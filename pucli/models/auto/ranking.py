@@ -145,8 +145,10 @@ class Ranking:
         """Return the rows to look at, with the reasons for their scores."""
         marks, found = self.rows.marks, []
         ends = training_probabilities(self.model, self.rows.labeled)
+        most = explained_rows(encoder_of(self.rows))
         for name, places in self.places.items():
-            for i, why in zip(places.tolist(), self.reasons(places), strict=True):
+            reasons = [*self.reasons(places[:most]), *[RowReasons([], [])] * max(len(places) - most, 0)]
+            for i, why in zip(places.tolist(), reasons, strict=True):
                 cells = {"row": i + 1} if marks is None else marks.iloc[i].to_dict()
                 named = {str(key): str(value) for key, value in cells.items() if key != "row"}
                 p, low, high = (float(end[i]) for end in ends)

@@ -92,7 +92,7 @@ def test_the_top_rows_show_identifier_reasons_and_known_positives_that_are_alike
     first = page[page.index("<h2>Top rows") : page.index("How far down the list?")]
     assert re.search(r'<th scope="row">c\d+</th>', first)
     assert not re.search(r"\de[+-]\d", first)
-    cells = re.findall(r'<td class="why">(.*?)</td><td class="cell">(.*?)</td>', first)
+    cells = re.findall(r'<td class="why">(.*?)</td><td>(.*?)</td>', first)
     assert len(cells) == 15
     for why, alike in cells:
         text = unescape(re.sub("<.*?>", "", why)).strip()
