@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # Columns named that raise a score, and that lower it, unless they change it by less than this share of the largest one.
 NAMED, LEAST = 3, 0.02
 # Rows of each kind of `--scored` that are explained, and known positives that a row is compared with; of wide tables
-# so many that their cells are within the budget.
-EXPLAINED, BUDGET = 500, 20_000
+# so many that the cells of their copies are within the budget, which may be none.
+EXPLAINED, BUDGET = 500, 8_000_000
 # Columns of files.
 WHY = ("why", "most_like")
 
@@ -153,6 +153,8 @@ def explainer_of(model: Any, rows: TrainingRows) -> tuple[Explainer, Ints]:
     known = np.flatnonzero(rows.labeled)
     most = min(explained_rows(encoder), len(known))
     known = known[np.linspace(0, len(known) - 1, most).round().astype(int)]
+    if not most:
+        return explainer, known
     names = [mark_of(rows.marks, row) for row in known.tolist()]
     explainer.known = KnownPositives(names, explainer.changes(rows.X[known])[0])
     return explainer, known
@@ -190,7 +192,8 @@ def mark_of(marks: pd.DataFrame | None, row: int) -> str:
 
 def explained_rows(encoder: TableEncoder) -> int:
     """Return how many rows of each kind are explained."""
-    return int(np.clip(BUDGET // max(len(list(spans(encoder))), 1), 1, EXPLAINED))
+    copies = len(list(spans(encoder)))
+    return min(EXPLAINED, BUDGET // max(copies * len(encoder.get_feature_names_out()), 1))
 
 
 def reference_of(encoder: TableEncoder) -> ReferenceShares:

@@ -10,7 +10,16 @@ from pucli.core.errors import UsageError
 from pucli.data import TableEncoder
 from pucli.data.columns.drift import ReferenceShares
 from pucli.data.columns.encoder import cell, spans, usual_cell
-from pucli.models.reasons import LEAST, NAMED, ColumnEffect, Explainer, RowReasons, in_columns, reference_of
+from pucli.models.reasons import (
+    LEAST,
+    NAMED,
+    ColumnEffect,
+    Explainer,
+    RowReasons,
+    explained_rows,
+    in_columns,
+    reference_of,
+)
 
 N = 200
 
@@ -93,6 +102,11 @@ def test_reasons_in_words() -> None:
     values = in_columns([RowReasons(effects, ["C1"])], np.array([0]), 2, as_values=True)
     assert values["why"][0][1] == {"column": "job", "value": "cook", "usual": "nurse", "change": -0.2, "spread": None}
     assert values["why"][1] is None
+
+
+def test_the_wider_a_table_the_fewer_rows_are_explained() -> None:
+    found = [explained_rows(TableEncoder.of_numbers([f"c{k}" for k in range(m)])) for m in (20, 300, 2000, 20_000)]
+    assert found == [500, 88, 2, 0]
 
 
 def test_a_model_without_what_is_usual_says_so() -> None:
