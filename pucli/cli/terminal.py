@@ -21,8 +21,8 @@ _COMMAND = re.compile(r"(?:^ *|(?<=: ))pucli [a-z]+ .*--.*$")
 _OPTION = re.compile(r"(--[\w-]+) (?!-)")
 # A number with its unit or noun, such as "35 to 66 %" and "300 unlabeled", and a p-value stay on one line.
 _NUMBER = r"(?:(?:over|under) )?-?\d[\d.,]*"
-_UNIT = r"(?: (?:%|(?!(?:and|are|as|at|but|by|for|from|if|in|is|of|on|or|to|with)\b)[a-z]{1,12}\b))?"
-_QUANTITY = re.compile(rf"\bp = [\d.]+|(?<![\w.,-]){_NUMBER}(?: %)?(?: (?:to|±) {_NUMBER})?{_UNIT}")
+_UNIT = r"(?:%| (?:%|(?!(?:and|are|as|at|but|by|for|from|if|in|is|of|on|or|to|with)\b)[a-z]{1,12}\b))?"
+_QUANTITY = re.compile(rf"\bp [=<] [\d.]+|(?<![\w.,-]){_NUMBER}(?: ?%)?(?: (?:to|±) {_NUMBER})?{_UNIT}")
 # Stands for a space at which no line is broken.
 _KEPT = "\ue001"
 # A shorter word does not stand alone on the last line.
@@ -145,6 +145,11 @@ def percent(share: float) -> str:
 def percents(low: float, high: float) -> str:
     """Return two shares as a range in percent; an end of less than 1 beside a larger one has its own sign."""
     return f"{percent(low)}{' %' if 0.001 <= low < 0.01 <= high else ''} to {percent(high)} %"
+
+
+def span(low: float, high: float, to: str = "to") -> str:
+    """Return two shares as an interval, such as "63% to 93%"; an end under a thousandth is 0."""
+    return f"{percent(low if low >= 0.001 else 0.0)}% {to} {percent(high)}%"
 
 
 def duration(seconds: float) -> str:

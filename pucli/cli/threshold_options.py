@@ -31,7 +31,8 @@ Precision = Annotated[
 ]
 Share = Annotated[float | None, typer.Option("--share", help="Predict this share of the rows positive.")]
 Top = Annotated[
-    int | None, typer.Option("--top", help="Predict the N likeliest rows positive; no precision is guaranteed.", min=1)
+    int | None,
+    typer.Option("--top", help="Predict the N most likely rows positive; no precision is guaranteed.", min=1),
 ]
 
 

@@ -120,7 +120,7 @@ def auto_on_blocks(
     ranking = auc(scores_of(positive), scores_of(unlabeled))
     warn_of_chance(ranking, chance_limit(n_p, known.n - n_p))
     test = random_labeling(some.X, some.labeled, hidden, stream(seed, "random labelling"))
-    test = replace(test, feature=int(model._columns[test.feature]))
+    test = test.of_columns(model._columns)
     above = int(unlabeled[_middles() > model.threshold_].sum())
     return BlockAuto(model, all_columns, known.labels, above, test, about)
 

@@ -14,11 +14,12 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from pucli.core.arrays import Bools, Ints
+from pucli.core.arrays import Ints
 from pucli.core.errors import RunError, UsageError
 from pucli.core.memory import check_memory
 from pucli.data.rows.row_hashes import row_fingerprints, row_hashes
 from pucli.methods import METHODS, estimator_class, get_method
+from pucli.models.reasons import explainer_of, without_looked_at
 from pucli.models.saved import SavedModel, make_pipeline, model_bytes, save_model
 
 if TYPE_CHECKING:
@@ -97,17 +98,10 @@ class Fitted:
             "preprocessing": "standardize" if self.standardized else "none",
             "reading": rows.reading.record(),
         }
+        if hasattr(self.estimator, "ensemble_") and rows.encoder is not None and not rows.encoder.sparse_:
+            explainer, _ = explainer_of(self.estimator, rows)
+            metadata["known"] = explainer.known.record() if explainer.known else {}
         return SavedModel(self.pipeline, self.method, rows.feature_names, metadata, encoder=rows.encoder)
-
-
-def without_looked_at(rows: TrainingRows) -> tuple[Any, Bools]:
-    """Return the training rows and which of them are not labeled, without known negatives beside the population.
-
-    Only in a single training set are known negatives a part of the population.
-    """
-    if rows.negative is None or rows.denominator == "all":
-        return rows.X, ~rows.labeled
-    return rows.X[~rows.negative], ~rows.labeled[~rows.negative]
 
 
 def estimator_of(method: str) -> type[Any]:

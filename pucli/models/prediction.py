@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from pucli.data.rows.row_hashes import RowCounter, row_hashes
 from pucli.data.rows.tables import MissingColumn
 from pucli.data.rows.user_file import OWN_COLUMNS, fitted_width, only_wide
 from pucli.estimators.base.pu import has_own_probabilities
-from pucli.models.reasons import reasons, reference_of
+from pucli.models.reasons import WHY, Explainer, in_columns
 from pucli.models.scores import checked_scores, clusters, decision_values
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ def predicted_blocks(
     optional: Collection[str] = (),
     tally: DriftCounter | None = None,
     trained: RowCounter | None = None,
-    why: Explainer | None = None,
+    why: Why | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Predict the labels of the rows of a file."""
-    check_ids(ids, OWN_COLUMNS if why is None else (*OWN_COLUMNS, "why"))
+    check_ids(ids, OWN_COLUMNS if why is None else (*OWN_COLUMNS, *WHY))
     how = saved.reading if how is None else how
     encoder = saved.table_encoder.written_with(how.decimal)
     how = replace(how, formed=encoder.formed)
@@ -75,12 +75,12 @@ def predicted_blocks(
         found |= {name: frame[name].array for name in ids}
         found |= _predicted(saved, X, start)
         if why is not None:
-            found["why"] = why.of(X, found)
+            found |= why.of(X, found)
         yield pd.DataFrame(found)
         start += len(frame)
     if not start:
         empty = _no_predictions(saved, ids)
-        yield empty if why is None else empty.assign(why="")
+        yield empty if why is None else empty.assign(**dict.fromkeys(WHY, ""))
 
 
 def _naming_model(blocks: Iterable[Table], encoder: TableEncoder) -> Iterator[Table]:
@@ -93,31 +93,20 @@ def _naming_model(blocks: Iterable[Table], encoder: TableEncoder) -> Iterator[Ta
         raise MissingColumn(f"{error}{encoder.origin}", error.path, error.column) from error
 
 
-class Explainer:
-    """Reasons for the scores of a saved model: of the rows that it predicts positive, or of the `most` likeliest.
+@dataclass(frozen=True)
+class Why:
+    """Reasons for the scores of rows, or of the `most` likeliest of each block, as texts or as values."""
 
-    Raises
-    ------
-    UsageError
-        The model has no scores, or its file does not hold what is usual in its columns.
-    """
+    explainer: Explainer
+    most: int | None = None
+    as_values: bool = False
 
-    def __init__(self, saved: SavedModel, most: int | None = None) -> None:
-        self.pipeline, self.encoder, self.most = saved.pipeline, saved.table_encoder, most
-        self.usual = reference_of(self.encoder)
-
-    def of(self, X: Floats, found: Mapping[str, AnyArray]) -> AnyArray:
-        """Return the reasons of n encoded rows, "" where none are asked for, shape (n,)."""
+    def of(self, X: Floats, found: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+        """Return the columns why and most_like of n encoded rows, empty where none are asked for."""
         if "score" not in found:
             raise UsageError("--why needs scores, but this model predicts only labels")
-        score = np.asarray(found["score"])
-        chosen = np.flatnonzero(score > 0) if self.most is None else np.argsort(-score, kind="stable")[: self.most]
-        texts = np.full(len(X), "", dtype=object)
-        texts[chosen] = reasons(self._score, self.encoder, self.usual, X[chosen])
-        return texts
-
-    def _score(self, X: Floats) -> Floats:
-        return np.asarray(decision_values(self.pipeline, X))
+        chosen = np.argsort(-np.asarray(found["score"]), kind="stable")[: self.most]
+        return in_columns(self.explainer.of(X[chosen]), chosen, len(X), as_values=self.as_values)
 
 
 def _no_predictions(saved: SavedModel, ids: Sequence[str]) -> pd.DataFrame:

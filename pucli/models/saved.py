@@ -229,7 +229,7 @@ _METADATA: dict[Any, tuple[str, ...]] = {
     str | None: ("label_column",),
     int: ("labeled", "unlabeled"),
     list: ("id_columns", "found_ids", "leaks"),
-    dict: ("words", "data", "probability", "reading"),
+    dict: ("words", "data", "probability", "reading", "known"),
 }
 
 
@@ -250,6 +250,10 @@ def _check_metadata(metadata: dict[str, Any], kind: str) -> None:
     Reading.of_record(metadata.get("reading", {}))
     if curves := metadata.get("probability"):
         _check_curves(curves)
+    if known := metadata.get("known"):
+        changes = np.array(known["changes"], dtype=float)
+        if changes.shape[:1] != (len(known["names"]),) or changes.ndim != 2 or not np.isfinite(changes).all():
+            raise ValueError("known")
 
 
 def _check_curves(curves: dict[str, Any]) -> None:

@@ -181,5 +181,5 @@ def test_blocks_of_a_single_training_set_are_summed_up_and_duplicates_are_not_de
     words = ["auto", "--data", str(folder[0] / "part*.parquet"), "--label", "bought", "--backend", "dask", "--verbose"]
     assert main([*words, "--scenario", "single-training-set"]) == 0
     shown = capsys.readouterr()
-    assert "of 3,000 rows (" in shown.out and "duplicate" not in shown.out
+    assert "of 3,000 rows" in shown.out and "labeled ones included (" in shown.out and "duplicate" not in shown.out
     assert (shown.out + shown.err).count("trained on blocks") == 1

@@ -1,4 +1,4 @@
-"""Which columns raise a score, and cells decoded from features."""
+"""Which columns change a score, in words and values, and cells decoded from features."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ import pytest
 from pucli.core.errors import UsageError
 from pucli.data import TableEncoder
 from pucli.data.columns.drift import ReferenceShares
-from pucli.data.columns.encoder import cell, said, spans, typical
-from pucli.models.reasons import NAMED, reasons, reference_of
+from pucli.data.columns.encoder import cell, spans, usual_cell
+from pucli.models.reasons import (
+    LEAST,
+    NAMED,
+    ColumnEffect,
+    Explainer,
+    RowReasons,
+    explained_rows,
+    in_columns,
+    reference_of,
+)
 
 N = 200
 
@@ -48,29 +57,56 @@ def test_decoding_inverts_the_encoding(table: pd.DataFrame, encoder: TableEncode
         assert found == given.astype(str).tolist()
 
 
-def test_typical_cells_are_cells_with_the_shares_of_the_rows(table: pd.DataFrame, encoder: TableEncoder) -> None:
-    Z = encoder.transform(table)
-    usual = ReferenceShares.of(Z, np.ones(N, dtype=bool))
-    for column, place in spans(encoder):
-        cells, weights = typical(column, place, usual)
-        assert weights.sum() == pytest.approx(1.0) and cells.shape == (len(weights), len(column.features))
-        if column.name in ("member", "channel"):
-            shares = {said(column, one): weight for one, weight in zip(cells, weights, strict=True)}
-            counted = table[column.name].value_counts(normalize=True)
-            assert shares == pytest.approx({f"{column.name} = {word}": share for word, share in counted.items()})
+def test_the_usual_cell_is_the_median_or_the_most_frequent_value(table: pd.DataFrame, encoder: TableEncoder) -> None:
+    usual = ReferenceShares.of(encoder.transform(table), np.ones(N, dtype=bool))
+    found = {column.name: cell(column, usual_cell(column, place, usual)) for column, place in spans(encoder)}
+    assert found["member"] == table["member"].mode()[0] and found["channel"] == table["channel"].mode()[0]
+    assert int(found["visits"]) == pytest.approx(table["visits"].median(), abs=1)
+    assert abs(pd.Timestamp(found["since"]) - table["since"].median()) < pd.Timedelta(days=3)
+
+
+class Sum:
+    """A model whose score adds visits and, if the channel is web, 50."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.weights = np.zeros(len(names))
+        self.weights[names.index("visits")], self.weights[names.index("channel=web")] = 1.0, 50.0
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        return X @ self.weights
 
 
 def test_the_columns_of_a_sum_are_named_by_what_they_add(table: pd.DataFrame, encoder: TableEncoder) -> None:
     Z = encoder.transform(table)
-    names = encoder.get_feature_names_out().tolist()
-    weights = np.zeros(len(names))
-    weights[names.index("visits")], weights[names.index("channel=web")] = 1.0, 50.0
-    found = reasons(lambda rows: rows @ weights, encoder, ReferenceShares.of(Z, np.ones(N, dtype=bool)), Z)
-    for text, row in zip(found, table.itertuples(index=False), strict=True):
-        expected = ["channel = web"] * (row.channel == "web") + [f"visits = {row.visits}"] * (row.visits > 12)
-        assert text.split("; ")[: len(expected)] == expected or not expected
-        assert len(text.split("; ")) <= NAMED and "member" not in text
-        assert row.channel == "web" or "channel" not in text
+    usual = ReferenceShares.of(Z, np.ones(N, dtype=bool))
+    explainer = Explainer(Sum(encoder.get_feature_names_out().tolist()), encoder, usual)
+    usually = {column.name: cell(column, explainer.usual[place]) for column, place in explainer.columns}
+    web = 50.0 * (usually["channel"] == "web")
+    for found, row in zip(explainer.of(Z), table.itertuples(index=False), strict=True):
+        changes = {one.column: one.change for one in found.columns}
+        assert all(one.spread is None and one.usual == usually[one.column] for one in found.columns)
+        of_channel, of_visits = 50.0 * (row.channel == "web") - web, row.visits - int(usually["visits"])
+        expected = {"channel": of_channel, "visits": of_visits}
+        largest = max(map(abs, expected.values()))
+        assert changes == pytest.approx({k: v for k, v in expected.items() if abs(v) > LEAST * largest})
+        ups = [one.change > 0 for one in found.columns]
+        assert ups == sorted(ups, reverse=True) and len(ups) <= 2 * NAMED
+
+
+def test_reasons_in_words() -> None:
+    effects = [ColumnEffect("visits", "8", "3", 0.4137, 0.052), ColumnEffect("job", "cook", "nurse", -0.2, None)]
+    text = str(RowReasons(effects, ["C1"]))
+    assert text == "visits = 8 (usually 3): +0.41 ± 0.05; job = cook (usually nurse): -0.2"
+    columns = in_columns([RowReasons(effects, ["C1", "C2"])], np.array([1]), 3)
+    assert columns["why"].tolist() == ["", text, ""] and columns["most_like"].tolist() == ["", "C1; C2", ""]
+    values = in_columns([RowReasons(effects, ["C1"])], np.array([0]), 2, as_values=True)
+    assert values["why"][0][1] == {"column": "job", "value": "cook", "usual": "nurse", "change": -0.2, "spread": None}
+    assert values["why"][1] is None
+
+
+def test_the_wider_a_table_the_fewer_rows_are_explained() -> None:
+    found = [explained_rows(TableEncoder.of_numbers([f"c{k}" for k in range(m)])) for m in (20, 300, 2000, 20_000)]
+    assert found == [500, 88, 2, 0]
 
 
 def test_a_model_without_what_is_usual_says_so() -> None:

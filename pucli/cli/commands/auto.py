@@ -59,10 +59,10 @@ def command(  # noqa: PLR0913
         Path | None, typer.Option("--report", help="Write a web page about the model to this file.")
     ] = None,
     scored: Annotated[
-        Path | None, typer.Option("--scored", help="Write all rows to a .csv or .parquet file, likeliest first.")
+        Path | None, typer.Option("--scored", help="Write all rows to a .csv or .parquet file, top rows first.")
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print all estimates, their limits and the members.")
+        bool, typer.Option("--verbose", help="Print all estimates, their limits and the models.")
     ] = False,
     boosting: Annotated[
         bool, typer.Option("--boosting", help="With --backend dask: add boosted trees (LightGBM).")
@@ -72,12 +72,12 @@ def command(  # noqa: PLR0913
 ) -> None:
     """Rank the unlabeled rows, and estimate how good the ranking is.
 
-    `pucli auto` trains an ensemble and estimates its quality on held-out rows, with 90 % intervals. The estimates hold
+    `pucli auto` trains an ensemble and estimates its quality on held-out rows, with 90% intervals. The estimates hold
     if the labeled rows are a random sample of the positives. The class prior is the share of positives among the
     unlabeled rows or, with --scenario single-training-set, among all rows.
 
-    --scored writes the columns of `pucli predict`, by models trained without the row. For up to 100 of the likeliest
-    unlabeled rows, the column why names the three columns that raise the score most.
+    --scored writes the columns of `pucli predict`, by models trained without the row. For up to 500 top unlabeled rows
+    and 500 labeled ones, why names the columns that raise and lower the score most, and most_like known positives.
 
     --labeling sar assumes that the chance of being labeled grows with the square of the probability of being
     positive. The data cannot confirm this.
@@ -86,6 +86,7 @@ def command(  # noqa: PLR0913
     from pucli.cli.text.auto_in_full import print_whole
     from pucli.cli.text.columns import show_columns
     from pucli.models.auto import Options
+    from pucli.models.auto.coordinates import remark_on_coordinates
     from pucli.models.auto.summary import AutoAnswer, summary
 
     where.check_given("For a declared data set, `pucli train --method auto --dataset NAME`.")
@@ -115,7 +116,9 @@ def command(  # noqa: PLR0913
         params = {**options.params, "scenario": where.scenario}
         found, names, of_blocks = auto_in_blocks(out, where, params, backend, boosting, model)
         out.warn(unkept_recall(threshold, found.model))
-        answer = AutoAnswer(**vars(summary(found, names)), **given, **of_blocks, duplicate_rows=None, command=None)
+        answer = AutoAnswer(
+            **vars(summary(found, names)), **given, **of_blocks, duplicate_rows=None, command=None, shown=[]
+        )
     elif boosting:
         raise UsageError("--boosting is for --backend dask; without it, auto trains boosted trees of its own.")
     else:
@@ -126,12 +129,13 @@ def command(  # noqa: PLR0913
             **vars(ranking.summary),
             **given,
             data=rows.about,
-            notes=list(rows.notes),
+            notes=[*rows.notes, *filter(None, [remark_on_coordinates(rows)])],
             seconds=ranking.fitted.seconds,
             duplicate_rows=ranking.duplicate_rows,
             command=_again(where, options),
             blocks=None,
             predictions=[],
+            shown=ranking.shown if out.as_json or report is not None else [],
         )
         if scored is not None:
             _write(scored, ranking.explained, safe)
@@ -179,12 +183,13 @@ def _check_scored(scored: Path | None, where: FileRows, safe: bool) -> None:
     from pucli.data.files.writers import check_writable_format
     from pucli.data.rows.user_file import OWN_COLUMNS
     from pucli.models.prediction import check_ids
+    from pucli.models.reasons import WHY
 
     if safe and scored is None:
         raise UsageError("--spreadsheet-safe applies to --scored FILE; give both.")
     if scored is not None:
         check_writable_format(scored)
-        check_ids(where.ids or (), (*OWN_COLUMNS, "labeled", "why"))
+        check_ids(where.ids or (), (*OWN_COLUMNS, "labeled", *WHY))
 
 
 def _check_labels(where: FileRows, in_blocks: bool, labeling: str, negatives_are: str, expected: int | None) -> None:

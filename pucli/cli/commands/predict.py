@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pucli.data.reading import Reading
     from pucli.data.rows.row_hashes import KnownRows
     from pucli.models.predicted import Predictions
-    from pucli.models.prediction import Explainer
+    from pucli.models.prediction import Why
     from pucli.models.saved import SavedModel
     from pucli.models.shift import Shift
 
@@ -50,7 +50,7 @@ _NO_ID = (
 
 
 class OutputOptions(NamedTuple):
-    """Output options: the file, the columns to copy, the number of likeliest rows, and the format."""
+    """Output options: the file, the columns to copy, the number of most likely rows, and the format."""
 
     destination: Path | None
     ids: list[str] | None
@@ -82,7 +82,7 @@ def command(  # noqa: PLR0913
         bool, typer.Option("--adapt", help="Adapt probabilities and threshold to the class prior of the file.")
     ] = False,
     why: Annotated[
-        bool, typer.Option("--why", help="Add the column why: the three columns that raise the score most.")
+        bool, typer.Option("--why", help="Add why: columns that change the score most; and most_like: known positives.")
     ] = False,
     safe: SpreadsheetSafe = False,
 ) -> None:
@@ -98,8 +98,9 @@ def command(  # noqa: PLR0913
     A density model gives the log-likelihood of each row; gaussian-mcpl also fills missing cells with their expected
     values. classtering adds the cluster.
 
-    --why adds a text such as "visits = 8; member = yes" to rows predicted positive or, with --top, to the likeliest:
-    the three columns that raise the score most above that of a row with typical cells there.
+    --why adds a text such as "visits = 8 (usually 3): +0.41 ± 0.05": the columns that raise the score most, then those
+    that lower it, each with the change of the score against that of the usual value; and the three known positives
+    whose score the columns change most alike.
 
     --for, --recall, --precision and --share move the threshold of a model of `pucli auto` without retraining. --share
     counts the rows of the file, which is read twice, or from stdin those of training.
@@ -116,7 +117,8 @@ def command(  # noqa: PLR0913
     from pucli.data.files.spool import is_stream
     from pucli.data.files.writers import check_writable_format
     from pucli.models.predicted import Predictions
-    from pucli.models.prediction import Explainer, with_threshold_at_share
+    from pucli.models.prediction import Why, with_threshold_at_share
+    from pucli.models.reasons import explainer_of_saved
     from pucli.models.saved import load_model
 
     if destination is not None and (destination == Path("-") or is_stdout(destination)):
@@ -144,7 +146,7 @@ def command(  # noqa: PLR0913
     else:
         wanted = bool(unkept_recall(threshold, saved.estimator))
         shift = _shift(out, saved, (data, how), threshold) if adapt else None
-        reasons = Explainer(saved, top) if why else None
+        reasons = Why(explainer_of_saved(saved), top, out.as_json) if why else None
         written = OutputOptions(destination, ids, top, safe)
         answer = _labels(out, saved, (data, how), written, reasons, given=given, all_wanted=wanted, shift=shift)
         out.document(answer)
@@ -171,7 +173,7 @@ def _labels(
     saved: SavedModel,
     source: tuple[list[Path], Reading],
     to: OutputOptions,
-    why: Explainer | None,
+    why: Why | None,
     *,
     given: dict[str, Any],
     all_wanted: bool,
@@ -230,7 +232,7 @@ def _labels(
     if lacking and counts:
         names = " and ".join(map(repr, sorted(lacking)))
         out.remark(f"no cells in {names}, which identified the training rows; --id COLUMN copies another column")
-    among = "" if top is None else f"; these are the {written:,} likeliest of {many(counts.total(), 'row')}"
+    among = "" if top is None else f"; these are the {written:,} most likely of {many(counts.total(), 'row')}"
     positive = str(words.get("1", "1")) if saved.metadata.get("kind") == "pu" and top is None else None
     out.remark(_predicted(told, positive) + among)
     rows, sorted_counts = counts.total(), dict(sorted(told.items()))

@@ -9,9 +9,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import filled, number, percent, percents, print_error
+from pucli.cli.terminal import filled, number, percent, print_error, span
 from pucli.cli.text.items import INDENT, WIDTH, item
-from pucli.cli.text.next_steps import next_steps, written_files
+from pucli.cli.text.next_steps import CHECKED, next_steps, written_files
 from pucli.cli.threshold_options import unknown_prior
 from pucli.core.errors import shell_word
 
@@ -22,14 +22,18 @@ if TYPE_CHECKING:
     from pucli.models.auto import Ranking
     from pucli.models.auto.summary import AutoAnswer, Findings
 
-LINES = 22
-# Rows shown, warnings shown, and lines that they may take together if there are several.
-LIKELIEST, WARNINGS, WARNING_LINES = 5, 2, 5
-# Rows shown where positives are rare, and the first rows by score of which it is said how many positives they hold.
-FEWER_LIKELIEST, FIRST_ROWS = 3, 200
+# Lines, warnings among them; rows named, warnings shown, and lines that they may take together if there are several.
+LINES = 14
+TOP_ROWS, WARNINGS, WARNING_LINES = 5, 2, 4
+# The first rows by score of which it is said how many positives they hold, where positives are rare.
+FIRST_ROWS = 200
+# Items that are left out first if there are too many lines; `--verbose` shows them.
+LEFT_OUT = ("lift", "positives", "precision", "top rows")
 # A smaller share of rows that differ is worth a note.
 FEW_KINDS = 0.1
 LONGEST_MARK = 24
+# Columns named in which labeled rows differ.
+NAMED = 3
 
 
 def print_short(
@@ -42,13 +46,12 @@ def print_short(
     verbose: bool = False,
 ) -> None:
     """Print the answer, what it rests on, and what to do next."""
-    lines = [
-        *item("learned from", _learned_from(title, answer, None if ranking is None else ranking.rows)),
-        *_first(answer),
-        *item("called", _called(found, answer)),
-        *_estimates(found, answer),
-        *_likeliest(None if ranking is None else ranking.scored, found, FEWER_LIKELIEST if answer.first else LIKELIEST),
-    ]
+    items = {
+        "learned from": _learned_from(title, answer, None if ranking is None else ranking.rows),
+        "flagged": _flagged(found, answer),
+        **_estimates(found, answer),
+        "top rows": _top_rows(None if ranking is None else ranking.scored),
+    }
     concerns = _concerns(out, found, answer)
     if not verbose:  # which prints them below
         concerns += [*answer.notes, *few_kinds(answer)]
@@ -59,7 +62,13 @@ def print_short(
     if (more := len(concerns) - shown) > 0:
         warned.append(f"{more} more {'warnings or notes' if more > 1 else 'warning or note'}: add --verbose")
     written = item("written", ", ".join(written_files(answer))) if any(written_files(answer)) else []
-    room = LINES - len(lines) - sum(len(filled(text, WIDTH)) for text in warned) - len(written)
+    most = 10 * LINES if verbose else LINES
+    room = most - sum(len(filled(text, WIDTH)) for text in warned) - len(written)
+    lines = _lines(items)
+    for name in LEFT_OUT:
+        if len(lines) > room:
+            items[name] = ""
+            lines = _lines(items)
     for line in lines:
         out.text(line)
     if not out.as_json:
@@ -68,10 +77,14 @@ def print_short(
     following: list[str] = []
     for text in next_steps(answer, verbose):
         one = item("" if following else "next", text)
-        if len(following) + len(one) <= room:
+        if len(lines) + len(following) + len(one) <= room:
             following += one
     for line in (*following, *written):
         out.text(line)
+
+
+def _lines(items: Mapping[str, str]) -> list[str]:
+    return [line for name, text in items.items() if text for line in item(name, text)]
 
 
 def _learned_from(title: str, answer: AutoAnswer, rows: TrainingRows | None) -> str:
@@ -84,30 +97,27 @@ def _learned_from(title: str, answer: AutoAnswer, rows: TrainingRows | None) -> 
     marked = f"{answer.labeled:,} labeled{f' ({positive})' if positive else ''}"
     names = textwrap.shorten(" and ".join(found_ids), 2 * LONGEST_MARK, placeholder=" ...")
     only_name = f"; {names} only name{'s' * (len(found_ids) == 1)} the rows" if found_ids else ""
-    return f"{title}: {answer.rows:,} rows, {marked}, {answer.unlabeled:,} unlabeled{negative}{only_name}"
+    return f"{title}: {marked} of {answer.rows:,} rows{negative}{only_name}"
 
 
-def _first(answer: AutoAnswer) -> list[str]:
+def _first(answer: AutoAnswer) -> dict[str, str]:
     """Return how many positives the first rows hold, if positives are rare."""
     of = [first for first in answer.first if first.rows <= FIRST_ROWS]
     if not of:
-        return []
+        return {}
     first = of[-1]
     about, low, high = (f"{getattr(first.positives, end):,.0f}" for end in ("value", "low", "high"))
     lift, least, most = (number(getattr(first.lift, end), 2) for end in ("value", "low", "high"))
     also = ", labeled ones included," if answer.scenario != "case-control" else ""
-    return item(
-        f"top {first.rows}",
-        f"about {about} positive{'s' * (about != '1')} among the {first.rows} likeliest rows{also} ({low} to "
-        f"{high}), {lift} times as many as among random rows ({least} to {most})",
-    )
+    text = f"hold about {about} positive{'s' * (about != '1')}{also} ({low} to {high}); lift {lift} ({least} to {most})"
+    return {f"top {first.rows}": text}
 
 
-def _called(found: Findings, answer: AutoAnswer) -> str:
+def _flagged(found: Findings, answer: AutoAnswer) -> str:
     if answer.threshold.goal == "top" and answer.scenario == "case-control":
-        called = answer.called_positive
-        return f"the {f'{called:,} ' * (called != 1)}likeliest of {answer.unlabeled:,} unlabeled rows"
-    return f"{answer.called_positive:,} of {answer.unlabeled:,} unlabeled rows positive, {found.goal}"
+        flagged = answer.called_positive
+        return f"the {f'{flagged:,} ' * (flagged != 1)}most likely of {answer.unlabeled:,} unlabeled rows"
+    return f"{answer.called_positive:,} of {answer.unlabeled:,} unlabeled rows{found.goal}"
 
 
 def prior_is_given(answer: AutoAnswer) -> bool:
@@ -127,104 +137,90 @@ def why_unknown(answer: AutoAnswer) -> str:
     return "cannot be told" if answer.ranks else "no: the order may be chance"
 
 
-def _estimates(found: Findings, answer: AutoAnswer) -> list[str]:
-    """Return the lines of recall, lift, precision and number of positives, and what they rest on."""
+def _estimates(found: Findings, answer: AutoAnswer) -> dict[str, str]:
+    """Return recall, lift, precision, number of positives and the ranks of known ones, and what they rest on."""
     from pucli.solvers.ensemble.estimates import lift_of
 
     estimates, whole = answer.estimates, answer.scenario != "case-control"
     recall, precision, prior = (estimates.recall, estimates.precision, estimates.prior)
+    order = {} if answer.chance is None else {"order": answer.chance.words}
     why = why_unknown(answer)
     contradicted = why == "cannot be told" and not answer.sound
     reason = "labels do not look random" if contradicted else why.removeprefix("no: ")
     cannot = "cannot be told from these rows" if reason == why else f"cannot be told: {reason}"
+    if not (answer.sound and answer.ranks) and answer.expected is None and not (precision.known or prior.known):
+        if few_known(answer):
+            cannot = "need more labeled rows"
+        return {"estimates": f"recall, lift, precision and positives {cannot}", **order}
     also = ", labeled ones included" if whole else ""
-    sound = answer.sound and answer.ranks
-
-    def between(low: float, high: float) -> str:
-        return percents(low if low >= 0.001 else 0.0, high)
-
-    finds = lift = called = positives = cannot
-    if sound:
-        finds = f"{cannot}: anything from {between(recall.low, recall.high)}"
-        ends = between(precision.low, precision.high)
-        called = f"cannot be told: anything from {ends} of the called rows{also}"
-    if sound and answer.labeling == "scar":  # with a model of the labels the value was mostly too high
-        ends = between(recall.low, recall.high)
-        finds = f"{percent(recall.value)} % of {'all' if whole else 'the hidden'} positives ({ends})"
+    finds, lift = f"{cannot}: between {span(recall.low, recall.high, 'and')}", cannot
+    if answer.labeling == "scar":  # with a model of the labels the value was mostly too high
+        finds = f"about {percent(recall.value)}% of {'all' if whole else 'the hidden'} positives ({of_share(recall)})"
         times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
             lift = f"{value} times as many positives as among random rows ({low} to {high})"
+    called = f"between {span(precision.low, precision.high, 'and')}{also}; check {CHECKED} rows to know"
     if precision.known:
-        ends = between(precision.low, precision.high)
-        called = f"{percent(precision.value)} % of the called rows are positive ({ends}){also}"
+        called = f"about {percent(precision.value)}% of the flagged rows are positive ({of_share(precision)}){also}"
     count = answer.rows if whole else answer.unlabeled
     fewest, most = math.floor(prior.low * count), math.ceil(prior.high * count)
-    of = f"of {count:,} {'rows' if whole else 'unlabeled rows'}"
-    if sound:
-        positives = f"cannot be told: anything from {fewest:,} to {most:,} {of}{also}"
+    positives = f"between {fewest:,} and {most:,} of {count:,}{also}"
     if prior.known:
-        positives = f"{round(prior.value * count):,} {of} ({fewest:,} to {most:,}){also}"
+        pure = "" if prior_is_given(answer) or answer.labeling == "sar" else ", if nearly all top rows are positive"
+        positives = f"about {round(prior.value * count):,}{also} ({fewest:,} to {most:,}){pure}"
     if answer.expected is not None:
         positives = f"{answer.expected:,} of {answer.unlabeled:,} unlabeled rows, as given by --expected"
-    if {finds, lift, called, positives} == {cannot}:
-        return item("estimates", f"finds, lift, precision and positives {cannot}")
     if not estimates.share.value:
-        finds, lift, called = "nothing: no row is called", "", ""
-    pairs = (("finds", finds), ("lift", lift), ("precision", called), ("positives", positives))
-    lines = [line for name, text in pairs if text for line in item(name, text)]
-    rests_on = _rests_on(answer)
-    return [*lines, *(item("", rests_on) if rests_on else [])]
+        finds, lift, called = "", "", ""
+    pairs = {"recall": finds, "lift": lift, "precision": called, "positives": positives}
+    return {**_first(answer), **pairs, **order, "labels": _rests_on(answer)}
+
+
+def few_known(answer: AutoAnswer) -> bool:
+    """Return whether there are too few labeled rows for anything but an order."""
+    from pucli.estimators.auto.chance import FEWEST
+
+    return answer.labeled < FEWEST
+
+
+def of_share(estimate: Any) -> str:
+    """Return the interval of a share."""
+    return span(estimate.low, estimate.high)
 
 
 def _rests_on(answer: AutoAnswer) -> str:
     """Return what the estimates rest on, in one sentence or two."""
     if answer.labeling == "sar":
-        return (
-            "90 % intervals; they hold only if labels were given by how clearly a row is positive, which the data "
-            "cannot reveal."
-        )
+        return "90% intervals hold only if clear positives were labeled first, which the data cannot reveal."
     if not answer.sound:
         return ""
     verdict = answer.random_labeling.verdict
-    test = f"{verdict[0].upper()}{verdict[1:]}{'' if verdict.endswith('?') else '.'}"
+    test = f"{verdict[0].upper()}{verdict[1:]}{'' if verdict.endswith('?') else '.'}{differing(answer)}"
+    which = "labels"
     if answer.expected is not None:
-        return f"90 % intervals, if --expected is right and rows were labeled at random. {test}"
-    if prior_is_given(answer):
-        return f"90 % intervals, if positives and negatives were labeled at random. {test}"
-    return (
-        "90 % intervals, if the labeled rows are a random sample of the positives; precision and positives also need "
-        f"nearly all top rows to be positive. {test}"
-    )
+        which = "--expected is right and labels"
+    elif prior_is_given(answer):
+        which = "labels of both kinds"
+    return f"90% intervals, if {which} are random. {test}"
 
 
-def _chance(row: Mapping[Any, Any]) -> str:
-    """Return the probability in words, with its range unless that is the same to two places, as with a known prior."""
-    value, low, high = (f"{row[name]:.2f}" for name in ("probability", "probability_low", "probability_high"))
-    return f"probability {value}" if low == high else f"probability {value} ({low} to {high})"
+def differing(answer: AutoAnswer) -> str:
+    """Return the columns in which labeled rows differ from unlabeled rows that are ranked like them, as a sentence."""
+    named = ", ".join(_cut_to(one.column, LONGEST_MARK) for one in answer.random_labeling.differing[:NAMED])
+    return f" Labeled rows differ from unlabeled rows ranked like them in {named}." if named else ""
 
 
-def _likeliest(rows: pd.DataFrame | None, found: Findings, most: int) -> list[str]:
-    """Return a line for each of the `most` likeliest unlabeled rows."""
+def _top_rows(rows: pd.DataFrame | None) -> str:
+    """Return the identifiers of the most likely unlabeled rows."""
     if rows is None:
-        return []
-    known, ranks = found.known["prior"], not (found.leaks or found.repeated) and found.model.ranks_
+        return ""
     own = list(rows.columns[: list(rows.columns).index("labeled")])
     shown = own[1:] or own
-    first = rows[rows["labeled"] == 0].head(most).to_dict("records")
-    chances = [_chance(row) for row in first]
-    if not known or len({*chances}) == 1 < len(first):  # each has nearly the same range
-        named = "; ".join(_identifiers(row, shown) for row in first)
-        if len(shown) == 1:
-            named = f"{shown[0]} {', '.join(_mark(row[shown[0]]) for row in first)}"
-        if known:
-            return item("likeliest", f"{named}: {chances[0]} each")
-        return item("likeliest", f"{named} (probabilities cannot be told, the order can)" if ranks else named)
-    lines: list[str] = []
-    for row, chance in zip(first, chances, strict=True):
-        marks = _cut_to(_identifiers(row, shown), WIDTH - INDENT - len(chance) - 2)
-        lines.append(f"{'' if lines else 'likeliest':<{INDENT}}{marks}: {chance}")
-    return lines
+    first = rows[rows["labeled"] == 0].head(TOP_ROWS).to_dict("records")
+    if len(shown) == 1:
+        return f"{shown[0]} {', '.join(_mark(row[shown[0]]) for row in first)}"
+    return _cut_to("; ".join(_identifiers(row, shown) for row in first), 2 * (WIDTH - INDENT) - LONGEST_MARK)
 
 
 def _identifiers(row: Mapping[Hashable, Any], shown: Sequence[str]) -> str:
@@ -246,6 +242,8 @@ def _cut_to(text: str, length: int) -> str:
 
 def _concerns(out: Output, found: Findings, answer: AutoAnswer) -> list[str]:
     """Return the warnings, the gravest first, each with what resolves it."""
+    from pucli.estimators.auto.chance import p_text
+
     grave, later = [], []
     prior, test = found.model.estimates_["prior"], answer.random_labeling
     of_prior = unknown_prior(prior, found.model.ranks_)
@@ -265,27 +263,28 @@ def _concerns(out: Output, found: Findings, answer: AutoAnswer) -> list[str]:
         from pucli.solvers.ensemble.sar import ODDS_RATIO
 
         grave.append(
-            "labeled rows rank far above nearly all others: clear positives were probably labeled first; prior, "
-            f"threshold and probabilities allow for it, and the interval of the recall for {ODDS_RATIO:g}-fold odds of "
-            "being labeled"
+            "clear positives were probably labeled first: labeled rows rank far above nearly all others; prior, "
+            f"threshold and probabilities allow for it, the interval of the recall for {ODDS_RATIO:g}-fold odds"
         )
     if answer.labeling == "scar" and not (found.leaks or found.repeated or test.random):
         grave.append(
-            f"random labeling is unlikely (p = {test.p_value:.2g}; most different: "
-            f"{textwrap.shorten(str(test.differs_most), LONGEST_MARK, placeholder='...')}); if clear positives were "
-            "labeled first, add --labeling sar"
+            f"random labeling is unlikely ({p_text(test.p_value)}).{differing(answer)} If clear positives were labeled "
+            "first, add --labeling sar"
         )
-    if not found.model.ranks_:
+    if few_known(answer):
+        grave.append(f"{answer.labeled} labeled rows give an order, and nothing to judge it by; label more rows")
+    elif not found.model.ranks_:
         grave.append("the order of the rows could be chance; label more rows or add columns")
     for text in out.held or []:
         if text in found.leaks or (found.repeated and text.startswith(found.repeated)):
             continue
-        if text.startswith("AutoPU may be useless") and not found.model.ranks_:  # said above
+        useless = text.startswith("AutoPU may be useless") and not found.model.ranks_
+        if useless or (few_known(answer) and text.startswith("AutoPU predicts")):  # said above, or no longer so
             continue
         if text == of_prior:
             later.append(
-                "probabilities rest on a class prior that is anything from "
-                f"{percents(prior.low, prior.high)}; use their order only, or label more rows"
+                f"probabilities rest on a class prior between {span(prior.low, prior.high, 'and')}; use the order, or "
+                "label more rows"
             )
             continue
         first = "label column" in text or "cannot be guaranteed" in text  # what the labels mean, what was asked in vain
@@ -300,5 +299,5 @@ def few_kinds(answer: AutoAnswer) -> list[str]:
         return []
     return [
         f"only {kinds:,} of the {answer.rows:,} rows differ; a threshold takes all equal rows or none, so counts "
-        "and shares of predicted positives can be far from what was asked for"
+        "and shares of flagged rows can be far from what was asked for"
     ]

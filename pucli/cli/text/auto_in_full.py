@@ -11,12 +11,12 @@ from pucli.cli.text.items import WIDTH, item
 from pucli.cli.text.sensitivity import if_odds, if_prior
 
 if TYPE_CHECKING:
-    from pucli.models.auto.summary import AutoAnswer, RandomLabels
+    from pucli.models.auto.summary import AutoAnswer
 
 # A smaller estimate is shown as 0.
 LEAST = 1e-6
 # Estimates whose names say too little.
-TERMS = {"prior": "class prior", "share": "share called", "recall": "recall (finds)"}
+TERMS = {"prior": "class prior", "share": "share flagged"}
 
 
 def print_whole(out: Output, answer: AutoAnswer) -> None:
@@ -27,10 +27,10 @@ def print_whole(out: Output, answer: AutoAnswer) -> None:
     for name, text in (
         ("duplicates", _duplicates(answer.duplicate_rows)),
         ("threshold", answer.threshold.why),
-        ("called", _called_in_full(answer)),
+        ("precision", _precision_in_full(answer)),
         ("class prior", if_prior(answer.if_prior)),
         ("if biased", if_odds(answer.if_odds)),
-        ("labels", f"random? {_labeling(answer.random_labeling, answer.labeling)}"),
+        ("labels", f"random? {_labeling(answer)}"),
         ("time", f"{duration(answer.seconds)} of training"),
     ):
         for line in item(name, text) if text else []:
@@ -56,16 +56,16 @@ def print_whole(out: Output, answer: AutoAnswer) -> None:
         ]
         for name, found in vars(answer.estimates).items()
     ]
-    out.table(["estimate", "value", "from", "to (90 %)", "holds"], estimates)
+    out.table(["estimate", "value", "from", "to (90%)", "holds"], estimates)
     out.text()
     for line in filled(_limits(answer), WIDTH):
         out.text(line)
     out.text()
     board = [[line["name"], *(number(line[key], 3) for key in ("pu_auc", "auc", "f1"))] for line in answer.leaderboard]
-    out.table(["member", "PU-AUC", "AUC", "F1"], board)
+    out.table(["model", "PU-AUC", "AUC", "F1"], board)
     loose = [words for name, words in (("auc", "AUC"), ("f1", "F1")) if not getattr(answer.estimates, name).known]
     if loose:
-        out.text(f"{' and '.join(loose)} of the members cannot be told.")
+        out.text(f"{' and '.join(loose)} of the models cannot be told.")
     if answer.expected is not None:
         out.text("This AUC and F1 rest on the estimated class prior, not on --expected.")
 
@@ -101,16 +101,17 @@ def _limits(answer: AutoAnswer) -> str:
     )
 
 
-def _labeling(test: RandomLabels, labeling: str) -> str:
-    """Return the verdict on random labeling, with the feature that speaks most against it."""
-    verdict = test.verdict
-    if test.random or labeling != "scar" or "p =" not in verdict:
-        return verdict
-    return f"{verdict}; labeled rows differ most in {test.differs_most} ({test.difference:+.1f} standard errors)"
+def _labeling(answer: AutoAnswer) -> str:
+    """Return the verdict on random labeling, with the columns that speak against it."""
+    test = answer.random_labeling
+    named = ", ".join(f"{one.column} ({one.difference:+.1f} standard errors)" for one in test.differing)
+    if not named or answer.labeling != "scar" or answer.leaks or answer.repeated:
+        return test.verdict
+    return f"{test.verdict}; labeled rows differ from unlabeled rows ranked like them in {named}"
 
 
-def _called_in_full(answer: AutoAnswer) -> str:
-    """Return what the precision means for the unlabeled rows called positive, where it counts labeled ones, too."""
+def _precision_in_full(answer: AutoAnswer) -> str:
+    """Return what the precision means for the flagged unlabeled rows, where it counts labeled ones, too."""
     if answer.scenario == "case-control" or not answer.estimates.precision.known:
         return ""
     return "unlabeled rows are positive less often than the precision says: it counts the labeled rows, too"

@@ -348,7 +348,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 WORDS = 3
 # Typical values of a category; the others are rarer.
-MOST_VALUES = 6
 LONGEST = 30
 
 
@@ -395,33 +394,20 @@ def cell(column: ColumnEncoder, features: Floats) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def said(column: ColumnEncoder, features: Floats) -> str:
-    """Return the name of a column and the cell that has these features, such as "visits = 8"."""
-    return f"{column.name}{': ' if isinstance(column, Text) else ' = '}{cell(column, features)}"
-
-
-def typical(column: ColumnEncoder, place: slice, usual: ReferenceShares) -> tuple[Floats, Floats]:
-    """Return features of typical cells of a column, (n, k), and the share of rows for which each stands, (n,)."""
-    width, shares = len(column.features), _shares(place, usual)
+def usual_cell(column: ColumnEncoder, place: slice, usual: ReferenceShares) -> Floats:
+    """Return the features (k,) of the usual cell of a column: the median, or the most frequent value."""
+    features: Floats = np.zeros(len(column.features))
+    middle = usual.points[place, usual.points.shape[1] // 2]
     match column:
-        case Number():
-            cells = np.zeros((usual.points.shape[1], width))
-            cells[:, 0] = usual.points[place.start]
-            weights = np.ones(len(cells))
         case Date():
-            cells = features_of_days(column, usual.points[place.start])
-            weights = np.ones(len(cells))
-        case YesNo():
-            cells, weights = np.zeros((2, width)), np.array([1.0 - shares[0], shares[0]])
-            cells[1, 0] = 1.0
+            features = features_of_days(column, middle[:1])[0]
         case Category():
-            kept = np.argsort(-shares, kind="stable")[:MOST_VALUES]
-            cells, weights = np.eye(width)[kept], shares[kept]
-        case _:  # the words of a text: about the mean of each
-            cells, weights = usual.points[place].mean(axis=1)[None], np.ones(1)
-    if weights.sum() <= 0.0:
-        weights = np.ones(len(weights))
-    return cells, weights / weights.sum()
+            features[np.argmax(_shares(place, usual))] = 1.0
+        case Number() | YesNo():
+            features[0] = middle[0]
+        case _:  # the words of a text
+            features[:] = middle
+    return features
 
 
 def features_of_days(column: Date, days: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -16,11 +16,22 @@ from pucli.core.errors import UsageError, shell_word
 from pucli.core.seeding import stream
 from pucli.core.version import __version__
 from pucli.data.columns.encoder import cell, features_of_days, spans
-from pucli.data.columns.encoders import Category, ColumnEncoder, Date, Number, Text, YesNo
+from pucli.data.columns.encoders import Category, ColumnEncoder, Date, Number, YesNo
 from pucli.data.labels import YES
+from pucli.estimators.auto.chance import FEWEST, ranks_among
 from pucli.estimators.auto.importance import dependence, importances
-from pucli.models.auto.drawings import bars, dependence_line, gains, histogram, odds_bounds, precision_recall
-from pucli.models.auto.summary import behind, encoder_of, likeliest_first, training_probabilities, unlabeled_of
+from pucli.models.auto.coordinates import coordinates
+from pucli.models.auto.drawings import (
+    bars,
+    dependence_line,
+    gains,
+    histogram,
+    odds_bounds,
+    precision_recall,
+    score_map,
+)
+from pucli.models.auto.summary import behind, unlabeled_of
+from pucli.models.reasons import encoder_of
 from pucli.solvers.ensemble.estimates import Estimate, f1_of, lift_of
 from pucli.solvers.ensemble.threshold import SHARES
 from pucli.solvers.folds import number_of_folds
@@ -28,18 +39,21 @@ from pucli.solvers.prior.best_bin import resampled, shares_above
 from pucli.solvers.prior.labeling_odds import with_odds
 
 if TYPE_CHECKING:
-    from pucli.data.rows.training_rows import TrainingRows
     from pucli.estimators.auto.auto_pu import AutoPU
     from pucli.models.auto.ranking import Ranking
     from pucli.models.auto.summary import AutoAnswer
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
 TOP_ROWS = 200
-FIRST_ROWS, SHOWN_ROWS, SHOWN_CELLS, SHOWN_COLUMNS, SHOWN_DEPENDENCES = 15, 8, 4, 12, 6
+SHOWN_COLUMNS, SHOWN_DEPENDENCES = 12, 6
 RECALLS = np.linspace(0.02, 1.0, 50)
 # Shares of the rows at which the recall is estimated, and those for which the lift is printed.
 LOOKED_AT = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 LIFTS = (0.01, 0.05, 0.1)
+# Where the class prior is smaller, axes are logarithmic, with shares of at least so many rows.
+RARE, FEWEST_ROWS, SMALL_SHARES = 0.1, 10, (0.0005, 0.001, 0.002, 0.005)
+# Known positives whose ranks are marked, and rows on a map.
+MARKED, MAPPED = 300, 1500
 GRID, MOST_BARS = 12, 8
 # Odds ratios of labeling for which the recall is drawn.
 ODDS_RATIOS = np.linspace(1.0, 6.0, 26)
@@ -100,18 +114,24 @@ def _content(ranking: Ranking, progress: Callable[[int, int], object] | None) ->
     order: list[int] = best.tolist()
     used = [k for k in order[:SHOWN_COLUMNS] if fall[k] > 0]
     drawn = [_dependence(model, X[unlabeled], *columns[k], rng) for k in used[:SHOWN_DEPENDENCES]]
-    looked_at = _recalls(model)
+    rare = model.estimates_["prior"].value < RARE
+    looked_at = _recalls(model, SMALL_SHARES if rare else ())
     scores = model.held_out_
+    ranks = np.minimum(1.0, ranks_among(scores[labeled], scores[unlabeled]) / int(unlabeled.sum()))
+    marks = np.quantile(ranks, np.linspace(0.0, 1.0, min(len(ranks), MARKED)))
+    where = coordinates(rows)
     return {
         "ranks": model.ranks_,
         "given": model._given or model._calibrates,
         "folds": number_of_folds(labeled),
         "known": found.known,
-        "gains": _gains(model, looked_at),
+        "gains": _gains(model, looked_at, marks, rare),
+        "map": _map(ranking, where),
+        "coordinates": [name for name, _ in where],
         "lifts": _lifts(looked_at),
         "lift": lift_of(model.estimates_["recall"], model.estimates_["share"]),
         "population": len(model._population),
-        "scores": histogram(scores[labeled], scores[unlabeled], model.threshold_),
+        "scores": histogram(scores[labeled], scores[unlabeled], model.threshold_, log=rare),
         "odds_drawing": _odds(model) if found.if_odds else "",
         "curve": precision_recall(RECALLS, *_precision_band(model)),
         "importances": [
@@ -122,20 +142,22 @@ def _content(ranking: Ranking, progress: Callable[[int, int], object] | None) ->
         "columns": len(columns),
         "dependences": [drawing for drawing in drawn if drawing],
         "if_prior": _if_prior(model),
+        "marks_of": lambda row: [row.row, *row.identifiers.values()],
         "marks": ["row"] if rows.marks is None else list(rows.marks.columns),
-        "cells": [
-            f"words in {columns[k][0].name}" if isinstance(columns[k][0], Text) else columns[k][0].name
-            for k in order[:SHOWN_CELLS]
-        ],
+        "chance": found.chance,
+        "fewest": FEWEST,
         "top": next((one for one in reversed(found.first) if one.rows <= TOP_ROWS), None),
-        "rows": _rows(model, rows, ranking.reasons, [columns[k] for k in order[:SHOWN_CELLS]]),
+        "rows": {kind: [row for row in ranking.shown if row.kind == kind] for kind in ranking.places},
     }
 
 
-def _recalls(model: AutoPU) -> list[tuple[float, Estimate, Estimate]]:
-    """Return the recall and the share above the threshold, at each of `LOOKED_AT` of which there is a row."""
+def _recalls(model: AutoPU, also: Sequence[float] = ()) -> list[tuple[float, Estimate, Estimate]]:
+    """Return the recall and the share above the threshold, at each of `LOOKED_AT` of which there is a row.
+
+    also : smaller shares, of which there must be `FEWEST_ROWS` rows.
+    """
     found = []
-    for share in LOOKED_AT:
+    for share in (*(one for one in also if one * len(model._population) >= FEWEST_ROWS), *LOOKED_AT):
         try:
             estimates = model.with_threshold("share", share).estimates_
         except UsageError:
@@ -145,16 +167,15 @@ def _recalls(model: AutoPU) -> list[tuple[float, Estimate, Estimate]]:
     return found
 
 
-def _gains(model: AutoPU, looked_at: list[tuple[float, Estimate, Estimate]]) -> str:
+def _gains(model: AutoPU, looked_at: list[tuple[float, Estimate, Estimate]], known: np.ndarray, rare: bool) -> str:
     """Return the drawing of the recall at each share of the rows."""
     shares = np.array([0.0, *(share.value for _, _, share in looked_at), 1.0])
     low, middle, high = (
         np.array([0.0, *(getattr(recall, end) for _, recall, _ in looked_at), 1.0]) for end in ("low", "value", "high")
     )
     low = np.minimum.accumulate(low[::-1])[::-1]
-    return gains(
-        shares, low, np.maximum.accumulate(middle), np.maximum.accumulate(high), model.estimates_["share"].value
-    )
+    band = low, np.maximum.accumulate(middle), np.maximum.accumulate(high)
+    return gains(shares, *band, model.estimates_["share"].value, known, log=rare and len(shares) > 2)
 
 
 def _odds(model: AutoPU) -> str:
@@ -245,29 +266,12 @@ def _if_prior(model: AutoPU) -> list[dict[str, float]]:
     ]
 
 
-def _rows(
-    model: AutoPU, rows: TrainingRows, why: np.ndarray, columns: list[tuple[ColumnEncoder, slice]]
-) -> dict[str, list[dict[str, Any]]]:
-    """Return the likeliest positives, the least certain rows, and the labeled rows that look least like positives."""
-    labeled, marks = rows.labeled, rows.marks
-    p, low, high = training_probabilities(model, labeled)
-    unlabeled, marked = np.flatnonzero(unlabeled_of(rows)), np.flatnonzero(labeled)
-    orders = {
-        "likeliest": likeliest_first(model, rows)[:FIRST_ROWS],
-        "uncertain": unlabeled[np.argsort(np.abs(p[unlabeled] - 0.5), kind="stable")][:SHOWN_ROWS],
-        "odd": marked[np.argsort(model.held_out_[marked], kind="stable")][:SHOWN_ROWS],
-    }
-    return {
-        name: [
-            {
-                "marks": [i + 1] if marks is None else marks.iloc[i].tolist(),
-                "probability": float(p[i]),
-                "low": float(low[i]),
-                "high": float(high[i]),
-                "why": why[i],
-                "cells": [(cell(column, rows.X[i, place]), isinstance(column, Number)) for column, place in columns],
-            }
-            for i in order
-        ]
-        for name, order in orders.items()
-    }
+def _map(ranking: Ranking, places: list[tuple[str, int]]) -> str:
+    """Return the map of the scores, of an even part of the rows if there are many; "" without coordinates."""
+    if not places:
+        return ""
+    scores, labeled = ranking.model.held_out_, ranking.rows.labeled
+    order = np.argsort(np.argsort(scores, kind="stable"), kind="stable") / len(scores)
+    some = np.linspace(0, len(scores) - 1, min(len(scores), MAPPED)).astype(int)
+    x, y = (ranking.rows.X[some, feature] for _, feature in places)
+    return score_map(x, y, order[some], labeled[some])

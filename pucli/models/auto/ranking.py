@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 
-from pucli.core.arrays import AnyArray
+from pucli.core.arrays import Ints
 from pucli.core.errors import UsageError, warn_user
 from pucli.data.features import shape
 from pucli.data.rows.training_rows import TrainingRows
 from pucli.estimators.auto.auto_pu import AutoPU
+from pucli.estimators.auto.chance import FEWEST as FEWEST_KNOWN
 from pucli.estimators.auto.random_labeling import labeling_of
-from pucli.models.auto.summary import Findings, Summary, reasons_of_likeliest, scored_rows, summary, unlabeled_of
+from pucli.models.auto.summary import (
+    Findings,
+    ShownRow,
+    Summary,
+    likeliest_first,
+    scored_rows,
+    summary,
+    training_probabilities,
+    unlabeled_of,
+)
 from pucli.models.fitting import Fitted, fit
+from pucli.models.reasons import Explainer, RowReasons, encoder_of, explained_rows, explainer_of, in_columns
+from pucli.solvers.ensemble.estimates import Estimate
+from pucli.solvers.ensemble.threshold import Threshold
 from pucli.solvers.prior.known_negatives import FEWEST
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Rows to look at: of the top, and of the other lists.
+TOP_ROWS, OTHER_ROWS = 15, 8
 
 
 @dataclass(frozen=True)
@@ -75,8 +93,10 @@ class Ranking:
         Threshold, estimates and members.
     scored : DataFrame
         Held-out prediction of each training row, unlabeled rows first, each kind by descending score.
-    reasons : ndarray of shape (n,)
-        What raises the scores of the likeliest unlabeled rows, "" for others, in the order of the training rows.
+    explained : DataFrame
+        The scored rows with the columns why and most_like, for the first of each kind.
+    shown : list of ShownRow
+        The rows to look at: top unlabeled rows, borderline ones, and labeled ones with the lowest scores.
     """
 
     fitted: Fitted
@@ -98,9 +118,42 @@ class Ranking:
         return summary(self.findings, self.rows.feature_names)
 
     @cached_property
-    def reasons(self) -> AnyArray:
-        """Return what raises the scores of the likeliest unlabeled rows."""
-        return reasons_of_likeliest(self.model, self.rows)
+    def _explainer(self) -> tuple[Explainer, Ints]:
+        return explainer_of(self.model, self.rows)
+
+    def reasons(self, rows: Ints) -> list[RowReasons]:
+        """Return the reasons for the scores of the training rows with these numbers, from 0."""
+        explainer, known = self._explainer
+        own = np.full(len(self.rows.X), -1)
+        own[known] = np.arange(len(known))
+        return explainer.of(self.rows.X[rows], own[rows])
+
+    @cached_property
+    def places(self) -> dict[str, Ints]:
+        """Return the numbers of the rows to look at, from 0, by their list."""
+        scores, marked = self.model.held_out_, np.flatnonzero(self.rows.labeled)
+        unlabeled = np.flatnonzero(unlabeled_of(self.rows))
+        unsure = np.abs(training_probabilities(self.model, self.rows.labeled)[0][unlabeled] - 0.5)
+        return {
+            "top": likeliest_first(self.model, self.rows)[:TOP_ROWS],
+            "borderline": unlabeled[np.argsort(unsure, kind="stable")][:OTHER_ROWS],
+            "double-check": marked[np.argsort(scores[marked], kind="stable")][:OTHER_ROWS],
+        }
+
+    @cached_property
+    def shown(self) -> list[ShownRow]:
+        """Return the rows to look at, with the reasons for their scores."""
+        marks, found = self.rows.marks, []
+        ends = training_probabilities(self.model, self.rows.labeled)
+        most = explained_rows(encoder_of(self.rows))
+        for name, places in self.places.items():
+            reasons = [*self.reasons(places[:most]), *[RowReasons([], [])] * max(len(places) - most, 0)]
+            for i, why in zip(places.tolist(), reasons, strict=True):
+                cells = {"row": i + 1} if marks is None else marks.iloc[i].to_dict()
+                named = {str(key): str(value) for key, value in cells.items() if key != "row"}
+                p, low, high = (float(end[i]) for end in ends)
+                found.append(ShownRow(name, int(cells["row"]), named, p, low, high, why.columns, why.most_like))
+        return found
 
     @cached_property
     def scored(self) -> pd.DataFrame:
@@ -110,8 +163,12 @@ class Ranking:
 
     @property
     def explained(self) -> pd.DataFrame:
-        """Return the scored rows with the reasons as the column why."""
-        return self.scored.assign(why=self.reasons[self.scored.index])
+        """Return the scored rows, the first unlabeled and labeled ones with the reasons for their scores."""
+        most, scored = explained_rows(encoder_of(self.rows)), self.scored
+        kinds = [scored.index[scored["labeled"] == kind][:most] for kind in (0, 1)]
+        rows = np.concatenate(kinds)
+        columns = in_columns(self.reasons(rows), rows, len(scored))
+        return scored.assign(**{name: column[scored.index] for name, column in columns.items()})
 
     @property
     def duplicate_rows(self) -> int:
@@ -140,6 +197,8 @@ def rank(rows: TrainingRows, options: Options, progress: Callable[[str, int, int
         params |= {"goal": "f1", "wanted": None}
     fitted = fit("auto", params, rows, standardize=False)
     fitted.estimator.set_params(callback=None)
+    if options.goal == "f1" and rows.n_labeled < FEWEST_KNOWN:
+        fitted = _with(fitted, flagging_none(fitted.estimator))
     if prior is not None:
         fitted = _with(fitted, fitted.estimator.with_prior(prior))
     if options.goal == "precision":
@@ -177,6 +236,17 @@ def _prior(expected: int, rows: TrainingRows) -> float:
         raise UsageError(f"--expected {expected}: must be below the {unlabeled:,} unlabeled rows of {rows.title}.")
     single = rows.denominator == "all"
     return (expected + rows.n_labeled) / len(rows.X) if single else expected / unlabeled
+
+
+def flagging_none(model: AutoPU) -> AutoPU:
+    """Return the model with a threshold above all scores: so few labeled rows give an order and no more."""
+    scores = model.held_out_
+    moved = copy.copy(model)
+    moved.threshold_ = float(2.0 * scores.max() - scores.min())
+    moved.chosen_threshold_ = Threshold(moved.threshold_, 0.0, "f1")
+    unknown = dict.fromkeys(("recall", "precision", "f1"), Estimate(0.0, 0.0, 1.0))
+    moved.estimates_ = {**model.estimates_, "share": Estimate(0.0, 0.0, 0.0), **unknown}
+    return moved
 
 
 def _with(fitted: Fitted, moved: AutoPU) -> Fitted:

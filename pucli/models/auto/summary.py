@@ -12,10 +12,8 @@ import numpy as np
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError
 from pucli.core.json_values import OrNaN
-from pucli.data.columns.drift import ReferenceShares
-from pucli.data.columns.encoder import TableEncoder
-from pucli.models.fitting import without_looked_at
-from pucli.models.reasons import explainable, reasons
+from pucli.estimators.auto.chance import FEWEST, ChanceTest, chance_test
+from pucli.models.reasons import ColumnEffect
 from pucli.solvers.ensemble.estimates import (
     FEW_LABELED,
     FROM_PRIOR,
@@ -58,6 +56,7 @@ class Findings(NamedTuple):
     leaks: tuple[str, ...] = ()  # warnings of columns that probably leak the label. With one, only the share is known
     # warning that labeled rows seem to repeat the same cases, or "". With it, only the share is known
     repeated: str = ""
+    chance: ChanceTest | None = None  # ranks of held-out known positives; None if it was trained on blocks
 
     @classmethod
     def of(
@@ -72,7 +71,9 @@ class Findings(NamedTuple):
         """Return the findings of a model whose training rows are available."""
         rest = ~labeled if negative is None else ~labeled & ~negative
         called = (model.held_out_ > model.threshold_) & rest
-        return cls(model, int(labeled.sum()), int(rest.sum()), int(called.sum()), test, leaks, repeated)
+        counts = int(labeled.sum()), int(rest.sum()), int(called.sum())
+        chance = chance_test(model.held_out_[labeled], model.held_out_[rest])
+        return cls(model, *counts, test, leaks, repeated, chance)
 
     @property
     def sound(self) -> bool:
@@ -160,49 +161,51 @@ class Findings(NamedTuple):
         """The goal of the threshold, as text."""
         threshold = self.model.chosen_threshold_
         rows = "unlabeled rows" if self.model.scenario == "case-control" else "rows"
-        share = f"{100 * threshold.share:.1f} % of the {rows} are above the threshold"
+        share = f"{100 * threshold.share:.1f}% of the {rows} are above the threshold"
         random = self.model.labeling_ == "scar"
         known = self.sound and random if threshold.goal == "recall" else self.known.get(threshold.goal, True)
-        unsure = "how large it is" if threshold.goal == "f1" else "whether it is reached"
-        above = f": {share}" if known else f" ({unsure} cannot be told); {share}"
         match threshold.goal:
             case "f1":
-                return f"for the largest estimated F1{above}"
+                return f"{'largest estimated F1' if known else 'chosen for F1; the F1 itself is unknown'}; {share}"
             case "recall":
-                sure = "with 90 % confidence" if random else "if labels were given just as the model of them says"
-                return f"to find {100 * (threshold.wanted or 0):g} % of the positives, {sure}{above}"
+                sure = "with 90% confidence" if random else "if labels were given just as the model of them says"
+                above = "" if known else " (whether it is reached cannot be told)"
+                return f"recall of {100 * (threshold.wanted or 0):g}%, {sure}{above}; {share}"
             case "precision":
-                wanted = f"{100 * (threshold.wanted or 0):g} % of the rows predicted positive are positive"
-                return f"so that {wanted}, by the more cautious of two estimates{above}"
+                above = "" if known else " (whether it is reached cannot be told)"
+                wanted = f"precision of {100 * (threshold.wanted or 0):g}%"
+                return f"{wanted}, by the more cautious of two estimates{above}; {share}"
             case "share":
-                return f"at the wanted share{above}"
+                return f"the wanted share; {share}"
             case _:
-                return f"the {self._likeliest}"
+                return f"the {self._most_likely}"
 
     @property
     def goal(self) -> str:
-        """The purpose of the threshold, as a sentence."""
+        """The purpose of the threshold, as the end of a sentence."""
         threshold = self.model.chosen_threshold_
         wanted = threshold.wanted or 0.0
         match threshold.goal:
+            case "f1" if self.called_positive == 0 and self.labeled < FEWEST:
+                return f": {self.labeled} labeled rows give an order, and no more"
             case "f1":
-                return "for the largest estimated F1"
+                return ", for the largest estimated F1"
             case "recall" if self.model.labeling_ == "scar":
-                return f"aiming at {100 * wanted:g} % of the positives, with 90 % confidence if labeled at random"
+                return f", for a recall of {100 * wanted:g}% (90% confidence, if labeled at random)"
             case "recall":
-                return f"to find {100 * wanted:g} % of the positives, if the model of the labels is right"
+                return f", for a recall of {100 * wanted:g}%, if the model of the labels is right"
             case "precision":
-                return f"aiming at {100 * wanted:g} % positives among them, by the more cautious of two estimates"
+                return f", for a precision of {100 * wanted:g}%, by the more cautious of two estimates"
             case "share":
-                return "at the wanted share"
+                return ", the wanted share"
             case _:
-                return f"from the {self._likeliest}"
+                return f", from the {self._most_likely}"
 
     @property
-    def _likeliest(self) -> str:
+    def _most_likely(self) -> str:
         """The rows that a threshold for a number of them takes."""
         wanted = int(self.model.chosen_threshold_.wanted or 0)
-        first, plural = (f"{wanted:,} likeliest", "s") if wanted != 1 else ("likeliest", "")
+        first, plural = (f"{wanted:,} most likely", "s") if wanted != 1 else ("most likely", "")
         if self.model.scenario == "case-control":
             return f"{first} unlabeled row{plural}"
         also = " and known negatives" if self.model.n_negative_ else ""
@@ -248,6 +251,15 @@ class ExplainedThreshold(Threshold):
 
 
 @dataclass(frozen=True)
+class DifferingColumn:
+    """A column in which labeled rows differ from unlabeled rows that are ranked like them."""
+
+    column: str
+    difference: float  # of means, labeled less unlabeled, in standard errors
+    p_value: float  # corrected for the number of columns
+
+
+@dataclass(frozen=True)
 class RandomLabels:
     """The test of whether the labeled rows are a random sample of the positives."""
 
@@ -255,7 +267,22 @@ class RandomLabels:
     random: bool
     differs_most: str  # the feature with the largest difference
     difference: OrNaN  # this difference of means, in standard errors
+    differing: list[DifferingColumn]  # at most one in twenty tables with random labels has any
     verdict: str
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """A training row to look at, with the reasons for its score."""
+
+    kind: str  # "top" unlabeled rows, "borderline" ones, or "double-check": labeled ones with the lowest scores
+    row: int  # its number in the file
+    identifiers: dict[str, str]
+    probability: float
+    probability_low: float
+    probability_high: float
+    columns: list[ColumnEffect]
+    most_like: list[str]  # known positives
 
 
 @dataclass(frozen=True)
@@ -277,6 +304,7 @@ class Summary:
     if_prior: list[IfPrior]
     if_odds: OddsEffects | None
     leaderboard: list[dict[str, Any]]
+    chance: ChanceTest | None
     random_labeling: RandomLabels
     leaks: list[str]
     repeated: str
@@ -302,6 +330,7 @@ class AutoAnswer(Summary):
     # with --backend dask: number of blocks, and files of predictions
     blocks: int | None
     predictions: list[str]
+    shown: list[ShownRow]  # rows to look at, with --json or --report
 
 
 def summary(found: Findings, names: Sequence[str]) -> Summary:
@@ -323,7 +352,15 @@ def summary(found: Findings, names: Sequence[str]) -> Summary:
         if_prior=found.if_prior,
         if_odds=found.if_odds,
         leaderboard=model.leaderboard_,
-        random_labeling=RandomLabels(test.p_value, test.random, names[test.feature], test.difference, found.verdict),
+        chance=found.chance,
+        random_labeling=RandomLabels(
+            test.p_value,
+            test.random,
+            names[test.feature],
+            test.difference,
+            [DifferingColumn(names[one.feature], one.difference, one.p_value) for one in test.differing],
+            found.verdict,
+        ),
         leaks=list(found.leaks),
         repeated=found.repeated,
         sound=found.sound,
@@ -383,13 +420,6 @@ def training_probabilities(model: AutoPU, labeled: np.ndarray) -> tuple[Floats, 
     return p, np.minimum(low, p), np.maximum(high, p)
 
 
-def encoder_of(rows: TrainingRows) -> TableEncoder:
-    """Return the encoder of the columns; the features of a declared data set or of sparse rows are numbers."""
-    if rows.encoder is None or rows.encoder.sparse_:
-        return TableEncoder.of_numbers(rows.feature_names)
-    return rows.encoder
-
-
 def unlabeled_of(rows: TrainingRows) -> Bools:
     """Return which training rows (n,) are unlabeled: neither labeled positives nor known negatives."""
     return ~rows.labeled if rows.negative is None else ~rows.labeled & ~rows.negative
@@ -401,22 +431,12 @@ def likeliest_first(model: AutoPU, rows: TrainingRows) -> np.ndarray:
     return unlabeled[np.argsort(-model.held_out_[unlabeled], kind="stable")]
 
 
-def reasons_of_likeliest(model: AutoPU, rows: TrainingRows) -> np.ndarray:
-    """Return what raises the scores of the likeliest unlabeled rows (`pucli.models.reasons`), "" for others, (n,)."""
-    encoder, usual = encoder_of(rows), ReferenceShares.of(*without_looked_at(rows))
-    first = likeliest_first(model, rows)[: explainable(encoder, usual)]
-    found = np.full(rows.X.shape[0], "", dtype=object)
-    found[first] = reasons(model.score_rows, encoder, usual, rows.X[first])
-    return found
-
-
 def scored_rows(
     found: Findings,
     labeled: np.ndarray,
     words: Mapping[str, str],
     marks: pd.DataFrame | None = None,
     negative: np.ndarray | None = None,
-    why: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """Return the held-out prediction of each training row, unlabeled rows first, each kind by descending score."""
     import pandas as pd
@@ -435,6 +455,4 @@ def scored_rows(
         "probability_low": low,
         "probability_high": high,
     }
-    if why is not None:
-        columns["why"] = why
     return named.reset_index(drop=True).assign(**columns).iloc[order]

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.cli.terminal import percent, percents
+from pucli.cli.terminal import percent, span
+from pucli.cli.text.auto import LINES
 from pucli.estimators.auto.random_labeling import RandomLabeling
 from pucli.solvers.ensemble.estimates import Estimate, lift_of
 from tests.solvers.ensemble.helpers import two_clouds
@@ -45,7 +46,7 @@ def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> 
     with Path("s.csv").open() as stream:
         lines = list(csv.DictReader(stream))
     assert len(lines) == found["rows"]
-    assert list(lines[0]) == ["row", "d", "labeled", *PREDICTED, "why"]
+    assert list(lines[0]) == ["row", "d", "labeled", *PREDICTED, "why", "most_like"]
     assert {line["prediction"] for line in lines} == {"yes", "not yes"}
     with customers.open() as stream:
         written = {str(number): line["d"] for number, line in enumerate(csv.DictReader(stream), start=1)}
@@ -80,7 +81,7 @@ def test_a_precision_out_of_reach_keeps_the_model(pucli, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_precision_is_cut_for_as_by_the_estimator(pucli, customers: Path) -> None:
+def test_a_precision_has_the_threshold_of_the_estimator(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--precision", 0.8)
     found = pucli(*words, "--model", "m.model", "--json").document
     assert found["threshold"]["goal"] == "precision" and found["threshold"]["wanted"] == 0.8
@@ -130,7 +131,7 @@ def test_the_wanted_number_of_rows_is_predicted_positive(pucli, customers: Path)
 
 
 @pytest.mark.slow
-def test_predict_moves_the_cut_of_a_saved_model(pucli, customers: Path) -> None:
+def test_predict_moves_the_threshold_of_a_saved_model(pucli, customers: Path) -> None:
     pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--model", "m.model")
     words = ("predict", "--model", "m.model", "--data", customers, "--json")
     few, many = (pucli(*words, "--share", share).document["counts"]["yes"] for share in (0.1, 0.5))
@@ -156,12 +157,12 @@ def test_two_goals_are_refused(pucli, customers: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_summary_has_cut_estimates_and_members(pucli, customers: Path) -> None:
+def test_the_summary_has_threshold_estimates_and_models(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--recall", 0.8)
     result = pucli(*words, "--verbose")
     assert result.code == 0
     parts = (
-        "80 % of the positives",
+        "recall of 80%",
         "precision",
         "ensemble",
         "labels random?",
@@ -228,7 +229,7 @@ def test_the_rows_that_are_scored_have_their_numbers_in_the_file(pucli, customer
 
 
 @pytest.mark.slow
-def test_what_is_called_positive_says_of_which_rows(pucli, customers: Path) -> None:
+def test_what_is_flagged_says_of_which_rows(pucli, customers: Path) -> None:
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
     apart, whole = (
         " ".join(pucli(*words, "--scenario", how, "--verbose").out.split())
@@ -250,11 +251,11 @@ def test_a_column_that_gives_the_label_away_determines_nothing(pucli, customers:
     said = " ".join(trained.err.split())
     assert re.search("'source' .*label away.* --drop source", said)
     told = " ".join(trained.out.split())
-    assert "finds, lift, precision and positives cannot be told: a column leaks the label" in told
+    assert "recall, lift, precision and positives cannot be told: a column leaks the label" in told
     assert "random sample" not in trained.out
     whole = pucli("auto", *words, "--verbose").out
     assert whole.count("no: a column leaks the label") == 5
-    assert "AUC and F1 of the members cannot be told" in whole
+    assert "AUC and F1 of the models cannot be told" in whole
     predicted = pucli("predict", "--model", "m", "--data", "leak.csv", "--out", "p.csv")
     assert "'source'" in predicted.err
     for file in ("s.csv", "p.csv"):
@@ -270,7 +271,7 @@ def test_counts_after_top_are_those_of_the_rows_written(pucli, customers: Path) 
     pucli("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--model", "m")
     result = pucli("predict", "--model", "m", "--data", customers, "--top", 7, "--out", "p.csv")
     assert "7 rows written" in result.out
-    assert result.err.splitlines()[-1] == "7 rows predicted yes; these are the 7 likeliest of 200 rows"
+    assert result.err.splitlines()[-1] == "7 rows predicted yes; these are the 7 most likely of 200 rows"
 
 
 @pytest.mark.slow
@@ -283,7 +284,7 @@ def test_labels_that_are_no_random_sample_are_modeled(pucli, customers: Path) ->
     trained = pucli(*words, "--labeling", "sar", "--model", "biased.model")
     assert trained.code == 0, trained.err
     said = " ".join(trained.out.split())
-    assert "finds cannot be told from these rows: anything from" in said and "lift cannot be told" in said
+    assert "recall cannot be told from these rows: between" in said and "lift cannot be told" in said
     moved = pucli("predict", "--model", "biased.model", "--data", customers, "--recall", 0.9, "--out", "p.csv")
     assert "the recall at this threshold cannot be told" in " ".join(moved.err.split())
     assert "no data can confirm it" in " ".join(moved.err.split())
@@ -321,7 +322,7 @@ def read_lines(result) -> list[str]:
 
 @pytest.mark.slow
 def test_the_answer_fits_on_one_screen(pucli, customers: Path, monkeypatch) -> None:
-    """22 lines of 80 characters, with two warnings and with every file."""
+    """14 lines of 80 characters, with two warnings and with every file."""
     monkeypatch.setenv("COLUMNS", "80")
     table = pd.read_csv(customers, keep_default_na=False)
     table["constant"], table["other"] = 1, ""
@@ -338,10 +339,10 @@ def test_the_answer_fits_on_one_screen(pucli, customers: Path, monkeypatch) -> N
         result = pucli("auto", "--data", data, *more)
         assert result.code == 0, result.err
         lines = read_lines(result)
-        assert len(lines) <= 22, lines
+        assert len(lines) <= LINES == 14, lines
         assert [line for line in result.out.splitlines() if len(line) > 80 and str(customers) not in line] == []
         assert result.err.count("warning: ") <= 2
-    assert "likeliest     customer " in result.out
+    assert "top rows      customer " in result.out
     assert "written       m.model, s.csv" in result.out
     assert "\n4 more warnings or notes: add --verbose\n" in result.err
 
@@ -351,14 +352,18 @@ def test_the_answer_says_no_more_than_the_estimates(pucli, customers: Path) -> N
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
     document, result = pucli(*words, "--json").document, pucli(*words)
     found = document["estimates"]
-    for name, start in (("recall", "finds"), ("precision", "precision")):
-        answer = " ".join(result.out[result.out.index(start) :].split()[:40])
-        assert percents(found[name]["low"], found[name]["high"]) in answer
-    assert "random sample of the positives" in " ".join(
-        result.out.split()
-    ) and "how were these rows chosen?" in " ".join(result.out.split())
-    first = next(line for line in result.out.splitlines() if line.startswith("likeliest"))
-    assert "row " in first and "probability" in first
+    for name in ("recall", "precision"):
+        answer = " ".join(result.out[result.out.index(name) :].split()[:40])
+        ends = found[name]["low"], found[name]["high"]
+        assert span(*ends) in answer or span(*ends).replace("to", "and") in answer
+    said = " ".join(result.out.split())
+    assert "if labels are random" in said and "how were these rows chosen?" in said
+    chance = document["chance"]
+    assert f"median rank {chance['median_rank']:,.0f} of 160" in said and "chance (p " in said
+    assert sum(one["known"] for one in chance["first"][-1:]) <= chance["known"] == 40
+    assert next(line for line in result.out.splitlines() if line.startswith("top rows")).startswith(
+        "top rows      row "
+    )
     recall = Estimate(0.8, 0.5, 1.0)
     assert lift_of(recall, Estimate(0.2, 0.1, 0.25)) == Estimate(4.0, 2.0, 10.0)
     assert lift_of(recall, Estimate(0.0, 0.0, 0.0)) is None
@@ -392,9 +397,9 @@ def test_where_positives_are_rare_the_first_rows_come_first(pucli, tmp_path: Pat
     words = ("auto", "--data", "rare.csv", "--label", "bought", "--positive", "yes", "--id", "customer")
     result = pucli(*words, "--model", "m.model", "--scored", "s.csv")
     lines = read_lines(result)
-    assert len(lines) <= 22 and max(map(len, lines)) <= 80
+    assert len(lines) <= LINES and max(map(len, lines)) <= 80
     text = re.sub(r"\s+", " ", " ".join(lines[:5]))
-    shown = re.search(r"top 200 about (\d+) positives among the 200 likeliest rows \((\d+) to (\d+)\)", text)
+    shown = re.search(r"top 200 hold about (\d+) positives \((\d+) to (\d+)\); lift", text)
     assert shown is not None, text
     first = {one["rows"]: one for one in pucli(*words, "--json").document["first"]}
     assert list(first) == [50, 200]
@@ -402,3 +407,41 @@ def test_where_positives_are_rare_the_first_rows_come_first(pucli, tmp_path: Pat
     scored = pd.read_csv("s.csv")
     found = (scored[scored["labeled"] == 0].head(200)["customer"] < 76).sum()
     assert first[200]["positives"]["low"] <= found <= first[200]["positives"]["high"]
+
+
+@pytest.mark.slow
+def test_three_labeled_rows_give_an_order_and_flag_nothing(pucli, customers: Path) -> None:
+    table = pd.read_csv(customers, keep_default_na=False)
+    table.loc[table.index[table["bought"] == "yes"][3:], "bought"] = ""
+    table.to_csv("three.csv", index=False)
+    words = ("--data", "three.csv", "--label", "bought", "--positive", "yes")
+    result = pucli("auto", *words, "--scored", "s.csv", "--model", "m.model", "--report", "r.html")
+    said = " ".join(result.out.split())
+    assert "flagged 0 of 197 unlabeled rows: 3 labeled rows give an order, and no more" in said
+    assert "need more labeled rows" in said and "could be chance" in said and "nearly every row" not in result.err
+    scored = pd.read_csv("s.csv")
+    assert set(scored["prediction"]) == {"not yes"} and scored["score"].nunique() > 100
+    assert "no row is flagged" in Path("r.html").read_text(encoding="utf-8")
+    predicted = pucli("predict", "--data", "three.csv", "--model", "m.model", "--json").document
+    assert predicted["counts"] == {"not yes": 200}
+    assert pucli("predict", "--data", "three.csv", "--model", "m.model", "--top", 9, "--json").code == 0
+    assert pucli("auto", *words, "--top", 5, "--json").document["called_positive"] == 5  # who asks for five gets five
+
+
+@pytest.mark.slow
+def test_json_scored_and_page_have_the_reasons_for_unlabeled_and_known_rows(pucli, customers: Path) -> None:
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes", "--id", "d")
+    shown = pucli(*words, "--json", "--scored", "s.csv").document["shown"]
+    assert {kind: sum(one["kind"] == kind for one in shown) for kind in ("top", "borderline", "double-check")} == {
+        "top": 15,
+        "borderline": 8,
+        "double-check": 8,
+    }
+    scored = pd.read_csv("s.csv", dtype={"d": str}, keep_default_na=False).set_index("row")
+    assert (scored["why"] != "").all() and (scored["most_like"].str.count("; ") == 2).all()
+    for one in shown:
+        why = scored.loc[one["row"], "why"]
+        assert [part.partition(" = ")[0] for part in why.split("; ")] == [part["column"] for part in one["columns"]]
+        assert all(part["spread"] >= 0 and part["change"] != 0 for part in one["columns"])
+        assert scored.loc[one["row"], "most_like"] == "; ".join(one["most_like"])
+        assert one["identifiers"]["d"] not in one["most_like"]

@@ -52,16 +52,17 @@ def test_predict_and_evaluate_agree(pucli, customers, model, tmp_path):
     assert needs["puf"] != "true labels"
 
 
-def test_why_names_columns_of_rows_predicted_positive(pucli, customers, model, tmp_path):
-    for arguments in (("--why",), ("--why", "--top", "5")):
-        done = pucli("predict", "--model", model, "--data", customers.new, "--out", "scored.csv", *arguments)
-        assert done.code == 0
+def test_why_names_the_columns_that_change_the_score_of_any_row(pucli, customers, model, tmp_path):
+    words = ("predict", "--model", model, "--data", customers.new, "--why")
+    for arguments in ((), ("--top", "5")):
+        assert pucli(*words, "--out", "scored.csv", *arguments).code == 0
         scored = pd.read_csv(tmp_path / "scored.csv", keep_default_na=False)
-        reasons = scored["why"].where(scored["why"] != "")
-        assert reasons.notna().sum() >= 5
-        assert reasons.dropna().str.fullmatch(r"\w+ = [^;]+(; \w+ = [^;]+){0,2}").all()
-        if len(arguments) == 1:
-            assert (scored["why"][scored["score"] <= 0] == "").all()
+        one = r"\w+ = [^;]+ \(usually [^;]+\): [+-][\d.]+( ± [\d.]+)?"
+        assert scored["why"].str.fullmatch(rf"{one}(; {one}){{0,5}}").all()
+        assert (scored["score"] <= 0).any() == (not arguments)
+    row = pucli(*words, "--top", "1", "--json").document["predictions"][0]
+    assert all(set(part) == {"column", "value", "usual", "change", "spread"} for part in row["why"])
+    assert row["why"][0]["change"] > 0 and isinstance(row["most_like"], list)
 
 
 def test_evaluate_without_true_labels_gives_only_pu_metrics(pucli, customers, model):

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from pucli.cli.output import Output
-from pucli.cli.text.auto import _called, _concerns, _estimates, _first, prior_is_given
+from pucli.cli.text.auto import _concerns, _estimates, _first, _flagged, prior_is_given
 from pucli.cli.text.auto_in_full import _duplicates, _limits, print_whole
 from pucli.cli.text.sensitivity import if_odds, if_prior
 from pucli.core.errors import by_interface, naming_options
 from pucli.estimators.auto.random_labeling import RandomLabeling
 from pucli.models.auto.ranking import why_only_train
-from pucli.models.auto.summary import RandomLabels, Reported, behind
+from pucli.models.auto.summary import DifferingColumn, RandomLabels, Reported, behind
 from pucli.solvers.ensemble.estimates import Estimate, FirstRows, IfPrior, OddsEffects
 
 NAMES = ("prior", "share", "recall", "precision", "f1", "auc")
@@ -28,25 +28,26 @@ def document(**changed):
         "scenario": "case-control", "labeling": "scar", "called_positive": 50, "few_labeled": True, "ranks": True,
         "threshold": SimpleNamespace(goal="f1", why="for the largest F1"), "duplicate_rows": 0,
         "estimates": SimpleNamespace(**dict.fromkeys(NAMES, estimate)),
-        "random_labeling": RandomLabels(0.5, True, "", 0.0, "no bias"), "sound": True, "leaks": [],
+        "random_labeling": RandomLabels(0.5, True, "", 0.0, [], "no bias"), "chance": None, "sound": True, "leaks": [],
         "repeated": "", "notes": [], "if_prior": [], "if_odds": None, "seconds": 1.0, "leaderboard": [], "first": [],
     } | changed)  # fmt: skip
 
 
 def told(found, estimates):
-    return " ".join(" ".join(_estimates(SimpleNamespace(model=SimpleNamespace(estimates_=estimates)), found)).split())
+    items = _estimates(SimpleNamespace(model=SimpleNamespace(estimates_=estimates)), found)
+    return " ".join(f"{name} {text}" for name, text in items.items() if text)
 
 
 ESTIMATES = dict.fromkeys(NAMES, Estimate(0.5, 0.45, 0.55))
 
 
-def test_if_no_row_is_called_there_is_no_precision_of_called_rows():
+def test_if_no_row_is_flagged_there_is_no_precision():
     none = Reported(0.0, 0.0, 0.0, True)
     found = document(called_positive=0)
     found.estimates.share, found.estimates.precision = none, replace(none, known=False)
     text = told(found, ESTIMATES | {"share": Estimate(0.0, 0.0, 0.0)})
-    assert text.startswith("finds nothing: no row is called positives 50 of 100")
-    assert "precision also" not in text and "called rows" not in text and "lift" not in text
+    assert text.startswith("positives about 50 (45 to 56), if nearly")
+    assert "recall" not in text and "flagged rows" not in text and "lift" not in text
 
 
 def test_random_negatives_that_only_train_are_told():
@@ -85,27 +86,27 @@ def test_only_a_prior_from_labeled_rows_needs_pure_top_rows(changed, given):
 
 def test_one_is_singular():
     top = document(called_positive=1, threshold=SimpleNamespace(goal="top"))
-    assert _called(SimpleNamespace(), top) == "the likeliest of 100 unlabeled rows"
+    assert _flagged(SimpleNamespace(), top) == "the most likely of 100 unlabeled rows"
     top.called_positive = 2
-    assert _called(SimpleNamespace(), top) == "the 2 likeliest of 100 unlabeled rows"
+    assert _flagged(SimpleNamespace(), top) == "the 2 most likely of 100 unlabeled rows"
     one = Estimate(1.2, 0.0, 3.0)
     first = _first(document(first=[FirstRows(50, one, one, one, one)]))
-    assert "about 1 positive among" in " ".join(first)
+    assert first == {"top 50": "hold about 1 positive (0 to 3); lift 1.2 (0 to 3)"}
     assert (_duplicates(None), _duplicates(0), _duplicates(1)) == ("", "no duplicate rows", "1 duplicate row")
     ends = [IfPrior(0.1, k, 0.5, 0.5) for k in (0, 1, 2)]
     assert if_prior(ends).split("; ")[:3] == [
-        "if it is 10 %: no row called",
-        "if it is 10 %: 1 row called, recall 50 %, precision 50 %",
-        "if it is 10 %: 2 rows called, recall 50 %, precision 50 %",
+        "if it is 10%: no row flagged",
+        "if it is 10%: 1 row flagged, recall 50%, precision 50%",
+        "if it is 10%: 2 rows flagged, recall 50%, precision 50%",
     ]
     share = Estimate(0.5, 0.4, 0.6)
     odds = (2.0, share, share, share, 3.0, 3.0, None)
     said = [if_odds(OddsEffects(*odds, ahead, called)) for ahead, called in ((1, 9), (2, 9), (0, 9), (1, 1))]
     assert [text.partition(" ahead of")[0].rpartition("; ")[2] for text in said] == [
-        "1 of the 9 called rows stays",
-        "2 of the 9 called rows stay",
-        "none of the 9 called rows stay",
-        "the called row stays",
+        "1 of the 9 flagged rows stays",
+        "2 of the 9 flagged rows stay",
+        "none of the 9 flagged rows stay",
+        "the flagged row stays",
     ]
 
 
@@ -140,3 +141,11 @@ def test_what_may_be_chance_is_said_once():
     found = SimpleNamespace(model=model, leaks=(), repeated="")
     told = _concerns(SimpleNamespace(held=[useless, "another"]), found, document(ranks=False))
     assert told == ["the order of the rows could be chance; label more rows or add columns", "another"]
+
+
+def test_columns_that_differ_are_named_with_the_test_of_the_labels():
+    income = [DifferingColumn("income", 3.5, 0.015)]
+    labels = RandomLabels(0.015, True, "a", 3.5, income, "the test found a weak sign of bias")
+    text = told(document(random_labeling=labels), ESTIMATES)
+    assert "weak sign of bias. Labeled rows differ from unlabeled rows ranked like them in income." in text
+    assert "differ" not in told(document(), ESTIMATES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from pucli import AutoPU
 from pucli.core.errors import UsageError
@@ -12,8 +13,9 @@ from pucli.data.rows.training_rows import TrainingRows
 from pucli.estimators.auto.random_labeling import RandomLabeling
 from pucli.metrics.ranking import auc, true_auc
 from pucli.models.auto import Options, rank
-from pucli.models.auto.page import _rows
-from pucli.models.auto.summary import Findings, likeliest_first, reasons_of_likeliest, summary
+from pucli.models.auto.ranking import Ranking
+from pucli.models.auto.summary import Findings, likeliest_first, summary
+from pucli.models.fitting import Fitted
 from pucli.solvers.ensemble.class_prior import OutOfFoldScores
 from pucli.solvers.prior.known_negatives import _share_of_means
 from tests.helpers import by_night
@@ -128,12 +130,13 @@ def findings(scenario: str = "case-control", **changed) -> tuple[Findings, Train
 def test_known_negatives_are_not_among_the_rows_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
     found, rows = findings()
     assert likeliest_first(found.model, rows).min() == 50 and len(likeliest_first(found.model, rows)) == 70
-    monkeypatch.setattr(AutoPU, "score_rows", lambda _, X: X[:, 0])
-    why = reasons_of_likeliest(found.model, rows)
-    assert (why[:50] == "").all() and (why[50:] != "").any()
-    shown = _rows(found.model, rows, why, [])
-    for name in ("likeliest", "uncertain"):
-        assert min(line["marks"][0] for line in shown[name]) > 50
+    monkeypatch.setattr("pucli.models.scores.decision_values", lambda _, X: X[:, 0])
+    ranking = Ranking(Fitted("auto", make_pipeline(found.model), rows, False, 0.0), found)
+    why = ranking.explained.sort_index()["why"]
+    assert (why[20:50] == "").all() and (why[50:] != "").any() and (why[:20] != "").any()
+    for row in ranking.shown:
+        assert row.row > 50 or (row.kind == "double-check" and row.row <= 20)
+        assert all(one.spread is None for one in row.columns) and f"row {row.row}" not in row.most_like
     with pytest.raises(UsageError, match="only 70 unlabeled rows"):
         rank(rows, Options(goal="top", wanted=71))
 
@@ -145,5 +148,5 @@ def test_known_negatives_are_rows_too() -> None:
     single, _ = findings("single-training-set", goal="top", wanted=60)
     assert summary(single, ["a", "b"]).rows == len(single.model._population) == 120
     assert single.if_odds is None and single.called_positive < 60
-    assert single.goal == "from the 60 likeliest rows, labeled ones and known negatives included"
-    assert single.why == "the 60 likeliest rows, labeled ones and known negatives included"
+    assert single.goal == ", from the 60 most likely rows, labeled ones and known negatives included"
+    assert single.why == "the 60 most likely rows, labeled ones and known negatives included"

@@ -21,7 +21,7 @@ from pucli.models.auto import page as page_module
 from pucli.models.auto.drawings import date_ticks, round_ticks
 from pucli.models.auto.page import _dependence, _lifts, _precision_band, _recalls, question, write_report
 from pucli.models.auto.ranking import Ranking
-from pucli.models.auto.summary import AutoAnswer, Findings, encoder_of, reasons_of_likeliest, scored_rows
+from pucli.models.auto.summary import AutoAnswer, Findings
 from pucli.models.fitting import Fitted
 from tests.solvers.ensemble.helpers import two_clouds
 
@@ -36,7 +36,11 @@ def written(path: Path, X: np.ndarray, s: np.ndarray, names: list[str], leaks: t
     found = Findings.of(model, s, labeling_of(model, X, s, 0), leaks)
     ranking = Ranking(Fitted("auto", make_pipeline(model), rows, False, 0.0), found)
     about = dict.fromkeys(one.name for one in fields(AutoAnswer)) | vars(ranking.summary)
-    write_report(path, ranking, AutoAnswer(**about | {"model": Path("a b.model"), "scored": Path("a b.csv")}))
+    write_report(
+        path,
+        ranking,
+        AutoAnswer(**about | {"model": Path("a b.model"), "scored": Path("a b.csv"), "shown": ranking.shown}),
+    )
     return path.read_text(encoding="utf-8")
 
 
@@ -71,8 +75,9 @@ def test_names_of_columns_are_escaped(page: str) -> None:
 def test_the_page_answers_first_and_gives_details_later(page: str) -> None:
     assert "<h1>Who else bought?</h1>" in page
     parts = (
-        "Look at these first", "How far down the list?", "What is known, and what is not", "What to do next",
-        "What drives the ranking", "Ensemble, members and a baseline", "SVC, unlabeled as negative", "</main>",
+        "Flagged <b>", "% of positives found", "held-out score", "etter than chance", "<h2>Top rows",
+        "How far down the list?", "What is known, and what is not", "What to do next", "What drives the ranking",
+        "Labels to double-check", "Ensemble, models and a baseline", "SVC, unlabeled as negative", "</main>",
     )  # fmt: skip
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
@@ -83,15 +88,16 @@ def test_the_page_answers_first_and_gives_details_later(page: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_likeliest_rows_show_identifier_reasons_and_cells(page: str) -> None:
-    first = page[page.index("Look at these first") : page.index("How far down the list?")]
+def test_the_top_rows_show_identifier_reasons_and_known_positives_that_are_alike(page: str) -> None:
+    first = page[page.index("<h2>Top rows") : page.index("How far down the list?")]
     assert re.search(r'<th scope="row">c\d+</th>', first)
     assert not re.search(r"\de[+-]\d", first)
-    reasons = [
-        unescape(re.sub("</?span>", "", text)).strip() for text in re.findall(r"<td class=\"why\">(.*?)</td>", first)
-    ]
-    assert len(reasons) == 15 and all(re.match(r"shift = |.*; shift = ", text) for text in reasons)
-    assert all(len(text.split("; ")) <= 3 for text in reasons)
+    cells = re.findall(r'<td class="why">(.*?)</td><td>(.*?)</td>', first)
+    assert len(cells) == 15
+    for why, alike in cells:
+        text = unescape(re.sub("<.*?>", "", why)).strip()
+        assert re.search(r"shift = [-\d.]+ \(\+\d\.\d\d ± \d\.\d\d; usually [-\d.]+\)", text), text
+        assert re.fullmatch(r"c\d+; c\d+; c\d+", alike)
 
 
 def test_a_column_of_0_and_1_has_two_bars(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,12 +142,6 @@ def test_the_lift_of_a_share_is_recall_over_share() -> None:
         lift = line["lift"]
         assert lift.low <= lift.value <= lift.high
         assert lift.value == pytest.approx(line["recall"].value / line["share"], rel=0.5)
-    found = Findings.of(model, s, labeling_of(model, X, s, 0))
-    rows = TrainingRows(X, s.astype(int), ["a", "b", "c", "d"], None, None, "unlabeled", {}, "rows.csv")
-    why = reasons_of_likeliest(model, rows)
-    table = scored_rows(found, s, {"0": "no", "1": "yes"}, None, why=why)
-    assert encoder_of(rows).needed == ["a", "b", "c", "d"]
-    assert (table["why"].iloc[:50].str.contains("a = ")).all() and (table["why"][table["labeled"] == 1] == "").all()
 
 
 @pytest.mark.filterwarnings("ignore::pucli.core.errors.DegenerateModelWarning")
@@ -152,11 +152,11 @@ def test_what_noise_does_not_determine_is_not_stated(tmp_path: Path) -> None:
     assert "may be useless" in text
     assert "the order may be chance" in text
     unknown = text[text.index("What these rows cannot tell") :]
-    assert "How many of the rows called positive are positive" in unknown and "F1 and AUC" in unknown
+    assert "Precision: between" in unknown and "F1 and AUC" in unknown
     assert "What share of the unlabeled rows is positive" in unknown
     first = text.partition("How far down")[0]
-    assert "probabilities cannot be told" in first and len(re.findall(r"\bc\d+\b", first)) == 15
-    assert "Probability" not in first
+    assert "unknown share of positives" in first and "Probability" not in first
+    assert "Could be chance" in first
 
 
 @pytest.mark.slow
@@ -181,3 +181,21 @@ def test_the_band_of_the_precision_has_the_width_of_the_printed_prior() -> None:
     assert low[-1] == pytest.approx(prior.low, abs=0.03)
     assert high[-1] == pytest.approx(prior.high, abs=0.03)
     assert np.all(low <= middle) and np.all(middle <= high)
+
+
+@pytest.mark.slow
+def test_where_positives_are_rare_axes_are_logarithmic(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1260, 3))
+    X[:90] += 2.5
+    page = written(tmp_path / "page.html", X, np.arange(1260) < 60, list("abc"))
+    assert page.count("(logarithmic)") == 2 and "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan", "", page)
+
+
+@pytest.mark.slow
+def test_a_page_of_places_has_a_map(tmp_path: Path) -> None:
+    X, s, _ = two_clouds(100, labeled=30)
+    X[:, 2:] = 7.0 + 0.1 * X[:, 2:]
+    page = written(tmp_path / "page.html", X, s, ["a", "b", "lon", "lat"])
+    assert "Map of the scores" in page and page.count("dots level") == 4
+    assert "count as features" in page
