@@ -402,3 +402,13 @@ def test_where_positives_are_rare_the_first_rows_come_first(pucli, tmp_path: Pat
     scored = pd.read_csv("s.csv")
     found = (scored[scored["labeled"] == 0].head(200)["customer"] < 76).sum()
     assert first[200]["positives"]["low"] <= found <= first[200]["positives"]["high"]
+
+
+def test_a_long_run_is_announced_before_it_begins(pucli, customers: Path, monkeypatch) -> None:
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
+    monkeypatch.setattr("pucli.models.auto.duration.LONG", 0.0)
+    said = pucli(*words).err
+    assert 0 <= said.find("this takes about a minute, most of it for the ") < said.find("members")
+    assert said.count("this takes") == 1
+    assert "this takes" in pucli(*words, "--drop", "a").err
+    assert "this takes" not in pucli(*words, "-q").err
