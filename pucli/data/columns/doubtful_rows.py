@@ -180,7 +180,8 @@ def _is_new(column: pd.Series) -> bool:
 def _sums(frame: pd.DataFrame, numeric: Sequence[int]) -> list[str]:
     """Return the columns of numbers, by position, whose last cell is the sum of the others, and larger than each."""
     found = []
-    some = frame.iloc[[*range(min(LOOKED_AT, len(frame) - 1)), -1], numeric].to_numpy(dtype=np.float64, na_value=np.nan)
+    ends = frame.iloc[[*range(min(LOOKED_AT, len(frame) - 1)), -1]].iloc[:, list(numeric)]
+    some = ends.to_numpy(dtype=np.float64, na_value=np.nan)
     larger = np.abs(some[:-1]).max(axis=0, initial=0.0, where=~np.isnan(some[:-1])) >= np.abs(some[-1])
     for position in np.asarray(numeric, dtype=int)[~larger]:  # nearly always none
         values = frame.iloc[:, position].to_numpy(dtype=np.float64, na_value=np.nan)

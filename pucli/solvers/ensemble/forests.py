@@ -103,8 +103,8 @@ def _renumbered(tree: Tree, columns: Ints | None) -> Tree:
     """Return a tree that was grown on some columns, None for all, with the numbers that these have among all."""
     if columns is None:
         return tree
-    feature, *others = tree
-    return (np.where(feature < 0, feature, columns[feature]).astype(feature.dtype), *others)
+    feature, cut, child, value = tree
+    return np.where(feature < 0, feature, columns[feature]).astype(feature.dtype), cut, child, value
 
 
 def _tried(features: float | str, m: int) -> int:
