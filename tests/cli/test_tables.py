@@ -64,6 +64,18 @@ def test_columns_shows_only_the_kinds(pucli, trained, tmp_path):
     assert {column["column"] for column in document["columns"]} == {"key", "age", "job", "since", "bought"}
 
 
+def test_more_than_60_columns_are_summed_up(pucli, tmp_path):
+    frame = pd.concat([customers(), pd.DataFrame(np.random.default_rng(0).normal(size=(120, 57)).round(3))], axis=1)
+    frame.rename(columns=lambda name: f"x{name}" if isinstance(name, int) else name).to_csv("rows.csv", index=False)
+    words = ("auto", "--data", "rows.csv", *LABELED, "--columns")
+    assert len(pucli(*words, "--drop", "x0").out.splitlines()) == 60
+    shown = pucli(*words).out.splitlines()
+    assert shown[0].startswith("58 numbers, ") and "(--json has each)" in shown[0]
+    assert [line.partition(":")[0] for line in shown[1:5]] == ["identifier", "number", "category", "date"]
+    assert shown[5].startswith("key ") and len(shown) == 6  # columns with a note have a line
+    assert len(pucli(*words, "--json").document["columns"]) == 61
+
+
 def test_columns_are_shown_although_the_positive_class_is_wrong(pucli, tmp_path):
     customers().to_csv("rows.csv", index=False)
     done = pucli("auto", "--data", "rows.csv", "--label", "bought", "--positive", "yess", "--columns")

@@ -159,9 +159,21 @@ def _ranking(out: Output, where: FileRows, options: Options, model: Path | None)
     from pucli.data.rows.training_rows import with_found_ids
     from pucli.methods import get_method
     from pucli.models.auto import rank
+    from pucli.models.auto.duration import announcement, size_of_files
+
+    def announce(n: int, m: int) -> bool:
+        """Say how long a table of n rows and m columns takes, if that is long."""
+        text = announcement(min(n, where.rows or n), m)
+        if text:
+            out.remark(text, now=True)
+        return bool(text)
+
     from pucli.models.auto.ranking import PrecisionOutOfReach
 
+    announced = not (where.drop or where.only) and announce(*size_of_files(where.files))
     rows = rows_to_learn_from(out, "pu", where.source, without_negatives=get_method("auto").without_negatives)
+    if not announced:  # such as a file that is not read by lines
+        announce(*rows.X.shape)
     rows = with_found_ids(rows, where.files)
     announce_compiling(out)
     try:

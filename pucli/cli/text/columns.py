@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Columns named in a joined warning, and characters about each.
 NAMED, SHORT = 3, 60
+# Files with more columns are summed up: only columns with a note have a line.
+MOST_LINES = 60
 # A column with a longer name has it on a line of its own.
 LONGEST = 20
 # Names of several columns of a kind.
@@ -135,9 +137,19 @@ def show_columns(out: Output, source: RowSource) -> None:
         raise UsageError(f"{source.data} is sparse; all of its {file.X.shape[1]} columns are numeric.")
     records = column_records(file.encoder)
     out.document(Columns(source.data, len(file.X), file.X.shape[1], records))
+    shown = records
+    if len(records) > MOST_LINES:
+        noted = [record for record in records if record.note]
+        shown = noted[:MOST_LINES]
+        more = f", {many(len(noted), 'column')} to look at" if noted else ""
+        more += f", of which {MOST_LINES} follow" if len(noted) > MOST_LINES else ""
+        out.text(f"{summary(file.encoder)}{more} (--json has each)")
+        for kind in dict.fromkeys(record.kind for record in records):
+            names = ", ".join(record.column for record in records if record.kind == kind)
+            out.text(f"{kind}: {textwrap.shorten(names, SHORT, placeholder=' ...')}")
     screen = width_of(sys.stdout)  # None for a file, which gets one line a column
-    indent = 2 + min(LONGEST, max(len(record.column) for record in records))
-    for record in records:
+    indent = 2 + min(LONGEST, max((len(record.column) for record in shown), default=0))
+    for record in shown:
         name, described = " ".join(record.column.split()), _described(record)
         if len(name) > LONGEST and screen is not None:
             out.text(name)

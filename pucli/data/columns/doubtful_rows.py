@@ -75,8 +75,10 @@ def inner_header(frame: pd.DataFrame, place: Callable[[int], str], before: int =
     words: dict[int, list[str]] = {}
     headers = 0 if before else max(_rows_of_words(frame)[0] - 1, 0)  # `second_header` counts them
     for position, dtype in enumerate(frame.dtypes if len(frame) >= LEAST_ROWS else ()):
+        if dtype.kind in NUMERIC:
+            continue
         column = frame.iloc[:, position]
-        some = [] if dtype.kind in NUMERIC + "Mm" else [column.iat[row] for row in (1, len(frame) // 2, -1)]
+        some = [] if dtype.kind in "Mm" else [column.iat[row] for row in (1, len(frame) // 2, -1)]
         if all(isinstance(cell, str) and cell.strip()[:1].isalpha() for cell in some):
             continue  # nearly every column of words, at once
         filled = parsed_numbers([text for text in _texts(column.iloc[1 : LOOKED_AT + 1]) if text not in EMPTY])
@@ -117,7 +119,8 @@ def last_row(frame: pd.DataFrame, place: Callable[[int], str], before: int = 0) 
             return f"{place(row)} has {text[:40]!r} alone, like a remark, {COUNTS}"
     if before:
         return ""
-    numeric = [position for position in filled if frame.dtypes.iloc[position].kind in NUMERIC]
+    kinds = [dtype.kind for dtype in frame.dtypes]
+    numeric = [position for position in filled if kinds[position] in NUMERIC]
     for what, find in (("sums", _sums), ("averages", _means)):
         names = find(frame, numeric)
         if len(names) > 1:
@@ -177,12 +180,11 @@ def _is_new(column: pd.Series) -> bool:
 def _sums(frame: pd.DataFrame, numeric: Sequence[int]) -> list[str]:
     """Return the columns of numbers, by position, whose last cell is the sum of the others, and larger than each."""
     found = []
-    for position in numeric:
-        column = frame.iloc[:, position]
-        some = column.iloc[[*range(min(LOOKED_AT, len(column) - 1)), -1]].to_numpy(dtype=np.float64, na_value=np.nan)
-        if np.abs(some[:-1]).max(initial=0.0, where=~np.isnan(some[:-1])) >= abs(some[-1]):  # as nearly always
-            continue
-        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    ends = frame.iloc[[*range(min(LOOKED_AT, len(frame) - 1)), -1]].iloc[:, list(numeric)]
+    some = ends.to_numpy(dtype=np.float64, na_value=np.nan)
+    larger = np.abs(some[:-1]).max(axis=0, initial=0.0, where=~np.isnan(some[:-1])) >= np.abs(some[-1])
+    for position in np.asarray(numeric, dtype=int)[~larger]:  # nearly always none
+        values = frame.iloc[:, position].to_numpy(dtype=np.float64, na_value=np.nan)
         others, last = values[:-1][~np.isnan(values[:-1])], values[-1]
         if len(others) < LEAST_ROWS - 1 or not abs(last) > np.abs(others).max():
             continue

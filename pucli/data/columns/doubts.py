@@ -263,6 +263,8 @@ def ambiguous(texts: Sequence[str], written: str) -> str:
 
 def as_days(filled: np.ndarray) -> str:
     """Warn of numbers (n,) such as 20241231, and 0 or 99999999 among them."""
+    if filled.max() < 1900_01_01:  # as nearly always
+        return ""
     dated = filled[~np.isin(filled, NO_DAYS)]
     if not len(dated) or not 1900_01_01 <= dated.min() < dated.max() <= 2100_12_31 or not _are_days(dated):
         return ""
@@ -348,7 +350,10 @@ def moments(filled: np.ndarray) -> str:
 
 def answer_codes(filled: np.ndarray) -> str:
     """Return a warning if the numbers (n,) are steps of a scale from 0 or 1, and codes for a missing answer."""
+    low, high = filled.min(), filled.max()
     for codes in ANSWER_CODES:
+        if high < min(codes) or low > max(codes):  # as nearly always
+            continue
         coded = np.isin(filled, codes)
         steps = filled[~coded]
         if coded.sum() < MIN_CODES or len(steps) < ENOUGH:

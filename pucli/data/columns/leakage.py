@@ -185,11 +185,9 @@ def _one_sided(filled: np.ndarray, labeled: np.ndarray) -> bool:
 
 
 def _reveals_label(values: np.ndarray, labeled: np.ndarray) -> bool:
-    from scipy.stats import rankdata
-
-    n_labeled = int(labeled.sum())
-    n_other = len(labeled) - n_labeled
-    if not n_labeled or not n_other:
+    own, others = values[labeled], np.sort(values[~labeled])
+    if not len(own) or not len(others):
         return False
-    area = (rankdata(values)[labeled].sum() - n_labeled * (n_labeled + 1) / 2) / (n_labeled * n_other)
+    twice = others.searchsorted(own).sum() + others.searchsorted(own, side="right").sum()
+    area = twice / (2.0 * len(own) * len(others))
     return bool(max(area, 1 - area) >= TELLING)

@@ -144,6 +144,8 @@ class MissingColumn(UsageError):
 
 def existing_column(path: Path, table: Table, name: str) -> str:
     """Return `name` if the table has such a column."""
+    if name in table.frame.columns:
+        return name
     columns = [str(column) for column in table.frame.columns]
     if name in columns:
         return name

@@ -14,11 +14,12 @@ from pucli.solvers.ensemble.held_out import HeldOutScorer
 from pucli.solvers.ensemble.refit import Refitted
 from pucli.solvers.ensemble.ridge import pick_landmarks
 from pucli.solvers.ensemble.rows import row_order, varying_columns
+from pucli.solvers.ensemble.screening import is_wide
 
 if TYPE_CHECKING:
     from pucli.estimators.auto.auto_pu import AutoPU
 
-ROWS, PERMUTATIONS, MOST_COLUMNS = 400, 3, 50
+ROWS, PERMUTATIONS, MOST_COLUMNS, MOST_OF_WIDE = 400, 3, 50, 12
 AVERAGED = 100
 
 
@@ -64,7 +65,8 @@ def importances(
 
     whole = ranking(copies)
     varying = set(varying_columns(copies).tolist())
-    tried = [k for k in best if varying & set(range(places[k].start, places[k].stop))][:MOST_COLUMNS]
+    tried = [k for k in best if varying & set(range(places[k].start, places[k].stop))]
+    tried = tried[: MOST_OF_WIDE if is_wide(*X.shape) else MOST_COLUMNS]
     for done, k in enumerate(tried, start=1):
         falls = np.zeros(len(folds))
         for _ in range(PERMUTATIONS):

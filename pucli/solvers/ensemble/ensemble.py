@@ -28,6 +28,8 @@ FEW, MANY, FEW_OF_SMALL, MANY_OF_SMALL = 50, 300, 300, 1000
 # Members added one after the other, the most unlabeled rows that they are compared on, and the number of times that the
 # likely negatives are found with the weights of the time before.
 STEPS, MOST_COMPARED, PASSES = 20, 10_000, 2
+# The least standard error of a PU-AUC by which members are weighted.
+LEAST_ERROR = 0.01
 
 Result = TypeVar("Result")
 
@@ -106,6 +108,19 @@ def chosen_weights(scores: np.ndarray, labeled: np.ndarray) -> np.ndarray | None
         weights = _greedy(positive, rest[:, lowest])
     trust = min(1.0, (count - few) / (many - few))
     return trust * weights + (1.0 - trust) * equal
+
+
+def weights_by_evidence(scores: np.ndarray, labeled: np.ndarray) -> np.ndarray:
+    """Return weights (members,) that fall with the distance to the best PU-AUC, in standard errors of the latter.
+
+    Members within noise of the best have nearly its weight; in a wide table, some may have no better than chance.
+    """
+    areas = np.array([pu_auc(one, labeled) for one in scores])
+    best = float(areas.max())
+    error = max(np.sqrt(best * (1.0 - best) / np.count_nonzero(labeled)), LEAST_ERROR)
+    weights = np.exp(-0.25 * ((best - areas) / error) ** 2)  # the difference of two areas has twice the variance
+    found: np.ndarray = weights / weights.sum()
+    return found
 
 
 def _greedy(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:

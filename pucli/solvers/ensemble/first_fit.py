@@ -10,9 +10,10 @@ import numpy as np
 from pucli.core.seeding import stream
 from pucli.solvers.ensemble.boosting.categories import find_categories
 from pucli.solvers.ensemble.copies import copied_rows, groups_of_copies
-from pucli.solvers.ensemble.ensemble import Ensemble, chosen_weights, fit_members
+from pucli.solvers.ensemble.ensemble import Ensemble, chosen_weights, fit_members, weights_by_evidence
 from pucli.solvers.ensemble.members import Member, make_views, members_for
 from pucli.solvers.ensemble.rows import canonical_order, feature_signs, varying_columns
+from pucli.solvers.ensemble.screening import is_wide
 from pucli.solvers.folds import number_of_folds, stratified_folds
 
 # Number of divisions of the rows into folds.
@@ -85,4 +86,6 @@ def first_fit(  # noqa: PLR0913
     used = members_for(members, *X.shape)
     ensemble, scores = fit_members(used, views, X, labeled, population, folds, seed, n_jobs, callback, categories)
     weights = chosen_weights(scores, labeled)
+    if weights is None and is_wide(*X.shape):
+        weights = weights_by_evidence(scores, labeled)
     return FirstFit(order, varying[columns], X, labeled, population, folds, ensemble, scores, copies, weights, negative)

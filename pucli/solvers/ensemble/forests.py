@@ -14,9 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from pucli.core.arrays import Ints
 from pucli.core.saved_state import Nested, Scalar, State
 from pucli.solvers.ensemble.boosting.grow import Growth, Tree, grow
 from pucli.solvers.ensemble.rows import balanced_weights
+from pucli.solvers.ensemble.screening import Screening
 from pucli.solvers.ensemble.trees import Forest, join
 
 # The most rows on which a tree of a forest, and a boosted tree, is grown.
@@ -68,13 +70,17 @@ def fit_forest(
     kind: ForestKind,
     rng: np.random.Generator,
     targets: np.ndarray | None = None,
+    size: int | None = None,
 ) -> tuple[TreeSum, np.ndarray]:
-    """Return a forest and its held-out scores."""
+    """Return a forest and its held-out scores; each tree takes `size` columns, screened with its rows, or all."""
     if targets is None:
         targets = np.where(labeled, 1.0, -1.0)
-    growth = Growth(EVERY_DEPTH, kind.least, 0.0, _tried(kind.features, bins.shape[1]), kind.random)
+    screening = None if size is None else Screening(bins, labeled, targets, size)
+    m = bins.shape[1] if size is None else min(size, bins.shape[1])
+    growth = Growth(EVERY_DEPTH, kind.least, 0.0, _tried(kind.features, m), kind.random)
     trees, left_out = [], []
     n_folds, columns = int(folds.max()) + 1, np.ascontiguousarray(bins.T)
+    screened: dict[tuple[int, int], Ints] = {}
     kinds = (np.flatnonzero(labeled), np.flatnonzero(~labeled))
     for tree in range(kind.trees):
         repeat, b = (tree // n_folds) % len(folds), tree % n_folds
@@ -83,10 +89,22 @@ def fit_forest(
         weights = balanced_weights(labeled[rows])
         seed = np.uint64(rng.integers(0, 2**63))
         every = np.arange(len(rows))
-        trees.append(grow(np.take(columns, rows, axis=1), every, weights * targets[rows], weights, growth, seed))
+        if screening is not None and (repeat, b) not in screened:
+            screened[repeat, b] = screening.by(np.concatenate(kept))
+        chosen = screened.get((repeat, b))
+        part = np.take(columns if chosen is None else columns[chosen], rows, axis=1)
+        trees.append(_renumbered(grow(part, every, weights * targets[rows], weights, growth, seed), chosen))
         left_out.append((repeat, b))
     forest = join(trees)
     return TreeSum(forest, 1.0 / kind.trees), _held_out(forest, bins, folds, np.array(left_out))
+
+
+def _renumbered(tree: Tree, columns: Ints | None) -> Tree:
+    """Return a tree that was grown on some columns, None for all, with the numbers that these have among all."""
+    if columns is None:
+        return tree
+    feature, cut, child, value = tree
+    return np.where(feature < 0, feature, columns[feature]).astype(feature.dtype), cut, child, value
 
 
 def _tried(features: float | str, m: int) -> int:
@@ -134,17 +152,28 @@ class BoostingKind:
 
 
 def fit_boosting(
-    bins: np.ndarray, labeled: np.ndarray, folds: np.ndarray, kind: BoostingKind, rng: np.random.Generator
+    bins: np.ndarray,
+    labeled: np.ndarray,
+    folds: np.ndarray,
+    kind: BoostingKind,
+    rng: np.random.Generator,
+    size: int | None = None,
 ) -> tuple[TreeSum, np.ndarray]:
-    """Return the mean of the boosted models that leave out one fold each, and the held-out scores."""
+    """Return the mean of the boosted models that leave out one fold each, and the held-out scores.
+
+    Each model takes `size` columns, screened with its rows; None means all.
+    """
+    screening = None if size is None else Screening(bins, labeled, labeled.astype(np.float64), size)
     n_folds = int(folds[0].max()) + 1
     trees: list[Tree] = []
     held_out = np.empty(len(bins))
     for b in range(n_folds):
         out, kept = np.flatnonzero(folds[0] == b), np.flatnonzero(folds[0] != b)
         rows = np.concatenate(_drawn((kept[labeled[kept]], kept[~labeled[kept]]), False, rng, BOOSTED_ROWS))
-        grown, held_out[out] = _boost(bins, labeled, rows, out, kind, rng)
-        trees += grown
+        chosen = None if screening is None else screening.by(kept)
+        part = bins if chosen is None else bins[:, chosen]
+        grown, held_out[out] = _boost(part, labeled, rows, out, kind, rng)
+        trees += [_renumbered(tree, chosen) for tree in grown]
     return TreeSum(join(trees), kind.rate / n_folds), held_out
 
 

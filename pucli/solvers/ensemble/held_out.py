@@ -19,6 +19,7 @@ from pucli.solvers.ensemble.least_squares.linear import Linear, fit_linear
 from pucli.solvers.ensemble.members import MEMBERS, SOFT_RIDGE, Model
 from pucli.solvers.ensemble.ridge import CHOOSING_ROWS, KernelRidge, fit_targets, pick_landmarks
 from pucli.solvers.ensemble.rows import balanced_weights
+from pucli.solvers.ensemble.screening import centroid_weights
 
 
 @dataclass
@@ -119,8 +120,8 @@ def _fitted_again(
     order: Ints,
     rng: np.random.Generator,
 ) -> list[FoldModel]:
-    """Return a kernel ridge or linear member fitted without each fold, with the parameters that were chosen."""
-    ridge = member.parameters["ridge"] * (1.0 if targets is None else SOFT_RIDGE)
+    """Return a member that is not of trees, fitted without each fold, with the parameters that were chosen."""
+    ridge = member.parameters.get("ridge", 1.0) * (1.0 if targets is None else SOFT_RIDGE)
     y, weights = np.where(labeled, 1.0, -1.0) if targets is None else targets, balanced_weights(labeled)
     found = []
     for b in range(int(fold.max()) + 1):
@@ -130,7 +131,9 @@ def _fitted_again(
             kept = kept[pick_landmarks(labeled[kept], CHOOSING_ROWS, rng)]
             of_kept, of_rows = balanced_weights(labeled[kept]), ridge * len(kept) / CHOOSING_ROWS
         model: KernelRidge | Linear = member.model
-        if isinstance(model, Linear):
+        if columns := member.parameters.get("columns"):
+            model = Linear(centroid_weights(rows_of(kept), labeled[kept], (columns,))[:, 0], 0.0)
+        elif isinstance(model, Linear):
             model = fit_linear(rows_of(kept), labeled[kept], fold[kept], rng)[0]
         else:
             model = fit_targets(model, rows_of(kept), y[kept], of_kept, of_rows)

@@ -21,6 +21,7 @@ from pucli.solvers.ensemble.forests import BoostingKind, ForestKind, fit_boostin
 from pucli.solvers.ensemble.least_squares.linear import fit_linear
 from pucli.solvers.ensemble.ridge import fit_kernel_ridge, refit_kernel_ridge
 from pucli.solvers.ensemble.rows import GaussianRanks, Standardize, make_gaussian_ranks, make_standardize
+from pucli.solvers.ensemble.screening import best_size, fit_centroids, is_wide
 from pucli.solvers.ensemble.trees import Bins, make_bins
 
 # Soft labels are less noisy, so they are fitted with a smaller ridge (by this factor) and smaller leaves.
@@ -107,6 +108,8 @@ class Member:
     above: int = 0
     most: int | None = None
     wider: int = 0  # the member is used for tables with more than so many columns
+    # the member is used for wide tables alone, for all others, or, if None, for both
+    wide: bool | None = None
 
 
 def members_for(members: Sequence[Member], n: int, m: int) -> tuple[Member, ...]:
@@ -114,7 +117,10 @@ def members_for(members: Sequence[Member], n: int, m: int) -> tuple[Member, ...]
     found = tuple(
         member
         for member in members
-        if member.above < n and (member.most is None or n <= member.most) and member.wider < m
+        if member.above < n
+        and (member.most is None or n <= member.most)
+        and member.wider < m
+        and member.wide in (None, is_wide(n, m))
     )
     return found or tuple(members)
 
@@ -132,8 +138,10 @@ def _ridge_again(
 
 def _forest(kind: ForestKind, rows: MemberRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
     grown = kind if len(rows.X) <= MEDIUM else kind.for_many(int(np.count_nonzero(rows.labeled)))
-    model, held_out = fit_forest(rows.X, rows.labeled, rows.folds, grown, rng)
-    return model, held_out, {"trees": grown.trees, "least": grown.least}
+    model, held_out, chosen = best_size(
+        lambda size: fit_forest(rows.X, rows.labeled, rows.folds, grown, rng, size=size), rows.X, rows.labeled
+    )
+    return model, held_out, {"trees": grown.trees, "least": grown.least} | chosen
 
 
 def _forest_again(
@@ -144,13 +152,15 @@ def _forest_again(
     parameters: dict[str, Any],
     rng: np.random.Generator,
 ) -> tuple[Model, np.ndarray]:
-    return fit_forest(rows.X, rows.labeled, rows.folds, kind, rng, targets)
+    return fit_forest(rows.X, rows.labeled, rows.folds, kind, rng, targets, parameters.get("columns"))
 
 
 def _boosting(rows: MemberRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
     kind = BoostingKind()
-    model, held_out = fit_boosting(rows.X, rows.labeled, rows.folds, kind, rng)
-    return model, held_out, {"rounds": kind.rounds, "rate": kind.rate, "depth": kind.depth}
+    model, held_out, chosen = best_size(
+        lambda size: fit_boosting(rows.X, rows.labeled, rows.folds, kind, rng, size), rows.X, rows.labeled
+    )
+    return model, held_out, {"rounds": kind.rounds, "rate": kind.rate, "depth": kind.depth} | chosen
 
 
 def _bags(kind: BagKind, rows: MemberRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
@@ -162,16 +172,21 @@ def _linear(rows: MemberRows, rng: np.random.Generator) -> tuple[Model, np.ndarr
     return fit_linear(rows.X, rows.labeled, rows.folds[0], rng)
 
 
+def _centroids(rows: MemberRows, rng: np.random.Generator) -> tuple[Model, np.ndarray, dict[str, Any]]:
+    return fit_centroids(rows.X, rows.labeled, rows.folds)
+
+
 EXTRA = ForestKind()
 RANDOM = ForestKind(random=False, bootstrap=True)
 SOFT_EXTRA, SOFT_RANDOM = (replace(kind, least=SOFT_LEAST) for kind in (EXTRA, RANDOM))
 
 MEMBERS: tuple[Member, ...] = (
     Member("ridge-gaussian", "raw", partial(_ridge, "gaussian"), _ridge_again),
-    Member("ridge-laplace", "raw", partial(_ridge, "laplace"), _ridge_again, most=SMALL),
-    Member("ridge-gaussian-ranks", "ranks", partial(_ridge, "gaussian"), _ridge_again, most=SMALL),
+    Member("ridge-laplace", "raw", partial(_ridge, "laplace"), _ridge_again, most=SMALL, wide=False),
+    Member("ridge-gaussian-ranks", "ranks", partial(_ridge, "gaussian"), _ridge_again, most=SMALL, wide=False),
     Member("ridge-laplace-ranks", "ranks", partial(_ridge, "laplace"), _ridge_again),
     Member("least-squares", "raw", _linear, above=SMALL, wider=WIDE),
+    Member("shrunken-centroids", "ranks", _centroids, wide=True),
     Member("extra-trees", "bins", partial(_forest, EXTRA), partial(_forest_again, SOFT_EXTRA), most=MEDIUM),
     Member("random-forest", "bins", partial(_forest, RANDOM), partial(_forest_again, SOFT_RANDOM)),
     Member("boosted-trees", "bins", _boosting, most=SMALL),

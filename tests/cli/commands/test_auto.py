@@ -445,3 +445,13 @@ def test_json_scored_and_page_have_the_reasons_for_unlabeled_and_known_rows(pucl
         assert all(part["spread"] >= 0 and part["change"] != 0 for part in one["columns"])
         assert scored.loc[one["row"], "most_like"] == "; ".join(one["most_like"])
         assert one["identifiers"]["d"] not in one["most_like"]
+
+
+def test_a_long_run_is_announced_before_it_begins(pucli, customers: Path, monkeypatch) -> None:
+    words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
+    monkeypatch.setattr("pucli.models.auto.duration.LONG", 0.0)
+    said = pucli(*words).err
+    assert 0 <= said.find("this takes about a minute, most of it for the ") < said.find("members")
+    assert said.count("this takes") == 1
+    assert "this takes" in pucli(*words, "--drop", "a").err
+    assert "this takes" not in pucli(*words, "-q").err

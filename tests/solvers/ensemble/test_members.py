@@ -8,6 +8,7 @@ import pytest
 from pucli import AutoPU
 from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
 from pucli.solvers.ensemble.members import MEDIUM, MEMBERS, SMALL, WIDE, members_for
+from pucli.solvers.ensemble.screening import WIDE_COLUMNS
 
 
 @pytest.mark.slow  # fits each member on a table of a size that has it
@@ -15,7 +16,7 @@ from pucli.solvers.ensemble.members import MEDIUM, MEMBERS, SMALL, WIDE, members
 @pytest.mark.parametrize("member", MEMBERS, ids=lambda member: member.name)
 def test_a_model_of_each_member_is_saved_and_loaded(member, categories, tmp_path):
     random = np.random.default_rng(0)
-    n, m = member.above + 60, member.wider + 8
+    n, m = member.above + 60, (WIDE_COLUMNS if member.wide else member.wider) + 8
     assert member in members_for(MEMBERS, n, m)
     level = random.integers(0, 5, n)
     X = np.column_stack(
@@ -31,5 +32,5 @@ def test_a_model_of_each_member_is_saved_and_loaded(member, categories, tmp_path
 
 
 def test_every_size_of_table_has_members():
-    sizes = [(n, m) for n in (SMALL, MEDIUM, MEDIUM + 1) for m in (WIDE, WIDE + 1)]
+    sizes = [(n, m) for n in (SMALL, MEDIUM, MEDIUM + 1) for m in (WIDE, WIDE + 1, WIDE_COLUMNS + 1)]
     assert {member.name for n, m in sizes for member in members_for(MEMBERS, n, m)} == {one.name for one in MEMBERS}
