@@ -194,12 +194,12 @@ class _Figures:
                 means.setdefault(row["dataset"], {})[row["column"]] = round(float(row["obtained_mean"]), 2)
         return [dataset for dataset, of in means.items() if get_metric(metric).gain(of[a] - of[b]) <= 0]
 
-    def bench(self, name: str, column: str, /, **where: Any) -> float:
+    def bench(self, name: str, column: str, /, **where: Any) -> Any:
         """Return a value of the one row of a benchmark's results that has the values `where`."""
         path = self.results / "bench" / f"{name}.json.gz"
         rows = json.loads(gzip.decompress(path.read_bytes()))["rows"]
         (row,) = [row for row in rows if all(row[key] == value for key, value in where.items())]
-        return float(row[column])
+        return row[column]
 
     def cell_values(self, name: str, metric: str) -> list[float]:
         """Return a metric of all cells of an experiment that have it."""
@@ -232,5 +232,5 @@ class _Figures:
         return self._read[path]
 
 
-def _fixed(value: float, digits: int) -> str:
-    return "" if math.isnan(value) else f"{value:,.{digits}f}"
+def _fixed(value: float | str, digits: int) -> str:
+    return "" if math.isnan(number := float(value)) else f"{number:,.{digits}f}"
